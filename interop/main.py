@@ -2,7 +2,8 @@
 """Random programs, and programs that nobody here wrote, against our MPI header and library.
 
 Suites: random (our own, held against MPICH), mpi4py (fetched by pip), mpich-abi (programs that were built against MPICH: mpi4py's
-wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it), osu, imb, mpich (each from a folder that you
+wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it), cuts (300 cuts of cables between two hosts of
+network name spaces; root only), osu, imb, mpich (each from a folder that you
 name in the environment):
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
@@ -13,6 +14,7 @@ A suite without its folder is skipped by name. What lies outside the profile is 
 import argparse
 import sys
 
+import cuts
 import ground
 import imb
 import mpi4py_suite
@@ -23,7 +25,7 @@ import random_programs
 import wheel
 from ground import build, source
 
-OWN = {"random": random_programs, "mpi4py": mpi4py_suite, "mpich-abi": mpich_abi, "wheel": wheel}
+OWN = {"random": random_programs, "mpi4py": mpi4py_suite, "mpich-abi": mpich_abi, "wheel": wheel, "cuts": cuts}
 FROM_SOURCE = {"osu": osu, "imb": imb, "mpich": mpich}
 
 
@@ -31,7 +33,7 @@ def arguments():
     parser = argparse.ArgumentParser(
         prog="interop/main.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, osu, imb, mpich; all if none is named")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, cuts, osu, imb, mpich; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
     parser.add_argument("--fabric", choices=ground.FABRICS, default="local", metavar="FABRIC",
                         help="what carries the messages: local (shared memory, the default) or tcp; random always runs on both")

@@ -11,7 +11,8 @@ VARIABLE = "CORNERSTONE_MPICH"
 FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr", "rma", "topo", "session", "part", "mpi_t", "init", "info", "io",
            "errors/pt2pt", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/attr",
            "errors/rma", "errors/topo", "errors/session", "errors/io",
-           "threads/pt2pt", "threads/coll", "threads/comm", "threads/init", "threads/rma")
+           "threads/pt2pt", "threads/coll", "threads/comm", "threads/init", "threads/rma", "threads/spawn",
+           "spawn", "errors/spawn")
 OUT = WORK / "mpich"
 
 

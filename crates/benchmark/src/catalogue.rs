@@ -136,8 +136,10 @@ mod tests {
             "broadcast",
             "node-broadcast",
             "ring-broadcast",
+            "unicast-broadcast",
             "allgather",
             "allgather-in-place",
+            "gather-broadcast",
             "reduce",
             "allreduce",
             "scatter",
@@ -149,7 +151,14 @@ mod tests {
 
     #[test]
     fn a_papers_name_selects_its_benchmarks_of_messages() {
-        let sharc = ["ping-pong", "broadcast", "allgather", "allgather-in-place"];
+        let sharc = [
+            "ping-pong",
+            "broadcast",
+            "unicast-broadcast",
+            "allgather",
+            "allgather-in-place",
+            "gather-broadcast",
+        ];
         assert_eq!(selected(&["sharc"]).unwrap(), sharc);
         let cube =
             ["simple-transfer", "send-and-reply", "exchange", "node-broadcast", "ring-broadcast"];

@@ -33,8 +33,8 @@ struct Members {
 }
 
 const NO_MEMBER: u32 = u32::MAX;
-/// Above it the contexts of messages, two for each number, would not fit their 32 bits.
-const LARGEST_NUMBER: u64 = (u32::MAX / 2) as u64;
+/// Above it are the context of claimed messages, and those between runs.
+const LARGEST_NUMBER: u64 = crate::BETWEEN_RUNS as u64 - 2;
 
 impl Context {
     /// The context of all ranks.

@@ -42,6 +42,9 @@ pub mod reference;
 pub use awaited::{Awaited, describe_unexpected, name_ranks};
 pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
+pub use endpoint::other_runs::{
+    BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName,
+};
 pub use endpoint::{
     Apply, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
     RemoteMemory, Request, Selector, StartedCollective,

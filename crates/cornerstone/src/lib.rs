@@ -29,6 +29,9 @@ pub fn main() -> ExitCode {
     if let Some(status) = fabric::serve() {
         return status;
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == command::SPAWNED) {
+        return command::run_spawned();
+    }
     match arguments::read() {
         Ok(arguments) => command::execute(arguments).unwrap_or_else(|failure| failure.report()),
         Err(status) => status,

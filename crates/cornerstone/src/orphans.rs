@@ -1,8 +1,11 @@
 //! Processes that ranks have started and that outlive them, such as the program that a script runs.
 
+use std::ffi::CStr;
+
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
 };
+use rustix::thread::set_name;
 
 /// The most rounds. A process that is ended may leave other processes behind.
 const ROUNDS: usize = 1000;
@@ -10,6 +13,36 @@ const ROUNDS: usize = 1000;
 /// Makes this process the parent of all processes that a rank leaves behind. Where the system refuses, none is ended.
 pub(crate) fn adopt() {
     let _ = set_child_subreaper(Some(getpid()));
+}
+
+/// What the system calls a launcher that a rank has started, also once it has ended.
+const LAUNCHER_NAME: &CStr = c"cornerstone-run";
+
+/// Has the launcher above know this process as one that a rank has started.
+pub(crate) fn be_known_as_launcher() {
+    // Where the system refuses, nobody waits for it.
+    let _ = set_name(LAUNCHER_NAME);
+}
+
+/// Waits for the launchers that ranks have started, which ranks of theirs may go on doing. Returns the status of the first
+/// that failed, or 0.
+pub(crate) fn wait_for_launchers() -> u8 {
+    let name = LAUNCHER_NAME.to_string_lossy();
+    let mut failed = 0;
+    while let Some(launcher) =
+        children().into_iter().find(|&one| name_of(one) == Some(name.to_string()))
+    {
+        match waitpid(Some(launcher), WaitOptions::empty()) {
+            Ok(Some((_, status))) if failed == 0 => {
+                let signal = || status.terminating_signal().map(|signal| 128 + signal);
+                let number = status.exit_status().or_else(signal);
+                failed = number.and_then(|number| u8::try_from(number).ok()).unwrap_or(1);
+            }
+            Ok(_) => {}
+            Err(_) => break,
+        }
+    }
+    failed
 }
 
 /// Ends all processes that have been left behind. The ranks have been waited for, so every child of this process is
@@ -36,11 +69,21 @@ fn children() -> Vec<Pid> {
     processes.filter(|&process| parent(process) == Some(own)).collect()
 }
 
+/// What the system calls a process: what stands in parentheses.
+fn name_of(process: Pid) -> Option<String> {
+    let text = status_of(process)?;
+    Some(text.split_once('(')?.1.rsplit_once(')')?.0.to_owned())
+}
+
+fn status_of(process: Pid) -> Option<String> {
+    let path = format!("/proc/{}/stat", process.as_raw_nonzero());
+    Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())
+}
+
 /// The parent of a process: the second word after the name, which is in parentheses and may hold any characters
 /// (proc_pid_stat(5)).
 fn parent(process: Pid) -> Option<Pid> {
-    let path = format!("/proc/{}/stat", process.as_raw_nonzero());
-    let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
+    let text = status_of(process)?;
     let (_, rest) = text.rsplit_once(')')?;
     Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?)
 }

@@ -6,14 +6,16 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, InPlace, Isolation, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result,
-    Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    Error, InPlace, Isolation, OtherRuns, Priority, PriorityGranted, Readable, RemoteMemory,
+    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use crate::ClusterEndpoint;
 
 /// Places of memory begin with the host, so that no two hosts take one for the other's.
 const HOST_SHIFT: u32 = 48;
+
+impl OtherRuns for ClusterEndpoint {}
 
 impl RemoteMemory for ClusterEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {

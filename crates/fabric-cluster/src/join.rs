@@ -110,7 +110,7 @@ fn meet(mut inner: ShmEndpoint, told: Told) -> Result<(ClusterEndpoint, Reporter
     // The lowest rank of a host is a number that no other host has.
     let host = told.ranks.iter().min().map_or(0, |&lowest| lowest as u16);
     let joined = remote::join_and_tell(told.call, rank, &told.secret, &host.to_le_bytes());
-    let (outer, job, hosts) = match joined {
+    let (mut outer, job, hosts) = match joined {
         Ok(joined) => joined,
         Err(error) => return Err(give_up(inner, error)),
     };

@@ -17,6 +17,10 @@ const SET: &std::ffi::CStr = c"cornerstone_set_virtual_clock";
 /// The answer to threads and moments without virtual time.
 const NO_TIME: u64 = u64::MAX;
 
+/// The time once the simulation has ended before the program: long after all that the program may wait for, so that it comes
+/// to its next call, which tells it why. The system's clock would have it sleep in earnest.
+const AFTER_THE_END: u64 = u64::MAX / 2;
+
 /// Whom the preloaded library asks: for the time in picoseconds, and for a sleep until such a time.
 #[repr(C)]
 struct Functions {
@@ -70,8 +74,8 @@ fn caller() -> Option<Rc<Caller>> {
 }
 
 extern "C" fn now_ps() -> u64 {
-    let told = caller().and_then(|one| one.call(Ask::Now, |_| {}, |head, _| head.values[0]).ok());
-    told.unwrap_or(NO_TIME)
+    let Some(caller) = caller() else { return NO_TIME };
+    caller.call(Ask::Now, |_| {}, |head, _| head.values[0]).unwrap_or(AFTER_THE_END)
 }
 
 extern "C" fn sleep_until_ps(ps: u64) {

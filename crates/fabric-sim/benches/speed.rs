@@ -1,13 +1,17 @@
 //! How fast machines are simulated, side by side with SimGrid's SMPI where that is installed.
 //!
 //! `cargo bench -p fabric-sim --bench speed` prints, for an all-to-all of 1000-byte messages on one switch, messages
-//! simulated a second by both; then the time and memory of level L2 at 1024 ranks, and of 100 000 ranks at level L1.
+//! simulated a second by both; then the time and memory of level L2 at 1024 ranks, and of 100 000 ranks at level L1, and the time
+//! of a second of a saturated SCI ring of 64 nodes.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use contract::TimeSpan;
+use fabric_sim::sci::study::{self, Study};
+use fabric_sim::sci::{Destination, Pace, RingSettings, Traffic, TransactionKind};
 use fabric_sim::{Level, Options, machine, run};
 
 const MESSAGE_BYTES: usize = 1000;
@@ -24,6 +28,7 @@ fn main() {
         }
         ["once", level, ranks] => once(level_named(level), number(ranks)),
         ["barrier-and-broadcast", ranks] => barrier_and_broadcast(number(ranks)),
+        ["sci-ring", nodes] => sci_ring(number(nodes)),
         // Cargo's own words, such as --bench.
         _ => compare(),
     }
@@ -57,6 +62,7 @@ fn compare() {
         &["once", "packets", "1024"][..],
         &["barrier-and-broadcast", "30000"],
         &["barrier-and-broadcast", "100000"],
+        &["sci-ring", "64"],
     ] {
         print!("{}", part(rest));
     }
@@ -126,6 +132,33 @@ fn barrier_and_broadcast(ranks: usize) {
         ),
         Err((rank, error)) => println!("{ranks} ranks: rank {rank}: {error}"),
     }
+}
+
+/// All nodes of a ring send to random others whenever they have room, for a simulated second.
+fn sci_ring(nodes: usize) {
+    let traffic = Traffic {
+        nodes: Vec::new(),
+        pace: Pace::Available,
+        destination: Destination::Random,
+        operation: TransactionKind::Move(64),
+        priority: 0,
+    };
+    let study = Study {
+        settings: RingSettings::ring(nodes as u32),
+        traffic: vec![traffic],
+        warm_up: TimeSpan::from_us(1000),
+        duration: TimeSpan::from_us(1_000_000),
+        joined: None,
+        seed: 1,
+    };
+    let begin = Instant::now();
+    let found = study::run(&study).expect("the settings are sound");
+    println!(
+        "a saturated SCI ring of {nodes} nodes, a simulated second: {:.2} s for {} packets, peak {:.2} GiB",
+        begin.elapsed().as_secs_f64(),
+        found.counts.sent,
+        peak_gib()
+    );
 }
 
 /// The most memory that this process has had, as Linux counts it.

@@ -21,6 +21,9 @@ pub(crate) enum Message {
     Failed { by_another: bool, why: String },
     /// To the starter, from a host: this rank died or failed there, with this status.
     RankFailed { rank: u32, status: u8, how: String },
+    /// To a rank: the addresses where it shall listen, none for the one by which it reaches the starter; and for how
+    /// many milliseconds another host may be out of reach before it counts as gone, 0 if no connection is made again.
+    Listen { addresses: String, limit_ms: u32 },
     /// To a rank: where all ranks can be reached.
     Addresses(String),
     /// To a rank: what its program is to do. The program may begin.
@@ -51,6 +54,9 @@ impl Message {
             Message::RankFailed { rank, status, how } => {
                 (8, [&rank.to_le_bytes()[..], &[*status], how.as_bytes()].concat())
             }
+            Message::Listen { addresses, limit_ms } => {
+                (9, [&limit_ms.to_le_bytes()[..], addresses.as_bytes()].concat())
+            }
         };
         [&[kind][..], &(body.len() as u32).to_le_bytes(), &body].concat()
     }
@@ -74,6 +80,11 @@ impl Message {
                 let (&status, how) = rest.split_first()?;
                 let rank = u32::from_le_bytes(*rank);
                 Message::RankFailed { rank, status, how: text(how) }
+            }
+            9 => {
+                let (limit, addresses) = body.split_first_chunk::<4>()?;
+                let limit_ms = u32::from_le_bytes(*limit);
+                Message::Listen { addresses: text(addresses), limit_ms }
             }
             _ => return None,
         })
@@ -233,6 +244,7 @@ mod tests {
             Message::Failed { by_another: true, why: "wörds".into() },
             Message::RankFailed { rank: 258, status: 139, how: "died".into() },
             Message::Addresses(String::new()),
+            Message::Listen { addresses: "10.0.0.1 ::1".into(), limit_ms: 5000 },
             Message::Job(vec![]),
             Message::GiveUp { died: Some(3), why: "killed".into() },
             Message::GiveUp { died: None, why: "stopped".into() },

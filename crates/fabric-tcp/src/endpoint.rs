@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Priority,
-    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
-    Writable,
+    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, OtherRuns,
+    Priority, PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time,
+    TimeSpan, Writable,
 };
 use hosts::{Clock, LocalClock, Settled};
 
@@ -89,6 +89,8 @@ impl TcpEndpoint {
         Ok(cut)
     }
 }
+
+impl OtherRuns for TcpEndpoint {}
 
 /// Windows go by messages, but for those whose memory the program itself shares among ranks of one host.
 impl RemoteMemory for TcpEndpoint {

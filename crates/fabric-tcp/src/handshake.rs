@@ -4,18 +4,22 @@
 //! side answers with a random number of its own and a proof over both. The caller answers with its own proof over
 //! both, and gets a byte that says that it is accepted. Neither sends the secret. Nothing that was overheard can be
 //! used again, for both numbers are new each time. What follows is not encrypted.
+//!
+//! Processes of other runs prove that they know the secret of the one process that they call, and tell their name.
 
 mod accept;
 mod connect;
 
 pub(crate) use accept::Acceptor;
-pub(crate) use connect::connect;
+pub(crate) use connect::{Call, ConnectError, connect};
+
+use contract::ProcessName;
 
 use crate::secret::{PROOF_BYTES, Proof, Secret};
 
 const MAGIC: [u8; 8] = *b"CNRSTONE";
 /// Changes with every change of what processes send to each other, here and later.
-pub(crate) const PROTOCOL_VERSION: u32 = 3;
+pub(crate) const PROTOCOL_VERSION: u32 = 4;
 const NONCE_BYTES: usize = 32;
 const HELLO_BYTES: usize = 8 + 4 + 4 + 4 + 4 + NONCE_BYTES;
 const ANSWER_BYTES: usize = 8 + 4 + NONCE_BYTES + PROOF_BYTES;
@@ -30,6 +34,23 @@ pub(crate) enum Purpose {
     Control,
     /// Messages between a process that has started the ranks of its host and the process that started the run.
     Host,
+    /// Messages between two processes of any runs.
+    Process,
+    /// To ask whether a port of a process is open, and to become known to it.
+    Port,
+}
+
+impl Purpose {
+    const ALL: [Purpose; 5] =
+        [Purpose::Messages, Purpose::Control, Purpose::Host, Purpose::Process, Purpose::Port];
+
+    /// How many bytes a caller tells of itself behind its proof.
+    fn told_bytes(self) -> usize {
+        match self {
+            Purpose::Process | Purpose::Port => ProcessName::BYTES,
+            _ => 0,
+        }
+    }
 }
 
 /// Who connects, for what purpose, and to which rank.
@@ -37,7 +58,8 @@ pub(crate) enum Purpose {
 pub(crate) struct Caller {
     pub(crate) purpose: Purpose,
     pub(crate) rank: usize,
-    /// The rank that is wanted; for control, the caller's own. For a host, both are its first.
+    /// The rank that is wanted; for control, the caller's own. For a host, both are its first. The port, for who asks
+    /// for one.
     pub(crate) wanted: usize,
 }
 
@@ -79,11 +101,8 @@ impl Hello {
     fn to_bytes(self) -> [u8; HELLO_BYTES] {
         let mut bytes = [0; HELLO_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
-        let purpose = match self.caller.purpose {
-            Purpose::Messages => 1,
-            Purpose::Control => 2,
-            Purpose::Host => 3,
-        };
+        let known = Purpose::ALL.iter().position(|&one| one == self.caller.purpose);
+        let purpose = known.expect("all purposes are in the list") as u32 + 1;
         let words = [self.version, purpose, self.caller.rank as u32, self.caller.wanted as u32];
         for (place, word) in bytes[8..24].chunks_mut(4).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
@@ -98,12 +117,7 @@ impl Hello {
             let at = 8 + 4 * index;
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        let purpose = match word(1) {
-            1 => Purpose::Messages,
-            2 => Purpose::Control,
-            3 => Purpose::Host,
-            _ => return None,
-        };
+        let purpose = *Purpose::ALL.get((word(1) as usize).checked_sub(1)?)?;
         let caller = Caller { purpose, rank: word(2) as usize, wanted: word(3) as usize };
         let nonce = bytes[24..].try_into().ok()?;
         (bytes[..8] == MAGIC).then_some(Hello { version: word(0), caller, nonce })

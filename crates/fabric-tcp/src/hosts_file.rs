@@ -1,5 +1,7 @@
 //! The hosts of a run, from a file.
 
+use std::net::IpAddr;
+
 /// A host, and how many ranks it is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
@@ -7,10 +9,14 @@ pub struct Host {
     pub name: String,
     /// How many ranks it takes.
     pub slots: usize,
+    /// Where its ranks listen for those of other hosts; the first of each host belong together, the second, and so on.
+    /// None for the address by which it reaches the process that started the run.
+    pub addresses: Vec<IpAddr>,
 }
 
 impl Host {
-    /// Reads hosts, one a line: `NAME` or `NAME:SLOTS`, an IPv6 address in brackets. What follows `#` is a comment.
+    /// Reads hosts, one a line: `NAME`, `NAME:SLOTS` or `NAME:SLOTS@ADDRESS,ADDRESS...`, a name that is an IPv6 address in
+    /// brackets. What follows `#` is a comment.
     ///
     /// # Errors
     /// Which line names no host, in words.
@@ -26,15 +32,40 @@ impl Host {
         if hosts.is_empty() { Err("it names no host".into()) } else { Ok(hosts) }
     }
 
-    /// Reads hosts with commas between them, each as a line of [`parse_all`](Host::parse_all).
+    /// Reads hosts with commas between them, each as a line of [`parse_all`](Host::parse_all): an address after a comma
+    /// belongs to the host before it, if that has addresses.
     ///
     /// # Errors
     /// Which of them is none, in words.
     pub fn parse_list(text: &str) -> Result<Vec<Host>, String> {
-        text.split(',').map(|word| Host::parse(word.trim())).collect()
+        let mut words: Vec<String> = Vec::new();
+        for word in text.split(',').map(str::trim) {
+            match words.last_mut().filter(|last| has_addresses(last)) {
+                Some(last) if word.parse::<IpAddr>().is_ok() => *last += &format!(",{word}"),
+                _ => words.push(word.into()),
+            }
+        }
+        words.iter().map(|word| Host::parse(word)).collect()
     }
 
     fn parse(line: &str) -> Result<Host, String> {
+        let (line, addresses) = match line.rsplit_once('@').filter(|_| has_addresses(line)) {
+            Some((line, addresses)) => (line, Some(addresses)),
+            None => (line, None),
+        };
+        let mut host = Host::parse_name(line)?;
+        for word in addresses.iter().flat_map(|list| list.split(',')) {
+            let address: IpAddr =
+                word.trim().parse().map_err(|_| format!("'{line}': '{word}' is no address"))?;
+            if address.is_unspecified() || host.addresses.contains(&address) {
+                return Err(format!("'{line}': '{word}' is no address of its own"));
+            }
+            host.addresses.push(address);
+        }
+        Ok(host)
+    }
+
+    fn parse_name(line: &str) -> Result<Host, String> {
         let (name, slots) = match line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, "")) => (name, "1"),
             Some((name, rest)) => (name, rest.strip_prefix(':').unwrap_or("")),
@@ -57,7 +88,7 @@ impl Host {
         if name.is_empty() || name.starts_with('-') || !name.chars().all(allowed) {
             return Err(format!("'{name}' is no host: write NAME or NAME:SLOTS"));
         }
-        Ok(Host { name: name.into(), slots })
+        Ok(Host { name: name.into(), slots, addresses: Vec::new() })
     }
 
     /// Whether it is this host by its very name.
@@ -65,6 +96,12 @@ impl Host {
         let address = self.name.parse::<std::net::IpAddr>();
         self.name == "localhost" || address.is_ok_and(|address| address.is_loopback())
     }
+}
+
+/// Whether addresses follow a host's slots. Without slots, what stands before the sign is a user, as agents take it.
+fn has_addresses(host: &str) -> bool {
+    let Some((before, _)) = host.rsplit_once('@') else { return false };
+    before.rsplit_once(':').is_some_and(|(_, slots)| slots.trim().parse::<usize>().is_ok())
 }
 
 /// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if there
@@ -113,6 +150,16 @@ mod tests {
             assert!(why.contains(words), "{text:?}: {why}");
         }
         assert!(Host::parse_list("a:2,,b").unwrap_err().contains("'' is no host"));
+        let listed = Host::parse_list("a:2@10.0.0.1, 10.1.0.1, me@10.0.0.2,[::1]:1@::1").unwrap();
+        let lines = "a:2@10.0.0.1,10.1.0.1\nme@10.0.0.2\n[::1]:1@::1\n";
+        assert_eq!(listed, Host::parse_all(lines).unwrap());
+        let addresses = |index: usize| listed[index].addresses.iter().map(IpAddr::to_string);
+        assert!(addresses(0).eq(["10.0.0.1", "10.1.0.1"]) && addresses(1).eq([""; 0]));
+        assert_eq!((listed[0].slots, listed[1].name.as_str()), (2, "me@10.0.0.2"));
+        for bad in ["a:1@10.0.0.1,10.0.0.1", "a:1@10.0.0.1,", "a:1@0.0.0.0", "a:1@beta"] {
+            let why = Host::parse_all(bad).unwrap_err();
+            assert!(why.contains("line 1: 'a:1'") && why.contains("is no address"), "{why}");
+        }
         let listed = Host::parse_list("a:2, b").unwrap();
         assert_eq!(listed, Host::parse_all("a:2\nb\n").unwrap());
     }

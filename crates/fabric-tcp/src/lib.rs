@@ -9,9 +9,10 @@
 //! Both ends of every connection prove that they know the run's [`Secret`] before anything else is sent; messages are
 //! not encrypted. A rank listens at one address of its own, and only until it is connected with all others.
 //!
-//! The parts, from the wire up: `secret` and `handshake`; `frame`, what ranks send; `engine`, matching, protocols and
+//! The parts, from the wire up: `secret` and `handshake`; `link` and `reconnect`, connections that may break; `frame`,
+//! what ranks send; `engine`, matching, protocols and
 //! waiting; `endpoint`, what a fabric must do, over the engine; `mesh`, `control` and `supervision`, how ranks meet and
-//! how the end of one becomes known; `launched`, what is used of `fabric-shm`'s ranks.
+//! how the end of one becomes known; `other_processes`, those of other runs; `launched`, what is used of `fabric-shm`'s ranks.
 // The one exception is `endpoint`, which promises how long the memory of a request is used.
 #![deny(unsafe_code)]
 
@@ -25,10 +26,13 @@ mod host;
 mod hosts_file;
 mod launched;
 pub mod library;
+mod link;
 mod liveness;
 pub mod local;
 mod mesh;
+mod other_processes;
 mod process;
+mod reconnect;
 pub mod remote;
 mod reporter;
 mod secret;
@@ -39,7 +43,8 @@ pub use batch_system::{OfThisProcess, Surroundings, hosts_of_job};
 pub use endpoint::TcpEndpoint;
 pub use host::HostPart;
 pub use hosts_file::{Host, places};
+pub use other_processes::OtherProcesses;
 pub use process::TcpProcess;
 pub use reporter::Reporter;
 pub use secret::Secret;
-pub use start::{RANKS_MAX, StartOptions, Starting, start};
+pub use start::{RANKS_MAX, REACH_LIMIT, StartOptions, Starting, start};

@@ -14,7 +14,6 @@ use crate::{Secret, TcpEndpoint, local};
 const MARK: &[u8] = b"cornerstone-tcp-1\n";
 
 /// A rank that a library has found itself to be.
-#[expect(clippy::large_enum_variant, reason = "it is made once and taken apart at once")]
 pub enum Joined {
     /// Messages go through shared memory.
     SharedMemory(ShmEndpoint),

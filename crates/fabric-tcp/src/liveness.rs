@@ -23,6 +23,21 @@ pub(crate) fn notice_loss(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
+/// An idle connection of a link is asked so often, and so many times.
+const LANE_IDLE: Duration = Duration::from_secs(1);
+const LANE_QUESTIONS: u32 = 3;
+
+/// The same for a connection of a link, which finds by itself that nothing is read: the system must not break one whose
+/// other end is busy with something else.
+pub(crate) fn notice_silence(stream: &TcpStream) -> io::Result<()> {
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, LANE_IDLE)?;
+    sockopt::set_tcp_keepintvl(stream, LANE_IDLE)?;
+    sockopt::set_tcp_keepcnt(stream, LANE_QUESTIONS)?;
+    sockopt::set_tcp_user_timeout(stream, 0)?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,15 @@
 //! Ranks on this host alone, which the launcher of `fabric-shm` starts and watches over.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use contract::{Error, Result};
 use fabric_shm::ShmProcess;
 
 use crate::endpoint::TcpEndpoint;
-use crate::engine::Engine;
+use crate::engine::{Engine, Stream};
 use crate::handshake::Acceptor;
 use crate::launched::Launched;
-use crate::mesh::connect_all;
+use crate::mesh::{Connected, connect_all};
 use crate::process::TcpProcess;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
@@ -30,12 +30,14 @@ pub(crate) fn join_launched(mut launched: Launched, secret: &Secret) -> Result<T
     let rank = launched.rank();
     let met = listen_and_exchange(&mut launched, secret);
     let mut supervision = Supervision::Local(Box::new(launched));
-    let connected = met.and_then(|(acceptor, addresses)| {
-        let streams = connect_all(rank, &addresses, acceptor, secret, &mut supervision)?;
-        Ok((streams, addresses[rank]))
+    let connected = met.and_then(|(mut acceptor, addresses)| {
+        connect_all(rank, &addresses, &mut acceptor, secret, &mut supervision)
     });
-    match connected {
-        Ok((streams, own)) => begin(rank, streams, supervision, own),
+    match connected.and_then(single) {
+        Ok(streams) => {
+            let engine = Engine::new(rank, streams, supervision, None);
+            begin(engine, Ipv4Addr::LOCALHOST.into())
+        }
         Err(error) => {
             supervision.finish(Err(error.clone()));
             Err(error)
@@ -47,7 +49,7 @@ pub(crate) fn join_launched(mut launched: Launched, secret: &Secret) -> Result<T
 fn listen_and_exchange(
     launched: &mut Launched,
     secret: &Secret,
-) -> Result<(Acceptor, Vec<SocketAddr>)> {
+) -> Result<(Acceptor, Vec<Vec<SocketAddr>>)> {
     let failed = |error: std::io::Error| Error::System {
         what: "listening on the loopback interface".into(),
         reason: error.to_string(),
@@ -57,20 +59,22 @@ fn listen_and_exchange(
     let port = acceptor.address().map_err(failed)?.port();
     let ports = launched.exchange(&port.to_le_bytes())?;
     let address =
-        |port: &[u8; 2]| SocketAddr::from((Ipv4Addr::LOCALHOST, u16::from_le_bytes(*port)));
+        |port: &[u8; 2]| vec![SocketAddr::from((Ipv4Addr::LOCALHOST, u16::from_le_bytes(*port)))];
     Ok((acceptor, ports.as_chunks::<2>().0.iter().map(address).collect()))
 }
 
-/// The rank over connections that are there.
-pub(crate) fn begin(
-    rank: usize,
-    streams: Vec<Option<TcpStream>>,
-    supervision: Supervision,
-    own: SocketAddr,
-) -> Result<TcpProcess> {
-    let engine = Engine::new(rank, streams, supervision).map_err(|error| Error::System {
+/// One connection to each other rank, where none is made again.
+pub(crate) fn single(connected: Vec<Connected>) -> Result<Vec<Option<Stream>>> {
+    let only = |streams: Connected| streams.into_iter().next().map(|(_, one)| Stream::one(one));
+    let prepared: std::io::Result<Vec<_>> =
+        connected.into_iter().map(|streams| only(streams).transpose()).collect();
+    prepared.map_err(|error| Error::System {
         what: "preparing the connections".into(),
         reason: error.to_string(),
-    })?;
-    TcpEndpoint::meet(engine, own.ip().to_string()).map(TcpProcess::new)
+    })
+}
+
+/// The rank over an engine whose connections are there.
+pub(crate) fn begin(engine: Engine, own: IpAddr) -> Result<TcpProcess> {
+    TcpEndpoint::meet(engine, own.to_string()).map(TcpProcess::new)
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use contract::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::handshake::{Acceptor, Caller, Purpose, connect};
+use crate::handshake::{Acceptor, Caller, ConnectError, Purpose, connect};
+use crate::reconnect::path_here;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
@@ -15,26 +16,30 @@ use crate::supervision::Supervision;
 const MEET_LIMIT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Returns a connection to each rank but this one. A rank connects to those below it and accepts those above it. No
-/// circle of ranks that wait for each other can form: rank 0 connects to nobody, and each rank has finished connecting
-/// once those below it have.
+/// The connections to a rank, each with the address by which it was made. There is one, but where a rank with several
+/// addresses is ahead of this one and has already made more.
+pub(crate) type Connected = Vec<(usize, TcpStream)>;
+
+/// Returns what connects this rank with each other. Rank `r` listens at any of `addresses[r]`. A rank connects to those
+/// below it and accepts those above it. No circle of ranks that wait for each other can form: rank 0 connects to nobody,
+/// and each rank has finished connecting once those below it have.
 pub(crate) fn connect_all(
     rank: usize,
-    addresses: &[SocketAddr],
-    mut acceptor: Acceptor,
+    addresses: &[Vec<SocketAddr>],
+    acceptor: &mut Acceptor,
     secret: &Secret,
     supervision: &mut Supervision,
-) -> Result<Vec<Option<TcpStream>>> {
-    let mut streams: Vec<Option<TcpStream>> = addresses.iter().map(|_| None).collect();
+) -> Result<Vec<Connected>> {
+    let mut streams: Vec<Connected> = addresses.iter().map(|_| Vec::new()).collect();
     for wanted in 0..rank {
         let caller = Caller { purpose: Purpose::Messages, rank, wanted };
-        let stream = connect(addresses[wanted], caller, secret).map_err(|error| {
+        let connected = connect_to_any(&addresses[wanted], caller, secret).map_err(|error| {
             supervision.wait_for_cause().unwrap_or_else(|| failed(rank, wanted, error.to_string()))
         })?;
-        streams[wanted] = Some(stream);
+        streams[wanted].push(connected);
     }
     let until = Instant::now() + MEET_LIMIT;
-    while let Some(missing) = (rank + 1..addresses.len()).find(|&other| streams[other].is_none()) {
+    while let Some(missing) = (rank + 1..addresses.len()).find(|&other| streams[other].is_empty()) {
         let mut entries: Vec<PollFd<'_>> =
             acceptor.descriptors().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         // An error only makes the wait short.
@@ -44,8 +49,8 @@ pub(crate) fn connect_all(
         for (caller, stream) in verified {
             let fits = caller.purpose == Purpose::Messages && caller.wanted == rank;
             match streams.get_mut(caller.rank) {
-                Some(place) if fits && caller.rank > rank && place.is_none() => {
-                    *place = Some(stream)
+                Some(place) if fits && caller.rank != rank => {
+                    place.push((path_here(&addresses[rank], &stream), stream));
                 }
                 _ => return Err(failed(caller.rank, rank, "it called the wrong rank".into())),
             }
@@ -58,6 +63,22 @@ pub(crate) fn connect_all(
         }
     }
     Ok(streams)
+}
+
+/// Connects to the first of the addresses of a rank that can be reached.
+fn connect_to_any(
+    addresses: &[SocketAddr],
+    caller: Caller,
+    secret: &Secret,
+) -> std::result::Result<(usize, TcpStream), ConnectError> {
+    let mut path = 0;
+    loop {
+        match connect(addresses[path], caller, secret) {
+            Ok(stream) => return Ok((path, stream)),
+            Err(ConnectError::Unreachable { .. }) if path + 1 < addresses.len() => path += 1,
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn failed(from: usize, to: usize, reason: String) -> Error {

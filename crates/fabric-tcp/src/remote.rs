@@ -1,20 +1,25 @@
 //! A rank on any host, which connects to the process that started the run.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
 
 use contract::{Error, Rank, Result};
 
 use crate::TcpEndpoint;
 use crate::control::{Control, Inbox, Message, Received, send};
+use crate::engine::{Engine, Stream};
 use crate::handshake::{Acceptor, Caller, Purpose, connect};
-use crate::local::begin;
-use crate::mesh::connect_all;
+use crate::link::Link;
+use crate::local::{begin, single};
+use crate::mesh::{Connected, connect_all};
 use crate::process::TcpProcess;
+use crate::reconnect::{Reconnector, add};
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
 /// Joins the run that the process at `starter` has started, as its rank `rank`, and returns the job with it. The rank
-/// listens at the address by which it reaches the starter, and nowhere else, until it is connected with all others.
+/// listens at the addresses that the starter names, else at the one by which it reaches the starter, and nowhere else;
+/// until it is connected with all others, or for as long as the run takes where connections are made again.
 ///
 /// # Errors
 /// What failed on the way.
@@ -25,16 +30,22 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpPro
     };
     let caller = Caller { purpose: Purpose::Control, rank, wanted: rank };
     let stream = connect(starter, caller, secret).map_err(|error| failed(error.to_string()))?;
-    let listening = |error: std::io::Error| failed(format!("listening for other ranks: {error}"));
-    let own = stream.local_addr().map_err(listening)?.ip();
-    let acceptor = Acceptor::listen(SocketAddr::new(own, 0), secret.clone()).map_err(listening)?;
-    let own = acceptor.address().map_err(listening)?;
     let broken = |error: std::io::Error| failed(error.to_string());
-    send(&stream, &Message::Listening(own.to_string())).map_err(broken)?;
     let mut inbox = Inbox::default();
+    let (mut listening, mut limit) = (None, Duration::ZERO);
     let (mut addresses, mut job) = (None, None);
     while job.is_none() {
         match inbox.receive(&stream) {
+            Received::Message(Message::Listen { addresses, limit_ms }) => {
+                limit = Duration::from_millis(limit_ms.into());
+                let acceptor = listen(&stream, &addresses, secret);
+                let acceptor = acceptor.map_err(|error| {
+                    failed(format!("listening for other ranks at '{addresses}': {error}"))
+                })?;
+                let own = join_words(&acceptor.addresses().map_err(broken)?);
+                send(&stream, &Message::Listening(own)).map_err(broken)?;
+                listening = Some(acceptor);
+            }
             Received::Message(Message::Addresses(list)) => addresses = parse(&list),
             Received::Message(Message::Job(bytes)) => job = Some(bytes),
             Received::Message(Message::GiveUp { why, .. }) => return Err(Error::Aborted { why }),
@@ -44,18 +55,85 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpPro
             }
         }
     }
-    let addresses = addresses.filter(|list| rank < list.len());
-    let addresses =
-        addresses.ok_or_else(|| failed("its list of addresses makes no sense".into()))?;
-    let mut supervision = Supervision::Remote(Control::new(stream, inbox).map_err(broken)?);
-    let joined = match connect_all(rank, &addresses, acceptor, secret, &mut supervision) {
-        Ok(streams) => begin(rank, streams, supervision, own),
-        Err(error) => {
-            supervision.finish(Err(error.clone()));
-            Err(error)
-        }
+    let (Some(addresses), Some(acceptor)) = (addresses.filter(|list| rank < list.len()), listening)
+    else {
+        return Err(failed("its list of addresses makes no sense".into()));
     };
-    joined.map(|tcp| (tcp, job.unwrap_or_default()))
+    let supervision = Supervision::Remote(Control::new(stream, inbox).map_err(broken)?);
+    let met = Met { rank, addresses, acceptor, secret: secret.clone(), limit };
+    met.connect(supervision).map(|tcp| (tcp, job.unwrap_or_default()))
+}
+
+/// A rank that knows where all are.
+struct Met {
+    rank: usize,
+    addresses: Vec<Vec<SocketAddr>>,
+    acceptor: Acceptor,
+    secret: Secret,
+    limit: Duration,
+}
+
+impl Met {
+    fn connect(mut self, mut supervision: Supervision) -> Result<TcpProcess> {
+        let (rank, own) = (self.rank, self.addresses[self.rank][0].ip());
+        let acceptor = &mut self.acceptor;
+        let connected =
+            connect_all(rank, &self.addresses, acceptor, &self.secret, &mut supervision);
+        let connected = connected.and_then(|connected| {
+            if self.limit.is_zero() {
+                Ok((single(connected)?, None))
+            } else {
+                self.links(connected)
+            }
+        });
+        match connected {
+            Ok((streams, reconnector)) => {
+                begin(Engine::new(rank, streams, supervision, reconnector), own)
+            }
+            Err(error) => {
+                supervision.finish(Err(error.clone()));
+                Err(error)
+            }
+        }
+    }
+
+    /// Links to the ranks of other hosts, and what makes their connections again. Between ranks of one host nothing breaks.
+    fn links(
+        self,
+        connected: Vec<Connected>,
+    ) -> Result<(Vec<Option<Stream>>, Option<Reconnector>)> {
+        let now = Instant::now();
+        let own = self.addresses[self.rank][0].ip();
+        let is_here: Vec<bool> = self.addresses.iter().map(|there| there[0].ip() == own).collect();
+        let reconnector = Reconnector::new(self.rank, self.addresses, self.secret, self.acceptor);
+        let mut streams = Vec::new();
+        for (peer, connected) in connected.into_iter().enumerate() {
+            if is_here[peer] {
+                streams.append(&mut single(vec![connected])?);
+                continue;
+            }
+            let mut link = Link::new(reconnector.paths(peer), self.limit, now);
+            connected.into_iter().for_each(|(path, one)| add(&mut link, path, one, now));
+            streams.push(Some(Stream::Several(Box::new(link))));
+        }
+        Ok((streams, Some(reconnector)))
+    }
+}
+
+/// Listens at these addresses, or where the connection to the starter begins.
+fn listen(stream: &TcpStream, addresses: &str, secret: &Secret) -> std::io::Result<Acceptor> {
+    let parsed: std::result::Result<Vec<IpAddr>, _> =
+        addresses.split_whitespace().map(str::parse).collect();
+    let mut wanted = parsed.map_err(std::io::Error::other)?;
+    if wanted.is_empty() {
+        wanted.push(stream.local_addr()?.ip());
+    }
+    let wanted: Vec<SocketAddr> = wanted.into_iter().map(|ip| SocketAddr::new(ip, 0)).collect();
+    Acceptor::listen_at(&wanted, secret.clone())
+}
+
+fn join_words(addresses: &[SocketAddr]) -> String {
+    addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// The same for another fabric, which tells the others `word`: the endpoint, the job and the words of all ranks, which
@@ -97,6 +175,8 @@ pub fn bind(argument: &str) -> Result<()> {
     bound.map_err(|error| failed(error.to_string()))
 }
 
-fn parse(list: &str) -> Option<Vec<SocketAddr>> {
-    list.lines().map(|line| line.parse().ok()).collect()
+/// The addresses of each rank, a line each.
+fn parse(list: &str) -> Option<Vec<Vec<SocketAddr>>> {
+    let words = |line: &str| line.split(' ').map(|word| word.parse().ok()).collect();
+    list.lines().map(words).collect()
 }

@@ -5,7 +5,7 @@ mod rank_connection;
 mod started_process;
 mod supervise;
 
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use fabric_shm::LaunchError;
 use rustix::event::Timespec;
 
+use crate::control::Message;
 use crate::handshake::Acceptor;
 use crate::hosts_file::{Host, places};
 use crate::secret::Secret;
@@ -21,6 +22,8 @@ use started_process::StartedProcess;
 
 /// The most ranks of a run: each has a connection to each.
 pub const RANKS_MAX: usize = 256;
+/// For how long another host may be out of reach where nobody says otherwise.
+pub const REACH_LIMIT: Duration = Duration::from_secs(5);
 /// How long ranks may take to connect. An agent may have to log in somewhere first.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 /// How long ranks may take to end by themselves once the run is given up, before their agents are killed.
@@ -73,6 +76,9 @@ pub struct StartOptions {
     pub processors: Vec<Option<usize>>,
     /// Bytes that every rank gets when it joins.
     pub job: Vec<u8>,
+    /// For how long another host may be out of reach, while connections to it are made again. None where nothing is made
+    /// again, unless a host has several addresses: then [`REACH_LIMIT`].
+    pub reconnect: Option<Duration>,
 }
 
 /// A run on several hosts.
@@ -83,6 +89,8 @@ struct Run<'a> {
     ranks: Vec<RankConnection>,
     starting: &'a Starting,
     job: &'a [u8],
+    /// Where each rank is to listen, and for how many milliseconds a host may be out of reach.
+    listening: Vec<Message>,
     begun: bool,
     connect_until: Instant,
     failure: Option<LaunchError>,
@@ -118,6 +126,7 @@ pub fn start(
         ranks: Vec::new(),
         starting: &options.starting,
         job: &options.job,
+        listening: listening(options, &places),
         begun: false,
         connect_until: Instant::now() + CONNECT_LIMIT,
         failure: None,
@@ -142,6 +151,18 @@ pub fn start(
     }
     run.supervise(interrupted, on_report);
     run.failure.map_or(Ok(()), Err)
+}
+
+/// What each rank is told of listening.
+fn listening(options: &StartOptions, places: &[&Host]) -> Vec<Message> {
+    let has_several = places.iter().any(|host| host.addresses.len() > 1);
+    let limit = options.reconnect.or(has_several.then_some(REACH_LIMIT));
+    let limit_ms = limit.map_or(0, |limit| limit.as_millis().clamp(1, u32::MAX.into()) as u32);
+    let told = |host: &&Host| {
+        let words: Vec<String> = host.addresses.iter().map(IpAddr::to_string).collect();
+        Message::Listen { addresses: words.join(" "), limit_ms }
+    };
+    places.iter().map(told).collect()
 }
 
 /// The ranks of each process that is started, in their order, and its host.

@@ -21,6 +21,8 @@ pub(crate) enum Supervision {
     Local(Box<Launched>),
     /// The process that started the run, on whatever host, through a connection.
     Remote(Control),
+    /// Nobody: the processes belong to different runs. One that is lost is lost to those who need it alone.
+    Nobody,
 }
 
 impl Supervision {
@@ -28,8 +30,13 @@ impl Supervision {
     pub(crate) fn launcher(&mut self) -> Option<&mut ShmEndpoint> {
         match self {
             Supervision::Local(launched) => Some(launched.endpoint_mut()),
-            Supervision::Remote(_) => None,
+            Supervision::Remote(_) | Supervision::Nobody => None,
         }
+    }
+
+    /// Whether there is nobody.
+    pub(crate) fn is_nobody(&self) -> bool {
+        matches!(self, Supervision::Nobody)
     }
 
     /// Why the run was given up, if it was.
@@ -37,6 +44,7 @@ impl Supervision {
         match self {
             Supervision::Local(launched) => launched.given_up(),
             Supervision::Remote(control) => control.given_up(),
+            Supervision::Nobody => None,
         }
     }
 
@@ -55,7 +63,7 @@ impl Supervision {
     /// What becomes readable when the run may have been given up. `None` if nothing does.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Supervision::Local(_) => None,
+            Supervision::Local(_) | Supervision::Nobody => None,
             Supervision::Remote(control) => Some(control.descriptor()),
         }
     }
@@ -65,6 +73,7 @@ impl Supervision {
         match self {
             Supervision::Local(launched) => launched.finish(outcome),
             Supervision::Remote(control) => control.finish(outcome),
+            Supervision::Nobody => i32::from(outcome.is_err()),
         }
     }
 
@@ -72,7 +81,7 @@ impl Supervision {
     pub(crate) fn placement(&self) -> Option<Settled> {
         match self {
             Supervision::Local(launched) => Some(launched.placement()),
-            Supervision::Remote(_) => None,
+            Supervision::Remote(_) | Supervision::Nobody => None,
         }
     }
 
@@ -80,7 +89,7 @@ impl Supervision {
     pub(crate) fn launched(&self) -> Option<&ShmEndpoint> {
         match self {
             Supervision::Local(launched) => Some(launched.endpoint()),
-            Supervision::Remote(_) => None,
+            Supervision::Remote(_) | Supervision::Nobody => None,
         }
     }
 
@@ -88,7 +97,7 @@ impl Supervision {
     pub(crate) fn launched_mut(&mut self) -> Option<&mut ShmEndpoint> {
         match self {
             Supervision::Local(launched) => Some(launched.endpoint_mut()),
-            Supervision::Remote(_) => None,
+            Supervision::Remote(_) | Supervision::Nobody => None,
         }
     }
 
@@ -96,7 +105,7 @@ impl Supervision {
     pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
         match self {
             Supervision::Local(launched) => launched.set_priority(priority),
-            Supervision::Remote(_) => PriorityGranted::Refused {
+            Supervision::Remote(_) | Supervision::Nobody => PriorityGranted::Refused {
                 why: "ranks over TCP have priorities only where one host starts them all".into(),
             },
         }
@@ -107,6 +116,7 @@ impl Supervision {
         match self {
             Supervision::Local(launched) => Reporter::local(launched.reporter()),
             Supervision::Remote(control) => Reporter::remote(control.stream()),
+            Supervision::Nobody => unreachable!("only a rank of one run reports"),
         }
     }
 }

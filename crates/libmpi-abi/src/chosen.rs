@@ -1,8 +1,13 @@
-//! The fabric that this process communicates over, as `cornerstone launch` says.
+//! The fabric that this process communicates over, as `cornerstone launch` says, and the connections with processes of
+//! other runs.
 //!
-//! One [`Endpoint`] stands before several, so that the rest is compiled once. The arm of shared memory is the hot one.
+//! One [`Endpoint`] stands before several, so that the rest is compiled once. The arm of shared memory is the hot one. What is
+//! between runs is told by the number of its context, and its requests by a bit.
 
-use std::mem::ManuallyDrop;
+mod beside;
+mod others;
+mod pointer;
+
 use std::ptr::NonNull;
 
 use contract::record::FabricDescription;
@@ -11,115 +16,10 @@ use contract::{
     Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
     Writable,
 };
-use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
-use fabric_proxy::ProxyEndpoint;
-use fabric_shm::ShmEndpoint;
-use fabric_tcp::{TcpEndpoint, library};
 
-/// An endpoint of one of the fabrics.
-///
-/// It is a pointer, and owns what it points to: while an endpoint waits, one that owns nothing stands for it ([`Chosen::seen_as`]).
-pub(crate) enum Chosen {
-    Shm(NonNull<ShmEndpoint>),
-    Tcp(NonNull<TcpEndpoint>),
-    Cluster(NonNull<ClusterEndpoint>),
-    Proxy(NonNull<ProxyEndpoint>),
-}
-
-/// Calls of it lie apart from the hot path.
-#[cold]
-#[inline(always)]
-fn rare() {}
-
-impl Chosen {
-    /// Joins the run that this process was launched for, or makes one of this process alone.
-    ///
-    /// # Errors
-    /// Those of joining.
-    pub(crate) fn join() -> Result<Self> {
-        let Some(launched) = ShmEndpoint::attach_library() else {
-            return Ok(Chosen::Shm(owned(ShmEndpoint::alone()?)));
-        };
-        let launched = match fabric_proxy::join(launched?)? {
-            Ok(endpoint) => return Ok(Chosen::Proxy(owned(endpoint))),
-            Err(launched) => launched,
-        };
-        Ok(match join_from_library(launched)? {
-            Joined::One(library::Joined::SharedMemory(endpoint)) => Chosen::Shm(owned(endpoint)),
-            Joined::One(library::Joined::Tcp(endpoint)) => Chosen::Tcp(owned(endpoint)),
-            Joined::Cluster(endpoint) => Chosen::Cluster(owned(endpoint)),
-        })
-    }
-
-    /// One that owns nothing, for as long as `endpoint` is borrowed.
-    #[inline(always)]
-    fn seen_as<E>(endpoint: &mut E, kind: fn(NonNull<E>) -> Chosen) -> ManuallyDrop<Chosen> {
-        ManuallyDrop::new(kind(NonNull::from(endpoint)))
-    }
-}
-
-/// What a [`Chosen`] points to.
-fn owned<E>(endpoint: E) -> NonNull<E> {
-    NonNull::from(Box::leak(Box::new(endpoint)))
-}
-
-/// Takes an endpoint out of what a [`Chosen`] points to.
-///
-/// # Safety
-/// Nobody uses the pointer any more, which [`owned`] made.
-unsafe fn taken<E>(endpoint: NonNull<E>) -> E {
-    // SAFETY: our caller's promise.
-    *unsafe { Box::from_raw(endpoint.as_ptr()) }
-}
-
-impl Drop for Chosen {
-    fn drop(&mut self) {
-        // SAFETY: it is not used again; those that own nothing are never dropped.
-        unsafe {
-            match self {
-                Chosen::Shm(endpoint) => drop(taken(*endpoint)),
-                Chosen::Tcp(endpoint) => drop(taken(*endpoint)),
-                Chosen::Cluster(endpoint) => drop(taken(*endpoint)),
-                Chosen::Proxy(endpoint) => drop(taken(*endpoint)),
-            }
-        }
-    }
-}
-
-/// Does something with an endpoint that is not the hot one.
-macro_rules! rarely {
-    ($seen:ident, $endpoint:ident, $kind:ident, $variant:ident => $body:expr) => {{
-        rare();
-        // SAFETY: it lives as long as its owner, which is borrowed alike.
-        let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::$variant);
-        $body
-    }};
-}
-
-/// Does the same with whichever endpoint it is.
-macro_rules! with {
-    ($chosen:expr, $endpoint:ident => $body:expr) => {
-        with!(as_ref of $chosen, $endpoint, _kind => $body)
-    };
-    ($chosen:expr, mut $endpoint:ident => $body:expr) => {
-        with!(as_mut of $chosen, $endpoint, _kind => $body)
-    };
-    ($chosen:expr, mut $endpoint:ident, $kind:ident => $body:expr) => {
-        with!(as_mut of $chosen, $endpoint, $kind => $body)
-    };
-    ($seen:ident of $chosen:expr, $endpoint:ident, $kind:ident => $body:expr) => {
-        match $chosen {
-            Chosen::Shm($endpoint) => {
-                // SAFETY: it lives as long as its owner, which is borrowed alike.
-                let ($endpoint, $kind) = (unsafe { $endpoint.$seen() }, Chosen::Shm);
-                $body
-            }
-            Chosen::Tcp($endpoint) => rarely!($seen, $endpoint, $kind, Tcp => $body),
-            Chosen::Cluster($endpoint) => rarely!($seen, $endpoint, $kind, Cluster => $body),
-            Chosen::Proxy($endpoint) => rarely!($seen, $endpoint, $kind, Proxy => $body),
-        }
-    };
-}
+use others::{is_between_runs, is_of_others, of_others, within};
+pub(crate) use pointer::Chosen;
+use pointer::{Fabric, rare, with};
 
 impl RemoteMemory for Chosen {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
@@ -190,7 +90,8 @@ unsafe impl Endpoint for Chosen {
     }
 
     fn host_of(&self, rank: usize) -> Option<usize> {
-        with!(self, endpoint => endpoint.host_of(rank))
+        // Processes of other runs are where nobody says.
+        with!(self, endpoint => (rank < endpoint.size()).then(|| endpoint.host_of(rank))?)
     }
 
     #[inline(always)]
@@ -221,6 +122,10 @@ unsafe impl Endpoint for Chosen {
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        if is_between_runs(place.0 << 1) {
+            self.others_mut().close_context(place);
+            return Ok(());
+        }
         with!(self, mut endpoint => endpoint.close_context(place))
     }
 
@@ -233,78 +138,140 @@ unsafe impl Endpoint for Chosen {
         data: Readable,
         completion: Completion,
     ) -> Result<Request> {
+        if is_between_runs(context) {
+            rare();
+            let others = self.others_mut().known()?;
+            return others.post_send(to, context, tag, data, completion).map(of_others);
+        }
         with!(self, mut endpoint => endpoint.post_send(to, context, tag, data, completion))
     }
 
     #[inline(always)]
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        if is_between_runs(selector.context) {
+            rare();
+            return self.others_mut().known()?.post_receive(selector, room).map(of_others);
+        }
         with!(self, mut endpoint => endpoint.post_receive(selector, room))
     }
 
     #[inline(always)]
     fn is_done(&self, request: Request) -> bool {
+        if is_of_others(request) {
+            rare();
+            return self.others().has(|known| known.is_done(within(request)));
+        }
         with!(self, endpoint => endpoint.is_done(request))
     }
 
     #[inline(always)]
     fn envelope(&self, request: Request) -> Envelope {
+        if is_of_others(request) {
+            rare();
+            return self.others().expect().envelope(within(request));
+        }
         with!(self, endpoint => endpoint.envelope(request))
     }
 
     #[inline(always)]
     fn outcome(&mut self, request: Request) -> Result<()> {
+        if is_of_others(request) {
+            rare();
+            return Ok(());
+        }
         with!(self, mut endpoint => endpoint.outcome(request))
     }
 
     #[inline(always)]
     fn end(&mut self, request: Request) -> Envelope {
+        if is_of_others(request) {
+            rare();
+            return self.others_mut().expect_mut().end(within(request));
+        }
         with!(self, mut endpoint => endpoint.end(request))
     }
 
     fn cancel_receive(&mut self, request: Request) -> bool {
+        if is_of_others(request) {
+            return self.others_mut().expect_mut().cancel_receive(within(request));
+        }
         with!(self, mut endpoint => endpoint.cancel_receive(request))
     }
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        if is_between_runs(selector.context) {
+            return self.others_mut().known()?.probe(selector);
+        }
         with!(self, mut endpoint => endpoint.probe(selector))
     }
 
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+        if is_between_runs(selector.context) {
+            return self.others_mut().known()?.claim(selector, context, tag);
+        }
         with!(self, mut endpoint => endpoint.claim(selector, context, tag))
     }
 
     #[inline(always)]
     fn progress(&mut self) -> Result<()> {
+        if self.others().are_any() {
+            rare();
+            self.poll_others();
+        }
         with!(self, mut endpoint => endpoint.progress())
     }
 
     fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        if self.others().are_any() && self.poll_others() {
+            return Ok(true);
+        }
         with!(self, mut endpoint => endpoint.sleep_a_while(longest))
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
+        if self.others().are_any() {
+            rare();
+            return self.wait_for_any(requests);
+        }
         with!(self, mut endpoint => endpoint.wait_any(requests))
     }
 
     #[inline(always)]
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        let others = self.others;
         with!(self, mut endpoint, kind => {
-            endpoint.wait_until(&mut |one| done(&mut Chosen::seen_as(one, kind)))
+            endpoint.wait_until(&mut |one| {
+                let mut this = Chosen::seen_as(one, kind, others);
+                this.poll_now_and_then();
+                done(&mut this)
+            })
         })
     }
 
     #[inline(always)]
     fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
+        if is_between_runs(context) {
+            rare();
+            return Ok(false);
+        }
         with!(self, mut endpoint => endpoint.send_at_once(to, context, tag, data))
     }
 
     #[inline(always)]
     fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        if self.others().are_any() {
+            rare();
+            return self.send_beside_others(to, context, tag, data);
+        }
         with!(self, mut endpoint => endpoint.send(to, context, tag, data))
     }
 
     #[inline(always)]
     fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        if self.others().are_any() {
+            rare();
+            return self.receive_beside_others(selector, buffer);
+        }
         with!(self, mut endpoint => endpoint.receive(selector, buffer))
     }
 
@@ -315,8 +282,17 @@ unsafe impl Endpoint for Chosen {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
+        if is_between_runs(place.0 << 1) {
+            rare();
+            return None;
+        }
+        let others = self.others;
         with!(self, mut endpoint, kind => {
-            endpoint.collective(place, call, &mut |one| idle(&mut Chosen::seen_as(one, kind)))
+            endpoint.collective(place, call, &mut |one| {
+                let mut this = Chosen::seen_as(one, kind, others);
+                this.poll_now_and_then();
+                idle(&mut this);
+            })
         })
     }
 
@@ -326,6 +302,10 @@ unsafe impl Endpoint for Chosen {
         place: ContextPlace,
         call: &CollectiveCall<'_>,
     ) -> Option<StartedCollective> {
+        if is_between_runs(place.0 << 1) {
+            rare();
+            return None;
+        }
         with!(self, mut endpoint => endpoint.start_collective(place, call))
     }
 
@@ -340,10 +320,16 @@ unsafe impl Endpoint for Chosen {
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+        if is_between_runs(place.0 << 1) {
+            return 0;
+        }
         with!(self, mut endpoint => endpoint.announce_by_messages(place, mark))
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        if is_between_runs(place.0 << 1) {
+            return None;
+        }
         with!(self, mut endpoint => endpoint.find_mismatch(place, number))
     }
 
@@ -361,19 +347,30 @@ unsafe impl Endpoint for Chosen {
     }
 
     fn leave(&mut self) -> Result<()> {
+        self.others_mut().leave()?;
         with!(self, mut endpoint => endpoint.leave())
     }
 
     #[inline(always)]
     fn any_has_left(&self) -> bool {
+        if self.others().has(fabric_tcp::OtherProcesses::any_has_left) {
+            rare();
+            return true;
+        }
         with!(self, endpoint => endpoint.any_has_left())
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
+        if is_of_others(request) {
+            return self.others().has(|known| known.is_hopeless(within(request)));
+        }
         with!(self, endpoint => endpoint.is_hopeless(request))
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
+        if is_between_runs(selector.context) {
+            return self.others().has(|known| known.none_will_send(selector));
+        }
         with!(self, endpoint => endpoint.none_will_send(selector))
     }
 
@@ -382,19 +379,14 @@ unsafe impl Endpoint for Chosen {
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {
+        if is_of_others(request) {
+            return self.others_mut().expect_mut().give_up_on(within(request));
+        }
         with!(self, mut endpoint => endpoint.give_up_on(request))
     }
 
-    fn finish(self, outcome: Result<()>) -> i32 {
-        let this = ManuallyDrop::new(self);
-        // SAFETY: this is the last use of the pointer.
-        unsafe {
-            match *this {
-                Chosen::Shm(endpoint) => taken(endpoint).finish(outcome),
-                Chosen::Tcp(endpoint) => taken(endpoint).finish(outcome),
-                Chosen::Cluster(endpoint) => taken(endpoint).finish(outcome),
-                Chosen::Proxy(endpoint) => taken(endpoint).finish(outcome),
-            }
-        }
+    fn finish(mut self, outcome: Result<()>) -> i32 {
+        let outcome = outcome.and_then(|()| self.end_with_others());
+        self.finish_fabric(outcome)
     }
 }

@@ -13,7 +13,7 @@ use crate::failure::{Result, ensure, error_of};
 use crate::info;
 use crate::process::{self, Phase, check_running, engine, engine_if_any, process, universe};
 use crate::shared::Shared;
-use crate::{communicator, leaks, text, threads};
+use crate::{communicator, leaks, runs, text, threads};
 
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
     start(THREAD_SINGLE)
@@ -42,7 +42,7 @@ fn start(level: c_int) -> Result {
     if level == THREAD_MULTIPLE {
         threads::share(engine()?);
     }
-    Ok(())
+    runs::join_parent(process::start()?)
 }
 
 pub(crate) unsafe fn finalize() -> Result {

@@ -42,6 +42,7 @@ const CLASSES: &[(c_int, ErrorClass)] = &[
     (ERR_OP, ErrorClass::Operation),
     (ERR_OTHER, ErrorClass::Other),
     (ERR_PENDING, ErrorClass::Pending),
+    (ERR_PORT, ErrorClass::Port),
     (ERR_PROC_ABORTED, ErrorClass::ProcessAborted),
     (ERR_QUOTA, ErrorClass::Quota),
     (ERR_RANK, ErrorClass::Rank),
@@ -82,11 +83,6 @@ pub(crate) fn code_of(class: ErrorClass) -> c_int {
 #[cold]
 pub(crate) fn error_of(code: c_int, message: impl Into<String>) -> Error {
     Error::new(class_of(code), message)
-}
-
-/// Of a function that nothing here serves.
-pub(crate) fn unsupported() -> Error {
-    error_of(ERR_UNSUPPORTED_OPERATION, "this library does not have this function yet")
 }
 
 /// Of a function of the tools interface that nothing here serves.

@@ -3,8 +3,7 @@
 //! What MPI's objects are and do is crate `mpi`'s business. Here they get handles, and their calls the
 //! arguments and return codes of C. `abi/mpi5.txt` holds the whole ABI as data, `abi/served.txt` says which
 //! function here serves which function of MPI; from the two come `include/mpi.h`, `src/abi` and `src/bindings`.
-//! What nothing serves exists all the same, and fails when it is called, by name, with
-//! MPI_ERR_UNSUPPORTED_OPERATION.
+//! All functions are served.
 //!
 //! The rooms, each of which uses only those before it:
 //! * `abi`: constants and handle types;
@@ -15,6 +14,7 @@
 //! * `info`, `attribute`, `datatype`, `operation`, `status`, `handler`: objects that need no communication;
 //! * `chosen`, `threads`, `process`: the fabric, several threads of a program, and what this process knows;
 //! * `request`, `group`, `communicator`, `topology`, `packing`, `point`, `collective`, `window`, `file`: the chapters of the standard;
+//! * `runs`: processes that were started apart;
 //! * `errors`: whose handler gets an error, and how a job ends;
 //! * `leaks`, `environment`: the beginning and the end;
 //! * `bindings`: the exported functions, which turn a result into a return code.
@@ -51,6 +51,7 @@ mod partitioned;
 mod point;
 mod process;
 mod request;
+mod runs;
 mod session;
 mod shared;
 mod status;

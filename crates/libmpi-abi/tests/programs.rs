@@ -237,16 +237,10 @@ fn what_few_ranks_do_and_find_many_do_and_find_too() {
 
 /// The list comes from the bindings.
 #[test]
-fn what_the_library_lacks_fails_by_name_when_it_is_called() {
-    let bindings = include_str!("../src/bindings/functions.rs");
-    let lacking = bindings.lines().filter(|line| line.contains("Err(failure::unsupported())"));
-    let mut list = String::new();
-    for line in lacking {
-        let name = line.split_whitespace().nth(1).unwrap();
-        list += &format!("UNSUPPORTED({name})\n");
-    }
-    std::fs::write(library_folder().join("unsupported_functions.h"), list).unwrap();
-    succeeds("unsupported");
+fn halves_of_a_run_meet_at_a_port_and_a_service() {
+    succeeds("ports");
+    let (ended, output) = run_over_tcp(&compile("ports"), 3);
+    assert!(ended.is_ok(), "over TCP: {ended:?}\n{output}");
 }
 
 #[test]

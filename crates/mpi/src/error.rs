@@ -89,6 +89,8 @@ pub enum ErrorClass {
     Access,
     /// A mode of a file that contradicts itself.
     Amode,
+    /// A port that is not open, or no name of one.
+    Port,
     /// A name that no file can have.
     BadFile,
     /// A data representation that exists already.

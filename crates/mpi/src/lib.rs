@@ -16,6 +16,7 @@
 //! * `schedule`, `collective`: rounds of messages, and the collectives that are made of them;
 //! * `communicator`: contexts with what programs hang on them, and how they are made;
 //! * `point`: messages, also by the shortest way;
+//! * `port`: where processes of several runs meet;
 //! * `window`: memory that other processes put to, get from and update;
 //! * `file`: files that several processes read and write;
 //! * `universe`: a process's part in a run, from the beginning to the end;
@@ -37,6 +38,7 @@ mod info;
 mod memory;
 mod operation;
 mod point;
+mod port;
 mod request;
 mod schedule;
 mod status;
@@ -66,6 +68,7 @@ pub use operation::{Operation, Predefined, Reduction, UserOperation};
 pub use point::{
     Claimed, ExchangeCall, Mode, Partitioned, ProbeManner, ReceiveCall, SendCall, claim, probe,
 };
+pub use port::Port;
 pub use request::*;
 pub use status::{Peer, Status};
 pub use topology::{Edge, Exchanges, Graph, Neighbourhood, RankTopology};

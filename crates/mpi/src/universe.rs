@@ -9,6 +9,7 @@ use crate::communicator::{Bridge, Communicator};
 use crate::engine::{Context, Engine, GROUPS_CONTEXT, SELF_CONTEXT, WORLD_CONTEXT};
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
+use crate::port::{Meetings, Port};
 
 /// A process's part in a run.
 pub struct Universe<E: Endpoint> {
@@ -17,6 +18,7 @@ pub struct Universe<E: Endpoint> {
     own: Rc<Communicator<E>>,
     /// Where groups agree that have no communicator in common: no message of a program travels there.
     groups: Communicator<E>,
+    meetings: Meetings<E>,
 }
 
 impl<E: Endpoint + 'static> Universe<E> {
@@ -35,7 +37,8 @@ impl<E: Endpoint + 'static> Universe<E> {
         let own = make(vec![engine.rank()].into(), SELF_CONTEXT, None, "MPI_COMM_SELF");
         let groups = Context::new(engine.clone(), Group::world(engine.size()));
         let groups = groups.expect("this process is a member").with_place(GROUPS_CONTEXT, None);
-        Universe { groups: Communicator::of(groups), engine, world, own }
+        let meetings = Meetings::new(&engine);
+        Universe { groups: Communicator::of(groups), meetings, engine, world, own }
     }
 
     /// The engine of this process.
@@ -86,6 +89,52 @@ impl<E: Endpoint + 'static> Universe<E> {
         let made = local.join_across(leader, bridge);
         local.free(0)?;
         made
+    }
+
+    /// Opens a port, at which processes of other runs may call this one.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Other`] where the fabric knows of no other runs.
+    pub fn open_port(&self) -> Result<Port> {
+        self.meetings.open_port()
+    }
+
+    /// Closes a port.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Port`] if it is not open, or another process's.
+    pub fn close_port(&self, port: &Port) -> Result {
+        self.meetings.close_port(port)
+    }
+
+    /// A communicator between `own`, all of whose members call it, and those who call a port next. Only the root is asked for
+    /// the port, which is its own. `goes_on` is asked there now and then, and its error ends the wait.
+    ///
+    /// # Errors
+    /// [`ErrorClass::Port`] at the root, [`ErrorClass::Communicator`] at the others then, [`ErrorClass::Rank`] for a root that
+    /// is no member, and those that end the run.
+    pub fn accept(
+        &self,
+        own: &Communicator<E>,
+        root: usize,
+        port: impl FnOnce() -> Result<Port>,
+        goes_on: &dyn Fn() -> Result,
+    ) -> Result<Communicator<E>> {
+        self.meetings.accept(own, root, port, goes_on)
+    }
+
+    /// A communicator between `own`, all of whose members call it, and those who accept calls at a port, for which only the
+    /// root is asked.
+    ///
+    /// # Errors
+    /// As of [`accept`](Universe::accept).
+    pub fn connect(
+        &self,
+        own: &Communicator<E>,
+        root: usize,
+        port: impl FnOnce() -> Result<Port>,
+    ) -> Result<Communicator<E>> {
+        self.meetings.connect(own, root, port)
     }
 
     /// Whether this process has left the run.

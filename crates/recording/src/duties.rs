@@ -78,6 +78,8 @@ impl<E: Endpoint> Dutiful<E> {
 /// Nobody asks.
 impl<E: Endpoint> RemoteMemory for Dutiful<E> {}
 
+impl<E> contract::OtherRuns for Dutiful<E> {}
+
 // SAFETY: it does with all memory what the endpoint inside does, which keeps the contract's promises.
 unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
     fn rank(&self) -> usize {

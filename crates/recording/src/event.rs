@@ -121,6 +121,17 @@ impl RecordedCollective {
 }
 
 impl RankEvent {
+    /// The context of the message that it sends or receives, or that it starts to.
+    pub fn context(&self) -> Option<u32> {
+        match self {
+            RankEvent::Send(message)
+            | RankEvent::Exchange(message, _)
+            | RankEvent::PostSend { message, .. } => Some(message.context),
+            RankEvent::Receive(room) | RankEvent::PostReceive(room) => Some(room.selector.context),
+            _ => None,
+        }
+    }
+
     /// Appends it to a rank's recording.
     pub fn write(&self, out: &mut Vec<u8>) {
         match *self {

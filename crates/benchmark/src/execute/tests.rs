@@ -86,9 +86,17 @@ fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
 #[test]
 fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
     // Patterns, chains and corner turns have numbers of ranks of their own, and tests beside them; applications need problems
-    // that are large enough for their ranks.
-    let apart =
-        ["pmp", "pipeline", "corner-turn", "multiply", "parallel-sort", "parallel-fft", "sor"];
+    // that are large enough for their ranks. A steady stream has rates over time, and times no event.
+    let apart = [
+        "pmp",
+        "pipeline",
+        "corner-turn",
+        "multiply",
+        "parallel-sort",
+        "parallel-fft",
+        "sor",
+        "steady-stream",
+    ];
     let chosen = catalogue().iter().map(|one| one.name).filter(|name| !apart.contains(name));
     let chosen: Vec<&str> = chosen.collect();
     for ranks in [2, 3, 5] {
@@ -371,4 +379,19 @@ fn chosen_values_of_parameters_leave_the_other_cases_out() {
         words,
         "no case of the selection has form=columns; there are form=blocks,rows,rows-hcs"
     );
+}
+
+#[test]
+fn a_steady_stream_has_its_rates_over_time_and_its_gaps() {
+    for ranks in [2, 5] {
+        let events = events(&["steady-stream"], ranks, &brief("0,3000"));
+        let all = measured(&events);
+        assert_eq!(all.len(), 2);
+        for of in all {
+            let metrics: Vec<&str> = of.iter().map(|one| one.metric.as_str()).collect();
+            assert_eq!(metrics, ["rate", "gap", "recovery"]);
+            // A hundred parts of the time, and a gap for each pair.
+            assert_eq!([of[0].samples.len(), of[1].samples.len()], [100, ranks / 2]);
+        }
+    }
 }

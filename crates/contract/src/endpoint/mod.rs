@@ -5,12 +5,12 @@
 //! ([`Member`](crate::Member)), and MPI (crate `mpi`). Everything that programs have in common, whatever
 //! carries their messages, is built above; everything that only a fabric can know is built below.
 //!
-//! The trait is generic on purpose, and not object safe: a face is compiled for each fabric, so that the way
-//! of a short message is one function.
+//! It is generic on purpose, and not object safe: a face is compiled for each fabric.
 
 mod collective;
 mod context;
 mod message;
+pub(crate) mod other_runs;
 mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
@@ -44,7 +44,7 @@ use crate::{
 /// Whoever implements this uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or cancelled, and not at all
 /// after a call has failed for good. Faces lend the memory of blocking calls in that belief.
 #[allow(unsafe_code)]
-pub unsafe trait Endpoint: RemoteMemory + Sized {
+pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     // Identity and placement.
     /// This rank's number.
     fn rank(&self) -> usize;

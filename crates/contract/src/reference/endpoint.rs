@@ -8,8 +8,9 @@ use std::sync::atomic::AtomicU64;
 use super::machine::Machine;
 use crate::record::FabricDescription;
 use crate::{
-    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Readable,
-    RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan, Writable, check_rank,
+    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, OtherRuns,
+    Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan, Writable,
+    check_rank,
 };
 
 /// One rank's end of the reference fabric.
@@ -27,6 +28,8 @@ impl ReferenceEndpoint {
 }
 
 /// The ranks are threads: an address is a place.
+impl OtherRuns for ReferenceEndpoint {}
+
 impl RemoteMemory for ReferenceEndpoint {
     fn place_of(&self, memory: *const u8, _bytes: usize) -> Option<u64> {
         Some(memory as u64)

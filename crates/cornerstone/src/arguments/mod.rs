@@ -33,7 +33,7 @@ pub(crate) use generate::{GenerateArguments, Generated};
 pub(crate) use history::{CheckArguments, HistoryArguments, Publication};
 pub(crate) use hosts::HostsArguments;
 pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
-pub(crate) use mpiexec::{Mpiexec, MpiexecArguments};
+pub(crate) use mpiexec::{Mpiexec, MpiexecArguments, read_launch};
 pub(crate) use observation::ObservationArguments;
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;

@@ -316,7 +316,8 @@ impl General {
     }
 }
 
-fn read_launch(words: Vec<OsString>) -> Result<LaunchArguments, Failure> {
+/// The arguments of `launch` from its words.
+pub(crate) fn read_launch(words: Vec<OsString>) -> Result<LaunchArguments, Failure> {
     let wrong = |error: clap::Error| {
         let text = error.to_string();
         let told = text.lines().next().unwrap_or_default().trim_start_matches("error: ");

@@ -6,6 +6,7 @@ mod call_sites;
 mod profile;
 mod program_file;
 mod simulated;
+pub(crate) mod spawned;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -27,6 +28,12 @@ use profile::Observation;
 
 /// The variable in which a rank finds which of several programs it runs, from 0 on: MPI_APPNUM.
 const PROGRAM_NUMBER: &str = "CORNERSTONE_MPI_APPNUM";
+
+/// The variable in which a rank finds the port of those who have started its run; empty if no rank has.
+const PARENT_PORT: &str = "CORNERSTONE_MPI_PARENT";
+
+/// The variable in which a rank finds this program, to start other runs with.
+const LAUNCHER: &str = "CORNERSTONE_LAUNCHER";
 
 /// Starts the ranks of the program and those of the `others`, and returns when all have ended. Of the others count the
 /// program, its ranks, its folder and its variables.
@@ -121,15 +128,25 @@ fn launch(
     }
     orphans::adopt();
     let ended = start(&options);
-    if ended.is_err() {
-        orphans::end();
-    }
+    let spawned = end_what_ranks_left(ended.is_ok());
     // The readers end when the other ends of their pipes are closed.
     drop(options);
     for reader in readers {
         let _ = reader.join();
     }
-    ended.map(|()| ExitCode::SUCCESS).map_err(explain)
+    ended.map_err(explain).and(spawned).map(|()| ExitCode::SUCCESS)
+}
+
+/// Waits for the runs that ranks have started, if this one has ended well; else ends them.
+fn end_what_ranks_left(has_ended_well: bool) -> Result<(), Failure> {
+    if !has_ended_well {
+        orphans::end();
+        return Ok(());
+    }
+    match orphans::wait_for_launchers() {
+        0 => Ok(()),
+        status => Err(Failure::status("a run that a rank has started failed", status)),
+    }
 }
 
 fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
@@ -173,7 +190,10 @@ fn variables(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
 
 /// What every rank's environment has besides that of this process.
 fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
-    let mut variables = variables(arguments);
+    let mut environment = vec![(PARENT_PORT.into(), OsString::new())];
+    environment.extend(std::env::current_exe().map(|own| (LAUNCHER.into(), own.into())));
+    environment.extend(variables(arguments));
+    let mut variables = environment;
     variables.push(("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into()));
     variables.push((PROGRAM_NUMBER.into(), "0".into()));
     if arguments.check_leaks {

@@ -23,6 +23,8 @@ mod tradeoff;
 
 use std::process::ExitCode;
 
+pub(crate) use launch::spawned::{WORD as SPAWNED, run as run_spawned};
+
 use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
 

@@ -80,6 +80,7 @@ fn start_options(
         ranks,
         agent: hosts.agent.clone(),
         listen: hosts.listen,
+        reconnect: hosts.reconnect,
         program,
         arguments: vec![HOST.into()],
         starting: Starting::EachHost { task: task_line, any_program: task.program.is_some() },

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use fabric_tcp::{Host, OfThisProcess, hosts_of_job};
 
@@ -17,6 +18,7 @@ pub(crate) struct Hosts {
     pub(super) hosts: Vec<Host>,
     pub(super) agent: PathBuf,
     pub(super) listen: Option<SocketAddr>,
+    pub(super) reconnect: Option<Duration>,
 }
 
 impl Hosts {
@@ -28,8 +30,11 @@ impl Hosts {
                 let cannot = |why: String| Failure::usage(format!("'{}': {why}", path.display()));
                 let text =
                     std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
-                Host::parse_all(&text)
-                    .map_err(|why| cannot(why).hint("write a host a line, as NAME or NAME:SLOTS"))?
+                Host::parse_all(&text).map_err(|why| {
+                    cannot(why).hint(
+                        "write a host a line, as NAME, NAME:SLOTS or NAME:SLOTS@ADDRESS,ADDRESS",
+                    )
+                })?
             }
             (None, Some(list)) => Host::parse_list(list).map_err(|why| {
                 Failure::usage(format!("--host: {why}"))
@@ -41,13 +46,14 @@ impl Hosts {
             },
         };
         let agent = arguments.agent.clone().unwrap_or_else(|| AGENT.into());
-        Ok(Some(Hosts { hosts, agent, listen: arguments.listen }))
+        let reconnect = arguments.reconnect.map(|limit| Duration::from_secs_f64(limit.0));
+        Ok(Some(Hosts { hosts, agent, listen: arguments.listen, reconnect }))
     }
 
     /// This host alone, for so many ranks.
     pub(crate) fn this_one(ranks: usize) -> Hosts {
-        let host = Host { name: "localhost".into(), slots: ranks };
-        Hosts { hosts: vec![host], agent: AGENT.into(), listen: None }
+        let host = Host { name: "localhost".into(), slots: ranks, addresses: Vec::new() };
+        Hosts { hosts: vec![host], agent: AGENT.into(), listen: None, reconnect: None }
     }
 
     /// The number of ranks for which they have slots.
@@ -59,10 +65,11 @@ impl Hosts {
 impl HostsArguments {
     /// The mistake of options that are for hosts where there are none.
     fn mean_nothing(&self) -> Option<Failure> {
-        let alone = match (&self.agent, self.listen) {
-            (Some(_), _) => "--agent",
-            (None, Some(_)) => "--listen",
-            (None, None) => return None,
+        let alone = match (&self.agent, self.listen, self.reconnect) {
+            (Some(_), ..) => "--agent",
+            (_, Some(_), _) => "--listen",
+            (.., Some(_)) => "--reconnect",
+            (None, None, None) => return None,
         };
         Some(Failure::usage(format!("{alone} means nothing without --hosts")))
     }

@@ -40,6 +40,7 @@ pub(super) fn run(
         ranks: launch.ranks,
         agent: hosts.agent.clone(),
         listen: hosts.listen,
+        reconnect: hosts.reconnect,
         program,
         arguments: vec![RANK.into()],
         starting: Starting::EachRank,

@@ -25,8 +25,9 @@ pub(crate) fn pause_summary(summary: &PauseSummary) -> Vec<String> {
         lines.push(format!("lost at worst: {}", worst.join(", ")));
     }
     for cause in summary.causes.iter().take(CAUSES_NAMED) {
+        let pauses = if cause.count == 1 { "pause" } else { "pauses" };
         lines.push(format!(
-            "{}: {} pauses, {} in all, {} at most",
+            "{}: {} {pauses}, {} in all, {} at most",
             cause.name,
             cause.count,
             quantity(cause.lost_us, "us"),

@@ -61,6 +61,7 @@ pub(crate) fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
         .arg(&program)
         .arg(lab.path("program.c"))
         .arg(format!("-I{}/../libmpi-abi/include", env!("CARGO_MANIFEST_DIR")))
+        .arg(format!("-I{}/../libmpi-abi/tests/programs", env!("CARGO_MANIFEST_DIR")))
         .arg(format!("-L{}", lab.path("").display()))
         .arg(format!("-Wl,-rpath,{}", lab.path("").display()))
         .arg("-lmpi_abi")

@@ -18,8 +18,15 @@ const ATTEMPTS: usize = 3;
 /// Two hosts, as far as the network knows.
 pub(crate) struct TwoHosts {
     spaces: [String; 2],
+    /// Those of the first cable.
     pub(crate) addresses: [String; 2],
-    rate: &'static str,
+    cables: Vec<Cable>,
+}
+
+/// A cable between both hosts, and their addresses there.
+struct Cable {
+    name: String,
+    addresses: [String; 2],
 }
 
 impl TwoHosts {
@@ -29,41 +36,52 @@ impl TwoHosts {
     }
 
     /// The same with another rate of the cable.
-    pub(crate) fn with_rate(number: u8, rate: &'static str) -> Result<TwoHosts, String> {
-        let spaces =
-            ["a", "b"].map(|end| format!("cornerstone-{}-{number}{end}", std::process::id()));
-        // A net of four addresses out of a range that is kept for measurements (RFC 2544), by process and test.
-        let part = std::process::id() % 16_000 * 4;
-        let address = |host: u32| {
-            format!("198.{}.{}.{}", 18 + part / 65_536, part / 256 % 256, part % 256 + host)
-        };
-        let hosts = TwoHosts { spaces, addresses: [address(1), address(2)], rate };
-        hosts.make().map(|()| hosts)
+    pub(crate) fn with_rate(number: u8, rate: &str) -> Result<TwoHosts, String> {
+        TwoHosts::with_cables(number, rate, 1)
     }
 
-    fn make(&self) -> Result<(), String> {
-        let [a, b] = &self.spaces;
-        run("ip", &["netns", "add", a])?;
-        run("ip", &["netns", "add", b])?;
-        run(
-            "ip",
-            &[
-                "link", "add", "cable", "netns", a, "type", "veth", "peer", "name", "cable",
-                "netns", b,
-            ],
-        )?;
-        for (space, address) in self.spaces.iter().zip(&self.addresses) {
-            run("ip", &["-n", space, "address", "add", &format!("{address}/30"), "dev", "cable"])?;
+    /// The same with so many cables, up to two.
+    pub(crate) fn with_cables(number: u8, rate: &str, count: usize) -> Result<TwoHosts, String> {
+        let spaces =
+            ["a", "b"].map(|end| format!("cornerstone-{}-{number}{end}", std::process::id()));
+        // A net of four addresses out of a range that is kept for measurements (RFC 2544), by process and cable.
+        let part = std::process::id() % 16_000 * 4;
+        let address = |cable: usize, host: u32| {
+            format!("198.{}.{}.{}", 18 + cable, part / 256 % 256, part % 256 + host)
+        };
+        let cable = |index: usize| Cable {
+            name: format!("cable{index}"),
+            addresses: [address(index, 1), address(index, 2)],
+        };
+        let cables: Vec<Cable> = (0..count).map(cable).collect();
+        let hosts = TwoHosts { spaces, addresses: cables[0].addresses.clone(), cables };
+        hosts.make(rate).map(|()| hosts)
+    }
+
+    fn make(&self, rate: &str) -> Result<(), String> {
+        for space in &self.spaces {
+            run("ip", &["netns", "add", space])?;
             run("ip", &["-n", space, "link", "set", "lo", "up"])?;
-            run("ip", &["-n", space, "link", "set", "cable", "up"])?;
+        }
+        self.cables.iter().try_for_each(|cable| self.lay(cable, rate))
+    }
+
+    fn lay(&self, cable: &Cable, rate: &str) -> Result<(), String> {
+        let [a, b] = &self.spaces;
+        let name = &cable.name;
+        let ends = ["netns", a, "type", "veth", "peer", "name", name, "netns", b];
+        run("ip", &[&["link", "add", name][..], &ends].concat())?;
+        for (space, address) in self.spaces.iter().zip(&cable.addresses) {
+            run("ip", &["-n", space, "address", "add", &format!("{address}/30"), "dev", name])?;
+            run("ip", &["-n", space, "link", "set", name, "up"])?;
             // The queue holds more than TCP ever has under way here, so nothing is lost.
-            let shape = ["rate", self.rate, "burst", "32kb", "limit", "16mb"];
-            let start = ["-n", space, "qdisc", "add", "dev", "cable", "root", "tbf"];
+            let shape = ["rate", rate, "burst", "32kb", "limit", "16mb"];
+            let start = ["-n", space, "qdisc", "add", "dev", name, "root", "tbf"];
             run("tc", &[&start[..], &shape].concat())?;
         }
         // The system takes note of a cable's state a while after it has both ends, and an MPI looks at that.
         let up = |space: &String| {
-            let show = ["-n", space, "-brief", "link", "show", "cable"];
+            let show = ["-n", space, "-brief", "link", "show", name];
             let output = Command::new("ip").args(show).output();
             output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(" UP "))
         };
@@ -74,9 +92,21 @@ impl TwoHosts {
         }
     }
 
-    /// Cuts the cable at the second host.
+    /// The addresses of a host, as a file of hosts has them.
+    pub(crate) fn all_addresses(&self, host: usize) -> String {
+        let of_host = |cable: &Cable| cable.addresses[host].clone();
+        self.cables.iter().map(of_host).collect::<Vec<_>>().join(",")
+    }
+
+    /// Cuts a cable at the second host (`down`), or mends it (`up`).
+    pub(crate) fn set_cable(&self, cable: usize, state: &str) {
+        let name = &self.cables[cable].name;
+        run("ip", &["-n", &self.spaces[1], "link", "set", name, state]).unwrap();
+    }
+
+    /// Cuts the only cable.
     pub(crate) fn cut_cable(&self) {
-        run("ip", &["-n", &self.spaces[1], "link", "set", "cable", "down"]).unwrap();
+        self.set_cable(0, "down");
     }
 
     /// An agent, called as ssh is, that reaches both.
@@ -214,8 +244,8 @@ fn an_mpi_between_two_hosts_shows_the_rate_that_was_set() {
         mpiexec.envs(rank.get_envs().filter_map(|(name, value)| Some((name, value?))));
         // Both hosts are one kernel, whose shared memory the MPI would find.
         mpiexec.env("MPIR_CVAR_NOLOCAL", "1").env("FI_PROVIDER", "tcp");
-        mpiexec.env("FI_TCP_IFACE", "cable");
-        mpiexec.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "cable");
+        mpiexec.env("FI_TCP_IFACE", "cable0");
+        mpiexec.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "cable0");
         let mut command = hosts.on_first(&mpiexec);
         command.current_dir(lab.path(""));
         let ended = lab.spawn(command).wait();

@@ -33,6 +33,7 @@ pub(crate) fn start_and_gather(
         ],
         processors: Vec::new(),
         job: case.into(),
+        reconnect: None,
     };
     let mut reports = Vec::new();
     let ended = start(&options, &mut || None, &mut |report| {

@@ -5,7 +5,7 @@ use std::io::Write;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
+    Error, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
 };
 
 use super::requests::Kind;
@@ -16,6 +16,8 @@ const POLLS_BEFORE_YIELDING: u32 = 100;
 
 /// Windows go by messages.
 impl RemoteMemory for MpiEndpoint {}
+
+impl OtherRuns for MpiEndpoint {}
 
 // SAFETY: MPI uses the memory of a request from its post until it has ended it, and that is noted when it tells so. A
 // call that fails has waited for what it had lent itself. After a failure the owner of the endpoint makes no call of

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint,
-    Envelope, Error, Readable, Request, Result, Selector, Time, TimeSpan, Writable,
+    Envelope, Error, OtherRuns, Readable, Request, Result, Selector, Time, TimeSpan, Writable,
 };
 
 use super::ProxyEndpoint;
@@ -14,6 +14,8 @@ use crate::ask::Ask;
 use crate::line::LONGEST_BYTES;
 use crate::reply::{Kind, envelope_of};
 use crate::stream::request_of;
+
+impl OtherRuns for ProxyEndpoint {}
 
 // SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written to when an
 // answer says that it is done, which no answer does for a request that was cancelled or has ended; once a call has failed

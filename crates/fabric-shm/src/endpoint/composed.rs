@@ -1,6 +1,8 @@
 //! What a fabric needs that is composed of this one, for the ranks of a host, and another between hosts.
 
+use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use contract::Request;
@@ -25,6 +27,13 @@ impl ShmEndpoint {
     pub fn set_every_rank_has_a_processor(&mut self, has: bool) {
         self.engine.set_every_rank_has_a_processor(has);
         self.teams[0] = Some(Box::new(Team::world(&self.engine)));
+    }
+
+    /// A number that the ranks of this run share, and no other run of this host has while this one lasts: that of the shared
+    /// memory's file. None where the system does not tell.
+    pub fn run_number(&self) -> Option<u64> {
+        let memory = self.engine.segment().memory().try_clone_to_owned().ok()?;
+        Some(File::from(memory).metadata().ok()?.ino())
     }
 
     /// Whether a receive that was posted has found its message, all of which need not be here.

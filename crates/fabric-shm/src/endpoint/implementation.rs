@@ -6,14 +6,16 @@ use std::time::Duration;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, InPlace, Isolation, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result,
-    Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    Error, InPlace, Isolation, OtherRuns, Priority, PriorityGranted, Readable, RemoteMemory,
+    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use super::{ShmEndpoint, real_time, system_counts};
 use crate::arena;
 use crate::engine::Engine;
 use crate::wait;
+
+impl OtherRuns for ShmEndpoint {}
 
 impl RemoteMemory for ShmEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {

@@ -3,8 +3,8 @@
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result, Selector, Time,
-    TimeSpan, Work, Writable, check_rank,
+    Error, OtherRuns, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result, Selector,
+    Time, TimeSpan, Work, Writable, check_rank,
 };
 
 use super::SimEndpoint;
@@ -13,6 +13,8 @@ use crate::world::Mode;
 
 /// Windows go by messages.
 impl RemoteMemory for SimEndpoint<'_> {}
+
+impl OtherRuns for SimEndpoint<'_> {}
 
 // SAFETY: the data of a send are copied when it is posted. The memory of a receive is written to when the world
 // declares the request done, and not before; a request that was cancelled has lost it, as has one whose rank has

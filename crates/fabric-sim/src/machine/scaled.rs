@@ -2,7 +2,7 @@
 
 use contract::TimeSpan;
 
-use super::Machine;
+use super::{Machine, Network};
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
 /// Divides a time.
@@ -34,6 +34,16 @@ impl Faster for Piecewise {
         let piece = |(from, cost): &(u64, Cost)| (*from, cost.faster(times));
         Piecewise::new(self.pieces().iter().map(piece).collect())
             .expect("the lengths are those of a piecewise cost")
+    }
+}
+
+impl Network {
+    fn scale(&mut self, clock: f64, links: f64) {
+        self.message = self.message.faster(clock);
+        self.forward = self.forward.faster(clock);
+        self.forward_control = self.forward_control.faster(clock);
+        self.byte_time = self.byte_time.faster(links);
+        self.slot = self.slot.faster(links);
     }
 }
 
@@ -88,13 +98,7 @@ impl Machine {
             }
         }
         let inner = machine.inner_networks.iter_mut().map(|inner| &mut inner.network);
-        for network in inner.chain([&mut machine.network]) {
-            network.message = network.message.faster(clock);
-            network.forward = network.forward.faster(clock);
-            network.forward_control = network.forward_control.faster(clock);
-            network.byte_time = network.byte_time.faster(links);
-            network.slot = network.slot.faster(links);
-        }
+        inner.chain([&mut machine.network]).for_each(|network| network.scale(clock, links));
         if let Some(board) = &mut machine.board {
             let mut faster = (**board).clone();
             faster.see = faster.see.faster(links);

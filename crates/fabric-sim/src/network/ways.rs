@@ -8,13 +8,13 @@ use crate::topology::Topology;
 pub(crate) struct Ways {
     nodes: usize,
     /// From the innermost outwards.
-    ways: Vec<Way>,
+    ways: Vec<NetworkCopies>,
     /// By channel, the number of its network.
     way_of: Vec<u8>,
 }
 
 #[derive(Debug)]
-struct Way {
+struct NetworkCopies {
     network: Network,
     /// The network of one group, whose nodes are ports.
     topology: Topology,
@@ -23,9 +23,12 @@ struct Way {
     groups: usize,
 }
 
-impl Way {
+impl NetworkCopies {
     /// The group of a node, and its port there.
     fn place(&self, node: usize) -> (usize, usize) {
+        if self.groups == 1 && self.network.nodes_per_port == 1 {
+            return (0, node);
+        }
         (node / self.group_nodes, node % self.group_nodes / self.network.nodes_per_port)
     }
 
@@ -41,6 +44,9 @@ impl Way {
 
     /// The channels of one group, from port `from` to port `to`.
     fn route(&self, group: usize, from: usize, to: usize, channels: &mut Vec<u32>) {
+        if self.first_channel == 0 && group == 0 {
+            return self.topology.route(from, to, channels);
+        }
         let before = channels.len();
         self.topology.route(from, to, channels);
         for channel in &mut channels[before..] {
@@ -69,7 +75,7 @@ impl Ways {
             let (number, first_channel) = (all.ways.len() as u8, all.way_of.len());
             all.way_of.resize(first_channel + groups * topology.channels(), number);
             let network = network.clone();
-            all.ways.push(Way { network, topology, group_nodes, first_channel, groups });
+            all.ways.push(NetworkCopies { network, topology, group_nodes, first_channel, groups });
         }
         for (place, fault) in machine.faults.iter().enumerate() {
             let found = all.channels_of(&fault.broken);
@@ -104,7 +110,7 @@ impl Ways {
         &self.of(channel).network
     }
 
-    fn of(&self, channel: u32) -> &Way {
+    fn of(&self, channel: u32) -> &NetworkCopies {
         &self.ways[usize::from(self.way_of[channel as usize])]
     }
 
@@ -125,6 +131,9 @@ impl Ways {
     /// Whether a packet that comes over channel `from`, or from a node's engine, enters a closed ring with `channel`.
     pub(crate) fn enters_ring(&self, from: Option<u32>, channel: u32) -> bool {
         let way = self.of(channel);
+        if !way.topology.is_closed() {
+            return false;
+        }
         let local = way.within(channel).1;
         way.topology.in_ring(local)
             && from.is_none_or(|from| !way.topology.same_ring(way.within(from).1, local))
@@ -132,7 +141,7 @@ impl Ways {
 
     /// The channels from which packets only leave a network and are never passed on.
     pub(crate) fn last_channels(&self) -> impl Iterator<Item = usize> {
-        let of_way = |way: &Way| {
+        let of_way = |way: &NetworkCopies| {
             let last = way.topology.last_channels();
             let groups = 0..way.groups;
             let of_group = |group| last.clone().map(move |one| (group, one as u32));

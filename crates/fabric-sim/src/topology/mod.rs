@@ -203,13 +203,17 @@ impl Topology {
         }
     }
 
-    /// Whether a channel is part of a closed ring of channels that packets follow.
-    pub fn in_ring(&self, channel: u32) -> bool {
-        let closed = matches!(
+    /// Whether there are closed rings of channels that packets follow.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(
             self.layout,
             Layout::Grid { closed: true, .. } | Layout::OneWayRing | Layout::EightNeighbours { .. }
-        );
-        closed && (channel as usize) < self.links()
+        )
+    }
+
+    /// Whether a channel is part of a closed ring of channels that packets follow.
+    pub fn in_ring(&self, channel: u32) -> bool {
+        self.is_closed() && (channel as usize) < self.links()
     }
 
     /// Whether a packet that goes from channel `a` to channel `b` of a ring stays in that ring.

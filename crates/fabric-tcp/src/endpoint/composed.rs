@@ -1,6 +1,7 @@
 //! What a fabric needs that is composed of this one, between hosts, and another for the ranks of each.
 
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use contract::{Error, Request, Result};
 
@@ -11,11 +12,21 @@ impl TcpEndpoint {
     ///
     /// # Errors
     /// The system's.
-    pub fn descriptor(&self) -> Result<OwnedFd> {
+    pub fn descriptor(&mut self) -> Result<OwnedFd> {
         self.engine.descriptor().map_err(|error| Error::System {
             what: "watching the connections".into(),
             reason: error.to_string(),
         })
+    }
+
+    /// A number that the ranks of this run share, and no other run of this host has; none where ranks are on several hosts.
+    pub fn run_number(&self) -> Option<u64> {
+        self.engine.supervision.launched()?.run_number()
+    }
+
+    /// How long the sleeps of this rank may last from now on.
+    pub fn sleep_at_most(&mut self, limit: Duration) {
+        self.engine.sleep_at_most(limit);
     }
 
     /// Whether something waits to be written, which [`descriptor`](TcpEndpoint::descriptor) does not tell of.

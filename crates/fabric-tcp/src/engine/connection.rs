@@ -1,14 +1,15 @@
 //! The connection to one other rank: what is to be written to it, and what has been read from it.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice};
 use std::net::TcpStream;
 
 use contract::Request;
-use rustix::net::sockopt;
 
 use super::operation::OperationTable;
+use super::stream::Stream;
 use crate::frame::{HEADER_BYTES, Header, Kind};
+use crate::link::Link;
 
 /// Messages up to this length are sent at once, as long as there is credit. Longer ones wait for their receive, so
 /// that they go straight into its memory. The round trip of RTS and CTS is then a few percent of their time.
@@ -22,14 +23,12 @@ const CREDIT_STEP: usize = CREDIT_BYTES / 4;
 const STAGE_BYTES: usize = 8 << 10;
 /// A body of which less than this is missing comes by the stage, together with what follows it.
 const DIRECT_MIN: usize = STAGE_BYTES / 2;
-/// What a socket between two ranks of one host may hold each way. The system would let some MiB be under way, which
-/// leave the caches before they are read. Between hosts the system knows best what fills the line.
-const SAME_HOST_BYTES: usize = 128 << 10;
 /// Pieces of one write: headers and bodies.
 const PIECES: usize = 64;
 
 pub(crate) struct Connection {
-    stream: TcpStream,
+    /// None once it is closed.
+    stream: Option<Stream>,
     /// Bytes that were read and not yet looked at: `stage[begin..end]`.
     stage: Box<[u8]>,
     begin: usize,
@@ -48,8 +47,6 @@ pub(crate) struct Connection {
     pub(crate) has_left: bool,
     /// Whether the other rank has ended its part.
     pub(crate) goodbye: bool,
-    /// Whether the end of the stream has been read.
-    pub(crate) closed: bool,
 }
 
 /// The body of a frame, as far as it has come.
@@ -77,15 +74,9 @@ struct Outgoing {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
-        stream.set_nodelay(true)?;
-        stream.set_nonblocking(true)?;
-        if is_of_this_host(&stream)? {
-            sockopt::set_socket_send_buffer_size(&stream, SAME_HOST_BYTES)?;
-            sockopt::set_socket_recv_buffer_size(&stream, SAME_HOST_BYTES)?;
-        }
-        Ok(Connection {
-            stream,
+    pub(crate) fn new(stream: Stream) -> Self {
+        Connection {
+            stream: Some(stream),
             stage: vec![0; STAGE_BYTES].into(),
             begin: 0,
             end: 0,
@@ -97,12 +88,52 @@ impl Connection {
             traffic: [0; 2],
             has_left: false,
             goodbye: false,
-            closed: false,
-        })
+        }
     }
 
-    pub(crate) fn stream(&self) -> &TcpStream {
-        &self.stream
+    /// Its sockets, and whether something waits to be written to each. None once it is closed.
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = (&TcpStream, bool)> {
+        self.stream.iter().flat_map(|stream| stream.sockets(self.has_outgoing()))
+    }
+
+    fn link(&self) -> Option<&Link> {
+        self.stream.as_ref().and_then(Stream::link)
+    }
+
+    /// What of it is a link, unless it is closed.
+    pub(crate) fn link_mut(&mut self) -> Option<&mut Link> {
+        self.stream.as_mut().and_then(Stream::link_mut)
+    }
+
+    /// Whether its link has found that nothing more will come.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.link().is_some_and(Link::has_failed)
+    }
+
+    /// Whether a socket has not taken all that was given to it.
+    pub(crate) fn waits_to_write(&self) -> bool {
+        self.sockets().any(|(_, waits)| waits)
+    }
+
+    /// Whether the other rank has all that this one has written, as far as that has to be known.
+    pub(crate) fn is_delivered(&self) -> bool {
+        self.link().is_none_or(Link::is_drained)
+    }
+
+    /// Closes it, after the end of the stream has been read, or an error.
+    pub(crate) fn close(&mut self) {
+        self.forget_outgoing();
+        (self.stream, self.stage) = (None, Box::default());
+        (self.begin, self.end) = (0, 0);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.stream.is_none()
+    }
+
+    /// Whether it was closed before the other rank had ended its part.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_closed() && !self.goodbye
     }
 
     pub(crate) fn has_outgoing(&self) -> bool {
@@ -138,6 +169,9 @@ impl Connection {
 
     /// Puts a frame behind the others.
     pub(crate) fn queue(&mut self, header: Header, body: Option<(Request, usize)>) {
+        if self.is_closed() {
+            return;
+        }
         let credit = std::mem::take(&mut self.credit_to_return) as u32;
         let header = Header { credit, ..header }.to_bytes();
         self.outgoing.push_back(Outgoing { header, body });
@@ -152,7 +186,7 @@ impl Connection {
     /// Writes what the system takes, and returns whether that was anything.
     pub(crate) fn flush(&mut self, operations: &mut OperationTable) -> io::Result<bool> {
         let mut moved = false;
-        while !self.outgoing.is_empty() {
+        while !self.is_closed() && !self.outgoing.is_empty() {
             let (wanted, result) = self.write_once(operations);
             match result {
                 Ok(bytes) => {
@@ -171,7 +205,7 @@ impl Connection {
     }
 
     /// Makes one write of as many frames as it holds. Returns how many bytes that would be, and how many it took.
-    fn write_once(&self, operations: &OperationTable) -> (usize, io::Result<usize>) {
+    fn write_once(&mut self, operations: &OperationTable) -> (usize, io::Result<usize>) {
         let mut pieces = [IoSlice::new(&[]); PIECES];
         let (mut count, mut wanted, mut skip) = (0, 0, self.written);
         for frame in self.outgoing.iter().take(PIECES / 2) {
@@ -189,7 +223,8 @@ impl Connection {
                 }
             }
         }
-        (wanted, (&self.stream).write_vectored(&pieces[..count]))
+        let stream = self.stream.as_mut().ok_or(ErrorKind::NotConnected);
+        (wanted, stream.map_err(Into::into).and_then(|stream| stream.write(&pieces[..count])))
     }
 
     fn advance(&mut self, bytes: usize, operations: &mut OperationTable) {
@@ -236,13 +271,14 @@ impl Connection {
         &mut self,
         operations: &mut OperationTable,
     ) -> io::Result<Option<(usize, usize)>> {
+        let Some(stream) = &mut self.stream else { return Ok(None) };
         if self.begin == self.end {
             (self.begin, self.end) = (0, 0);
             if let Some(body) = &mut self.body {
                 let place = body.place(operations);
                 if place.len() >= DIRECT_MIN {
                     let room = place.len();
-                    let got = read_from(&self.stream, place)?;
+                    let got = read_from(stream, place)?;
                     body.done += got.unwrap_or(0);
                     self.traffic[1] += got.unwrap_or(0) as u64;
                     return Ok(got.map(|bytes| (room, bytes)));
@@ -253,7 +289,7 @@ impl Connection {
             (self.begin, self.end) = (0, self.end - self.begin);
         }
         let room = STAGE_BYTES - self.end;
-        let got = read_from(&self.stream, &mut self.stage[self.end..])?;
+        let got = read_from(stream, &mut self.stage[self.end..])?;
         self.end += got.unwrap_or(0);
         self.traffic[1] += got.unwrap_or(0) as u64;
         Ok(got.map(|bytes| (room, bytes)))
@@ -274,13 +310,7 @@ impl Body {
     }
 }
 
-/// Whether both ends are on one host.
-fn is_of_this_host(stream: &TcpStream) -> io::Result<bool> {
-    let (here, there) = (stream.local_addr()?.ip(), stream.peer_addr()?.ip());
-    Ok(there.is_loopback() || here == there)
-}
-
-fn read_from(mut stream: &TcpStream, room: &mut [u8]) -> io::Result<Option<usize>> {
+fn read_from(stream: &mut Stream, room: &mut [u8]) -> io::Result<Option<usize>> {
     loop {
         match stream.read(room) {
             Ok(bytes) => return Ok(Some(bytes)),

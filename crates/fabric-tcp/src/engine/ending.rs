@@ -22,6 +22,21 @@ impl Engine {
         self.telling.is_asked || self.has_left || self.others_left > 0
     }
 
+    /// Takes note that a process is gone without a goodbye. Whoever needs it finds out.
+    pub(super) fn lose(&mut self, rank: usize) {
+        self.activity += 1;
+        if let Some(peer) = &mut self.peers[rank] {
+            peer.close();
+            self.others_left += usize::from(!peer.has_left);
+            peer.has_left = true;
+        }
+    }
+
+    /// Whether another process has ended its part, well or not.
+    pub(crate) fn has_ended(&self, rank: usize) -> bool {
+        self.peers[rank].as_ref().is_none_or(|peer| peer.goodbye || peer.is_lost())
+    }
+
     fn tell_all(&mut self, kind: Kind) -> Result<()> {
         for rank in 0..self.size() {
             if let Some(peer) = &mut self.peers[rank] {
@@ -35,7 +50,8 @@ impl Engine {
     /// Whether a rank can be waited for no more. One that has only left still takes part in what all do together, and
     /// a rank that has left itself waits for nothing else.
     fn is_gone(&self, rank: usize) -> bool {
-        let gone = |peer: &Connection| peer.goodbye || peer.has_left && !self.has_left;
+        let gone =
+            |peer: &Connection| peer.goodbye || peer.is_lost() || peer.has_left && !self.has_left;
         self.peers[rank].as_ref().is_some_and(gone)
     }
 
@@ -57,9 +73,14 @@ impl Engine {
                 let writes = self.peers[send.to].as_ref().is_some_and(Connection::has_outgoing);
                 !send.done && self.is_gone(send.to) && !writes
             }
-            Operation::Receive(receive) => {
-                receive.envelope.is_none() && self.none_will_send(&receive.selector)
-            }
+            Operation::Receive(receive) => match receive.envelope {
+                None => self.none_will_send(&receive.selector),
+                // Its data were to come yet.
+                Some(envelope) => {
+                    let sender = self.peers[envelope.source as usize].as_ref();
+                    !receive.done && sender.is_some_and(Connection::is_lost)
+                }
+            },
         }
     }
 
@@ -87,7 +108,7 @@ impl Engine {
     /// The error of a request that is hopeless, which every call returns from now on.
     pub(crate) fn give_up_on(&mut self, request: Request) -> Error {
         let error = self.describe_hopeless(request);
-        self.fail(error)
+        if self.supervision.is_nobody() { error } else { self.fail(error) }
     }
 
     fn describe_hopeless(&self, request: Request) -> Error {
@@ -147,6 +168,9 @@ impl Engine {
 
     /// Whether everybody has said goodbye.
     pub(crate) fn is_through(&self) -> bool {
-        self.peers.iter().flatten().all(|peer| peer.goodbye && !peer.has_outgoing())
+        let is_through = |peer: &Connection| {
+            peer.goodbye && !peer.has_outgoing() && (peer.is_closed() || peer.is_delivered())
+        };
+        self.peers.iter().flatten().all(is_through)
     }
 }

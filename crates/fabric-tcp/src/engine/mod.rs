@@ -9,26 +9,32 @@
 mod agreement;
 mod connection;
 mod ending;
+mod links;
 mod matching;
 mod mismatch;
 mod operation;
 mod progress;
 mod start;
+mod stream;
 mod telling;
 mod wait;
 
 use std::net::TcpStream;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use contract::{ContextPlace, Envelope, Error, Request, Result, Selector};
 use rustix::event::epoll;
 
 pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
+pub(crate) use stream::Stream;
 pub(crate) use wait::{Backoff, Pause};
 
+use crate::reconnect::Reconnector;
 use crate::supervision::Supervision;
 use agreement::Agreement;
 use connection::Connection;
+use links::{Links, watch_too};
 use matching::Matching;
 use operation::OperationTable;
 use telling::Telling;
@@ -40,6 +46,8 @@ pub(crate) struct Engine {
     pub(crate) supervision: Supervision,
     /// One for each rank; none for this one.
     peers: Vec<Option<Connection>>,
+    /// None where no connection is made again.
+    links: Option<Links>,
     operations: OperationTable,
     matching: Matching,
     agreement: Agreement,
@@ -53,25 +61,29 @@ pub(crate) struct Engine {
     has_left: bool,
     /// How many other ranks have said so.
     others_left: usize,
+    /// How long a sleep may last at most, if something else must be looked at.
+    longest_sleep: Option<Duration>,
     /// After the first error that ends the run, every call returns it.
     failed: Option<Error>,
 }
 
 impl Engine {
-    /// The engine of rank `rank`, with a connection to every other.
+    /// The engine of rank `rank`, with what connects it with every other; and with what makes connections again, if any
+    /// of these is a link.
     pub(crate) fn new(
         rank: usize,
-        streams: Vec<Option<TcpStream>>,
+        streams: Vec<Option<Stream>>,
         supervision: Supervision,
-    ) -> std::io::Result<Self> {
-        let connected = |stream: Option<TcpStream>| stream.map(Connection::new).transpose();
-        let peers = streams.into_iter().map(connected).collect::<std::io::Result<Vec<_>>>()?;
+        reconnector: Option<Reconnector>,
+    ) -> Self {
+        let peers: Vec<_> = streams.into_iter().map(|one| one.map(Connection::new)).collect();
         let mut agreement = Agreement::default();
         agreement.open(ContextPlace::WORLD.0, (0..peers.len()).collect());
-        Ok(Engine {
+        Engine {
             rank,
             supervision,
             peers,
+            links: reconnector.map(Links::new),
             operations: OperationTable::default(),
             matching: Matching::default(),
             agreement,
@@ -81,8 +93,20 @@ impl Engine {
             telling: Telling::default(),
             has_left: false,
             others_left: 0,
+            longest_sleep: None,
             failed: None,
-        })
+        }
+    }
+
+    /// Adds a connection to another process. Returns the rank by which this engine knows it.
+    pub(crate) fn add(&mut self, stream: TcpStream) -> std::io::Result<usize> {
+        self.peers.push(Some(Connection::new(Stream::one(stream)?)));
+        Ok(self.peers.len() - 1)
+    }
+
+    /// How long a sleep may last from now on.
+    pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
+        self.longest_sleep = Some(limit);
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -94,7 +118,8 @@ impl Engine {
     }
 
     /// Tells the supervision how this rank's part ended, and gives the status that the process should exit with.
-    pub(crate) fn close(self, outcome: Result<()>) -> i32 {
+    pub(crate) fn close(mut self, outcome: Result<()>) -> i32 {
+        self.acknowledge_all();
         // The connections are closed after that, so that the others can learn why.
         let Engine { supervision, peers: _peers, .. } = self;
         supervision.finish(outcome)
@@ -156,19 +181,21 @@ impl Engine {
         self.operations.receive(receive).is_none_or(|one| one.envelope.is_some())
     }
 
-    /// Whether anything waits to be written.
+    /// Whether anything waits to be written that a socket did not take.
     pub(crate) fn has_outgoing(&self) -> bool {
-        self.peers.iter().flatten().any(Connection::has_outgoing)
+        self.peers.iter().flatten().any(Connection::waits_to_write)
     }
 
     /// What is readable when a message has come, or word that the run may have been given up.
-    pub(crate) fn descriptor(&self) -> std::io::Result<OwnedFd> {
+    pub(crate) fn descriptor(&mut self) -> std::io::Result<OwnedFd> {
         let all = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let add = |fd: BorrowedFd<'_>| {
-            epoll::add(&all, fd, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
-        };
-        self.peers.iter().flatten().try_for_each(|peer| add(peer.stream().as_fd()))?;
-        self.supervision.descriptor().map_or(Ok(()), add)?;
+        for (stream, _) in self.peers.iter().flatten().flat_map(Connection::sockets) {
+            watch_too(all.as_fd(), stream.as_fd())?;
+        }
+        if let Some(control) = self.supervision.descriptor() {
+            watch_too(all.as_fd(), control)?;
+        }
+        self.keep_watch(&all)?;
         Ok(all)
     }
 

@@ -28,7 +28,7 @@ impl Engine {
                         peer.forget_outgoing();
                         Ok(())
                     }
-                    _ => Err(self.connection_lost(to, &error.to_string())),
+                    _ => self.connection_lost(to, &error.to_string()),
                 }
             }
         }
@@ -39,7 +39,7 @@ impl Engine {
         let mut moved = false;
         loop {
             let Some(peer) = &mut self.peers[from] else { return Ok(moved) };
-            if peer.closed {
+            if peer.is_closed() {
                 return Ok(moved);
             }
             match peer.read(&mut self.operations) {
@@ -57,7 +57,14 @@ impl Engine {
                         return Ok(true);
                     }
                 }
-                Err(error) => return Err(self.connection_lost(from, &error.to_string())),
+                Err(_) if peer.goodbye && peer.body.is_none() => {
+                    peer.close();
+                    return Ok(true);
+                }
+                Err(error) => {
+                    self.connection_lost(from, &error.to_string())?;
+                    return Ok(true);
+                }
             }
         }
     }
@@ -196,19 +203,23 @@ impl Engine {
     fn end_of_stream(&mut self, from: usize) -> Result<()> {
         match &mut self.peers[from] {
             Some(peer) if peer.goodbye && peer.body.is_none() => {
-                peer.closed = true;
+                peer.close();
                 Ok(())
             }
-            _ => Err(self.connection_lost(from, "its connection ended without a goodbye")),
+            _ => self.connection_lost(from, "its connection ended without a goodbye"),
         }
     }
 
     /// The connection to a rank broke. Whoever watches over the run knows best why.
     #[cold]
-    fn connection_lost(&mut self, rank: usize, how: &str) -> Error {
+    fn connection_lost(&mut self, rank: usize, how: &str) -> Result<()> {
+        if self.supervision.is_nobody() {
+            self.lose(rank);
+            return Ok(());
+        }
         let known = self.supervision.wait_for_cause();
         let error = known.unwrap_or_else(|| Error::RankDied { rank, how: how.into() });
-        self.fail(error)
+        Err(self.fail(error))
     }
 
     #[cold]

@@ -147,7 +147,9 @@ impl Engine {
         self.polls = self.polls.wrapping_add(1);
         match partner {
             Some(partner) if !self.polls.is_multiple_of(POLLS) || self.size() == 2 => {
-                self.serve(partner)
+                let moved = self.serve(partner)?;
+                self.tend_links();
+                Ok(moved)
             }
             _ => self.poll_all(),
         }
@@ -156,55 +158,85 @@ impl Engine {
     /// Takes in what has come from anybody, and writes what can be written. Returns whether anything moved.
     pub(crate) fn poll_all(&mut self) -> Result<bool> {
         self.check()?;
-        match self.size() {
-            1 => Ok(false),
-            2 => self.serve(1 - self.rank),
-            _ => self.poll_sockets(Duration::ZERO),
-        }
+        let moved = match self.size() {
+            1 => false,
+            2 => self.serve(1 - self.rank)?,
+            _ => self.poll_sockets(Duration::ZERO)?,
+        };
+        self.tend_links();
+        Ok(moved)
     }
 
     fn serve(&mut self, rank: usize) -> Result<bool> {
-        if self.peers[rank].as_ref().is_some_and(Connection::has_outgoing) {
+        let has_outgoing =
+            |engine: &Engine| engine.peers[rank].as_ref().is_some_and(Connection::has_outgoing);
+        if has_outgoing(self) {
             self.write_to(rank)?;
         }
-        self.read_from(rank)
+        let moved = self.read_from(rank)?;
+        // What was read may have been the acknowledgement that a full link has waited for. No socket would tell of that.
+        if self.links.is_some() && has_outgoing(self) {
+            self.write_to(rank)?;
+        }
+        Ok(moved)
     }
 
     /// Sleeps until something can move, and moves it, but no longer than `limit`. Returns whether anything moved.
     pub(crate) fn sleep(&mut self, limit: Duration) -> Result<bool> {
-        let moved = self.poll_sockets(limit)?;
+        let limit = self.longest_sleep.map_or(limit, |longest| limit.min(longest));
+        let moved = self.poll_sockets(self.limit_of_sleep(limit))?;
+        self.tend_links();
         self.check_run()?;
         Ok(moved)
     }
 
     fn poll_sockets(&mut self, limit: Duration) -> Result<bool> {
         let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
-        let is_open = |(rank, peer): (usize, &Option<Connection>)| {
-            peer.as_ref().filter(|peer| !peer.closed).map(|_| rank)
-        };
-        let ranks: Vec<usize> = self.peers.iter().enumerate().filter_map(is_open).collect();
-        let mut entries = Vec::with_capacity(ranks.len() + 1);
-        for &rank in &ranks {
-            let Some(peer) = &self.peers[rank] else { continue };
-            let writes = if peer.has_outgoing() { PollFlags::OUT } else { PollFlags::empty() };
-            entries.push(PollFd::new(peer.stream(), PollFlags::IN | writes));
+        let mut entries = Vec::with_capacity(self.peers.len() + 1);
+        let mut ranks = Vec::with_capacity(self.peers.len() + 1);
+        for (rank, peer) in self.peers.iter().enumerate() {
+            for (stream, writes) in peer.iter().flat_map(Connection::sockets) {
+                let writes = if writes { PollFlags::OUT } else { PollFlags::empty() };
+                entries.push(PollFd::new(stream, PollFlags::IN | writes));
+                ranks.push(rank);
+            }
         }
         let control = self.supervision.descriptor();
         entries
             .extend(control.as_ref().map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)));
+        let callers = self.links.iter().flat_map(|links| links.reconnector.descriptors());
+        entries.extend(callers.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         // An interruption leaves nothing ready.
         if !matches!(poll(&mut entries, Some(&limit)), Ok(ready) if ready > 0) {
-            return Ok(false);
+            return self.serve_silent();
         }
         let ready: Vec<bool> = entries.iter().map(|entry| !entry.revents().is_empty()).collect();
         drop(entries);
-        let is_told = ready.len() > ranks.len() && ready[ranks.len()];
+        let is_told = ready[ranks.len()..].contains(&true);
         let mut moved = false;
+        let mut served = None;
         for (rank, _) in ranks.into_iter().zip(ready).filter(|(_, ready)| *ready) {
-            moved |= self.serve(rank)?;
+            if served.replace(rank) != Some(rank) {
+                moved |= self.serve(rank)?;
+            }
         }
         if is_told {
             self.check_run()?;
+        }
+        Ok(moved | self.serve_silent()?)
+    }
+
+    /// Reads from links that have no connection at the moment: whether they have failed is told by reading alone.
+    fn serve_silent(&mut self) -> Result<bool> {
+        if self.links.is_none() {
+            return Ok(false);
+        }
+        let mut moved = false;
+        for rank in 0..self.peers.len() {
+            let is_silent = |peer: &Connection| !peer.is_closed() && peer.has_failed();
+            if self.peers[rank].as_ref().is_some_and(is_silent) {
+                moved |= self.serve(rank)?;
+            }
         }
         Ok(moved)
     }

@@ -19,7 +19,7 @@ const UNVERIFIED_MAX: usize = 64;
 
 /// Listens, and accepts callers that know the secret.
 pub(crate) struct Acceptor {
-    listener: TcpListener,
+    listeners: Vec<TcpListener>,
     secret: Secret,
     unverified: Vec<Unverified>,
 }
@@ -33,6 +33,14 @@ struct Unverified {
     until: Instant,
 }
 
+/// A caller that has proved that it knows the secret.
+pub(crate) struct Verified {
+    pub(crate) caller: Caller,
+    /// What it tells of itself.
+    pub(crate) told: Vec<u8>,
+    pub(crate) stream: TcpStream,
+}
+
 /// How far a caller has come.
 enum Outcome {
     Pending,
@@ -43,44 +51,74 @@ enum Outcome {
 impl Acceptor {
     /// Listens at `address` and nowhere else; port 0 lets the system choose.
     pub(crate) fn listen(address: SocketAddr, secret: Secret) -> io::Result<Self> {
-        let listener = TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
-        Ok(Acceptor { listener, secret, unverified: Vec::new() })
+        Acceptor::listen_at(&[address], secret)
     }
 
+    /// Listens at each of these addresses and nowhere else.
+    pub(crate) fn listen_at(addresses: &[SocketAddr], secret: Secret) -> io::Result<Self> {
+        let mut listeners = Vec::new();
+        for address in addresses {
+            let listener = TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            listeners.push(listener);
+        }
+        Ok(Acceptor { listeners, secret, unverified: Vec::new() })
+    }
+
+    /// Where it listens, in the order in which that was asked for.
+    pub(crate) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        self.listeners.iter().map(TcpListener::local_addr).collect()
+    }
+
+    /// The first of them.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+        let first = self.listeners.first().ok_or(ErrorKind::NotConnected)?;
+        first.local_addr()
     }
 
     /// What to wait on until [`Acceptor::step`] can do something.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let callers = self.unverified.iter().map(|caller| caller.stream.as_fd());
-        std::iter::once(self.listener.as_fd()).chain(callers)
+        self.listeners.iter().map(AsFd::as_fd).chain(callers)
     }
 
     /// Does what can be done without waiting. Returns the callers that have proved by now that they know the secret.
     pub(crate) fn step(&mut self) -> io::Result<Vec<(Caller, TcpStream)>> {
-        self.accept_connections()?;
+        let verified = self.step_where(|_| true)?;
+        Ok(verified.into_iter().map(|one| (one.caller, one.stream)).collect())
+    }
+
+    /// The same, where a caller may also be sent away for what it wants.
+    pub(crate) fn step_where(
+        &mut self,
+        is_welcome: impl Fn(&Caller) -> bool,
+    ) -> io::Result<Vec<Verified>> {
+        for index in 0..self.listeners.len() {
+            self.accept_connections(index)?;
+        }
         let mut verified = Vec::new();
         let now = Instant::now();
         let mut index = 0;
         while let Some(caller) = self.unverified.get_mut(index) {
             // An error of one caller must not end the run.
-            let outcome = caller.advance(&self.secret).unwrap_or(Outcome::Rejected);
+            let outcome = caller.advance(&self.secret, &is_welcome).unwrap_or(Outcome::Rejected);
             match outcome {
                 Outcome::Pending if now < caller.until => index += 1,
                 Outcome::Pending | Outcome::Rejected => drop(self.unverified.swap_remove(index)),
-                Outcome::Verified(who) => {
-                    verified.push((who, self.unverified.swap_remove(index).stream))
+                Outcome::Verified(caller) => {
+                    let Unverified { stream, mut received, .. } =
+                        self.unverified.swap_remove(index);
+                    let told = received.split_off(HELLO_BYTES + PROOF_BYTES);
+                    verified.push(Verified { caller, told, stream });
                 }
             }
         }
         Ok(verified)
     }
 
-    fn accept_connections(&mut self) -> io::Result<()> {
+    fn accept_connections(&mut self, index: usize) -> io::Result<()> {
         loop {
-            match self.listener.accept() {
+            match self.listeners[index].accept() {
                 Ok((stream, _)) => {
                     let set = stream.set_nonblocking(true).and(stream.set_nodelay(true));
                     if set.and(notice_loss(&stream)).is_err() {
@@ -108,19 +146,27 @@ impl Acceptor {
 }
 
 impl Unverified {
-    fn advance(&mut self, secret: &Secret) -> io::Result<Outcome> {
-        let wanted = HELLO_BYTES + PROOF_BYTES;
+    /// Reads until there are as many bytes; false if nothing more will come.
+    fn read_to(&mut self, wanted: usize) -> io::Result<bool> {
         let mut room = [0; HELLO_BYTES + PROOF_BYTES];
-        while self.received.len() < wanted {
-            match self.stream.read(&mut room[self.received.len()..]) {
-                Ok(0) => return Ok(Outcome::Rejected),
-                Ok(bytes) => {
-                    let at = self.received.len();
-                    self.received.extend_from_slice(&room[at..at + bytes]);
-                }
+        while let Some(missing @ 1..) = wanted.checked_sub(self.received.len()) {
+            match self.stream.read(&mut room[..missing.min(HELLO_BYTES + PROOF_BYTES)]) {
+                Ok(0) => return Ok(false),
+                Ok(bytes) => self.received.extend_from_slice(&room[..bytes]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
+        }
+        Ok(true)
+    }
+
+    fn advance(
+        &mut self,
+        secret: &Secret,
+        is_welcome: &impl Fn(&Caller) -> bool,
+    ) -> io::Result<Outcome> {
+        if !self.read_to(HELLO_BYTES + PROOF_BYTES)? {
+            return Ok(Outcome::Rejected);
         }
         let Some((hello, rest)) = self.received.split_first_chunk::<HELLO_BYTES>() else {
             return Ok(Outcome::Pending);
@@ -145,8 +191,15 @@ impl Unverified {
             }
         };
         let Some(found) = rest.first_chunk::<PROOF_BYTES>() else { return Ok(Outcome::Pending) };
-        if !is_proof(found, secret, CALLED, hello, &nonce) {
+        if !is_proof(found, secret, CALLED, hello, &nonce) || !is_welcome(&caller) {
             return Ok(Outcome::Rejected);
+        }
+        let whole = HELLO_BYTES + PROOF_BYTES + caller.purpose.told_bytes();
+        if !self.read_to(whole)? {
+            return Ok(Outcome::Rejected);
+        }
+        if self.received.len() < whole {
+            return Ok(Outcome::Pending);
         }
         self.stream.write_all(&[WELCOME])?;
         Ok(Outcome::Verified(caller))

@@ -1,12 +1,17 @@
 //! The side that connects.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 
 use super::{
-    ACCEPTED, ANSWER_BYTES, Answer, CALLED, Caller, Hello, PROTOCOL_VERSION, WELCOME, is_proof,
-    proof,
+    ACCEPTED, ANSWER_BYTES, Answer, CALLED, Caller, HELLO_BYTES, Hello, PROTOCOL_VERSION, WELCOME,
+    is_proof, proof,
 };
 use crate::liveness::notice_loss;
 use crate::secret::{Secret, random};
@@ -22,6 +27,8 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 pub(crate) enum ConnectError {
     #[error("{address} cannot be reached: {reason}")]
     Unreachable { address: SocketAddr, reason: String },
+    #[error("{address} cannot be reached: nobody listens there")]
+    Refused { address: SocketAddr },
     #[error("whoever listens at {address} is no process of this program")]
     NotOurs { address: SocketAddr },
     #[error(
@@ -39,51 +46,201 @@ pub(crate) enum ConnectError {
     Broken { address: SocketAddr, reason: String },
 }
 
-/// Connects as `caller`, and makes sure that both ends know the secret.
+/// A connection that is being made, without waiting for anything.
+pub(crate) struct Call {
+    stream: TcpStream,
+    address: SocketAddr,
+    secret: Secret,
+    state: CallState,
+    hello: [u8; HELLO_BYTES],
+    /// What the other side is told behind the proof.
+    told: Vec<u8>,
+    received: Vec<u8>,
+}
+
+/// How far a call has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CallState {
+    /// The system there has not answered.
+    Connecting,
+    /// The hello is on its way.
+    Greeting,
+    /// The proof is on its way.
+    Proving,
+    /// Both sides know that the other is of this run.
+    Accepted,
+}
+
+impl Call {
+    /// Begins to connect as `caller`, who tells `told` of itself once the other side has proved that it knows the secret.
+    pub(crate) fn begin(
+        address: SocketAddr,
+        caller: Caller,
+        secret: &Secret,
+        told: &[u8],
+    ) -> Result<Self, ConnectError> {
+        let unreachable = |error: io::Error| unreachable(address, error);
+        let nonce = random().map_err(unreachable)?;
+        let hello = Hello { version: PROTOCOL_VERSION, caller, nonce }.to_bytes();
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(family, SocketType::STREAM, flags, None)
+            .map_err(|error| unreachable(error.into()))?;
+        match rustix::net::connect(&socket, &address) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(error) => return Err(unreachable(error.into())),
+        }
+        Ok(Call {
+            stream: TcpStream::from(socket),
+            address,
+            secret: secret.clone(),
+            state: CallState::Connecting,
+            hello,
+            told: told.to_vec(),
+            received: Vec::new(),
+        })
+    }
+
+    /// Whether the system of the other side has accepted the connection.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.state != CallState::Connecting
+    }
+
+    /// What the socket has to be ready for.
+    fn waits_for(&self) -> PollFlags {
+        if self.is_connected() { PollFlags::IN } else { PollFlags::OUT }
+    }
+
+    /// Waits until the next step can be made, but no longer than `limit`.
+    fn wait(&self, limit: Duration) {
+        let limit =
+            Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+        // An error only makes the wait short.
+        let _ = poll(&mut [PollFd::new(&self.stream, self.waits_for())], Some(&limit));
+    }
+
+    /// Does what can be done without waiting, and returns whether the other side has accepted this one.
+    pub(crate) fn advance(&mut self) -> Result<bool, ConnectError> {
+        let address = self.address;
+        let broken = |error: io::Error| broken(address, &error);
+        if self.state == CallState::Connecting {
+            if !self.has_connected()? {
+                return Ok(false);
+            }
+            self.stream.set_nodelay(true).map_err(broken)?;
+            notice_loss(&self.stream).map_err(broken)?;
+            // An empty socket takes these few bytes at once.
+            self.stream.write_all(&self.hello).map_err(broken)?;
+            self.state = CallState::Greeting;
+        }
+        if self.state == CallState::Greeting {
+            if !self.has_received(ANSWER_BYTES)? {
+                return Ok(false);
+            }
+            let answer = self.received.first_chunk().and_then(Answer::from_bytes);
+            let answer = answer.ok_or(ConnectError::NotOurs { address })?;
+            if answer.version != PROTOCOL_VERSION {
+                return Err(ConnectError::OtherVersion { address, theirs: answer.version });
+            }
+            if !is_proof(&answer.proof, &self.secret, ACCEPTED, &self.hello, &answer.nonce) {
+                return Err(ConnectError::WrongSecret { address });
+            }
+            let proof = proof(&self.secret, CALLED, &self.hello, &answer.nonce);
+            self.stream.write_all(&[&proof[..], &self.told].concat()).map_err(broken)?;
+            self.received.clear();
+            self.state = CallState::Proving;
+        }
+        if self.state == CallState::Proving {
+            if !self.has_received(1)? {
+                return Ok(false);
+            }
+            if self.received != [WELCOME] {
+                return Err(ConnectError::TurnedAway { address });
+            }
+            self.state = CallState::Accepted;
+        }
+        Ok(true)
+    }
+
+    fn has_connected(&self) -> Result<bool, ConnectError> {
+        let failed = |error: io::Error| unreachable(self.address, error);
+        let mut entry = [PollFd::new(&self.stream, PollFlags::OUT)];
+        match poll(&mut entry, Some(&Timespec::default())) {
+            Ok(1..) => {}
+            Ok(_) | Err(Errno::INTR) => return Ok(false),
+            Err(error) => return Err(failed(error.into())),
+        }
+        match sockopt::socket_error(self.stream.as_fd()) {
+            Ok(Ok(())) => Ok(true),
+            Ok(Err(error)) | Err(error) => Err(failed(error.into())),
+        }
+    }
+
+    /// Reads up to so many bytes in all, and never more: what follows is not the handshake's.
+    fn has_received(&mut self, wanted: usize) -> Result<bool, ConnectError> {
+        let address = self.address;
+        let mut room = [0; ANSWER_BYTES];
+        while self.received.len() < wanted {
+            match self.stream.read(&mut room[..wanted - self.received.len()]) {
+                Ok(0) => return Err(ConnectError::TurnedAway { address }),
+                Ok(bytes) => self.received.extend_from_slice(&room[..bytes]),
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock => return Ok(false),
+                    ErrorKind::Interrupted => {}
+                    _ => return Err(broken(address, &error)),
+                },
+            }
+        }
+        Ok(true)
+    }
+
+    /// The connection, once both sides know each other. It does not block.
+    pub(crate) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+}
+
+fn broken(address: SocketAddr, error: &io::Error) -> ConnectError {
+    match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => ConnectError::TurnedAway { address },
+        _ => ConnectError::Broken { address, reason: error.to_string() },
+    }
+}
+
+fn unreachable(address: SocketAddr, error: io::Error) -> ConnectError {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => ConnectError::Refused { address },
+        _ => ConnectError::Unreachable { address, reason: error.to_string() },
+    }
+}
+
+/// Connects as `caller`, and makes sure that both ends know the secret. The connection blocks.
 pub(crate) fn connect(
     address: SocketAddr,
     caller: Caller,
     secret: &Secret,
 ) -> Result<TcpStream, ConnectError> {
-    let broken =
-        |error: std::io::Error| ConnectError::Broken { address, reason: error.to_string() };
-    let unreachable =
-        |error: std::io::Error| ConnectError::Unreachable { address, reason: error.to_string() };
-    let mut stream = TcpStream::connect_timeout(&address, CONNECT_LIMIT).map_err(unreachable)?;
-    stream.set_nodelay(true).and_then(|()| notice_loss(&stream)).map_err(broken)?;
-    stream.set_read_timeout(Some(ANSWER_LIMIT)).map_err(broken)?;
-    stream.set_write_timeout(Some(ANSWER_LIMIT)).map_err(broken)?;
-    let nonce = random().map_err(broken)?;
-    let hello = Hello { version: PROTOCOL_VERSION, caller, nonce }.to_bytes();
-    stream.write_all(&hello).map_err(broken)?;
-    let mut bytes = [0; ANSWER_BYTES];
-    read(&mut stream, &mut bytes, address)?;
-    let answer = Answer::from_bytes(&bytes).ok_or(ConnectError::NotOurs { address })?;
-    if answer.version != PROTOCOL_VERSION {
-        return Err(ConnectError::OtherVersion { address, theirs: answer.version });
+    let mut call = Call::begin(address, caller, secret, &[])?;
+    let mut until = Instant::now() + CONNECT_LIMIT;
+    loop {
+        let before = call.state;
+        if call.advance()? {
+            break;
+        }
+        let now = Instant::now();
+        if call.state != before {
+            until = now + ANSWER_LIMIT;
+        }
+        if now >= until && call.is_connected() {
+            let reason = format!("no answer within {ANSWER_LIMIT:?}");
+            return Err(ConnectError::Broken { address, reason });
+        }
+        if now >= until {
+            return Err(unreachable(address, ErrorKind::TimedOut.into()));
+        }
+        call.wait(until - now);
     }
-    if !is_proof(&answer.proof, secret, ACCEPTED, &hello, &answer.nonce) {
-        return Err(ConnectError::WrongSecret { address });
-    }
-    stream.write_all(&proof(secret, CALLED, &hello, &answer.nonce)).map_err(broken)?;
-    let mut wait_for_cause = [0];
-    read(&mut stream, &mut wait_for_cause, address)?;
-    if wait_for_cause != [WELCOME] {
-        return Err(ConnectError::TurnedAway { address });
-    }
-    stream.set_read_timeout(None).map_err(broken)?;
-    stream.set_write_timeout(None).map_err(broken)?;
+    let stream = call.into_stream();
+    stream.set_nonblocking(false).map_err(|error| broken(address, &error))?;
     Ok(stream)
-}
-
-fn read(stream: &mut TcpStream, bytes: &mut [u8], address: SocketAddr) -> Result<(), ConnectError> {
-    stream.read_exact(bytes).map_err(|error| match error.kind() {
-        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
-            ConnectError::TurnedAway { address }
-        }
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            ConnectError::Broken { address, reason: format!("no answer within {ANSWER_LIMIT:?}") }
-        }
-        _ => ConnectError::Broken { address, reason: error.to_string() },
-    })
 }

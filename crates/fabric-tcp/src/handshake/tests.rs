@@ -144,5 +144,5 @@ fn whoever_is_no_process_of_ours_is_named_as_such() {
     thread.join().unwrap();
     // Nobody listens there any more.
     let error = connect(address, CALLER, &secret).unwrap_err();
-    assert!(matches!(error, ConnectError::Unreachable { .. }), "{error}");
+    assert_eq!(error, ConnectError::Refused { address });
 }

@@ -74,6 +74,7 @@ impl Run<'_> {
                 Purpose::Control => {
                     if let Some(rank) = self.ranks.get_mut(caller.rank) {
                         rank.connected(stream);
+                        rank.send(&self.listening[caller.rank]);
                     }
                 }
                 Purpose::Host => {
@@ -82,7 +83,7 @@ impl Run<'_> {
                         process.connected(stream);
                     }
                 }
-                Purpose::Messages => {}
+                Purpose::Messages | Purpose::Process | Purpose::Port => {}
             }
         }
         // A host that calls late learns what the others were told.

@@ -29,6 +29,7 @@ fn options(hosts: &str, ranks: usize, case: &str) -> StartOptions {
         ],
         processors: (0..ranks).map(|rank| (rank > 0).then(|| rank - 1)).collect(),
         job: case.into(),
+        reconnect: None,
     }
 }
 

@@ -15,7 +15,11 @@ fn predefined(key: c_int) -> Option<Option<usize>> {
     static TAG_BOUND: c_int = c_int::MAX;
     static ANY: c_int = ANY_SOURCE;
     static NUMBERS: [c_int; 2] = [1, PROC_NULL];
-    static UNIVERSE: Shared<c_int> = Shared::new(|| process::size() as c_int);
+    /// How many processes a program may have at once, if it starts one more for each processor.
+    static UNIVERSE: Shared<c_int> = Shared::new(|| {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        (processors + process::size()) as c_int
+    });
     /// Which of several programs that were started together this is. `cornerstone launch` tells the others.
     static PROGRAM_NUMBER: Shared<Option<c_int>> =
         Shared::new(|| std::env::var("CORNERSTONE_MPI_APPNUM").ok()?.parse().ok());

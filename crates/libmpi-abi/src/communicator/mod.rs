@@ -3,6 +3,7 @@
 mod attribute;
 mod between;
 mod make;
+mod parent;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int, c_void};
@@ -13,6 +14,7 @@ use mpi::{Context, Group as Members, Universe};
 pub(crate) use attribute::*;
 pub(crate) use between::*;
 pub(crate) use make::*;
+pub(crate) use parent::*;
 
 use crate::abi::*;
 use crate::chosen::Chosen;
@@ -89,7 +91,7 @@ pub(crate) fn with_context(number: u32) -> Option<Comm> {
 }
 
 /// A handle for a new communicator that has the error handler of an old one; the null handle for none.
-fn register(new: Option<Communicator>, old: &Object) -> Comm {
+pub(crate) fn register(new: Option<Communicator>, old: &Object) -> Comm {
     match new {
         Some(new) => {
             let object = Object::new(Rc::new(new), old.of_c.handler.borrow().clone());
@@ -107,9 +109,9 @@ pub(crate) fn predefine(universe: &Universe<Chosen>) {
     table.predefine(COMM_SELF, object(universe.own()));
 }
 
-/// How many communicators there are besides these.
+/// How many communicators there are besides these and that with the parent.
 pub(crate) fn count() -> usize {
-    COMMUNICATORS.borrow().made()
+    COMMUNICATORS.borrow().made() - usize::from(has_parent())
 }
 
 /// The error handler of a communicator.
@@ -128,6 +130,7 @@ pub(crate) unsafe fn free(comm: *mut Comm) -> Result {
     ensure!(!is_predefined(*comm), ERR_COMM, "a predefined communicator");
     one.free((*comm).0)?;
     COMMUNICATORS.borrow_mut().remove(*comm);
+    forget_parent(*comm);
     *comm = COMM_NULL;
     Ok(())
 }
@@ -170,12 +173,6 @@ pub(crate) unsafe fn remote_size(comm: Comm, size: *mut c_int) -> Result {
 
 pub(crate) unsafe fn remote_group(comm: Comm, group: *mut Group) -> Result {
     *group = group::make_any(remote(&*get(comm)?)?.clone());
-    Ok(())
-}
-
-/// Nobody spawned this process.
-pub(crate) unsafe fn get_parent(parent: *mut Comm) -> Result {
-    *parent = COMM_NULL;
     Ok(())
 }
 

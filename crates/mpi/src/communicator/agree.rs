@@ -32,8 +32,12 @@ impl Proposal {
     /// The same for a context of several members, also where this one agrees with itself alone.
     pub(super) fn for_several<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
         let engine = at.context.engine();
+        let mut endpoint = engine.endpoint()?;
+        if at.context.is_between_runs() {
+            return Ok(Proposal { number: 0, offer: endpoint.offer_between_runs()? });
+        }
         let number = engine.propose_context(at.rank == 0)?;
-        Ok(Proposal { number, offer: engine.endpoint()?.offer_context() })
+        Ok(Proposal { number, offer: endpoint.offer_context() })
     }
 
     pub(super) fn to_bytes(self) -> Vec<u8> {
@@ -82,7 +86,18 @@ impl Agreement {
         };
         if let Some(new) = several {
             let offers: Vec<_> = new.members().iter().map(offer_of).collect();
-            return new.open(endpoint, self.number, &offers);
+            return match at.context.is_between_runs() {
+                true => new.open_between_runs(endpoint, &offers),
+                false => new.open(endpoint, self.number, &offers),
+            };
+        }
+        if at.context.is_between_runs() {
+            // Of one process alone, it is of its run.
+            let open = |new: &Context<E>| {
+                let number = new.engine().propose_context(true)?;
+                new.open(endpoint, number, &[ContextOffer::NOTHING])
+            };
+            return new.map_or(Ok(()), open);
         }
         let own = self.offers[at.rank];
         if own != ContextOffer::NOTHING {

@@ -14,6 +14,8 @@ use crate::schedule::{CollectiveContext, CollectiveKind};
 
 /// What one group tells the other of itself.
 struct Side {
+    /// Whether one of them, or the way between them, has to do with other runs.
+    is_between_runs: bool,
     /// What its first member proposes.
     number: u32,
     members: Vec<usize>,
@@ -22,7 +24,8 @@ struct Side {
 
 impl Side {
     fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = u64::from(self.number).to_ne_bytes().to_vec();
+        let first = u64::from(self.number) | u64::from(self.is_between_runs) << 32;
+        let mut bytes = first.to_ne_bytes().to_vec();
         for (member, offer) in self.members.iter().zip(&self.offers) {
             bytes.extend((*member as u64).to_ne_bytes());
             bytes.extend(offer.0.to_ne_bytes());
@@ -34,6 +37,7 @@ impl Side {
         let word = |bytes: &[u8]| u64::from_ne_bytes(*bytes.first_chunk().expect("a whole word"));
         let (number, rest) = bytes.split_at(8);
         Side {
+            is_between_runs: word(number) >> 32 != 0,
             number: word(number) as u32,
             members: rest.chunks(16).map(|one| word(one) as usize).collect(),
             offers: rest.chunks(16).map(|one| ContextOffer(word(&one[8..]))).collect(),
@@ -53,10 +57,16 @@ pub struct Bridge<E: Endpoint> {
 
 impl<E: Endpoint + 'static> Bridge<E> {
     /// The leaders give each other bytes of any number.
-    fn swap(&self, mine: &[u8]) -> Result<Vec<u8>> {
-        let me = self.context.engine().rank();
-        let members: Group = vec![me.min(self.leader), me.max(self.leader)].into();
-        let rank = usize::from(me > self.leader);
+    pub(super) fn swap(&self, mine: &[u8]) -> Result<Vec<u8>> {
+        let engine = self.context.engine();
+        let (me, leader) = (engine.rank(), self.leader);
+        // Numbers of processes of other runs are each process's own.
+        let is_first = match self.context.is_between_runs() {
+            true => engine.endpoint()?.comes_before(leader),
+            false => me < leader,
+        };
+        let members: Group = if is_first { vec![me, leader] } else { vec![leader, me] }.into();
+        let rank = usize::from(!is_first);
         let at = CollectiveContext {
             context: self.context.clone(),
             members,
@@ -95,14 +105,30 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let mine = Proposal::for_several(&at)?.to_bytes();
         let agreement = Agreement::read(&allgather_bytes(at.clone(), &mine)?, mine.len());
         let (number, offers) = (agreement.number, agreement.offers.clone());
-        let own = Side { number, members: self.group().members().to_vec(), offers };
+        let is_between_runs = self.context().is_between_runs();
+        let mut own =
+            Side { is_between_runs, number, members: self.group().members().to_vec(), offers };
+        let mut kept = None;
         let swapped = match self.rank() == leader {
-            true => bridge().and_then(|bridge| bridge.swap(&own.to_bytes())),
+            true => bridge().and_then(|bridge| {
+                own.is_between_runs |= bridge.context.is_between_runs();
+                let mut theirs = bridge.swap(&own.to_bytes())?;
+                // What concerns one group concerns both, and all their members.
+                theirs[4] |= u8::from(own.is_between_runs);
+                kept = Some(bridge);
+                Ok(theirs)
+            }),
             false => Ok(Vec::new()),
         };
         // A leader that failed tells so, with no bytes at all.
         let told = swapped.as_deref().unwrap_or_default();
         let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, told)?;
+        if theirs.get(4).is_some_and(|&flag| flag != 0) {
+            agreement.open(&mut *self.engine().endpoint()?, &at, None)?;
+            return self.join_across_runs(leader, || {
+                kept.ok_or_else(|| Error::new(ErrorClass::Internal, "only a leader asks for it"))
+            });
+        }
         let outcome = swapped.and_then(|_| self.open_between(&at, own, &theirs));
         if outcome.is_err() {
             agreement.open(&mut *self.engine().endpoint()?, &at, None)?;
@@ -169,9 +195,11 @@ mod tests {
     #[test]
     fn a_group_survives_its_journey() {
         let offers = vec![ContextOffer(7), ContextOffer::NOTHING];
-        let side = Side { number: 9, members: vec![4, 1 << 20], offers };
+        let side = Side { is_between_runs: true, number: 9, members: vec![4, 1 << 20], offers };
         let found = Side::from_bytes(&side.to_bytes());
         assert_eq!((found.number, &found.members), (9, &side.members));
+        // The leader sets this byte for all where its own group is the one of several runs.
+        assert!(found.is_between_runs && side.to_bytes()[4] == 1);
         assert_eq!(found.offers, side.offers);
     }
 }

@@ -1,11 +1,13 @@
 //! Communicators: some processes with messages of their own, and what programs hang on that.
 
+mod across_runs;
 mod agree;
 mod between;
 mod make;
 mod part;
 mod shaped;
 
+pub(crate) use across_runs::reach_all;
 pub use between::Bridge;
 
 use std::cell::RefCell;

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use collectives::{HostMap, TwoGroups};
-use contract::{ContextOffer, ContextPlace, Endpoint, Envelope};
+use contract::{BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope};
 
 use super::{Engine, SendBuffer, Setups};
 use crate::error::{Error, ErrorClass, Result};
@@ -123,6 +123,23 @@ impl<E: Endpoint> Context<E> {
         self.number.set(number);
         self.place.set(Some(endpoint.open_context(number, self.members(), self.rank, offers)?));
         Ok(())
+    }
+
+    /// Opens one between runs, once its members have reached each other and told each other what they offer for it.
+    ///
+    /// # Errors
+    /// Those that end the run.
+    pub(crate) fn open_between_runs(&self, endpoint: &mut E, offers: &[ContextOffer]) -> Result {
+        let opened = endpoint.open_between_runs(self.members(), self.rank, offers)?;
+        self.number.set(opened.number);
+        self.place.set(Some(opened.place));
+        Ok(())
+    }
+
+    /// Whether it is between runs. Then its members have no memory in common, and each knows it by another number.
+    #[inline]
+    pub fn is_between_runs(&self) -> bool {
+        self.number.get() & BETWEEN_RUNS != 0
     }
 
     /// Closes it, as all members do in the end. What is under way there goes on.

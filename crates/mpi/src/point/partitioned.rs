@@ -89,6 +89,8 @@ impl<E: Endpoint + 'static> Partitioned<E> {
         check(&memory, partitions)?;
         let to = context.partner(to)?.map(|(to, _)| to);
         let engine = context.engine().clone();
+        let apart = context.is_between_runs();
+        ensure!(!apart, ErrorClass::Unsupported, "partitions between processes of several runs");
         let number = engine.propose_context(true)?;
         let setup = Setup { tag, number, partitions, bytes: memory.bytes() };
         let at = context.of_collectives();

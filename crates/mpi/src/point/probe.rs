@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{Endpoint, Envelope, Selector};
+use contract::{BETWEEN_RUNS, Endpoint, Envelope, Selector};
 
 use super::receive::ReceiveCall;
 use crate::engine::{Context, Engine};
@@ -10,8 +10,10 @@ use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::status::{Peer, Status};
 
-/// The context of messages that were claimed, which no communicator has.
-const CLAIMED: u32 = u32::MAX;
+/// The context of messages that were claimed, which no communicator has: the last of its kind, within a run or between runs.
+fn claimed(context: u32) -> u32 {
+    context | (2 * BETWEEN_RUNS - 1)
+}
 
 /// Whether a probe waits for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,10 +111,11 @@ pub fn claim<E: Endpoint>(
     };
     let engine = context.engine();
     let number = engine.next_claim();
-    let ask = &mut |endpoint: &mut E| endpoint.claim(selector, CLAIMED, number);
+    let hidden_in = claimed(selector.context);
+    let ask = &mut |endpoint: &mut E| endpoint.claim(selector, hidden_in, number);
     let Some(envelope) = find(engine, manner, selector, ask)? else { return Ok(None) };
     engine.count_claim();
-    let hidden = Selector { context: CLAIMED, source: Some(envelope.source), tag: Some(number) };
+    let hidden = Selector { context: hidden_in, source: Some(envelope.source), tag: Some(number) };
     let message = Some((hidden, envelope));
     let status = status_of(context, &envelope);
     Ok(Some((Claimed { context: context.clone(), message }, status)))

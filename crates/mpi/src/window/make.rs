@@ -80,6 +80,8 @@ impl<E: Endpoint + 'static> Window<E> {
         info: Info,
     ) -> Result<Self> {
         let bytes = check(bytes, unit)?;
+        let apart = of.context().is_between_runs();
+        ensure!(!apart, ErrorClass::RmaShared, "processes of several runs share no memory");
         let wish = Wish { flavor: Flavor::Shared, bytes, unit };
         let hint = info.get("alloc_shared_noncontig");
         let is_contiguous = hint.is_none_or(|value| value != "true");
@@ -114,7 +116,9 @@ impl<E: Endpoint + 'static> Window<E> {
         let lengths: Vec<u64> = (0..communicator.size()).map(|rank| word(2 * rank)).collect();
         let units = (0..communicator.size()).map(|rank| word(2 * rank + 1) as i64).collect();
         let (start, made) = memory(&communicator, &lengths)?;
-        let by_messages = info.get(BY_MESSAGES).is_some_and(|value| value == "true");
+        let is_between_runs = communicator.context().is_between_runs();
+        let by_messages =
+            is_between_runs || info.get(BY_MESSAGES).is_some_and(|value| value == "true");
         let part = |memory: Exposed, endpoint: &mut E| match (flavor, by_messages) {
             (Flavor::Shared, _) => memory.part_on_host(endpoint),
             (_, false) => memory.part(endpoint),

@@ -37,8 +37,13 @@ impl Recording {
     /// # Errors
     /// What the format cannot say.
     pub fn to_text(&self, format: TextFormat) -> Result<String, String> {
-        let answers = |&rank: &usize| self.events(rank).any(|event| event == RankEvent::Meanwhile);
-        if let Some(rank) = (0..self.ranks()).find(answers) {
+        // Messages of collectives go through as if the program had sent them; those of windows have no such place.
+        let answers = |rank| {
+            self.events(rank).zip(self.events(rank).skip(1)).any(|(mark, event)| {
+                mark == RankEvent::Meanwhile && event.context().is_some_and(|one| one % 2 == 0)
+            })
+        };
+        if let Some(rank) = (0..self.ranks()).find(|&rank| answers(rank)) {
             return Err(format!(
                 "rank {rank} answers others in the middle of a collective, as for windows, which this format cannot say"
             ));

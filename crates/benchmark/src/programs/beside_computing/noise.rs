@@ -16,7 +16,7 @@ use crate::programs::common::{BENCHMARK, COLLECTIVE, compute};
 pub(in crate::programs) const NOISE: Benchmark = Benchmark {
     name: "noise",
     group: Group::BesideComputing,
-    summary: "computing and an allreduce by turns: what do disturbances of single ranks cost all?",
+    summary: "computing and allreduce by turns: what disturbances of one rank cost all",
     explains: "All ranks compute for 10, 100 or 1000 us and make an allreduce of 8 bytes, which waits for the last of them. The \
         time is that of the slowest. The delay is what it exceeds the computing of an undisturbed rank and the allreduce alone \
         by; the loss is the delay as a share of the computing, in percent.",
@@ -75,8 +75,9 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let (computing_us, alone_us) = (computing.median_ps() / 1e6, alone.median_ps() / 1e6);
     let subject = bench.subject(Default::default());
     let time = subject.time(1, &both)?;
-    let delays: Vec<f64> =
-        time.samples.iter().map(|us| (us - computing_us - alone_us).max(0.0)).collect();
+    // To the picosecond: what is left of equal numbers is no delay.
+    let delay = |us: &f64| ((us - computing_us - alone_us) * 1e6).round().max(0.0) / 1e6;
+    let delays: Vec<f64> = time.samples.iter().map(delay).collect();
     let losses = delays.iter().map(|us| 100.0 * us / computing_us).collect();
     let delay = subject.metric(("delay", "us"), delays, time.timing.clone())?;
     let loss = subject.metric(("loss", "%"), losses, time.timing.clone())?;

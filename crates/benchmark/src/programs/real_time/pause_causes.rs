@@ -7,6 +7,8 @@ use contract::{Rank, Time, TimeSpan};
 
 /// Reading what the system has counted may take one part in so many of the time. What is not read is said to be so.
 const SPENT_AT_MOST: u64 = 20;
+/// A pause that is so many times as long as a reading is always looked into: it costs little beside it.
+const LONG: u64 = 10;
 /// More different causes than this are put together.
 const NAMES_MAX: usize = 16;
 /// Of the events that came with a pause so many are named, the most telling first.
@@ -22,6 +24,8 @@ pub(super) struct PauseCauses {
     /// Whether pauses have passed since `last` was read.
     is_behind: bool,
     spent: TimeSpan,
+    /// What the latest reading took.
+    reading: TimeSpan,
     found: BTreeMap<String, Found>,
 }
 
@@ -49,17 +53,21 @@ impl PauseCauses {
         if self.last.is_empty() {
             return now;
         }
-        if self.spent.times(SPENT_AT_MOST) > since {
+        let is_long = length_ps > LONG * self.reading.as_ps();
+        if !is_long && self.spent.times(SPENT_AT_MOST) > since {
             self.is_behind = true;
             self.add(NOT_READ, length_ps);
             return now;
         }
         let counts = rank.system_counts();
-        let name = if self.is_behind { NOT_READ.into() } else { risen(&self.last, &counts) };
+        // What shorter pauses before it left behind is little beside a long one.
+        let is_known = is_long || !self.is_behind;
+        let name = if is_known { risen(&self.last, &counts) } else { NOT_READ.into() };
         self.add(&name, length_ps);
         (self.last, self.is_behind) = (counts, false);
         let done = rank.now();
-        self.spent = self.spent + done.since(now);
+        self.reading = done.since(now);
+        self.spent = self.spent + self.reading;
         done
     }
 

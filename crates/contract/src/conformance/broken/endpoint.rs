@@ -6,7 +6,8 @@ use crate::record::FabricDescription;
 use crate::reference::ReferenceEndpoint;
 use crate::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, Writable,
+    Error, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time,
+    Writable,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +63,8 @@ impl BrokenEndpoint {
         Selector { context: self.context(selector.context), ..selector }
     }
 }
+
+impl OtherRuns for BrokenEndpoint {}
 
 impl RemoteMemory for BrokenEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {

@@ -146,7 +146,8 @@ fn simulate(
         let own = host.clone();
         let serve = move |endpoint: SimEndpoint<'_>| own.serve(endpoint, &occupy);
         let outcome = fabric_sim::run_endpoints(&machine, &options, serve);
-        if !host.is_stuck() {
+        // Ranks that wait for each other tell so themselves, unless they wait for one that the simulation has failed.
+        if !host.is_stuck() || host.fatal().is_some() {
             // No process is to wait for an answer that will not come.
             host.stop();
         }

@@ -98,6 +98,13 @@ fn network(network: &Network) -> Vec<String> {
             "Where packets meet, passing ones go before the node's own.".into()
         }
     });
+    lines.extend(among_others(network));
+    lines
+}
+
+/// What it is beside other networks.
+fn among_others(network: &Network) -> Vec<String> {
+    let mut lines = Vec::new();
     if network.nodes_per_port > 1 {
         lines.push(format!("{} nodes share a port.", network.nodes_per_port));
     }

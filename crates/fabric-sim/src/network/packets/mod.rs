@@ -203,6 +203,11 @@ impl Packets {
         self.travels[message as usize].way = way as u32;
         let own = &mut self.nodes[engine as usize];
         own.waiting_bytes += self.travels[message as usize].uncut;
+        let newest = self.travels[message as usize].sequence + 1 == self.launches;
+        if newest {
+            own.to_send.push_back(message);
+            return self.work(agenda, engine, outcomes);
+        }
         // What is sent again goes before what was launched after it: those at the other end wait for it.
         let sequence = |message: u32| self.travels[message as usize].sequence;
         let later =
@@ -230,6 +235,13 @@ impl Packets {
         let (from, to) = (parcel.from as usize, parcel.to as usize);
         let mut route = std::mem::take(&mut self.travels[message as usize].route);
         let mut best = None;
+        if self.order.is_none() {
+            // There is one network, and nothing of it breaks.
+            route.clear();
+            self.ways.route(0, from, to, &mut route);
+            self.travels[message as usize].route = route;
+            return Some(0);
+        }
         for way in (0..self.ways.count()).filter(|&way| self.ways.reaches(way, from, to)) {
             route.clear();
             self.ways.route(way, from, to, &mut route);

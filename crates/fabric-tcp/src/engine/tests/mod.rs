@@ -46,7 +46,9 @@ fn wires(size: usize) -> Vec<Wires> {
 fn engine(wires: Wires) -> (Engine, TcpStream) {
     let (own, starter) = wires.control;
     let control = Control::new(own, Inbox::default()).unwrap();
-    (Engine::new(wires.rank, wires.streams, Supervision::Remote(control)).unwrap(), starter)
+    let streams = wires.streams.into_iter().map(|one| one.map(|one| Stream::one(one).unwrap()));
+    let engine = Engine::new(wires.rank, streams.collect(), Supervision::Remote(control), None);
+    (engine, starter)
 }
 
 struct Ranks {

@@ -1,0 +1,126 @@
+//! Hosts with two cables each, which are cut at random moments while a program sends messages. Where the system does not allow
+//! network name spaces, these tests are skipped.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::lab::{Lab, Running, eventually, skip};
+use crate::launching::{compile, library};
+use crate::two_hosts::TwoHosts;
+
+/// How often a cable is cut. The suite `cuts` of interop does it hundreds of times.
+const CUTS: u64 = 6;
+
+/// A run of the program on two hosts of two ranks each, whose cables can be cut.
+struct Run<'a> {
+    lab: &'a Lab,
+    hosts: TwoHosts,
+    running: Running<'a>,
+}
+
+impl<'a> Run<'a> {
+    /// Starts it, and waits until messages pass; `None` where that cannot be tried.
+    fn start(lab: &'a Lab, test: &str, number: u8, cables: usize, more: &[&str]) -> Option<Self> {
+        let library = library(test)?;
+        let hosts = match TwoHosts::with_cables(number, "200mbit", cables) {
+            Ok(hosts) => hosts,
+            Err(why) => {
+                skip(test, &why);
+                return None;
+            }
+        };
+        compile(lab, &library, include_str!("cuts.c"));
+        let lines: Vec<String> = (0..2)
+            .map(|host| format!("{}:2@{}\n", hosts.addresses[host], hosts.all_addresses(host)))
+            .collect();
+        lab.write("hosts", &lines.concat());
+        let agent = hosts.agent(lab);
+        let words = ["launch", "--hosts", "hosts", "--agent", &agent, "-n", "4"];
+        let program = ["./program", "stop", "counter", "7"];
+        let mut command = hosts.on_first(&lab.command(&[&words, more, &program].concat()));
+        command.current_dir(lab.path(""));
+        let running = lab.spawn(command);
+        let run = Run { lab, hosts, running };
+        assert!(eventually(|| rounds(&run.lab.path("counter")) > 5), "messages pass");
+        Some(run)
+    }
+
+    /// How many rounds are made in so long.
+    fn rounds_in(&self, time: Duration) -> u64 {
+        let before = rounds(&self.lab.path("counter"));
+        std::thread::sleep(time);
+        rounds(&self.lab.path("counter")) - before
+    }
+
+    fn goes_on(&self) -> bool {
+        let before = rounds(&self.lab.path("counter"));
+        eventually(|| rounds(&self.lab.path("counter")) > before + 2)
+    }
+
+    /// Ends the program, which has checked every byte.
+    fn end(self) {
+        self.lab.write("stop", "");
+        let ended = self.running.wait();
+        assert_eq!(ended.status, Some(0), "{ended:#?}");
+        assert!(ended.stdout.contains("rounds,"), "{ended:#?}");
+        assert!(self.lab.becomes_empty());
+    }
+}
+
+fn rounds(counter: &Path) -> u64 {
+    let bytes = std::fs::read(counter).unwrap_or_default();
+    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[test]
+fn messages_go_on_over_the_other_cable_and_none_is_lost() {
+    let lab = Lab::new();
+    let Some(run) = Run::start(&lab, "messages go on over the other cable", 6, 2, &[]) else {
+        return;
+    };
+    let mut state = u64::from(std::process::id());
+    println!("seed {state}");
+    for _ in 0..CUTS {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let cable = (state >> 33) as usize % 2;
+        run.hosts.set_cable(cable, "down");
+        assert!(run.goes_on(), "with cable {cable} cut");
+        std::thread::sleep(Duration::from_millis(state >> 40 & 0xff));
+        run.hosts.set_cable(cable, "up");
+        assert!(run.goes_on(), "with cable {cable} back");
+        std::thread::sleep(Duration::from_millis(state >> 48 & 0xff));
+    }
+    run.end();
+}
+
+#[test]
+fn a_single_cable_that_is_back_in_time_carries_everything_again() {
+    let lab = Lab::new();
+    let test = "a single cable that is back in time";
+    let Some(run) = Run::start(&lab, test, 7, 1, &["--reconnect", "20s"]) else { return };
+    run.hosts.set_cable(0, "down");
+    std::thread::sleep(Duration::from_millis(700));
+    run.rounds_in(Duration::from_millis(100));
+    assert_eq!(run.rounds_in(Duration::from_millis(300)), 0, "nothing can pass");
+    run.hosts.set_cable(0, "up");
+    assert!(run.goes_on());
+    run.end();
+}
+
+#[test]
+fn a_host_without_any_cable_is_a_dead_rank_by_name() {
+    let lab = Lab::new();
+    let test = "a host without any cable";
+    let Some(run) = Run::start(&lab, test, 8, 2, &["--reconnect", "2s"]) else { return };
+    let begin = Instant::now();
+    (0..2).for_each(|cable| run.hosts.set_cable(cable, "down"));
+    let ended = run.running.wait();
+    // Whoever finds it first says so: a rank, with the status that its program ends with.
+    assert!(ended.status.is_some_and(|status| status != 0), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("rank") && ended.stderr.contains("was out of reach for 2.0s"),
+        "{ended:#?}"
+    );
+    assert!(begin.elapsed() >= Duration::from_secs(2));
+    assert!(run.lab.becomes_empty());
+}

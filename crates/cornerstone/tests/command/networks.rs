@@ -1,0 +1,163 @@
+//! Machines of several networks whose parts break, and what of messages is hidden, through the built command.
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+/// Two hosts of two nodes. The ring carries 8000 bytes in 80 us, the switch in 800.
+const HOSTS: &str = r#"
+name = "hosts"
+title = "two hosts of two nodes, a ring and a switch between them"
+level = "packets"
+
+[processor]
+polling_us = 0.01
+floating_point_mflops = 100
+
+[endpoint]
+send_us = 0.1
+receive_us = 0.1
+
+[[inner_network]]
+name = "memory"
+nodes = 2
+shape = "bus"
+link_mb_per_s = 1000
+
+[[inner_network]]
+name = "ring"
+nodes = 4
+nodes_per_port = 2
+shape = "ring"
+link_mb_per_s = 100
+packet_bytes = 1000
+notice_us = 500
+
+[network]
+name = "switch"
+shape = "switch"
+nodes_per_port = 2
+link_mb_per_s = 10
+packet_bytes = 1000
+notice_us = 500
+
+[[source]]
+of = ["processor", "endpoint", "inner_network", "network"]
+kind = "assumed"
+from = "an example"
+"#;
+
+fn metric<'a>(all: &'a [Value], benchmark: &str, name: &str) -> &'a Value {
+    let is = |one: &&Value| one["benchmark"] == benchmark && one["metric"] == name;
+    all.iter().find(is).unwrap_or_else(|| panic!("no {name} of {benchmark}"))
+}
+
+#[test]
+fn a_stream_goes_around_a_broken_ring_and_comes_back() {
+    let lab = Lab::new();
+    lab.write("hosts.toml", HOSTS);
+    let fault = "[[fault]]\nat_us = 50000\nuntil_us = 100000\nnetwork = \"ring\"\nswitch = true\n";
+    lab.write("faults.toml", fault);
+    let words =
+        ["run", "steady-stream", "--fabric", "sim:hosts.toml", "--ranks", "4", "--sizes", "8000"];
+    let broken = ["--faults", "faults.toml", "--out", "run.jsonl"];
+    lab.succeed(&[&words[..], &broken].concat());
+    let all = lab.measurements("run.jsonl");
+    let rates: Vec<f64> = metric(&all, "steady-stream", "rate")["samples"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rate| rate.as_f64().unwrap())
+        .collect();
+    assert_eq!(rates.len(), 100);
+    // 0.2 s in a hundred parts: the ring's 100 MB/s, the switch's 10 from part 25 to 50, and the ring again.
+    let mean = |parts: std::ops::Range<usize>| {
+        let count = parts.len() as f64;
+        rates[parts].iter().sum::<f64>() / count
+    };
+    let [before, between, after] = [2..23, 28..48, 60..98].map(mean);
+    assert!((80.0..101.0).contains(&before), "{rates:?}");
+    assert!((5.0..11.0).contains(&between), "{rates:?}");
+    assert!((80.0..101.0).contains(&after), "{rates:?}");
+    // Until the loss is noticed, and 800 us for a message over each link of the switch.
+    let gap = metric(&all, "steady-stream", "gap")["median"].as_f64().unwrap();
+    assert!((500.0..10_000.0).contains(&gap), "{gap}");
+    // Broken for 50 ms; then what waits at the switch, eight messages of each sender, goes out there.
+    let recovery = metric(&all, "steady-stream", "recovery")["median"].as_f64().unwrap();
+    assert!((44_000.0..70_000.0).contains(&recovery), "{recovery}");
+    lab.succeed(&["report", "run.jsonl"]);
+}
+
+#[test]
+fn machines_and_faults_that_cannot_be_are_told() {
+    let lab = Lab::new();
+    lab.write("hosts.toml", HOSTS);
+    let run = |faults: &str, more: &[&str]| {
+        lab.write("faults.toml", faults);
+        let words = ["run", "steady-stream", "--ranks", "4", "--faults", "faults.toml"];
+        let ended = lab.run(&[&words[..], more].concat());
+        assert_ne!(ended.status, Some(0), "{ended:#?}");
+        ended.stderr
+    };
+    let on_hosts = ["--fabric", "sim:hosts.toml"];
+    let none = run("[[fault]]\nat_us = 5\nnetwork = \"rnig\"\nswitch = true\n", &on_hosts);
+    assert!(
+        none.contains("`fault.network` is `rnig`; there are `memory`, `ring`, `switch`"),
+        "{none}"
+    );
+    let outside = run("[[fault]]\nat_us = 5\nnode = 4\n", &on_hosts);
+    assert!(
+        outside.contains("fault 1 of the machine names node 4: it has nodes 0 to 3"),
+        "{outside}"
+    );
+    let dead = run("[[fault]]\nat_us = 5000\nnode = 3\n", &on_hosts);
+    assert!(dead.contains("rank 3 died (its node 3 broke at 5000 us)"), "{dead}");
+    let cut = "[[fault]]\nat_us = 5000\nnetwork = \"ring\"\nswitch = true\n\
+               [[fault]]\nat_us = 5000\nnetwork = \"switch\"\nport = 2\n";
+    let cut = run(cut, &on_hosts);
+    assert!(cut.contains("nothing leads to it from rank"), "{cut}");
+    let coarse = run(
+        "[[fault]]\nat_us = 5\nnode = 1\n",
+        &["--fabric", "sim:hosts.toml", "--level", "loggp"],
+    );
+    assert!(coarse.contains("be simulated at level loggp"), "{coarse}");
+    let real = run("[[fault]]\nat_us = 5\nnode = 1\n", &["--fabric", "local"]);
+    assert!(real.contains("--faults"), "{real}");
+}
+
+/// The memory moves messages by itself, so all but the overheads is hidden: 0.2 of 8.2 us at 8000 bytes.
+#[test]
+fn what_a_machine_does_beside_computing_is_hidden_there() {
+    let lab = Lab::new();
+    lab.write("switch.toml", HOSTS);
+    let words = ["run", "beside-computing", "--fabric", "sim:switch.toml", "--ranks", "4"];
+    lab.succeed(
+        &[&words[..], &["--sizes", "8000", "--time-limit", "50ms", "--out", "run.jsonl"]].concat(),
+    );
+    let all = lab.measurements("run.jsonl");
+    for benchmark in ["overlap", "progress"] {
+        let hidden = metric(&all, benchmark, "overlap")["median"].as_f64().unwrap();
+        assert!((95.0..=100.0).contains(&hidden), "{benchmark}: {hidden}");
+    }
+    // Nothing disturbs these processors.
+    let delay = metric(&all, "noise", "delay")["median"].as_f64().unwrap();
+    assert!(delay < 0.5, "{delay}");
+}
+
+#[test]
+fn overlap_and_noise_are_measured_on_real_fabrics() {
+    for fabric in ["local", "tcp"] {
+        let lab = Lab::new();
+        let words =
+            ["run", "beside-computing", "--ranks", "2", "--sizes", "64KiB", "--launches", "1"];
+        let more = ["--time-limit", "20ms", "--fabric", fabric, "--out", "run.jsonl"];
+        lab.succeed(&[&words[..], &more].concat());
+        let all = lab.measurements("run.jsonl");
+        for (benchmark, name) in
+            [("overlap", "overlap"), ("progress", "overlap"), ("noise", "loss")]
+        {
+            assert!(metric(&all, benchmark, name)["median"].as_f64().unwrap() >= 0.0);
+        }
+        assert!(lab.becomes_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! What carries the frames to another rank: one connection, or a link of several.
+
+use std::io::{self, IoSlice, Read};
+use std::net::TcpStream;
+use std::time::Instant;
+
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
+
+use crate::link::Link;
+
+/// What a socket between two ranks of one host may hold each way. The system would let some MiB be under way, which
+/// leave the caches before they are read. Between hosts the system knows best what fills the line.
+const SAME_HOST_BYTES: usize = 128 << 10;
+
+pub(crate) enum Stream {
+    One(TcpStream),
+    Several(Box<Link>),
+}
+
+impl Stream {
+    /// One connection, prepared to be read and written without waiting.
+    pub(crate) fn one(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        if is_of_this_host(&stream)? {
+            sockopt::set_socket_send_buffer_size(&stream, SAME_HOST_BYTES)?;
+            sockopt::set_socket_recv_buffer_size(&stream, SAME_HOST_BYTES)?;
+        }
+        Ok(Stream::One(stream))
+    }
+
+    pub(super) fn link(&self) -> Option<&Link> {
+        match self {
+            Stream::One(_) => None,
+            Stream::Several(link) => Some(link),
+        }
+    }
+
+    pub(super) fn link_mut(&mut self) -> Option<&mut Link> {
+        match self {
+            Stream::One(_) => None,
+            Stream::Several(link) => Some(link),
+        }
+    }
+
+    /// Its connections, and whether something waits to be written to each; to the only one, if `has_outgoing`.
+    pub(super) fn sockets(&self, has_outgoing: bool) -> impl Iterator<Item = (&TcpStream, bool)> {
+        let (one, link) = match self {
+            Stream::One(stream) => (Some((stream, has_outgoing)), None),
+            Stream::Several(link) => (None, Some(link.streams())),
+        };
+        one.into_iter().chain(link.into_iter().flatten())
+    }
+
+    pub(super) fn write(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            // A process that is gone is an error of this call, not a signal that ends the program.
+            Stream::One(stream) => {
+                let mut control = SendAncillaryBuffer::default();
+                Ok(sendmsg(stream, pieces, &mut control, SendFlags::NOSIGNAL)?)
+            }
+            Stream::Several(link) => link.write(pieces, Instant::now()),
+        }
+    }
+
+    pub(super) fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::One(stream) => stream.read(room),
+            Stream::Several(link) => link.read(room, Instant::now()),
+        }
+    }
+}
+
+/// Whether both ends are on one host.
+fn is_of_this_host(stream: &TcpStream) -> io::Result<bool> {
+    let (here, there) = (stream.local_addr()?.ip(), stream.peer_addr()?.ip());
+    Ok(there.is_loopback() || here == there)
+}

@@ -1,0 +1,357 @@
+//! One connection of a link.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::net::TcpStream;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::arrival::Arrival;
+use super::chunk::{CHUNK_HEADER_BYTES, ChunkHeader, ChunkKind};
+use super::store::{Kept, Store};
+
+/// Room for headers and short bodies, of which many come in one read.
+const STAGE_BYTES: usize = 8 << 10;
+/// A body of which less than this is missing comes by the stage, together with what follows it.
+const DIRECT_MIN: usize = STAGE_BYTES / 2;
+/// A connection on which nothing moves for so long stands still. TCP sends again after 200 ms at the earliest.
+pub(super) const STANDSTILL: Duration = Duration::from_millis(250);
+/// Chunks of one write.
+const CHUNKS_OF_A_WRITE: usize = 16;
+
+pub(super) struct Lane {
+    /// What tells it from all other connections that the link has had.
+    pub(super) number: u32,
+    /// Which of the pairs of addresses it joins.
+    pub(super) path: usize,
+    stream: TcpStream,
+    outgoing: VecDeque<OutgoingChunk>,
+    /// Of the first of `outgoing`, this much has been written.
+    written: usize,
+    /// Bytes of bodies that were given to it, and those of them that the other side has read.
+    sent: u64,
+    read_there: u64,
+    /// Bytes of bodies that were read from it, and those of them that the other side was told of.
+    pub(super) read_here: u64,
+    told: u64,
+    /// Since when the other side has to be told.
+    pub(super) owes_since: Option<Instant>,
+    /// When the other side has last read something from it, or it has begun to carry something.
+    moved: Instant,
+    /// When something last came over it.
+    heard: Instant,
+    /// Since when the other side was asked for an acknowledgement and nothing has come.
+    unanswered: Option<Instant>,
+    /// Whether it carries nothing new, because it stands still while another connection moves.
+    pub(super) is_suspect: bool,
+    stage: Box<[u8]>,
+    begin: usize,
+    end: usize,
+    body: Option<ArrivingBody>,
+}
+
+struct OutgoingChunk {
+    header: [u8; CHUNK_HEADER_BYTES],
+    body: Option<Rc<Vec<u8>>>,
+}
+
+/// A body that is being read.
+struct ArrivingBody {
+    /// Where in the stream its next byte belongs, and where it ends.
+    at: u64,
+    end: u64,
+    /// All of one that is ahead of the stream, as far as it has come.
+    ahead: Option<Vec<u8>>,
+}
+
+/// What a step of reading has found.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// So many bytes of the stream, in order.
+    Delivered(usize),
+    /// A header.
+    Header(ChunkHeader),
+    /// Something else has moved.
+    Moved,
+    /// There is nothing to read.
+    Idle,
+}
+
+impl Lane {
+    pub(super) fn new(number: u32, path: usize, stream: TcpStream, now: Instant) -> Self {
+        Lane {
+            number,
+            path,
+            stream,
+            outgoing: VecDeque::new(),
+            written: 0,
+            sent: 0,
+            read_there: 0,
+            read_here: 0,
+            told: 0,
+            owes_since: None,
+            moved: now,
+            heard: now,
+            unanswered: None,
+            is_suspect: false,
+            stage: vec![0; STAGE_BYTES].into(),
+            begin: 0,
+            end: 0,
+            body: None,
+        }
+    }
+
+    pub(super) fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// Bytes of bodies that were given to it and that the other side has not read.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.sent - self.read_there
+    }
+
+    /// Bytes that were read and of which the other side does not know.
+    pub(super) fn owed(&self) -> u64 {
+        self.read_here - self.told
+    }
+
+    pub(super) fn has_outgoing(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    /// The other side says how much it has read; false if that was never sent.
+    pub(super) fn take_word(&mut self, read_there: u64, now: Instant) -> bool {
+        if read_there > self.read_there {
+            self.moved = now;
+            self.read_there = read_there;
+        }
+        read_there <= self.sent
+    }
+
+    /// Something has come over it.
+    pub(super) fn hear(&mut self, now: Instant) {
+        self.heard = now;
+        self.unanswered = None;
+    }
+
+    /// Whether something has come over it since `then`.
+    pub(super) fn was_heard_since(&self, then: Instant) -> bool {
+        self.heard >= then
+    }
+
+    /// Whether it carries something and has not moved for long, or has brought no answer for long.
+    pub(super) fn stands_still(&self, now: Instant) -> bool {
+        let has_not_moved = self.in_flight() > 0 && now - self.moved >= STANDSTILL;
+        has_not_moved || self.unanswered.is_some_and(|asked| now - asked >= STANDSTILL)
+    }
+
+    /// From when on it stands still, if nothing moves.
+    pub(super) fn due(&self) -> Instant {
+        self.moved + STANDSTILL
+    }
+
+    /// Nothing that came before `now` was read for a while, so nothing is known.
+    pub(super) fn forget_time(&mut self, now: Instant) {
+        self.moved = now;
+        self.unanswered = self.unanswered.map(|_| now);
+    }
+
+    /// Asks the other side for an acknowledgement, unless an answer is awaited. `about` is the path that stands still,
+    /// counted from 1, or 0.
+    pub(super) fn ask(&mut self, about: u64, received: u64, now: Instant) {
+        if self.unanswered.is_none() {
+            self.unanswered = Some(now);
+            self.queue(ChunkKind::Question, about, None, received);
+        }
+    }
+
+    /// Gives it a chunk of the stream.
+    pub(super) fn send(&mut self, chunk: &Kept, received: u64, now: Instant) {
+        if self.in_flight() == 0 {
+            self.moved = now;
+        }
+        self.sent += chunk.body.len() as u64;
+        self.queue(ChunkKind::Data, chunk.offset, Some(Rc::clone(&chunk.body)), received);
+    }
+
+    /// Gives it a header alone.
+    pub(super) fn say(&mut self, kind: ChunkKind, received: u64) {
+        self.queue(kind, 0, None, received);
+    }
+
+    fn queue(&mut self, kind: ChunkKind, offset: u64, body: Option<Rc<Vec<u8>>>, received: u64) {
+        self.told = self.read_here;
+        self.owes_since = None;
+        let bytes = body.as_ref().map_or(0, |body| body.len() as u32);
+        let header = ChunkHeader { kind, bytes, offset, received, read_here: self.read_here };
+        self.outgoing.push_back(OutgoingChunk { header: header.to_bytes(), body });
+    }
+
+    /// Gives it nothing new, and has all that was given to it sent again over others.
+    pub(super) fn make_suspect(&mut self, store: &mut Store) {
+        self.is_suspect = true;
+        let kept = usize::from(self.written > 0);
+        for chunk in self.outgoing.drain(kept.min(self.outgoing.len())..) {
+            self.sent -= chunk.body.map_or(0, |body| body.len() as u64);
+        }
+        store.send_again(self.number);
+    }
+
+    /// Writes what the system takes.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        while !self.outgoing.is_empty() {
+            let mut pieces = [IoSlice::new(&[]); 2 * CHUNKS_OF_A_WRITE];
+            let (mut count, mut wanted, mut skip) = (0, 0, self.written);
+            for chunk in self.outgoing.iter().take(CHUNKS_OF_A_WRITE) {
+                let body = chunk.body.as_ref().map_or(&[][..], |body| &body[..]);
+                for piece in [&chunk.header[..], body] {
+                    let rest = &piece[skip.min(piece.len())..];
+                    skip -= piece.len() - rest.len();
+                    if !rest.is_empty() {
+                        pieces[count] = IoSlice::new(rest);
+                        count += 1;
+                        wanted += rest.len();
+                    }
+                }
+            }
+            match (&self.stream).write_vectored(&pieces[..count]) {
+                Ok(bytes) => {
+                    self.advance(bytes);
+                    if bytes < wanted {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.written += bytes;
+        while let Some(chunk) = self.outgoing.front() {
+            let whole = CHUNK_HEADER_BYTES + chunk.body.as_ref().map_or(0, |body| body.len());
+            if self.written < whole {
+                return;
+            }
+            self.written -= whole;
+            self.outgoing.pop_front();
+        }
+    }
+
+    /// Makes one step of reading. Bytes that are next in the stream go to `room`, which is not empty.
+    pub(super) fn step(
+        &mut self,
+        arrival: &mut Arrival,
+        room: &mut [u8],
+        now: Instant,
+    ) -> io::Result<Step> {
+        let Some(body) = &mut self.body else { return self.next_header() };
+        let left = (body.end - body.at) as usize;
+        if body.ahead.is_none() && body.at == arrival.expected() {
+            let room_bytes = left.min(room.len());
+            let count = self.take(&mut room[..room_bytes])?;
+            arrival.deliver(count);
+            return Ok(self.took(count, arrival, now, Step::Delivered(count)));
+        }
+        // Bytes that are ahead of the stream, and bytes that came before.
+        let mut ahead = body.ahead.take();
+        let count = match &mut ahead {
+            Some(bytes) => {
+                let filled = bytes.len() - left;
+                self.take(&mut bytes[filled..])
+            }
+            None => {
+                let known = (arrival.expected() - body.at).min(left as u64) as usize;
+                self.take(&mut vec![0; known])
+            }
+        };
+        if let Some(body) = &mut self.body {
+            body.ahead = ahead;
+        }
+        Ok(self.took(count?, arrival, now, Step::Moved))
+    }
+
+    /// Notes that so many bytes of the body have come.
+    fn took(&mut self, count: usize, arrival: &mut Arrival, now: Instant, step: Step) -> Step {
+        if count == 0 {
+            return Step::Idle;
+        }
+        self.read_here += count as u64;
+        self.owes_since.get_or_insert(now);
+        if let Some(body) = &mut self.body {
+            body.at += count as u64;
+            if body.at == body.end {
+                if let Some(ahead) = body.ahead.take() {
+                    arrival.hold(body.end, ahead);
+                }
+                self.body = None;
+            }
+        }
+        step
+    }
+
+    fn next_header(&mut self) -> io::Result<Step> {
+        let Some(bytes) = self.stage[self.begin..self.end].first_chunk::<CHUNK_HEADER_BYTES>()
+        else {
+            return Ok(if self.fill_stage()? == 0 { Step::Idle } else { Step::Moved });
+        };
+        let header = ChunkHeader::from_bytes(bytes).ok_or_else(no_link_sends)?;
+        self.begin += CHUNK_HEADER_BYTES;
+        Ok(Step::Header(header))
+    }
+
+    /// The body of data that `header` has begun comes next.
+    pub(super) fn expect_body(&mut self, header: ChunkHeader, arrival: &Arrival) -> io::Result<()> {
+        let end = header.offset.checked_add(header.bytes.into()).ok_or_else(no_link_sends)?;
+        if !arrival.has_room_until(end) {
+            return Err(no_link_sends());
+        }
+        let is_ahead = header.offset > arrival.expected();
+        let ahead = is_ahead.then(|| vec![0; header.bytes as usize]);
+        self.body = Some(ArrivingBody { at: header.offset, end, ahead });
+        Ok(())
+    }
+
+    /// Takes bytes out of the stage, or reads them past it where many are wanted. Returns 0 if nothing is there.
+    fn take(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        if self.begin == self.end {
+            if room.len() >= DIRECT_MIN {
+                return read_from(&self.stream, room);
+            }
+            self.fill_stage()?;
+        }
+        let count = room.len().min(self.end - self.begin);
+        room[..count].copy_from_slice(&self.stage[self.begin..self.begin + count]);
+        self.begin += count;
+        Ok(count)
+    }
+
+    fn fill_stage(&mut self) -> io::Result<usize> {
+        self.stage.copy_within(self.begin..self.end, 0);
+        (self.begin, self.end) = (0, self.end - self.begin);
+        let count = read_from(&self.stream, &mut self.stage[self.end..])?;
+        self.end += count;
+        Ok(count)
+    }
+}
+
+/// Reads once. Returns 0 if nothing is there; the end of the stream is an error.
+fn read_from(mut stream: &TcpStream, room: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match stream.read(room) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(bytes) => return Ok(bytes),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(0),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The error of a connection whose other end is no link.
+pub(super) fn no_link_sends() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "it sent what no link sends")
+}

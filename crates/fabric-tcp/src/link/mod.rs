@@ -1,0 +1,342 @@
+//! A link: one stream of bytes each way between two processes, over several connections of which any may break.
+//!
+//! What is written is cut into chunks, which are numbered by their place in the stream and kept until the other side
+//! has acknowledged them. Short messages go over the first connection that moves. Where that has much under way, chunks
+//! go over whichever has the least, so that long messages use all of them. The reader puts chunks in order again and
+//! drops what it has.
+//!
+//! Nothing here connects or knows a clock: whoever owns a link adds connections, calls [`Link::tend`] now and then, and
+//! says what time it is. A process that computes does not acknowledge anything, so silence alone proves nothing:
+//! * A connection that stands still while the same process is heard over another one is *suspect*: its chunks are sent
+//!   again over the others, and it gets new ones when it has caught up.
+//! * Where nothing is heard, [`Link::wants`] asks for a new connection. That the system of the other host accepts one
+//!   shows that the host and the process are there ([`Link::found_alive`]); that it takes nothing for as long as the
+//!   limit says that they are gone.
+
+mod arrival;
+mod chunk;
+mod lane;
+mod store;
+
+use std::io::{self, ErrorKind, IoSlice};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use arrival::Arrival;
+use chunk::{ChunkHeader, ChunkKind};
+use lane::{Lane, Step};
+use store::Store;
+
+/// An acknowledgement that no chunk has carried goes by itself after so many bytes, or so long.
+const ACKNOWLEDGE_BYTES: u64 = 128 << 10;
+const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(2);
+/// As long as less than this is under way over the first connection, it carries everything.
+const SPILL_BYTES: u64 = 256 << 10;
+/// The most that is under way over one connection.
+const LANE_BYTES: u64 = 1 << 20;
+/// The state of the connections is checked this often.
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
+/// A link that nobody has tended for so long knows nothing of the time between.
+const ABSENCE: Duration = Duration::from_millis(150);
+
+/// One end of a link.
+pub(crate) struct Link {
+    /// Those of lower paths first; among those of a path, the older first.
+    lanes: Vec<Lane>,
+    lanes_ever: u32,
+    paths: usize,
+    store: Store,
+    arrival: Arrival,
+    /// How far the stream is that the other side was told to have come, and since when it is further. What was told over
+    /// a connection that has broken does not count.
+    told: u64,
+    untold_since: Option<Instant>,
+    /// How long the other host may be out of reach.
+    limit: Duration,
+    /// When something was last heard of the other process.
+    heard: Instant,
+    /// When the link was last tended.
+    tended: Instant,
+    /// Why nothing more will come, once that is known.
+    failed: Option<(ErrorKind, String)>,
+}
+
+impl Link {
+    /// A link without a connection yet, which may have them over `paths` pairs of addresses.
+    pub(crate) fn new(paths: usize, limit: Duration, now: Instant) -> Self {
+        Link {
+            lanes: Vec::new(),
+            lanes_ever: 0,
+            paths,
+            store: Store::default(),
+            arrival: Arrival::default(),
+            told: 0,
+            untold_since: None,
+            limit,
+            heard: now,
+            tended: now,
+            failed: None,
+        }
+    }
+
+    /// Adds a connection over a path, which does not block. One of the same path that stands still is given up for it.
+    pub(crate) fn add_lane(&mut self, path: usize, stream: TcpStream, now: Instant) {
+        self.heard = now;
+        let replaced = |lane: &Lane| lane.path == path && lane.stands_still(now);
+        while let Some(index) = self.lanes.iter().position(replaced) {
+            self.lose(index);
+        }
+        self.lanes_ever += 1;
+        let place = self.lanes.partition_point(|lane| lane.path <= path);
+        self.lanes.insert(place, Lane::new(self.lanes_ever, path, stream, now));
+        self.push(now);
+    }
+
+    /// The connections, and whether something waits to be written to each.
+    pub(crate) fn streams(&self) -> impl Iterator<Item = (&TcpStream, bool)> {
+        self.lanes.iter().map(|lane| (lane.stream(), lane.has_outgoing()))
+    }
+
+    /// How many connections there ever were: changes with every new one.
+    pub(crate) fn lanes_ever(&self) -> u32 {
+        self.lanes_ever
+    }
+
+    /// Whether the other side has acknowledged everything.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.store.is_empty()
+    }
+
+    /// Takes bytes to send, as many as there is room for. [`ErrorKind::WouldBlock`] if there is none.
+    pub(crate) fn write(&mut self, pieces: &[IoSlice<'_>], now: Instant) -> io::Result<usize> {
+        self.check()?;
+        let taken = self.store.take(pieces);
+        self.push(now);
+        if taken == 0 && pieces.iter().any(|piece| !piece.is_empty()) {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        Ok(taken)
+    }
+
+    /// Reads bytes of the stream. If they do not fill `room`, nothing more is there. [`ErrorKind::WouldBlock`] if
+    /// nothing is.
+    pub(crate) fn read(&mut self, room: &mut [u8], now: Instant) -> io::Result<usize> {
+        self.check()?;
+        let mut done = self.arrival.take_held(room);
+        let mut index = 0;
+        while done < room.len()
+            && let Some(lane) = self.lanes.get_mut(index)
+        {
+            match lane.step(&mut self.arrival, &mut room[done..], now) {
+                Ok(Step::Idle) => index += 1,
+                Ok(Step::Header(header)) => {
+                    self.hear(index, now);
+                    if !self.take_header(index, header, now) {
+                        self.lose(index);
+                    }
+                }
+                Ok(Step::Delivered(count)) => {
+                    done += count;
+                    self.hear(index, now);
+                }
+                Ok(Step::Moved) => self.hear(index, now),
+                Err(_) => self.lose(index),
+            }
+            let held = self.arrival.take_held(&mut room[done..]);
+            done += held;
+            // What is next in the stream may lie in a connection that had nothing for its turn.
+            if held > 0 {
+                index = 0;
+            }
+        }
+        self.acknowledge(now);
+        self.push(now);
+        if done == 0 { Err(ErrorKind::WouldBlock.into()) } else { Ok(done) }
+    }
+
+    /// Something has come over a connection.
+    fn hear(&mut self, index: usize, now: Instant) {
+        self.heard = now;
+        self.lanes[index].hear(now);
+    }
+
+    /// Takes in a header; false if no link sends it.
+    fn take_header(&mut self, index: usize, header: ChunkHeader, now: Instant) -> bool {
+        let lane = &mut self.lanes[index];
+        if !self.store.acknowledge(header.received) || !lane.take_word(header.read_here, now) {
+            return false;
+        }
+        if lane.in_flight() == 0 {
+            lane.is_suspect = false;
+        }
+        match header.kind {
+            ChunkKind::Data => lane.expect_body(header, &self.arrival).is_ok(),
+            ChunkKind::Acknowledgement => true,
+            ChunkKind::Question => {
+                lane.say(ChunkKind::Acknowledgement, self.arrival.expected());
+                self.avoid(header.offset, now);
+                true
+            }
+        }
+    }
+
+    /// The other side has something under way over a path, counted from 1, on which nothing moves: this side sends nothing
+    /// over it either until something is heard there.
+    fn avoid(&mut self, path: u64, now: Instant) {
+        let received = self.arrival.expected();
+        for lane in self.lanes.iter_mut().filter(|lane| lane.path as u64 + 1 == path) {
+            lane.make_suspect(&mut self.store);
+            lane.ask(0, received, now);
+        }
+    }
+
+    /// Queues the acknowledgements that are due.
+    fn acknowledge(&mut self, now: Instant) {
+        let received = self.arrival.expected();
+        let is_late =
+            |since: Option<Instant>| since.is_some_and(|at| now - at >= ACKNOWLEDGE_AFTER);
+        for lane in &mut self.lanes {
+            if lane.owed() >= ACKNOWLEDGE_BYTES || is_late(lane.owes_since) {
+                lane.say(ChunkKind::Acknowledgement, received);
+                self.told = received;
+            }
+        }
+        if self.told == received {
+            self.untold_since = None;
+            return;
+        }
+        // What had come before its turn was acknowledged as what came, not as a part of the stream.
+        self.untold_since.get_or_insert(now);
+        let lane = self.lanes.iter_mut().min_by_key(|lane| lane.stands_still(now));
+        if let Some(lane) = lane.filter(|_| is_late(self.untold_since)) {
+            lane.say(ChunkKind::Acknowledgement, received);
+            self.told = received;
+        }
+    }
+
+    /// Tells the other side at once all that has come.
+    pub(crate) fn acknowledge_all(&mut self, now: Instant) {
+        let received = self.arrival.expected();
+        self.lanes.iter_mut().for_each(|lane| lane.say(ChunkKind::Acknowledgement, received));
+        self.push(now);
+    }
+
+    /// Gives waiting chunks to connections, and writes what these take.
+    fn push(&mut self, now: Instant) {
+        loop {
+            while let Some(chunk) = self.store.next_waiting()
+                && let Some(lane) = choose(&mut self.lanes)
+            {
+                self.told = self.arrival.expected();
+                lane.send(chunk, self.told, now);
+                let number = lane.number;
+                self.store.assign(number);
+            }
+            let broken = self.lanes.iter_mut().position(|lane| lane.flush().is_err());
+            match broken {
+                Some(index) => self.lose(index),
+                None => return,
+            }
+        }
+    }
+
+    /// A connection has broken.
+    fn lose(&mut self, index: usize) {
+        let lane = self.lanes.remove(index);
+        self.store.send_again(lane.number);
+        self.told = 0;
+    }
+
+    /// Does what time asks for: acknowledges, finds connections that stand still, and gives the link up.
+    pub(crate) fn tend(&mut self, now: Instant) {
+        let since = now - self.tended;
+        if since < CHECK_INTERVAL {
+            return;
+        }
+        self.tended = now;
+        if since >= ABSENCE {
+            // What came meanwhile was not read yet.
+            self.lanes.iter_mut().for_each(|lane| lane.forget_time(now));
+            self.heard = now;
+        }
+        self.acknowledge(now);
+        self.suspect(now);
+        self.push(now);
+        let is_cut_off = self.lanes.iter().all(|lane| lane.stands_still(now));
+        if is_cut_off && now - self.heard >= self.limit {
+            let how = format!("was out of reach for {:.1?}", self.limit);
+            self.failed.get_or_insert((ErrorKind::TimedOut, how));
+        }
+    }
+
+    /// Sends what connections that stand still have not carried over others that move.
+    fn suspect(&mut self, now: Instant) {
+        for index in 0..self.lanes.len() {
+            let lane = &self.lanes[index];
+            if lane.is_suspect || lane.in_flight() == 0 || !lane.stands_still(now) {
+                continue;
+            }
+            let (due, path) = (lane.due(), lane.path as u64);
+            let others = || (0..self.lanes.len()).filter(|&other| other != index);
+            let moves = |other: &usize| self.lanes[*other].was_heard_since(due);
+            if others().any(|other| moves(&other)) {
+                self.lanes[index].make_suspect(&mut self.store);
+                continue;
+            }
+            let received = self.arrival.expected();
+            let other = others().find(|&other| !self.lanes[other].stands_still(now));
+            if let Some(other) = other {
+                self.lanes[other].ask(path + 1, received, now);
+            }
+        }
+    }
+
+    /// The paths that have no connection that moves.
+    pub(crate) fn wants(&self, now: Instant) -> impl Iterator<Item = usize> {
+        let moves = move |path: usize| {
+            self.lanes.iter().any(|lane| lane.path == path && !lane.stands_still(now))
+        };
+        (0..self.paths).filter(move |&path| !moves(path))
+    }
+
+    /// The system of the other host has accepted a connection of this process.
+    pub(crate) fn found_alive(&mut self, now: Instant) {
+        self.heard = now;
+    }
+
+    /// The other host says that nobody listens there any more. As long as a connection is left, something may come.
+    pub(crate) fn found_gone(&mut self) {
+        if self.lanes.is_empty() {
+            let how = "has closed its connections and listens no more".into();
+            self.failed.get_or_insert((ErrorKind::ConnectionRefused, how));
+        }
+    }
+
+    /// Whether nothing more will come. Reading tells why.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match &self.failed {
+            Some((kind, how)) => Err(io::Error::new(*kind, how.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The connection that takes the next chunk: the first, as long as it has little under way, else the one that has the
+/// least.
+fn choose(lanes: &mut [Lane]) -> Option<&mut Lane> {
+    let first = lanes.iter().position(|lane| !lane.is_suspect)?;
+    let index = if lanes[first].in_flight() < SPILL_BYTES {
+        first
+    } else {
+        let open = (0..lanes.len()).filter(|&index| !lanes[index].is_suspect);
+        open.min_by_key(|&index| lanes[index].in_flight())?
+    };
+    Some(&mut lanes[index]).filter(|lane| lane.in_flight() < LANE_BYTES)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! What was taken to be sent and is not acknowledged: it may have to be sent again over another connection.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::rc::Rc;
+
+use super::chunk::CHUNK_BYTES_MAX;
+
+/// The most that is taken and not acknowledged.
+pub(super) const STORE_BYTES: usize = 4 << 20;
+
+/// A chunk of the stream.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    /// Where in the stream it begins.
+    pub(super) offset: u64,
+    pub(super) body: Rc<Vec<u8>>,
+    /// The connection over which it was sent last.
+    lane: Option<u32>,
+}
+
+#[derive(Default)]
+pub(super) struct Store {
+    /// In the order of the stream, without gaps.
+    chunks: VecDeque<Kept>,
+    /// The offsets of those that have to be sent, in order.
+    waiting: VecDeque<u64>,
+    /// Everything before this offset is acknowledged.
+    acknowledged: u64,
+    /// The end of what was taken.
+    end: u64,
+}
+
+impl Store {
+    /// Takes bytes, as many as there is room for, and returns how many.
+    pub(super) fn take(&mut self, pieces: &[IoSlice<'_>]) -> usize {
+        let before = self.end;
+        for piece in pieces {
+            let mut rest = &piece[..];
+            while !rest.is_empty() {
+                let room = STORE_BYTES - (self.end - self.acknowledged) as usize;
+                let body = self.open_chunk();
+                let count = rest.len().min(room).min(CHUNK_BYTES_MAX - body.len());
+                if count == 0 {
+                    self.drop_empty();
+                    return (self.end - before) as usize;
+                }
+                body.extend_from_slice(&rest[..count]);
+                self.end += count as u64;
+                rest = &rest[count..];
+            }
+        }
+        (self.end - before) as usize
+    }
+
+    /// The body of the last chunk, if that is not under way and not full, else of a new one.
+    fn open_chunk(&mut self) -> &mut Vec<u8> {
+        let is_open = self.chunks.back().is_some_and(|last| {
+            last.lane.is_none()
+                && last.body.len() < CHUNK_BYTES_MAX
+                && Rc::strong_count(&last.body) == 1
+        });
+        if !is_open {
+            self.waiting.push_back(self.end);
+            self.chunks.push_back(Kept { offset: self.end, body: Rc::default(), lane: None });
+        }
+        let last = self.chunks.back_mut().expect("there is one by now");
+        Rc::get_mut(&mut last.body).expect("nobody else has it yet")
+    }
+
+    /// Undoes the opening of a chunk that has got nothing.
+    fn drop_empty(&mut self) {
+        if self.chunks.back().is_some_and(|last| last.body.is_empty()) {
+            self.chunks.pop_back();
+            self.waiting.pop_back();
+        }
+    }
+
+    /// The next chunk that has to be sent.
+    pub(super) fn next_waiting(&self) -> Option<&Kept> {
+        let offset = *self.waiting.front()?;
+        self.chunks.get(self.place(offset)?)
+    }
+
+    /// The next chunk that has to be sent goes over `lane`.
+    pub(super) fn assign(&mut self, lane: u32) {
+        let Some(offset) = self.waiting.pop_front() else { return };
+        if let Some(place) = self.place(offset) {
+            self.chunks[place].lane = Some(lane);
+        }
+    }
+
+    /// What has gone over `lane` has to be sent again.
+    pub(super) fn send_again(&mut self, lane: u32) {
+        for chunk in self.chunks.iter_mut().filter(|chunk| chunk.lane == Some(lane)) {
+            chunk.lane = None;
+            self.waiting.push_back(chunk.offset);
+        }
+        self.waiting.make_contiguous().sort_unstable();
+    }
+
+    /// Everything before `offset` has come; false if that was never sent.
+    pub(super) fn acknowledge(&mut self, offset: u64) -> bool {
+        if offset > self.end {
+            return false;
+        }
+        self.acknowledged = self.acknowledged.max(offset);
+        while self.chunks.front().is_some_and(|first| first.end() <= offset) {
+            self.chunks.pop_front();
+        }
+        let first = self.chunks.front().map_or(self.end, |first| first.offset);
+        while self.waiting.front().is_some_and(|&waiting| waiting < first) {
+            self.waiting.pop_front();
+        }
+        true
+    }
+
+    /// Whether everything is acknowledged.
+    pub(super) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    fn place(&self, offset: u64) -> Option<usize> {
+        self.chunks.binary_search_by_key(&offset, |chunk| chunk.offset).ok()
+    }
+}
+
+impl Kept {
+    fn end(&self) -> u64 {
+        self.offset + self.body.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(store: &mut Store, bytes: usize) -> usize {
+        let data = vec![7; bytes];
+        store.take(&[IoSlice::new(&data[..bytes / 2]), IoSlice::new(&data[bytes / 2..])])
+    }
+
+    fn waiting(store: &mut Store, lane: u32) -> Vec<(u64, usize)> {
+        let mut all = Vec::new();
+        while let Some(chunk) = store.next_waiting() {
+            all.push((chunk.offset, chunk.body.len()));
+            store.assign(lane);
+        }
+        all
+    }
+
+    #[test]
+    fn short_pieces_share_a_chunk_until_it_is_under_way() {
+        let mut store = Store::default();
+        assert_eq!((take(&mut store, 30), take(&mut store, 40)), (30, 40));
+        assert_eq!(waiting(&mut store, 1), [(0, 70)]);
+        assert_eq!(take(&mut store, CHUNK_BYTES_MAX + 5), CHUNK_BYTES_MAX + 5);
+        let full = CHUNK_BYTES_MAX as u64;
+        assert_eq!(waiting(&mut store, 2), [(70, CHUNK_BYTES_MAX), (70 + full, 5)]);
+    }
+
+    #[test]
+    fn the_store_is_bounded_and_an_acknowledgement_makes_room() {
+        let mut store = Store::default();
+        assert_eq!(take(&mut store, STORE_BYTES + 100), STORE_BYTES);
+        assert_eq!(take(&mut store, 100), 0);
+        // The first chunk and half of the second: the second stays whole, but its first half is room again.
+        let offset = (CHUNK_BYTES_MAX + CHUNK_BYTES_MAX / 2) as u64;
+        assert!(store.acknowledge(offset));
+        assert_eq!(store.next_waiting().unwrap().offset, CHUNK_BYTES_MAX as u64);
+        assert_eq!(take(&mut store, STORE_BYTES), offset as usize);
+        assert!(!store.acknowledge(store.end + 1), "nobody has sent that");
+        assert!(store.acknowledge(store.end) && store.is_empty());
+        assert!(store.next_waiting().is_none());
+    }
+
+    #[test]
+    fn what_went_over_a_lost_connection_is_sent_again_in_order_and_nothing_else() {
+        let mut store = Store::default();
+        take(&mut store, 3 * CHUNK_BYTES_MAX);
+        let full = CHUNK_BYTES_MAX as u64;
+        [1, 2, 1].into_iter().for_each(|lane| store.assign(lane));
+        take(&mut store, 9);
+        store.send_again(1);
+        let again = [(0, CHUNK_BYTES_MAX), (2 * full, CHUNK_BYTES_MAX), (3 * full, 9)];
+        assert_eq!(waiting(&mut store, 2), again);
+        store.acknowledge(full);
+        store.send_again(2);
+        assert_eq!(store.next_waiting().unwrap().offset, full);
+    }
+}

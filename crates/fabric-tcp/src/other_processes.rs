@@ -1,0 +1,374 @@
+//! Processes of other runs on this host, and those of this run among them: each pair has a connection, made when both first
+//! have a context in common.
+//!
+//! Every process listens at an address of its own, with a secret of its own, once anybody may call it. Address and secret
+//! are its name, which it tells only to those that it has a connection with, or who were given one of its ports. Of two
+//! processes the one with the greater name calls the other, so that there is one connection.
+//!
+//! A context has another number at each of its members, which they tell each other as they make it. A message bears the
+//! number that its receiver knows, so nobody has to agree on numbers.
+
+mod contexts;
+mod known;
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use contract::{
+    Completion, ContextOffer, ContextPlace, Envelope, Error, MEETING_CONTEXT, OpenedBetweenRuns,
+    ProcessName, Readable, Request, Result, Selector, Writable,
+};
+
+use crate::engine::Engine;
+use crate::handshake::{Acceptor, Call, Caller, ConnectError, Purpose};
+use crate::secret::Secret;
+use crate::supervision::Supervision;
+use contexts::Contexts;
+use known::{Known, Parts};
+
+/// One process's end of all connections with processes of any run.
+pub struct OtherProcesses {
+    engine: Engine,
+    parts: Parts,
+    acceptor: Acceptor,
+    known: Known,
+    contexts: Contexts,
+    /// The ports that are open, and the number of the next.
+    ports: Vec<u32>,
+    next_port: u32,
+    /// Ports that were asked for and have not answered.
+    questions: Vec<Question>,
+}
+
+/// Whether a port of a process is open, as long as that is not known.
+struct Question {
+    name: ProcessName,
+    port: u32,
+    call: Call,
+}
+
+fn failed(what: &str) -> impl Fn(std::io::Error) -> Error + '_ {
+    move |error| Error::System { what: what.into(), reason: error.to_string() }
+}
+
+fn not_reached(error: &ConnectError) -> Error {
+    let what = "calling a process of another run".into();
+    Error::System { what, reason: error.to_string() }
+}
+
+impl OtherProcesses {
+    /// Those of rank `rank` of the `ranks` of a run, which no other run of this host has the number of. From now on this
+    /// process answers calls, whenever it looks.
+    ///
+    /// # Errors
+    /// [`Error::System`] if it cannot listen.
+    pub fn begin(run: u64, rank: usize, ranks: usize) -> Result<Self> {
+        let secret = Secret::generate().map_err(failed("making a secret"))?;
+        let listening = failed("listening on the loopback interface");
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let acceptor = Acceptor::listen(any, secret.clone()).map_err(&listening)?;
+        let port = acceptor.address().map_err(&listening)?.port();
+        let parts = Parts { secret, run, rank: rank as u32, port };
+        Ok(OtherProcesses {
+            engine: Engine::new(0, vec![None], Supervision::Nobody, None),
+            known: Known::new(&parts, ranks),
+            parts,
+            acceptor,
+            contexts: Contexts::default(),
+            ports: Vec::new(),
+            next_port: 0,
+            questions: Vec::new(),
+        })
+    }
+
+    /// This process's name.
+    pub fn name(&self) -> ProcessName {
+        self.parts.name()
+    }
+
+    /// The number of a process: its rank, if it is of this run.
+    pub fn meet(&mut self, name: &ProcessName) -> usize {
+        let index = self.known.meet(name);
+        self.known.number(index)
+    }
+
+    /// Whether this process's name comes before that of another that it has met.
+    pub fn comes_before(&self, other: usize) -> bool {
+        self.known.with_number(other).is_some_and(|index| self.name() < self.known.name(index))
+    }
+
+    /// Whether this process is connected with all of these. If not, it is on its way there.
+    ///
+    /// # Errors
+    /// [`Error::System`] if one of them cannot be called.
+    pub fn reach(&mut self, members: &[usize]) -> Result<bool> {
+        let mut are_reached = true;
+        for &member in members {
+            let Some(index) = self.known.with_number(member) else {
+                return Err(Error::InvalidRank { rank: member, size: members.len() });
+            };
+            self.want(index)?;
+            are_reached &= self.known.peer(index).is_some();
+        }
+        if !are_reached {
+            self.answer()?;
+        }
+        Ok(are_reached)
+    }
+
+    /// Calls a process that is not connected, if it is for this one to call.
+    fn want(&mut self, index: usize) -> Result<()> {
+        let name = self.known.name(index);
+        if self.known.peer(index).is_some() || self.known.is_called(index) || self.name() < name {
+            return Ok(());
+        }
+        let call = self.begin_call(&name, Purpose::Process, 0)?;
+        self.known.set_call(index, call);
+        Ok(())
+    }
+
+    fn begin_call(&self, name: &ProcessName, purpose: Purpose, wanted: usize) -> Result<Call> {
+        let Parts { secret, port, .. } = Parts::of(name);
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let caller = Caller { purpose, rank: self.parts.rank as usize, wanted };
+        let call = Call::begin(address, caller, &secret, &self.name().0);
+        call.map_err(|error| not_reached(&error))
+    }
+
+    /// Opens a port.
+    pub fn open_port(&mut self) -> u32 {
+        self.next_port += 1;
+        self.ports.push(self.next_port);
+        self.next_port
+    }
+
+    /// Closes a port; false if it is not open.
+    pub fn close_port(&mut self, port: u32) -> bool {
+        let place = self.ports.iter().position(|&open| open == port);
+        place.map(|place| self.ports.swap_remove(place)).is_some()
+    }
+
+    /// The number of a process once it has answered that its port is open.
+    ///
+    /// # Errors
+    /// [`Error::System`] if nobody answers there, or the port is not open.
+    pub fn call(&mut self, name: &ProcessName, port: u32) -> Result<Option<usize>> {
+        let is_own = *name == self.name();
+        let asked = |one: &Question| one.name == *name && one.port == port;
+        match self.questions.iter().position(asked) {
+            None if is_own && self.ports.contains(&port) => Ok(Some(self.meet(name))),
+            None => {
+                let call = self.begin_call(name, Purpose::Port, port as usize)?;
+                self.questions.push(Question { name: *name, port, call });
+                Ok(None)
+            }
+            Some(index) => match self.questions[index].call.advance() {
+                Ok(false) => Ok(None),
+                answer => {
+                    self.questions.swap_remove(index);
+                    answer.map_err(|error| not_reached(&error))?;
+                    Ok(Some(self.meet(name)))
+                }
+            },
+        }
+    }
+
+    /// This process's part in a context to come.
+    pub fn offer_context(&mut self) -> ContextOffer {
+        self.contexts.offer()
+    }
+
+    /// Opens a context for `members`, all of whom were reached, and of which this process is number `me`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidRank`] for one that was not reached.
+    pub fn open_context(
+        &mut self,
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> Result<OpenedBetweenRuns> {
+        let mut theirs = Vec::new();
+        for (&member, offer) in members.iter().zip(offers) {
+            let peer = self.known.peer_with_number(member);
+            let missing = Error::InvalidRank { rank: member, size: members.len() };
+            theirs.push((member, peer.ok_or(missing)?, *offer));
+        }
+        let number = self.contexts.open(&theirs, offers[me]);
+        Ok(OpenedBetweenRuns { number, place: ContextPlace(number) })
+    }
+
+    /// Closes a context. Who has no other with a process is not waited for at its end.
+    pub fn close_context(&mut self, place: ContextPlace) {
+        self.contexts.close(place.0);
+    }
+
+    /// Takes in what has come and answers those who call. Returns whether anything moved.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the system refuses.
+    pub fn progress(&mut self) -> Result<bool> {
+        let has_met = self.answer()?;
+        Ok(self.engine.poll_all()? || has_met)
+    }
+
+    /// Answers those who call, and goes on with calls that are under way. Returns whether anybody was connected.
+    fn answer(&mut self) -> Result<bool> {
+        let ports = &self.ports;
+        let is_welcome = |caller: &Caller| {
+            caller.purpose != Purpose::Port || ports.contains(&(caller.wanted as u32))
+        };
+        let verified = self.acceptor.step_where(is_welcome).map_err(failed("answering calls"))?;
+        let mut has_met = false;
+        for one in verified {
+            let Some(name) = ProcessName::from_bytes(&one.told) else { continue };
+            let index = self.known.meet(&name);
+            match one.caller.purpose {
+                Purpose::Process if self.known.peer(index).is_none() => {
+                    self.connect(index, one.stream)?;
+                    has_met = true;
+                }
+                // One that has ended since then has no use for an answer.
+                Purpose::Port => drop(self.want(index)),
+                _ => {}
+            }
+        }
+        for (index, outcome) in self.known.step_calls() {
+            let stream = outcome.map_err(|error| not_reached(&error))?;
+            self.connect(index, stream)?;
+            has_met = true;
+        }
+        Ok(has_met)
+    }
+
+    fn connect(&mut self, index: usize, stream: std::net::TcpStream) -> Result<()> {
+        let peer = self.engine.add(stream).map_err(failed("preparing a connection"))?;
+        self.known.set_peer(index, peer);
+        Ok(())
+    }
+}
+
+/// Messages, as of [`Endpoint`](contract::Endpoint).
+#[allow(missing_docs)]
+impl OtherProcesses {
+    fn outer(&self, envelope: Envelope) -> Envelope {
+        let source = self.known.number_of_peer(envelope.source as usize) as u32;
+        Envelope { source, ..envelope }
+    }
+
+    fn inner(&self, selector: Selector) -> Selector {
+        let peer = |number| self.known.peer_with_number(number as usize);
+        // Nobody who is not connected has sent anything.
+        let source = selector.source.map(|number| peer(number).map_or(u32::MAX, |one| one as u32));
+        Selector { source, ..selector }
+    }
+
+    pub fn post_send(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: Readable,
+        completion: Completion,
+    ) -> Result<Request> {
+        let way = match context >> 1 {
+            MEETING_CONTEXT => self.known.peer_with_number(to).map(|peer| (peer, MEETING_CONTEXT)),
+            number => self.contexts.way(number, to),
+        };
+        let (peer, number) = way.ok_or(Error::InvalidRank { rank: to, size: 0 })?;
+        self.engine.post_send(peer, 2 * number + (context & 1), tag, data, completion)
+    }
+
+    pub fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        let selector = self.inner(selector);
+        self.engine.post_receive(selector, room)
+    }
+
+    pub fn is_done(&self, request: Request) -> bool {
+        self.engine.is_done(request)
+    }
+
+    pub fn envelope(&self, request: Request) -> Envelope {
+        self.outer(self.engine.envelope(request))
+    }
+
+    pub fn end(&mut self, request: Request) -> Envelope {
+        let envelope = self.engine.end(request);
+        self.outer(envelope)
+    }
+
+    pub fn cancel_receive(&mut self, request: Request) -> bool {
+        self.engine.cancel_receive(request)
+    }
+
+    pub fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+        let found = self.engine.probe(&self.inner(selector))?;
+        Ok(found.map(|envelope| self.outer(envelope)))
+    }
+
+    pub fn claim(
+        &mut self,
+        selector: Selector,
+        context: u32,
+        tag: u32,
+    ) -> Result<Option<Envelope>> {
+        let found = self.engine.claim(&self.inner(selector), context, tag)?;
+        Ok(found.map(|envelope| self.outer(envelope)))
+    }
+
+    pub fn any_has_left(&self) -> bool {
+        self.engine.any_has_left()
+    }
+
+    pub fn is_hopeless(&self, request: Request) -> bool {
+        self.engine.is_hopeless(request)
+    }
+
+    pub fn none_will_send(&self, selector: Selector) -> bool {
+        let selector = self.inner(selector);
+        selector.source != Some(u32::MAX) && self.engine.none_will_send(&selector)
+    }
+
+    pub fn give_up_on(&mut self, request: Request) -> Error {
+        match self.engine.give_up_on(request) {
+            Error::RankDied { rank, how } => {
+                Error::RankDied { rank: self.known.number_of_peer(rank), how }
+            }
+            other => other,
+        }
+    }
+
+    /// Tells all that this process starts no messages of its own any more.
+    ///
+    /// # Errors
+    /// Those of messages.
+    pub fn leave(&mut self) -> Result<()> {
+        self.engine.leave()
+    }
+
+    /// Whether anything that was sent may still be taken.
+    pub fn is_sending(&self) -> bool {
+        self.engine.is_sending()
+    }
+
+    /// Tells all that nothing follows.
+    ///
+    /// # Errors
+    /// Those of messages.
+    pub fn say_goodbye(&mut self) -> Result<()> {
+        self.engine.say_goodbye()
+    }
+
+    /// Whether everybody with whom there is a context has ended its part: then this process may end.
+    pub fn is_through(&self) -> bool {
+        let mut peers = self.contexts.peers();
+        peers.all(|peer| self.engine.has_ended(peer)) && !self.engine.has_outgoing()
+    }
+
+    /// Whether anybody may send something: whether there is a context, a port or a call under way.
+    pub fn is_used(&self) -> bool {
+        !self.contexts.are_none() || !self.ports.is_empty() || self.known.are_called()
+    }
+}
+
+#[cfg(test)]
+mod tests;

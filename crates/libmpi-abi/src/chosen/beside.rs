@@ -1,0 +1,193 @@
+//! Processes of other runs, beside the fabric of this one.
+//!
+//! The fabric's wait is the wait of both, as in `fabric-cluster`: it polls at the connections with others in between. Nobody
+//! wakes a rank for these, so a rank that sleeps polls again after a time that grows with how long it has waited.
+
+use std::time::Duration;
+
+use contract::{
+    Completion, ContextOffer, Endpoint, Envelope, Error, OpenedBetweenRuns, OtherRuns, ProcessName,
+    Readable, Request, Result, Selector, Writable,
+};
+use fabric_tcp::OtherProcesses;
+
+use super::pointer::{Chosen, Fabric, rare};
+
+/// Looks of a wait that spins between two at the connections, each of which is some system calls.
+const EVERY: u32 = 8;
+/// The first sleep, how often it is doubled, and the longest of a process that nobody has to do with.
+const SHORTEST_SLEEP: Duration = Duration::from_micros(50);
+const DOUBLINGS: u32 = 5;
+const IDLE_SLEEP: Duration = Duration::from_millis(20);
+
+impl Chosen {
+    /// What a wait of the fabric does for the others at each of its polls.
+    #[inline(always)]
+    pub(super) fn poll_now_and_then(&mut self) {
+        if self.others().are_any() {
+            rare();
+            self.poll_in_turn();
+        }
+    }
+
+    #[cold]
+    fn poll_in_turn(&mut self) {
+        let spins = self.every_rank_has_a_processor();
+        let others = self.others_mut();
+        others.polls = others.polls.wrapping_add(1);
+        if !spins || others.polls.is_multiple_of(EVERY) {
+            self.poll_others();
+        }
+    }
+
+    /// Takes in what has come from others, and returns whether anything has. What fails is lost to those who wait for it.
+    pub(super) fn poll_others(&mut self) -> bool {
+        let others = self.others_mut();
+        let Some(known) = &mut others.known else { return false };
+        let has_moved = known.progress().unwrap_or(false);
+        others.idle = if has_moved { 0 } else { others.idle.saturating_add(1) };
+        let longest = match known.is_used() {
+            true => SHORTEST_SLEEP * (1 << others.idle.min(DOUBLINGS)),
+            false => IDLE_SLEEP,
+        };
+        match self.fabric {
+            // SAFETY: the pointers live as long as their owner, which is borrowed.
+            Fabric::Shm(mut endpoint) => unsafe { endpoint.as_mut() }.sleep_at_most(longest),
+            // SAFETY: as above.
+            Fabric::Tcp(mut endpoint) => unsafe { endpoint.as_mut() }.sleep_at_most(longest),
+            Fabric::Cluster(_) | Fabric::Proxy(_) => {}
+        }
+        has_moved
+    }
+
+    /// Waits until one of `requests` is done, of whichever side: the first, if several are.
+    pub(super) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
+        let first_done = |this: &Self| requests.iter().position(|&one| this.is_done(one));
+        let are_hopeless = |this: &Self| requests.iter().all(|&one| this.is_hopeless(one));
+        let (mut found, mut is_lost) = (None, false);
+        self.wait_until(&mut |this| {
+            found = first_done(this);
+            if found.is_none() && this.any_has_left() && are_hopeless(this) {
+                // What came before the others left may have arrived since the last look.
+                is_lost =
+                    this.progress().is_ok() && first_done(this).is_none() && are_hopeless(this);
+            }
+            found.is_some() || is_lost
+        })?;
+        match found {
+            Some(index) => Ok(index),
+            None => Err(self.give_up_on(requests[0])),
+        }
+    }
+
+    fn finish_request(&mut self, request: Request) -> Result<Envelope> {
+        self.wait_for_any(&[request])?;
+        let outcome = self.outcome(request);
+        let envelope = self.end(request);
+        outcome.map(|()| envelope)
+    }
+
+    pub(super) fn send_beside_others(
+        &mut self,
+        to: usize,
+        context: u32,
+        tag: u32,
+        data: &[u8],
+    ) -> Result<()> {
+        // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
+        let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
+        let request = self.post_send(to, context, tag, data, Completion::Local)?;
+        self.finish_request(request).map(drop)
+    }
+
+    pub(super) fn receive_beside_others(
+        &mut self,
+        selector: Selector,
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        // SAFETY: as in `send_beside_others`.
+        let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
+        let request = self.post_receive(selector, room)?;
+        self.finish_request(request)
+    }
+
+    /// Completes what is under way with others, and waits until those have ended with whom there is a context.
+    pub(super) fn end_with_others(&mut self) -> Result<()> {
+        if !self.others().are_any() {
+            return Ok(());
+        }
+        self.others_mut().leave()?;
+        self.wait_until(&mut |this| !this.others().has(OtherProcesses::is_sending))?;
+        self.others_mut().known()?.say_goodbye()?;
+        self.wait_until(&mut |this| this.others().has(OtherProcesses::is_through))
+    }
+
+    /// A number that the ranks of this run share; none where it is on several hosts.
+    fn run_number(&self) -> Option<u64> {
+        match self.fabric {
+            // SAFETY: the pointers live as long as their owner, which is borrowed.
+            Fabric::Shm(endpoint) => unsafe { endpoint.as_ref() }.run_number(),
+            // SAFETY: as above.
+            Fabric::Tcp(endpoint) => unsafe { endpoint.as_ref() }.run_number(),
+            Fabric::Cluster(_) | Fabric::Proxy(_) => None,
+        }
+    }
+
+    /// The other processes, with whom this one has to do from now on.
+    fn begin_with_others(&mut self) -> Result<&mut OtherProcesses> {
+        if !self.others().are_any() {
+            let run = self.run_number().ok_or_else(|| Error::Unsupported {
+                fabric: format!("the fabric {}", self.name()),
+                what: "reach processes of other runs, which is for local and tcp alone".into(),
+            })?;
+            let known = OtherProcesses::begin(run, self.rank(), self.size())?;
+            self.others_mut().known = Some(Box::new(known));
+            // What others send may end any wait.
+            self.expect_other_ends();
+        }
+        self.others_mut().known()
+    }
+}
+
+impl OtherRuns for Chosen {
+    fn own_name(&mut self) -> Result<ProcessName> {
+        Ok(self.begin_with_others()?.name())
+    }
+
+    fn meet(&mut self, name: &ProcessName) -> Result<usize> {
+        Ok(self.begin_with_others()?.meet(name))
+    }
+
+    fn comes_before(&self, other: usize) -> bool {
+        self.others().has(|known| known.comes_before(other))
+    }
+
+    fn reach(&mut self, members: &[usize]) -> Result<bool> {
+        self.begin_with_others()?.reach(members)
+    }
+
+    fn open_port(&mut self) -> Result<u32> {
+        Ok(self.begin_with_others()?.open_port())
+    }
+
+    fn close_port(&mut self, port: u32) -> bool {
+        self.others_mut().known().is_ok_and(|known| known.close_port(port))
+    }
+
+    fn call(&mut self, name: &ProcessName, port: u32) -> Result<Option<usize>> {
+        self.begin_with_others()?.call(name, port)
+    }
+
+    fn offer_between_runs(&mut self) -> Result<ContextOffer> {
+        Ok(self.begin_with_others()?.offer_context())
+    }
+
+    fn open_between_runs(
+        &mut self,
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> Result<OpenedBetweenRuns> {
+        self.begin_with_others()?.open_context(members, me, offers)
+    }
+}

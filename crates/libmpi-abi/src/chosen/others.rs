@@ -1,0 +1,75 @@
+//! What a process has to do with other runs, and how contexts and requests of these are told apart.
+
+use contract::{ContextPlace, Error, Request, Result};
+use fabric_tcp::OtherProcesses;
+
+/// The bit of a request between runs.
+const OF_OTHERS: u32 = 1 << 31;
+
+/// Whether a context of messages is one between runs.
+#[inline(always)]
+pub(super) fn is_between_runs(context: u32) -> bool {
+    context >> 31 != 0
+}
+
+#[inline(always)]
+pub(super) fn is_of_others(request: Request) -> bool {
+    request.0 & OF_OTHERS != 0
+}
+
+/// A request between runs, among those of the fabric.
+pub(super) fn of_others(request: Request) -> Request {
+    Request(request.0 | OF_OTHERS)
+}
+
+/// The same among those between runs.
+pub(super) fn within(request: Request) -> Request {
+    Request(request.0 & !OF_OTHERS)
+}
+
+/// What a process has to do with others.
+#[derive(Default)]
+pub(super) struct Others {
+    /// None as long as it has nothing to do with any.
+    pub(super) known: Option<Box<OtherProcesses>>,
+    pub(super) polls: u32,
+    /// Looks that have found nothing, one after the other.
+    pub(super) idle: u32,
+}
+
+impl Others {
+    #[inline(always)]
+    pub(super) fn are_any(&self) -> bool {
+        self.known.is_some()
+    }
+
+    /// Whether there are any, and something holds of them.
+    #[inline(always)]
+    pub(super) fn has(&self, holds: impl FnOnce(&OtherProcesses) -> bool) -> bool {
+        self.known.as_ref().is_some_and(|known| holds(known))
+    }
+
+    /// Those that there are.
+    pub(super) fn known(&mut self) -> Result<&mut OtherProcesses> {
+        self.known.as_deref_mut().ok_or(Error::UnknownRequest)
+    }
+
+    /// The same, for one of their requests.
+    pub(super) fn expect(&self) -> &OtherProcesses {
+        self.known.as_ref().expect("a request between runs is one of them")
+    }
+
+    pub(super) fn expect_mut(&mut self) -> &mut OtherProcesses {
+        self.known.as_mut().expect("a request between runs is one of them")
+    }
+
+    pub(super) fn close_context(&mut self, place: ContextPlace) {
+        if let Some(known) = &mut self.known {
+            known.close_context(place);
+        }
+    }
+
+    pub(super) fn leave(&mut self) -> Result<()> {
+        self.known.as_mut().map_or(Ok(()), |known| known.leave())
+    }
+}

@@ -1,0 +1,187 @@
+//! The endpoint itself: a pointer to that of a fabric, and one to the processes of other runs.
+
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use contract::{Endpoint, Result};
+use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
+use fabric_proxy::ProxyEndpoint;
+use fabric_shm::ShmEndpoint;
+use fabric_tcp::{TcpEndpoint, library};
+
+use super::others::Others;
+
+/// An endpoint of one of the fabrics, and with it processes of other runs, once the program has to do with any.
+///
+/// It owns what it points to: while an endpoint waits, one that owns nothing stands for it ([`Chosen::seen_as`]).
+pub(crate) struct Chosen {
+    pub(super) fabric: Fabric,
+    pub(super) others: NonNull<Others>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Fabric {
+    Shm(NonNull<ShmEndpoint>),
+    Tcp(NonNull<TcpEndpoint>),
+    Cluster(NonNull<ClusterEndpoint>),
+    Proxy(NonNull<ProxyEndpoint>),
+}
+
+impl Fabric {
+    /// The fabric of a run that was launched with this segment.
+    fn of_launched(launched: ShmEndpoint) -> Result<Self> {
+        let launched = match fabric_proxy::join(launched)? {
+            Ok(endpoint) => return Ok(Fabric::Proxy(owned(endpoint))),
+            Err(launched) => launched,
+        };
+        Ok(match join_from_library(launched)? {
+            Joined::One(library::Joined::SharedMemory(endpoint)) => Fabric::Shm(owned(endpoint)),
+            Joined::One(library::Joined::Tcp(endpoint)) => Fabric::Tcp(owned(endpoint)),
+            Joined::Cluster(endpoint) => Fabric::Cluster(owned(endpoint)),
+        })
+    }
+}
+
+/// Calls of it lie apart from the hot path.
+#[cold]
+#[inline(always)]
+pub(super) fn rare() {}
+
+impl Chosen {
+    /// Joins the run that this process was launched for, or makes one of this process alone.
+    ///
+    /// # Errors
+    /// Those of joining.
+    pub(crate) fn join() -> Result<Self> {
+        let fabric = match ShmEndpoint::attach_library() {
+            None => Fabric::Shm(owned(ShmEndpoint::alone()?)),
+            Some(launched) => Fabric::of_launched(launched?)?,
+        };
+        Ok(Chosen { fabric, others: owned(Others::default()) })
+    }
+
+    /// What `cornerstone launch` calls the fabric.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.fabric {
+            Fabric::Shm(_) => "local",
+            Fabric::Tcp(_) => "tcp",
+            Fabric::Cluster(_) => "cluster",
+            Fabric::Proxy(_) => "sim",
+        }
+    }
+
+    /// One that owns nothing, for as long as `endpoint` is borrowed from the one with the same `others`.
+    #[inline(always)]
+    pub(super) fn seen_as<E>(
+        endpoint: &mut E,
+        kind: fn(NonNull<E>) -> Fabric,
+        others: NonNull<Others>,
+    ) -> ManuallyDrop<Chosen> {
+        ManuallyDrop::new(Chosen { fabric: kind(NonNull::from(endpoint)), others })
+    }
+
+    #[inline(always)]
+    pub(super) fn others(&self) -> &Others {
+        // SAFETY: it lives as long as its owner. While an endpoint waits, nobody has a reference to it but who stands for
+        // the owner.
+        unsafe { self.others.as_ref() }
+    }
+
+    #[inline(always)]
+    pub(super) fn others_mut(&mut self) -> &mut Others {
+        // SAFETY: as above.
+        unsafe { self.others.as_mut() }
+    }
+
+    /// Ends the part of the fabric alone.
+    pub(super) fn finish_fabric(self, outcome: Result<()>) -> i32 {
+        let this = ManuallyDrop::new(self);
+        let status = match this.fabric {
+            // SAFETY: this is the last use of the pointer.
+            Fabric::Shm(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+            // SAFETY: as above.
+            Fabric::Tcp(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+            // SAFETY: as above.
+            Fabric::Cluster(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+            // SAFETY: as above.
+            Fabric::Proxy(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+        };
+        // SAFETY: as above. The fabric has told its ranks before why connections with others end.
+        drop(unsafe { taken(this.others) });
+        status
+    }
+}
+
+/// What a [`Chosen`] points to.
+fn owned<E>(endpoint: E) -> NonNull<E> {
+    NonNull::from(Box::leak(Box::new(endpoint)))
+}
+
+/// Takes out what a [`Chosen`] points to.
+///
+/// # Safety
+/// Nobody uses the pointer any more, which [`owned`] made.
+unsafe fn taken<E>(endpoint: NonNull<E>) -> E {
+    // SAFETY: our caller's promise.
+    *unsafe { Box::from_raw(endpoint.as_ptr()) }
+}
+
+impl Drop for Chosen {
+    fn drop(&mut self) {
+        match self.fabric {
+            // SAFETY: it is not used again; those that own nothing are never dropped.
+            Fabric::Shm(endpoint) => drop(unsafe { taken(endpoint) }),
+            // SAFETY: as above.
+            Fabric::Tcp(endpoint) => drop(unsafe { taken(endpoint) }),
+            // SAFETY: as above.
+            Fabric::Cluster(endpoint) => drop(unsafe { taken(endpoint) }),
+            // SAFETY: as above.
+            Fabric::Proxy(endpoint) => drop(unsafe { taken(endpoint) }),
+        }
+        // SAFETY: as above.
+        drop(unsafe { taken(self.others) });
+    }
+}
+
+/// Does the same with the endpoint of whichever fabric it is.
+macro_rules! with {
+    ($chosen:expr, $endpoint:ident => $body:expr) => {
+        with!(shared of $chosen, $endpoint, _kind => $body)
+    };
+    ($chosen:expr, mut $endpoint:ident => $body:expr) => {
+        with!(alone of $chosen, $endpoint, _kind => $body)
+    };
+    ($chosen:expr, mut $endpoint:ident, $kind:ident => $body:expr) => {
+        with!(alone of $chosen, $endpoint, $kind => $body)
+    };
+    (at shared $pointer:ident) => { &*$pointer.as_ptr() };
+    (at alone $pointer:ident) => { &mut *$pointer.as_ptr() };
+    ($seen:ident of $chosen:expr, $endpoint:ident, $kind:ident => $body:expr) => {
+        match $chosen.fabric {
+            Fabric::Shm(pointer) => {
+                // SAFETY: it lives as long as its owner, which is borrowed alike.
+                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Shm);
+                $body
+            }
+            Fabric::Tcp(pointer) => {
+                rare();
+                // SAFETY: as above.
+                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Tcp);
+                $body
+            }
+            Fabric::Cluster(pointer) => {
+                rare();
+                // SAFETY: as above.
+                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Cluster);
+                $body
+            }
+            Fabric::Proxy(pointer) => {
+                rare();
+                // SAFETY: as above.
+                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Proxy);
+                $body
+            }
+        }
+    };
+}
+pub(super) use with;

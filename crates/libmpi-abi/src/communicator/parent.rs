@@ -1,0 +1,30 @@
+//! The communicator with those who have started this run.
+
+use std::cell::Cell;
+
+use crate::abi::*;
+use crate::failure::Result;
+use crate::shared::Shared;
+
+static PARENT: Shared<Cell<Comm>> = Shared::new(|| Cell::new(COMM_NULL));
+
+pub(crate) fn set_parent(comm: Comm) {
+    PARENT.set(comm);
+}
+
+pub(crate) fn has_parent() -> bool {
+    PARENT.get() != COMM_NULL
+}
+
+/// A communicator is gone, which may have been that one.
+pub(super) fn forget_parent(comm: Comm) {
+    if PARENT.get() == comm {
+        PARENT.set(COMM_NULL);
+    }
+}
+
+/// MPI_Comm_get_parent.
+pub(crate) unsafe fn get_parent(parent: *mut Comm) -> Result {
+    *parent = PARENT.get();
+    Ok(())
+}

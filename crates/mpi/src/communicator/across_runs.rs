@@ -1,0 +1,122 @@
+//! Making communicators between groups of several runs.
+
+use contract::{ContextOffer, Endpoint, ProcessName, TimeSpan};
+
+use super::Communicator;
+use super::between::Bridge;
+use crate::collective::{allgather_bytes, broadcast_bytes};
+use crate::engine::{Context, Engine};
+use crate::error::{Error, ErrorClass, Result, ensure};
+use crate::group::Group;
+use crate::schedule::CollectiveKind;
+
+/// How long the members may take to connect. All of them are in the same call.
+const REACH_LIMIT: TimeSpan = TimeSpan::from_us(60_000_000);
+
+/// What a member tells of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Told {
+    name: ProcessName,
+    offer: ContextOffer,
+}
+
+impl Told {
+    const BYTES: usize = ProcessName::BYTES + 8;
+
+    fn own<E: Endpoint>(engine: &Engine<E>) -> Result<Self> {
+        let mut endpoint = engine.endpoint()?;
+        Ok(Told { name: endpoint.own_name()?, offer: endpoint.offer_between_runs()? })
+    }
+
+    fn to_bytes(self) -> Vec<u8> {
+        [&self.name.0[..], &self.offer.0.to_ne_bytes()].concat()
+    }
+
+    fn all(bytes: &[u8]) -> Vec<Self> {
+        let one = |bytes: &[u8]| {
+            let (name, offer) = bytes.split_at(ProcessName::BYTES);
+            let name = ProcessName::from_bytes(name).expect("as long as a name");
+            let offer = offer.first_chunk().expect("an offer follows the name");
+            Told { name, offer: ContextOffer(u64::from_ne_bytes(*offer)) }
+        };
+        bytes.chunks_exact(Told::BYTES).map(one).collect()
+    }
+}
+
+/// Waits until this process is connected with all of these, which are in the same call.
+pub(crate) fn reach_all<E: Endpoint>(engine: &Engine<E>, members: &[usize]) -> Result {
+    let until = engine.endpoint()?.now() + REACH_LIMIT;
+    let mut reached = Ok(false);
+    engine.wait_until(&mut |endpoint| {
+        reached = endpoint.reach(members);
+        !matches!(reached, Ok(false)) || endpoint.now() > until
+    })?;
+    let late = "a process of another run did not call";
+    ensure!(reached?, ErrorClass::ProcessAborted, "{late}");
+    Ok(())
+}
+
+impl<E: Endpoint + 'static> Communicator<E> {
+    /// As [`join_across`](Communicator::join_across), where all members know that processes of several runs are among them, or
+    /// between their leaders.
+    ///
+    /// # Errors
+    /// As of [`join_across`](Communicator::join_across), and [`ErrorClass::Other`] where the fabric knows of no other runs.
+    pub fn join_across_runs(
+        &self,
+        leader: usize,
+        bridge: impl FnOnce() -> Result<Bridge<E>>,
+    ) -> Result<Self> {
+        self.check_one_group()?;
+        self.context().member(leader)?;
+        let mine = Told::own(self.engine())?.to_bytes();
+        let own = allgather_bytes(self.next_making(CollectiveKind::Create), &mine)?;
+        let swapped = match self.rank() == leader {
+            true => bridge().and_then(|bridge| bridge.swap(&own)),
+            false => Ok(Vec::new()),
+        };
+        // A leader that failed tells so, with no bytes at all.
+        let told = swapped.as_deref().unwrap_or_default();
+        let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, told)?;
+        swapped?;
+        self.open_across_runs(Told::all(&own), Told::all(&theirs))
+    }
+
+    fn open_across_runs(&self, own: Vec<Told>, theirs: Vec<Told>) -> Result<Self> {
+        let lost = "the leaders of the two groups did not find each other";
+        ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{lost}");
+        let apart = theirs.iter().all(|one| own.iter().all(|other| one.name != other.name));
+        ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
+        let (first, second) =
+            if own[0].name < theirs[0].name { (own, theirs) } else { (theirs, own) };
+        let meet = |all: &[Told]| -> Result<Group> {
+            let mut endpoint = self.engine().endpoint()?;
+            let numbers = all.iter().map(|one| endpoint.meet(&one.name));
+            Ok(numbers.collect::<contract::Result<Vec<_>>>()?.into())
+        };
+        let (one, other) = (meet(&first)?, meet(&second)?);
+        let context = Context::between(self.engine().clone(), &one, &other);
+        let missing = || Error::new(ErrorClass::Internal, "this process is in neither group");
+        let context = context.ok_or_else(missing)?;
+        reach_all(self.engine(), context.members())?;
+        let offers: Vec<ContextOffer> = first.iter().chain(&second).map(|one| one.offer).collect();
+        context.open_between_runs(&mut *self.engine().endpoint()?, &offers)?;
+        Ok(Communicator::of(context))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_members_tell_survives_its_journey() {
+        let told = |byte, offer| Told {
+            name: ProcessName([byte; ProcessName::BYTES]),
+            offer: ContextOffer(offer),
+        };
+        let all = [told(3, 1 << 40), told(250, 7)];
+        assert_eq!(Told::all(&all.map(Told::to_bytes).concat()), all);
+        assert!(Told::all(&[]).is_empty());
+    }
+}
