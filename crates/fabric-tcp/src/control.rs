@@ -8,6 +8,8 @@ use std::rc::Rc;
 use contract::{Error, Result};
 use rustix::event::{PollFd, PollFlags, poll};
 
+use crate::socket::Socket;
+
 /// A message of the control connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
@@ -141,11 +143,11 @@ impl Inbox {
 }
 
 /// Writes a complete message, also if the stream does not block.
-pub(crate) fn send(mut stream: &TcpStream, message: &Message) -> io::Result<()> {
+pub(crate) fn send(stream: &TcpStream, message: &Message) -> io::Result<()> {
     let bytes = message.to_bytes();
     let mut rest = &bytes[..];
     while !rest.is_empty() {
-        match stream.write(rest) {
+        match Socket(stream).write(rest) {
             Ok(written) => rest = &rest[written..],
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let _ = poll(&mut [PollFd::new(stream, PollFlags::OUT)], None);

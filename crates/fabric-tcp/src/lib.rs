@@ -36,6 +36,7 @@ mod reconnect;
 pub mod remote;
 mod reporter;
 mod secret;
+mod socket;
 mod start;
 mod supervision;
 

@@ -59,6 +59,6 @@ pub fn render(runs: &[Run]) -> String {
 }
 
 /// A whole document in the style of reports.
-pub(crate) fn document(title: &str, body: &maud::Markup) -> String {
-    page::document(title, body)
+pub(crate) fn document(title: &str, contents: &maud::Markup, main: &maud::Markup) -> String {
+    page::document(title, contents, main)
 }

@@ -66,8 +66,8 @@ pub(super) fn render(runs: &[Run]) -> String {
 }
 
 /// A whole document in the style of reports, of which nothing is drawn by the script.
-pub(super) fn document(title: &str, body: &Markup) -> String {
-    with_data(title, body, &Data { runs: Vec::new(), benchmarks: Vec::new() })
+pub(super) fn document(title: &str, contents: &Markup, main: &Markup) -> String {
+    with_data(title, &layout(contents, main), &Data { runs: Vec::new(), benchmarks: Vec::new() })
 }
 
 fn with_data(title: &str, body: &Markup, data: &Data) -> String {
@@ -107,6 +107,24 @@ fn with_data(title: &str, body: &Markup, data: &Data) -> String {
 fn body(material: &Material, found: &[Benchmark], articles: &[Markup]) -> Markup {
     let runs = material.runs;
     let groups = groups(found);
+    let main = html! {
+        h1 { (title(runs)) }
+        noscript { p.notice { "Charts need a script; every number stands in the tables." } }
+        @if runs.is_empty() { p.notice { "No run was given, so there is nothing to report." } }
+        @else { (opening(material, found)) }
+        @for (group, members) in &groups {
+            section {
+                h2 { (group_title(group)) }
+                @for &member in members { (articles[member]) }
+            }
+        }
+        @if !runs.is_empty() { (provenance(runs)) (reading()) }
+    };
+    layout(&contents(&groups, found), &main)
+}
+
+/// The body of a document: its head, the contents at the side, and what they lead to.
+fn layout(contents: &Markup, main: &Markup) -> Markup {
     html! {
         a.skip href="#main" { "Skip to the report" }
         header.top {
@@ -117,20 +135,8 @@ fn body(material: &Material, found: &[Benchmark], articles: &[Markup]) -> Markup
             }
         }
         div.layout {
-            nav aria-label="Contents" { (contents(&groups, found)) }
-            main #main {
-                h1 { (title(runs)) }
-                noscript { p.notice { "Charts need a script; every number stands in the tables." } }
-                @if runs.is_empty() { p.notice { "No run was given, so there is nothing to report." } }
-                @else { (opening(material, found)) }
-                @for (group, members) in &groups {
-                    section {
-                        h2 { (group_title(group)) }
-                        @for &member in members { (articles[member]) }
-                    }
-                }
-                @if !runs.is_empty() { (provenance(runs)) (reading()) }
-            }
+            nav aria-label="Contents" { (contents) }
+            main #main { (main) }
         }
         div #announcement role="status" aria-live="polite" {}
     }

@@ -4,7 +4,7 @@ use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
 
 const PAIR: &str = "# Ping.\nblock = 4 KiB\n0: S 1 block R E\n1: R S 0 0 E\n";
 /// Few instances of a period that any machine keeps.
-const SHORT: [&str; 4] = ["--period", "50ms", "--instances", "4"];
+const SHORT: [&str; 4] = ["--period", "1s", "--instances", "2"];
 
 fn patterns() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../patterns")
@@ -36,7 +36,7 @@ fn a_period_of_a_pattern_is_kept_up_and_the_results_keep_the_pattern() {
     assert!(found.iter().all(|m| m["benchmark"] == "pmp" && m["ranks"] == 2), "{found:#?}");
     assert!(found.iter().all(|m| m["parameters"]["pattern"] == "pair" && m["size_bytes"] == 4096));
     let with_search = found.iter().find(|m| m["search"].is_object()).expect("a search");
-    assert_eq!(with_search["search"]["trials"][0]["instances"], 4);
+    assert_eq!(with_search["search"]["trials"][0]["instances"], 2);
     let header = &lab.records("run.jsonl")[0];
     assert_eq!(header["texts"]["pattern pair.pmp"], PAIR);
     let page = std::fs::read_to_string(lab.path("run.html")).unwrap();

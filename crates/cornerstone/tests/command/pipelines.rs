@@ -45,7 +45,7 @@ on = [1]
 ";
 
 /// Few instances of a period that any machine keeps.
-const SHORT: [&str; 4] = ["--period", "100ms", "--instances", "4"];
+const SHORT: [&str; 4] = ["--period", "1s", "--instances", "2"];
 
 /// A machine of two processors that stop together for 9 ms every 100 ms, and else keep 2 ms easily.
 const STOPPING: &str = "\

@@ -41,7 +41,7 @@ fn patterns_corner_turns_and_chains_run_on_the_hosts_of_a_file_too() {
     let lab = Lab::new();
     lab.write("hosts", "localhost\n127.0.0.1\n");
     lab.write("pair.pmp", "0: S 1 4 KiB R E\n1: R S 0 0 E\n");
-    let tcp = ["--fabric", "tcp", "--hosts", "hosts", "--period", "50ms", "--instances", "4"];
+    let tcp = ["--fabric", "tcp", "--hosts", "hosts", "--period", "1s", "--instances", "2"];
     lab.write("image.toml", crate::pipelines::CHAIN_OF_TWO);
     for words in [
         &["pmp", "pair.pmp"][..],

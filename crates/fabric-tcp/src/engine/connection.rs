@@ -1,7 +1,7 @@
 //! The connection to one other rank: what is to be written to it, and what has been read from it.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 
 use contract::Request;
@@ -10,6 +10,7 @@ use super::operation::OperationTable;
 use super::stream::Stream;
 use crate::frame::{HEADER_BYTES, Header, Kind};
 use crate::link::Link;
+use crate::socket::Pieces;
 
 /// Messages up to this length are sent at once, as long as there is credit. Longer ones wait for their receive, so
 /// that they go straight into its memory. The round trip of RTS and CTS is then a few percent of their time.
@@ -206,25 +207,18 @@ impl Connection {
 
     /// Makes one write of as many frames as it holds. Returns how many bytes that would be, and how many it took.
     fn write_once(&mut self, operations: &OperationTable) -> (usize, io::Result<usize>) {
-        let mut pieces = [IoSlice::new(&[]); PIECES];
-        let (mut count, mut wanted, mut skip) = (0, 0, self.written);
+        let mut pieces = Pieces::<PIECES>::behind(self.written);
         for frame in self.outgoing.iter().take(PIECES / 2) {
-            let body = frame.body.map_or(&[][..], |(request, bytes)| {
+            pieces.push(&frame.header);
+            if let Some((request, bytes)) = frame.body {
                 let send = operations.send(request);
-                &send.expect("a send stays until its body is written").data.as_slice()[..bytes]
-            });
-            for piece in [&frame.header[..], body] {
-                let rest = &piece[skip.min(piece.len())..];
-                skip -= piece.len() - rest.len();
-                if !rest.is_empty() {
-                    pieces[count] = IoSlice::new(rest);
-                    count += 1;
-                    wanted += rest.len();
-                }
+                let send = send.expect("a send stays until its body is written");
+                pieces.push(&send.data.as_slice()[..bytes]);
             }
         }
         let stream = self.stream.as_mut().ok_or(ErrorKind::NotConnected);
-        (wanted, stream.map_err(Into::into).and_then(|stream| stream.write(&pieces[..count])))
+        let written = stream.map_err(Into::into).and_then(|stream| stream.write(pieces.as_slice()));
+        (pieces.bytes(), written)
     }
 
     fn advance(&mut self, bytes: usize, operations: &mut OperationTable) {

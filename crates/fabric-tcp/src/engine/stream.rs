@@ -1,12 +1,13 @@
 //! What carries the frames to another rank: one connection, or a link of several.
 
-use std::io::{self, IoSlice, Read};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
-use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
+use rustix::net::sockopt;
 
 use crate::link::Link;
+use crate::socket::Socket;
 
 /// What a socket between two ranks of one host may hold each way. The system would let some MiB be under way, which
 /// leave the caches before they are read. Between hosts the system knows best what fills the line.
@@ -54,11 +55,7 @@ impl Stream {
 
     pub(super) fn write(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
         match self {
-            // A process that is gone is an error of this call, not a signal that ends the program.
-            Stream::One(stream) => {
-                let mut control = SendAncillaryBuffer::default();
-                Ok(sendmsg(stream, pieces, &mut control, SendFlags::NOSIGNAL)?)
-            }
+            Stream::One(stream) => Socket(stream).write_vectored(pieces),
             Stream::Several(link) => link.write(pieces, Instant::now()),
         }
     }

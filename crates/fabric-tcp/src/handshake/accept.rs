@@ -11,6 +11,7 @@ use super::{
 };
 use crate::liveness::notice_loss;
 use crate::secret::{PROOF_BYTES, Secret, random};
+use crate::socket::Socket;
 
 /// A caller that has not proved by then that it knows the secret is rejected.
 const PROOF_LIMIT: Duration = Duration::from_secs(10);
@@ -181,7 +182,7 @@ impl Unverified {
                 let proof = proof(secret, ACCEPTED, hello, &nonce);
                 let answer = Answer { version: PROTOCOL_VERSION, nonce, proof };
                 // An empty socket takes these few bytes at once. A caller whose socket does not is rejected.
-                self.stream.write_all(&answer.to_bytes())?;
+                Socket(&self.stream).write_all(&answer.to_bytes())?;
                 if version != PROTOCOL_VERSION {
                     // The answer has told it this side's version.
                     return Ok(Outcome::Rejected);
@@ -201,7 +202,7 @@ impl Unverified {
         if self.received.len() < whole {
             return Ok(Outcome::Pending);
         }
-        self.stream.write_all(&[WELCOME])?;
+        Socket(&self.stream).write_all(&[WELCOME])?;
         Ok(Outcome::Verified(caller))
     }
 }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::liveness::notice_loss;
 use crate::secret::{Secret, random};
+use crate::socket::Socket;
 
 /// How long a host may take to answer at all.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -130,7 +131,7 @@ impl Call {
             self.stream.set_nodelay(true).map_err(broken)?;
             notice_loss(&self.stream).map_err(broken)?;
             // An empty socket takes these few bytes at once.
-            self.stream.write_all(&self.hello).map_err(broken)?;
+            Socket(&self.stream).write_all(&self.hello).map_err(broken)?;
             self.state = CallState::Greeting;
         }
         if self.state == CallState::Greeting {
@@ -146,7 +147,7 @@ impl Call {
                 return Err(ConnectError::WrongSecret { address });
             }
             let proof = proof(&self.secret, CALLED, &self.hello, &answer.nonce);
-            self.stream.write_all(&[&proof[..], &self.told].concat()).map_err(broken)?;
+            Socket(&self.stream).write_all(&[&proof[..], &self.told].concat()).map_err(broken)?;
             self.received.clear();
             self.state = CallState::Proving;
         }

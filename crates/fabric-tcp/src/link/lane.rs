@@ -1,7 +1,7 @@
 //! One connection of a link.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::arrival::Arrival;
 use super::chunk::{CHUNK_HEADER_BYTES, ChunkHeader, ChunkKind};
 use super::store::{Kept, Store};
+use crate::socket::{Pieces, Socket};
 
 /// Room for headers and short bodies, of which many come in one read.
 const STAGE_BYTES: usize = 8 << 10;
@@ -200,21 +201,13 @@ impl Lane {
     /// Writes what the system takes.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         while !self.outgoing.is_empty() {
-            let mut pieces = [IoSlice::new(&[]); 2 * CHUNKS_OF_A_WRITE];
-            let (mut count, mut wanted, mut skip) = (0, 0, self.written);
+            let mut pieces = Pieces::<{ 2 * CHUNKS_OF_A_WRITE }>::behind(self.written);
             for chunk in self.outgoing.iter().take(CHUNKS_OF_A_WRITE) {
-                let body = chunk.body.as_ref().map_or(&[][..], |body| &body[..]);
-                for piece in [&chunk.header[..], body] {
-                    let rest = &piece[skip.min(piece.len())..];
-                    skip -= piece.len() - rest.len();
-                    if !rest.is_empty() {
-                        pieces[count] = IoSlice::new(rest);
-                        count += 1;
-                        wanted += rest.len();
-                    }
-                }
+                pieces.push(&chunk.header);
+                chunk.body.iter().for_each(|body| pieces.push(body));
             }
-            match (&self.stream).write_vectored(&pieces[..count]) {
+            let wanted = pieces.bytes();
+            match Socket(&self.stream).write_vectored(pieces.as_slice()) {
                 Ok(bytes) => {
                     self.advance(bytes);
                     if bytes < wanted {

@@ -49,13 +49,7 @@ int main(int argc, char **argv) {
     MPI_Send(numbers, 2, MPI_INT, rank, 1, MPI_COMM_WORLD);
     REFUSED(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
 
-    /* What there is not fails by name, when it is called. */
-    char port[MPI_MAX_PORT_NAME];
-    char text[MPI_MAX_ERROR_STRING];
-    int code = MPI_Open_port(MPI_INFO_NULL, port), length;
-    CHECK(class_of(code) == MPI_ERR_UNSUPPORTED_OPERATION);
-    MPI_Error_string(code, text, &length);
-    CHECK(strstr(text, "MPI_Open_port"));
+    REFUSED(MPI_Comm_connect("nobody", MPI_INFO_NULL, 0, MPI_COMM_SELF, &other), MPI_ERR_PORT);
 
     MPI_Errhandler mine, found;
     MPI_Comm_create_errhandler(handler, &mine);

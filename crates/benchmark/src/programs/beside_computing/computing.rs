@@ -2,8 +2,14 @@
 
 use contract::{Rank, Result, TimeSpan};
 
-use crate::programs::common::compute;
+use crate::data::{Blocks, Received};
+use crate::program::Program;
+use crate::programs::common::{COLLECTIVE, compute};
 use crate::timed_loop::Outcome;
+
+/// An event of its own making: it keeps and checks its data itself, and all ranks begin it together.
+pub(super) const BESIDE_COMPUTING: Program =
+    Program { blocks: |_| Blocks::NONE, received: Received::Nothing, moved: |_| 0, ..COLLECTIVE };
 
 /// Fewer operations would be lost in the reading of the clock.
 const OPERATIONS_MIN: u64 = 1 << 10;

@@ -4,17 +4,15 @@ use analysis::limits::{BoundRule, Traffic};
 use contract::record::Better;
 use contract::{Buffer, Rank, Result, Source, TimeSpan};
 
-use super::computing::{median_for_all, operations_in};
+use super::computing::{BESIDE_COMPUTING, median_for_all, operations_in};
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
 use crate::contents::{check_block, fill};
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::paper;
 use crate::presentation::Headline;
-use crate::program::Program;
-use crate::programs::common::{BENCHMARK, COLLECTIVE, ITS_TAG, TAG, compute};
+use crate::programs::common::{BENCHMARK, ITS_TAG, TAG, compute};
 use crate::shape::Role;
 
 pub(in crate::programs) const OVERLAP: Benchmark = Benchmark {
@@ -33,12 +31,7 @@ pub(in crate::programs) const OVERLAP: Benchmark = Benchmark {
     }],
     cases,
     measure: |bench| measure(bench, 1.0),
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        moved: |_| 0,
-        ..COLLECTIVE
-    },
+    program: BESIDE_COMPUTING,
     repeatable: false,
     ..BENCHMARK
 };

@@ -2,16 +2,15 @@
 
 use contract::{Element, Operation, Rank, Reduction, Result, TimeSpan};
 
-use super::computing::operations_in;
+use super::computing::{BESIDE_COMPUTING, operations_in};
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::paper;
 use crate::program::{Program, Timing};
 use crate::programs::collectives::allreduce::ALLREDUCE;
-use crate::programs::common::{BENCHMARK, COLLECTIVE, compute};
+use crate::programs::common::{BENCHMARK, compute};
 
 pub(in crate::programs) const NOISE: Benchmark = Benchmark {
     name: "noise",
@@ -25,12 +24,7 @@ pub(in crate::programs) const NOISE: Benchmark = Benchmark {
     bound: ALLREDUCE.bound,
     cases,
     measure,
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        moved: |_| 0,
-        ..COLLECTIVE
-    },
+    program: BESIDE_COMPUTING,
     repeatable: false,
     ..BENCHMARK
 };

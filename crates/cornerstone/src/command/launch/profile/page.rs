@@ -25,26 +25,12 @@ pub(super) fn share(share: f64) -> String {
 /// The page.
 pub(super) fn page(profile: &Profile) -> String {
     let title = format!("What {} did", profile.command);
-    let body = html! {
-        a.skip href="#main" { "Skip to the report" }
-        header.top {
-            p.brand { "Cornerstone" }
-            div.tools {
-                button type="button" #theme hidden { "Dark" }
-                button type="button" #print hidden { "Print" }
-            }
-        }
-        div.layout {
-            nav aria-label="Contents" { (contents(profile)) }
-            main #main {
-                h1 { (title) }
-                (summary(profile))
-                @if !profile.by_rank.is_empty() { (sections(profile)) }
-            }
-        }
-        div #announcement role="status" aria-live="polite" {}
+    let main = html! {
+        h1 { (title) }
+        (summary(profile))
+        @if !profile.by_rank.is_empty() { (sections(profile)) }
     };
-    document(&title, &body)
+    document(&title, &contents(profile), &main)
 }
 
 fn contents(profile: &Profile) -> Markup {
