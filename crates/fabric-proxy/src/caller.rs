@@ -74,9 +74,10 @@ impl Caller {
         self.any_has_left.get()
     }
 
-    /// Whether a question may be asked now.
+    /// Whether a question is under way, within which no other may be asked. After a failure a question is answered
+    /// with the error at once: a sleep of the program must end then and not go over to the real clock.
     pub(crate) fn is_busy(&self) -> bool {
-        self.is_busy.get() || self.failed.borrow().is_some()
+        self.is_busy.get()
     }
 
     /// Lets the endpoint know with the next question that a request was ended.
