@@ -16,8 +16,10 @@ LIBRARIES = {
     "libmpich_abi.so": "lib/libmpi.so.12",
     # What `launch --report` loads before a program's own libraries.
     "libcornerstone_profile.so": "lib/libcornerstone_profile.so",
+    # What `launch --fabric sim:` loads before them.
+    "libcornerstone_time.so": "lib/libcornerstone_time.so",
 }
-PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi", "libprofile")
+PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi", "libprofile", "libvirtual-time")
 # The same file by several names.
 COMPILERS = ("mpicc", "mpicxx", "mpic++")
 LAUNCHERS = ("mpiexec", "mpirun")

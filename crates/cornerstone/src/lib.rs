@@ -15,6 +15,7 @@ mod observed_memory;
 mod orphans;
 mod output;
 mod output_prefix;
+mod preloaded;
 mod progress;
 pub mod report;
 mod results;

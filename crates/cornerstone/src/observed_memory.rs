@@ -17,9 +17,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::failure::Failure;
-
-/// The variable by which a library is loaded before all others.
-const PRELOAD: &str = "LD_PRELOAD";
+use crate::preloaded;
 
 /// The memory of the ranks of a host. They inherit it; it has no name. While it is there, a thread takes out the events that
 /// they write.
@@ -43,7 +41,7 @@ impl Memory {
     /// # Errors
     /// If the library is not there, or the system gives no memory.
     pub(crate) fn new(ranks: usize, world: usize, wanted: u64) -> Result<Self, Failure> {
-        let library = library()?;
+        let library = preloaded::find(layout::LIBRARY, "libprofile")?;
         let failed = |error: io::Error| {
             Failure::failed(format!("making the memory for what ranks note: {error}"))
         };
@@ -64,13 +62,9 @@ impl Memory {
 
     /// What the ranks' environment needs.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
-        let mut preload = self.library.clone().into_os_string();
-        if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
-            preload.push(":");
-            preload.push(others);
-        }
         let descriptor = self.inner.file.as_raw_fd().to_string();
-        vec![(PRELOAD.into(), preload), (layout::VARIABLE.into(), descriptor.into())]
+        let preload = preloaded::environment(self.library.clone());
+        vec![preload, (layout::VARIABLE.into(), descriptor.into())]
     }
 
     /// What each rank that called MPI_Init has noted, as bytes that [`read`] reads. All have ended.
@@ -158,32 +152,6 @@ impl Inner {
 pub(crate) fn read(bytes: &[u8], world: usize) -> Result<Option<RankRecord>, profile::Malformed> {
     // How much room for events there was does not matter to the reader.
     RankRecord::read(&Shape::of(1, world), bytes)
-}
-
-/// The library that looks at programs: beside this command, or where packages put libraries.
-fn library() -> Result<PathBuf, Failure> {
-    let own = std::env::current_exe()
-        .map_err(|error| Failure::failed(format!("finding this command's own file: {error}")))?;
-    let folder = own.parent().unwrap_or(&own);
-    // `cargo test` puts libraries into `deps`; that of a `cargo build` before is still there, then.
-    let places = ["", "deps", "../lib"].map(|place| folder.join(place).join(layout::LIBRARY));
-    let built = |path: &PathBuf| path.metadata().and_then(|one| one.modified()).ok();
-    let found = places.into_iter().filter(|path| path.is_file()).max_by_key(built);
-    let found = found.ok_or_else(|| {
-        let why = format!(
-            "{} is neither in '{}' nor in lib beside it",
-            layout::LIBRARY,
-            folder.display()
-        );
-        Failure::failed(why).hint("`cargo build -p libprofile` makes it")
-    })?;
-    let is_bad = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
-    if found.as_os_str().as_encoded_bytes().iter().any(is_bad) {
-        let why = format!("the system loads no library from '{}'", found.display());
-        return Err(Failure::failed(why)
-            .hint("install Cornerstone in a folder without blanks and colons in its path"));
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

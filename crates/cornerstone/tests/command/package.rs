@@ -67,7 +67,8 @@ fn program(lab: &Lab, prefix: &Path, name: &str) -> Command {
 fn libraries(test: &str) -> Option<()> {
     library(test)?;
     built(test, "libmpich_abi.so", "libmpich-abi")?;
-    built(test, "libcornerstone_profile.so", "libprofile").map(drop)
+    built(test, "libcornerstone_profile.so", "libprofile")?;
+    built(test, "libcornerstone_time.so", "libvirtual-time").map(drop)
 }
 
 /// An installation in a folder of that name, or nothing where our library is not built.

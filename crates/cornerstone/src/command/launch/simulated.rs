@@ -1,7 +1,6 @@
 //! Programs on simulated machines: each process drives a rank of a machine that is simulated in this process.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
@@ -19,15 +18,11 @@ use crate::command::predicted::{self, Predicted, RankTime};
 use crate::command::replay;
 use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
+use crate::preloaded;
 
-/// The library that tells programs virtual time, and where it is, if not beside this command.
+/// The library that tells programs virtual time, and what it reads.
 const TIME_LIBRARY: &str = "libcornerstone_time.so";
-const TIME_LIBRARY_VARIABLE: &str = "CORNERSTONE_TIME_LIBRARY";
-/// What that library and the loader read.
 const RATE_VARIABLE: &str = "CORNERSTONE_VIRTUAL_TIME";
-const PRELOAD_VARIABLE: &str = "LD_PRELOAD";
-/// Where that library may lie, seen from the folder of this command.
-const FOLDERS: [&str; 4] = ["", "deps", "../lib", "../lib/cornerstone"];
 
 /// Runs the program and the `others` on a machine.
 pub(super) fn launch(
@@ -169,38 +164,10 @@ fn simulate(
 
 /// What makes the program's clocks tell virtual time.
 fn environment(computing: &Computing) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let library = time_library()?;
+    let library = preloaded::find(TIME_LIBRARY, "libvirtual-time")?;
     let rate = match computing {
         Computing::Measured(factor) => (factor * 1000.0).round(),
         Computing::None | Computing::Recorded(_) => 0.0,
     };
-    let mut preloaded = library.into_os_string();
-    if let Some(others) = std::env::var_os(PRELOAD_VARIABLE).filter(|others| !others.is_empty()) {
-        preloaded.push(":");
-        preloaded.push(others);
-    }
-    Ok(vec![(PRELOAD_VARIABLE.into(), preloaded), (RATE_VARIABLE.into(), format!("{rate}").into())])
-}
-
-fn time_library() -> Result<PathBuf, Failure> {
-    if let Some(path) = std::env::var_os(TIME_LIBRARY_VARIABLE).map(PathBuf::from) {
-        return match path.is_file() {
-            true => Ok(path),
-            false => Err(Failure::usage(format!(
-                "{TIME_LIBRARY_VARIABLE} names '{}', which is no file",
-                path.display()
-            ))),
-        };
-    }
-    let own = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_path_buf()));
-    let places =
-        own.iter().flat_map(|own| FOLDERS.map(|folder| own.join(folder).join(TIME_LIBRARY)));
-    places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
-        Failure::failed(format!(
-            "{TIME_LIBRARY} is not beside this command, and programs would see real time"
-        ))
-        .hint(format!(
-            "build it with `cargo build -p libvirtual-time`, or name it by {TIME_LIBRARY_VARIABLE}"
-        ))
-    })
+    Ok(vec![preloaded::environment(library), (RATE_VARIABLE.into(), format!("{rate}").into())])
 }

@@ -1,0 +1,41 @@
+//! Libraries of ours that are loaded into a program before its own.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+
+/// The variable by which a library is loaded before all others.
+const VARIABLE: &str = "LD_PRELOAD";
+
+/// Finds a library, which the package `built_by` makes: beside this command, or where packages put libraries.
+pub(crate) fn find(name: &str, built_by: &str) -> Result<PathBuf, Failure> {
+    let own = std::env::current_exe()
+        .map_err(|error| Failure::failed(format!("finding this command's own file: {error}")))?;
+    let folder = own.parent().unwrap_or(&own);
+    // `cargo test` puts libraries into `deps`; that of a `cargo build` before is still there, then.
+    let places = ["", "deps", "../lib"].map(|place| folder.join(place).join(name));
+    let built = |path: &PathBuf| path.metadata().and_then(|one| one.modified()).ok();
+    let found = places.into_iter().filter(|path| path.is_file()).max_by_key(built);
+    let found = found.ok_or_else(|| {
+        let why = format!("{name} is neither in '{}' nor in lib beside it", folder.display());
+        Failure::failed(why).hint(format!("`cargo build -p {built_by}` makes it"))
+    })?;
+    let is_bad = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
+    if found.as_os_str().as_encoded_bytes().iter().any(is_bad) {
+        let why = format!("the system loads no library from '{}'", found.display());
+        return Err(Failure::failed(why)
+            .hint("install Cornerstone in a folder without blanks and colons in its path"));
+    }
+    Ok(found)
+}
+
+/// What a program's environment needs for a library, beside those that were asked for already.
+pub(crate) fn environment(library: PathBuf) -> (OsString, OsString) {
+    let mut value = library.into_os_string();
+    if let Some(others) = std::env::var_os(VARIABLE).filter(|others| !others.is_empty()) {
+        value.push(":");
+        value.push(others);
+    }
+    (VARIABLE.into(), value)
+}
