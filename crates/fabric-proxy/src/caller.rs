@@ -18,6 +18,9 @@ const SLEEP_OF_RANK: Duration = Duration::from_millis(5);
 /// The same once nothing can go on any more, and the launcher is told so.
 const STUCK_SLEEP: Duration = Duration::from_millis(30);
 
+/// After so many calls it is looked what other threads have used.
+const CALLS_OF_OTHERS: u64 = 64;
+
 /// The process's end of its line.
 pub(crate) struct Caller {
     line: Line,
@@ -26,6 +29,11 @@ pub(crate) struct Caller {
     longest_sleep: Duration,
     /// The processor's time at the end of the last call: before the first, all of the process's is the program's.
     since_ns: Cell<u64>,
+    /// What it takes to read that time: it is no computing.
+    reading_ns: u64,
+    /// The time that other threads of the process have used, as it was at one of the last calls.
+    others_ns: Cell<u64>,
+    calls: Cell<u64>,
     /// How many functions of the library's own the server has called, one inside the other: they are no computing.
     inside: Cell<u32>,
     /// Whether a question is being written or an answer read.
@@ -58,6 +66,9 @@ impl Caller {
             measures,
             longest_sleep: SLEEP.max(SLEEP_OF_RANK * ranks),
             since_ns: Cell::new(0),
+            reading_ns: if measures { reading_ns() } else { 0 },
+            others_ns: Cell::new(0),
+            calls: Cell::new(0),
             inside: Cell::new(0),
             is_busy: Cell::new(false),
             ended: RefCell::default(),
@@ -125,10 +136,12 @@ impl Caller {
         mut reader: Reader<'_>,
         read: impl FnOnce(Head, Reader<'_>) -> R,
     ) -> Result<R> {
-        if head.kind == Kind::Failed {
-            return Err(read_error(&mut reader));
-        }
-        Ok(read(head, reader))
+        let result = match head.kind {
+            Kind::Failed => Err(read_error(&mut reader)),
+            _ => Ok(read(head, reader)),
+        };
+        self.begin_computing();
+        result
     }
 
     /// Asks without waiting.
@@ -174,8 +187,8 @@ impl Caller {
         let head = Head::read(&mut reader);
         self.any_has_left.set(head.any_has_left);
         self.is_busy.set(false);
-        if self.measures {
-            self.since_ns.set(processor_ns());
+        if matches!(head.kind, Kind::Poll | Kind::Combine) {
+            self.begin_computing();
         }
         Ok(Answer::Given(head, reader))
     }
@@ -222,12 +235,29 @@ impl Caller {
         }
     }
 
+    /// The program computes from now on: an answer has been read, with all its data.
+    fn begin_computing(&self) {
+        if !self.measures {
+            return;
+        }
+        let since_ns = processor_ns() + self.reading_ns;
+        self.since_ns.set(since_ns);
+        if self.inside.get() == 0 {
+            let calls = self.calls.replace(self.calls.get() + 1);
+            if calls.is_multiple_of(CALLS_OF_OTHERS) {
+                let used_ns = clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+                self.others_ns.set(used_ns.saturating_sub(since_ns));
+            }
+            self.line.compute_since(since_ns + self.others_ns.get());
+        }
+    }
+
     /// How long the program has computed since the last call.
     fn computed_ns(&self) -> u64 {
         if !self.measures || self.inside.get() > 0 {
             return 0;
         }
-        processor_ns().wrapping_sub(self.since_ns.get())
+        processor_ns().saturating_sub(self.since_ns.get())
     }
 }
 
@@ -245,12 +275,21 @@ fn awaited_by(ask: Ask) -> Vec<Awaited> {
     }
 }
 
+/// What reading the processor's time takes: the least of some times.
+fn reading_ns() -> u64 {
+    const TIMES: usize = 100;
+    (0..TIMES).map(|_| processor_ns().abs_diff(processor_ns())).min().unwrap_or(0)
+}
+
 /// The processor's time that this thread has used.
 pub(crate) fn processor_ns() -> u64 {
+    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// What a clock shows, or 0 where there is none.
+pub(crate) fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the place is live. Not the library's function, for which a preloaded one may stand.
-    unsafe {
-        libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time);
-    }
+    unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -81,12 +81,15 @@ impl RankComputing {
     /// If the recording has another call there.
     pub(crate) fn before(&mut self, step: Step, ns: u64) -> Result<TimeSpan> {
         match self {
-            RankComputing::Measured(factor) => {
-                Ok(TimeSpan::from_ps((ns as f64 * 1000.0 * *factor) as u64))
-            }
+            RankComputing::Measured(factor) => Ok(scaled(ns, *factor)),
             RankComputing::Recorded(cursor) => cursor.before(step),
         }
     }
+}
+
+/// Virtual time for `ns` of the processor's time.
+pub(crate) fn scaled(ns: u64, factor: f64) -> TimeSpan {
+    TimeSpan::from_ps((ns as f64 * 1000.0 * factor) as u64)
 }
 
 impl Cursor {

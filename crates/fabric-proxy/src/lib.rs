@@ -4,17 +4,19 @@
 //! [`Host::serve`] drives in the launcher. Whatever has an [`Endpoint`](contract::Endpoint) there can have processes as its
 //! ranks. It is made for simulated machines: their ranks are coroutines in one thread, and each of them drives a process.
 //!
-//! A process runs only while its rank's endpoint waits for its next question. So virtual time stands still while programs
-//! compute, and passes by as much as their computing is said to take.
+//! A process runs only while its rank's endpoint waits for its next question. Virtual time passes by as much as its
+//! computing is said to take. Where that is measured, the simulation goes on meanwhile, up to the moment that the process
+//! is known to have reached.
 //!
 //! The rooms, each of which uses only those before it:
 //! * `line`: the shared memory, and turns;
 //! * `stream`: what stands in it;
 //! * `collective`, `ask`, `reply`: questions and answers;
 //! * `caller`, `clock`, `endpoint`, `join`: the end of the process;
-//! * `computing`, `host`, `server`: the end of the launcher.
+//! * `computing`, `host`, `beside`, `server`: the end of the launcher.
 
 mod ask;
+mod beside;
 mod caller;
 mod clock;
 mod collective;
@@ -27,10 +29,12 @@ mod reply;
 mod server;
 mod stream;
 
+pub use beside::Beside;
 pub use computing::Computing;
 pub use endpoint::ProxyEndpoint;
 pub use host::{Host, RankAccount};
 pub use join::join;
+pub use server::Works;
 
 #[cfg(test)]
 mod tests;

@@ -54,7 +54,14 @@ struct Head {
     process_sleeps: AtomicU32,
     /// How many bytes of the room are in use.
     bytes: AtomicU64,
+    /// The process that asks, and the processor's time that it had used when it got its turn; [`UNKNOWN`] if that is not
+    /// known, or what it does is not computing.
+    process: AtomicU64,
+    since_ns: AtomicU64,
 }
+
+/// Of a process whose computing cannot be told before its question.
+pub(crate) const UNKNOWN: u64 = u64::MAX;
 
 /// Mapped memory.
 struct Mapping {
@@ -247,11 +254,28 @@ impl Line {
         self.is_answered()
     }
 
+    /// Says since when this process computes, by the processor's time that it had used then.
+    pub(crate) fn compute_since(&self, since_ns: u64) {
+        let head = self.head();
+        head.process.store(std::process::id().into(), Ordering::Relaxed);
+        // Release, partner of the acquire in `computes_since`: whoever sees it sees the process.
+        head.since_ns.store(since_ns, Ordering::Release);
+    }
+
     // The end of the server.
+
+    /// Since when the process computes, and its number, if it has said so after the last answer.
+    pub(crate) fn computes_since(&self) -> Option<(u64, u64)> {
+        let head = self.head();
+        let since_ns = head.since_ns.load(Ordering::Acquire);
+        (since_ns != UNKNOWN).then(|| (since_ns, head.process.load(Ordering::Relaxed)))
+    }
 
     /// Gives the turn to the process, with an answer in the room.
     pub(crate) fn answer(&self) {
         let head = self.head();
+        // It is visible with the turn, which is stored after it.
+        head.since_ns.store(UNKNOWN, Ordering::Relaxed);
         // Before the look whether the process sleeps, which it says before the system compares the turn.
         head.turn.store(OF_PROCESS, Ordering::SeqCst);
         if head.process_sleeps.load(Ordering::SeqCst) != 0 {
@@ -266,17 +290,28 @@ impl Line {
 
     /// Waits for a question of this line, at most for `limit` in a sleep. Returns whether there is one.
     pub(crate) fn await_question(&self, limit: Duration) -> bool {
-        if self.spin(|| self.is_asked()) {
+        self.await_questions(limit, true, || self.is_asked())
+    }
+
+    /// Waits until questions make `done` true, at most for `limit` in a sleep; before it the server looks for a while
+    /// if a processor is free for that. Returns whether it is.
+    pub(crate) fn await_questions(
+        &self,
+        limit: Duration,
+        has_processor: bool,
+        done: impl Fn() -> bool,
+    ) -> bool {
+        if has_processor && self.spin(&done) {
             return true;
         }
         let header = self.header();
         header.server_sleeps.store(1, Ordering::SeqCst);
         let posted = header.posted.load(Ordering::SeqCst);
-        if !self.is_asked() {
+        if !done() {
             futex_wait(&header.posted, posted, limit);
         }
         header.server_sleeps.store(0, Ordering::SeqCst);
-        self.is_asked()
+        done()
     }
 
     fn spin(&self, done: impl Fn() -> bool) -> bool {

@@ -8,7 +8,18 @@ use fabric_sim::machine::find;
 use fabric_sim::{Machine, Options, run_endpoints};
 
 use crate::caller::Caller;
-use crate::{Computing, Host, ProxyEndpoint};
+use crate::{Computing, Host, ProxyEndpoint, Works};
+
+/// Computing takes no time.
+struct NoTime;
+
+impl<E> Works<E> for NoTime {
+    fn occupy(&self, _: &mut E, _: TimeSpan) {}
+
+    fn work_beside(&self, _: &mut E) -> bool {
+        false
+    }
+}
 
 /// Runs a program as the ranks of a machine. Returns the error of the first rank that failed, and the hash of the run.
 fn run(
@@ -22,9 +33,7 @@ fn run(
         let simulation = scope.spawn(move || {
             let serve = {
                 let own = own.clone();
-                move |endpoint: fabric_sim::SimEndpoint<'_>| {
-                    own.serve(endpoint, &|_, _: TimeSpan| {})
-                }
+                move |endpoint: fabric_sim::SimEndpoint<'_>| own.serve(endpoint, &NoTime)
             };
             let outcome = run_endpoints(machine, &Options::new(ranks), serve);
             // Whoever still asks is not to wait for ever.

@@ -96,6 +96,11 @@ impl Agenda {
         self.queue.push(time, event);
     }
 
+    /// When the next event is.
+    pub(crate) fn next_time(&self) -> Option<Time> {
+        self.queue.next_time()
+    }
+
     /// Whether there is another event of this instant.
     pub(crate) fn has_more_now(&self) -> bool {
         self.queue.next_time() == Some(self.now)

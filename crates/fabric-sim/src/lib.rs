@@ -21,6 +21,7 @@ mod endpoint;
 mod event_hash;
 mod message_kind;
 mod network;
+mod outside;
 mod queue;
 mod random;
 mod ring;
@@ -38,7 +39,8 @@ pub use endpoint::SimEndpoint;
 pub use machine::{Level, Machine, RANKS_MAX};
 pub use message_kind::MessageKind;
 pub use network::ChannelUse;
-pub use run::{Failure, Options, Outcome, Watched, run, run_endpoints, run_watched};
+pub use outside::Outside;
+pub use run::{Failure, Options, Outcome, Watched, run, run_beside, run_endpoints, run_watched};
 pub use world::Counts;
 
 #[cfg(test)]

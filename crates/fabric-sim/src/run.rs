@@ -12,6 +12,7 @@ use stacks::{PooledStack, StackError, StackPool};
 use crate::endpoint::SimEndpoint;
 use crate::machine::{Level, Machine};
 use crate::network::{ChannelUse, Ways};
+use crate::outside::{Outside, OutsideWork};
 use crate::trace::Trace;
 use crate::world::{Counts, World};
 
@@ -118,7 +119,7 @@ pub fn run_watched<T: 'static>(
         process.finish(outcome.as_ref().map(drop).map_err(Clone::clone));
         outcome
     };
-    execute(machine, options, over_endpoint, watch)
+    execute(machine, options, None, over_endpoint, watch)
 }
 
 /// The same as [`run`] for programs over the endpoints themselves. A program that ends without
@@ -131,12 +132,27 @@ pub fn run_endpoints<T: 'static>(
     options: &Options,
     program: impl Fn(SimEndpoint<'_>) -> Result<T> + 'static,
 ) -> std::result::Result<Outcome<T>, Failure> {
-    execute(machine, options, program, &mut |_| ControlFlow::Continue(()))
+    execute(machine, options, None, program, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The same as [`run_endpoints`], for ranks whose work `outside` does beside the simulation
+/// ([`SimEndpoint::work_outside`]).
+///
+/// # Errors
+/// As [`run`].
+pub fn run_beside<T: 'static>(
+    machine: &Machine,
+    options: &Options,
+    outside: Rc<dyn Outside>,
+    program: impl Fn(SimEndpoint<'_>) -> Result<T> + 'static,
+) -> std::result::Result<Outcome<T>, Failure> {
+    execute(machine, options, Some(outside), program, &mut |_| ControlFlow::Continue(()))
 }
 
 fn execute<T: 'static>(
     machine: &Machine,
     options: &Options,
+    outside: Option<Rc<dyn Outside>>,
     program: impl Fn(SimEndpoint<'_>) -> Result<T> + 'static,
     watch: &mut dyn FnMut(&Watched<'_>) -> ControlFlow<()>,
 ) -> std::result::Result<Outcome<T>, Failure> {
@@ -145,8 +161,9 @@ fn execute<T: 'static>(
     let ways =
         ways(machine, options.ranks, sharing, level).map_err(|why| (0, refusal(machine, why)))?;
     let machine = Rc::new(machine.clone());
-    let world =
+    let mut world =
         World::new(machine, ways, level, options.ranks, sharing, options.seed, options.trace);
+    world.outside = outside.map(OutsideWork::new);
     let world = Rc::new(RefCell::new(world));
     let mut ranks = Ranks::start(&world, options, Rc::new(program))?;
     drive(&world, &mut ranks, watch);

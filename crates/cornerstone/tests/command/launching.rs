@@ -207,7 +207,6 @@ fn fabrics_that_no_program_can_be_launched_on_are_refused_with_what_to_do_instea
     for (fabric, words) in [
         ("carrier-pigeon", "there are: local, tcp"),
         ("tcp:7000", "takes no argument"),
-        ("sim:paragon-osf1", "cornerstone run --fabric sim:MACHINE"),
         ("mpi:mpich", "mpiexec"),
     ] {
         lab.run(&["launch", "-n", "2", "--fabric", fabric, "true"]).refuses(2, &[fabric, words]);

@@ -173,6 +173,22 @@ static void computes(void)
     if (rank == 0) printf("computed %.9f\n", MPI_Wtime() - begin);
 }
 
+/* Each rank computes a fourth of what the one before does, so the last comes first to rank 0, which takes any. */
+static void races(void)
+{
+    volatile double sum = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank > 0 && i < 320000000 >> 2 * rank; i++) sum += 1.0 / (i + 1);
+    double sent = MPI_Wtime();
+    if (rank > 0) MPI_Send(&sent, 1, MPI_DOUBLE, 0, 6, MPI_COMM_WORLD);
+    for (int from = size - 1; rank == 0 && from > 0; from--) {
+        MPI_Status status;
+        MPI_Recv(&sent, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &status);
+        check(status.MPI_SOURCE == from, "who computes less comes first");
+        check(MPI_Wtime() > sent, "nothing comes before it was sent");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -200,6 +216,7 @@ int main(int argc, char **argv)
     if (!strcmp(name, "sleeps")) sleeps();
     if (!strcmp(name, "polls")) polls();
     if (!strcmp(name, "computes")) computes();
+    if (!strcmp(name, "races")) races();
     if (!strcmp(name, "abort") && rank == 1) MPI_Abort(MPI_COMM_WORLD, 42);
     if (!strcmp(name, "dies") && rank == 1) raise(SIGKILL);
     if (!strcmp(name, "exits") && rank == 1) exit(5);

@@ -98,6 +98,15 @@ fn computing_costs_its_factor_of_the_processors_time() {
     assert!(computed("none") < 0.001);
 }
 
+/// Processes compute beside each other, in an order that the system chooses; their messages come in that of virtual time.
+#[test]
+fn ranks_that_compute_at_once_come_in_the_order_of_virtual_time() {
+    let Some(lab) = prepared("ranks that compute at once") else { return };
+    well(&lab, &["-n", "5", "--fabric", "sim:cluster"], "races");
+    let slow = ["-n", "5", "--fabric", "sim:sharc-ring", "--compute", "measured*3"];
+    well(&lab, &slow, "races");
+}
+
 #[test]
 fn ends_of_all_kinds_are_told_as_on_real_fabrics() {
     let Some(lab) = prepared("ends of all kinds") else { return };

@@ -26,27 +26,33 @@ const SLEEP: Duration = Duration::from_millis(100);
 const ENDED_BYTES: usize = 1 << 30;
 
 impl Host {
-    /// Does on `endpoint` what the process of its rank asks, until that has ended its part. `occupy` lets the rank's
-    /// processor work for some time.
+    /// Does on `endpoint` what the process of its rank asks, until that has ended its part. `works` lets the rank's
+    /// processor work.
     ///
     /// # Errors
     /// Those that end the run.
-    pub fn serve<E: Endpoint>(
-        &self,
-        endpoint: E,
-        occupy: &dyn Fn(&mut E, TimeSpan),
-    ) -> Result<RankAccount> {
+    pub fn serve<E: Endpoint>(&self, endpoint: E, works: &dyn Works<E>) -> Result<RankAccount> {
         let rank = endpoint.rank();
         let line = self.line(rank);
-        Server::new(self, (rank, &line), occupy).run(endpoint)
+        Server::new(self, (rank, &line), works).run(endpoint)
     }
+}
+
+/// How the time passes that a process computes.
+pub trait Works<E> {
+    /// Lets the rank's processor work for some time.
+    fn occupy(&self, endpoint: &mut E, span: TimeSpan);
+
+    /// Lets others go on until the process has asked, and the time pass that [`Beside`](crate::Beside) says. Returns
+    /// whether it did.
+    fn work_beside(&self, endpoint: &mut E) -> bool;
 }
 
 /// The end of a line that answers.
 pub(crate) struct Server<'a, E> {
     host: &'a Host,
     line: &'a Line,
-    occupy: &'a dyn Fn(&mut E, TimeSpan),
+    works: &'a dyn Works<E>,
     requests: Requests,
     notes: Notes<'a>,
     computing: RankComputing,
@@ -59,12 +65,12 @@ impl<'a, E: Endpoint> Server<'a, E> {
     pub(crate) fn new(
         host: &'a Host,
         (rank, line): (usize, &'a Line),
-        occupy: &'a dyn Fn(&mut E, TimeSpan),
+        works: &'a dyn Works<E>,
     ) -> Self {
         let (requests, account) = Default::default();
         let notes = Notes::new(host.recorder(), rank);
         let computing = host.computing().of_rank(rank);
-        Server { host, line, occupy, requests, notes, computing, account, finished: None }
+        Server { host, line, works, requests, notes, computing, account, finished: None }
     }
 
     /// Answers until the process has ended its part.
@@ -85,6 +91,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
 
     /// The next question, after the time that the process has computed.
     fn next(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
+        let has_passed = self.works.work_beside(endpoint);
         while !self.line.await_question(SLEEP) {
             self.host.check()?;
         }
@@ -105,7 +112,9 @@ impl<'a, E: Endpoint> Server<'a, E> {
             .before(step, computed_ns)
             .inspect_err(|error| self.host.note_fatal(error))?;
         if span > TimeSpan::ZERO {
-            (self.occupy)(endpoint, span);
+            if !has_passed {
+                self.works.occupy(endpoint, span);
+            }
             self.notes.computed(span);
             self.account.computing = self.account.computing + span;
         }

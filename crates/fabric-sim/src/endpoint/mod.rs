@@ -72,6 +72,18 @@ impl<'a> SimEndpoint<'a> {
         self.note(Activity::Compute, begin);
     }
 
+    /// Lets the simulation go on while this rank works outside, until that is over. Returns whether it did: if not, the
+    /// work takes no virtual time.
+    pub fn work_outside(&self) -> bool {
+        let begin = self.virtual_time();
+        let works = self.world.borrow_mut().work_outside(self.rank);
+        if works {
+            self.yielder.suspend(());
+            self.note(Activity::Compute, begin);
+        }
+        works
+    }
+
     /// How long some work takes this rank's processor.
     pub(crate) fn time_of(&self, work: Work) -> TimeSpan {
         self.world.borrow().machine.processor.time(work.kind, work.amount).times(work.times)

@@ -19,6 +19,7 @@ use contract::{Error, Priority, Result, Time};
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
 use crate::network::{ChannelUse, Network, Outcome, Ways};
+use crate::outside::{Beside, OutsideWork};
 use crate::trace::Recorder;
 
 pub(crate) use board::Mark;
@@ -38,6 +39,8 @@ pub(crate) struct World {
     network: Network,
     ranks: Vec<RankState>,
     processors: Processors,
+    /// The ranks whose work is done outside, where any may be.
+    pub(crate) outside: Option<OutsideWork>,
     /// By rank; only machines with boards use them.
     boards: Vec<board::Shown>,
     messages: Vec<Message>,
@@ -119,6 +122,7 @@ impl World {
             boards: (0..if has_boards { ranks } else { 0 }).map(|_| Default::default()).collect(),
             ranks: (0..ranks).map(state).collect(),
             processors,
+            outside: None,
             agenda,
             ended_at: Time::ZERO,
             network,
@@ -174,6 +178,9 @@ impl World {
                 self.network.settle(&mut self.agenda);
                 continue;
             }
+            if self.await_outside() {
+                continue;
+            }
             match self.agenda.pop()? {
                 Event::Wake(rank) => {
                     self.ranks[rank as usize].waiting = Waiting::Running;
@@ -187,6 +194,22 @@ impl World {
                     self.network.handle(&mut self.agenda, event, &mut self.outcomes);
                     self.handle_outcomes();
                 }
+            }
+        }
+    }
+
+    /// Waits for work outside that may end before the next event. Returns whether any has ended.
+    fn await_outside(&mut self) -> bool {
+        let Some(outside) = self.outside.as_mut().filter(|outside| !outside.is_empty()) else {
+            return false;
+        };
+        match outside.next(self.agenda.next_time()) {
+            Beside::Event => false,
+            Beside::End(rank, begin, span) => {
+                // What is known of the length of work may be a little too long: nothing happens in the past.
+                let end = self.processors.end(rank, begin, span).max(self.now());
+                self.agenda.push(end, Event::Wake(rank as u32));
+                true
             }
         }
     }

@@ -4,6 +4,7 @@ use contract::{Priority, Time, TimeSpan};
 
 use super::operation::Waiting;
 use super::{Event, World};
+use crate::outside::OutsideWork;
 
 /// Whether the rank continues, or is to be suspended until it is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,19 @@ impl World {
         }
         let end = self.processors.end(rank, self.now(), span);
         self.wait_for_time(rank, end, Event::Wake(rank as u32))
+    }
+
+    /// The rank works outside from now on, and is woken when that is over. Returns whether it does: work on a processor
+    /// that ranks share is not done beside, for how they take turns depends on its length.
+    pub(crate) fn work_outside(&mut self, rank: usize) -> bool {
+        let now = self.now();
+        let takes = !self.has_failed() && !self.processors.are_shared();
+        let Some(outside) = self.outside.as_mut().filter(|outside| takes && outside.takes()) else {
+            return false;
+        };
+        outside.begin(rank, now);
+        self.ranks[rank].waiting = Waiting::Time;
+        true
     }
 
     /// A rank's processor works for it while its program waits, or continues: `done` happens afterwards.
@@ -85,7 +99,9 @@ impl World {
             self.agenda.drift(time);
             return Next::Continue;
         }
-        let may_jump = event == Event::Wake(rank as u32) && !self.network.is_unsettled();
+        let is_alone = self.outside.as_ref().is_none_or(OutsideWork::is_empty);
+        let may_jump =
+            event == Event::Wake(rank as u32) && !self.network.is_unsettled() && is_alone;
         if time <= self.now() || (may_jump && self.agenda.jump(time, rank as u32)) {
             return Next::Continue;
         }

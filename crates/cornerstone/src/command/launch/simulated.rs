@@ -2,14 +2,15 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
 use contract::TimeSpan;
-use fabric_proxy::{Computing, Host, RankAccount};
+use fabric_proxy::{Beside, Computing, Host, RankAccount, Works};
 use fabric_shm::{LaunchOptions, OtherProgram};
-use fabric_sim::{Machine, Options, SimEndpoint};
+use fabric_sim::{Machine, Options, Outside, SimEndpoint};
 use recording::Recorder;
 
 use super::program_file;
@@ -130,6 +131,40 @@ fn title(arguments: &LaunchArguments) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// The processes, whose computing the simulation does not wait for.
+struct Processes(Beside);
+
+impl Outside for Processes {
+    fn at_once(&self) -> usize {
+        self.0.at_once()
+    }
+
+    fn ended(&self, rank: usize) -> Option<TimeSpan> {
+        self.0.ended(rank)
+    }
+
+    fn at_least(&self, rank: usize) -> TimeSpan {
+        self.0.at_least(rank)
+    }
+
+    fn wait(&self, ranks: &[usize], span: Option<TimeSpan>) {
+        self.0.wait(ranks, span);
+    }
+}
+
+/// Computing takes the time of the machine's processors.
+struct OnProcessors;
+
+impl Works<SimEndpoint<'_>> for OnProcessors {
+    fn occupy(&self, endpoint: &mut SimEndpoint<'_>, span: TimeSpan) {
+        endpoint.occupy(span);
+    }
+
+    fn work_beside(&self, endpoint: &mut SimEndpoint<'_>) -> bool {
+        endpoint.work_outside()
+    }
+}
+
 /// Starts to simulate in a thread of its own.
 fn simulate(
     host: Arc<Host>,
@@ -137,10 +172,10 @@ fn simulate(
     options: Options,
 ) -> Result<thread::JoinHandle<Result<Predicted, String>>, Failure> {
     let run = move || {
-        let occupy = |endpoint: &mut SimEndpoint<'_>, span: TimeSpan| endpoint.occupy(span);
         let own = host.clone();
-        let serve = move |endpoint: SimEndpoint<'_>| own.serve(endpoint, &occupy);
-        let outcome = fabric_sim::run_endpoints(&machine, &options, serve);
+        let serve = move |endpoint: SimEndpoint<'_>| own.serve(endpoint, &OnProcessors);
+        let beside = Rc::new(Processes(Beside::new(host.clone(), options.ranks)));
+        let outcome = fabric_sim::run_beside(&machine, &options, beside, serve);
         // Ranks that wait for each other tell so themselves, unless they wait for one that the simulation has failed.
         if !host.is_stuck() || host.fatal().is_some() {
             // No process is to wait for an answer that will not come.

@@ -1,0 +1,119 @@
+//! Processes that compute while the simulation goes on: how long they have done so, seen from outside.
+
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::TimeSpan;
+
+use crate::caller::clock_ns;
+use crate::computing::{Computing, scaled};
+use crate::host::Host;
+use crate::line::Line;
+use crate::stream::Reader;
+
+/// How long a look at processes is put off at least, and at most while none of them has asked.
+const SHORTEST: Duration = Duration::from_micros(50);
+const LONGEST: Duration = Duration::from_millis(100);
+/// Of a folder of `/proc`, beside one for each folder in it.
+const LINKS_OF_A_FOLDER: u64 = 2;
+
+/// How long processes compute that the simulation does not wait for.
+///
+/// What a process has computed so far is read from the clock of its processor's time. That is no bound for a process with
+/// several threads, so others do not go on beside such.
+pub struct Beside {
+    host: Arc<Host>,
+    lines: Vec<Line>,
+    factor: f64,
+    at_once: usize,
+}
+
+impl Beside {
+    /// That of the processes of `host`, as many at once as there are processors. Computing that is recorded, or takes no
+    /// time, is not done beside: the order of events would not be the same twice.
+    pub fn new(host: Arc<Host>, ranks: usize) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let (factor, at_once) = match host.computing() {
+            Computing::Measured(factor) if processors > 1 => (*factor, processors),
+            _ => (0.0, 0),
+        };
+        let lines = (0..ranks).map(|rank| host.line(rank)).collect();
+        Beside { host, lines, factor, at_once }
+    }
+
+    /// How many processes may compute at once; 0 if none may beside the simulation.
+    pub fn at_once(&self) -> usize {
+        self.at_once
+    }
+
+    /// How long the process of a rank has computed, once it has asked.
+    pub fn ended(&self, rank: usize) -> Option<TimeSpan> {
+        let line = &self.lines[rank];
+        if line.is_asked() {
+            let [computed_ns] = Reader::new(line).numbers();
+            return Some(scaled(computed_ns, self.factor));
+        }
+        // Whoever waits for its question learns why it does not come.
+        self.host.check().is_err().then_some(TimeSpan::ZERO)
+    }
+
+    /// How long it has computed at least.
+    pub fn at_least(&self, rank: usize) -> TimeSpan {
+        let computing = self.lines[rank].computes_since();
+        let used_ns = computing.and_then(|(since_ns, process)| {
+            Some(clock_ns(clock_of(process)?).saturating_sub(since_ns))
+        });
+        scaled(used_ns.unwrap_or(0), self.factor)
+    }
+
+    /// Sleeps until one of the processes of `ranks` asks, or may have computed for `span` more.
+    pub fn wait(&self, ranks: &[usize], span: Option<TimeSpan>) {
+        let limit = match span {
+            Some(span) if self.factor > 0.0 => {
+                let of_processor = span.as_us() / self.factor * 1e-6;
+                Duration::from_secs_f64(of_processor.min(1.0)).clamp(SHORTEST, LONGEST)
+            }
+            Some(_) | None => LONGEST,
+        };
+        let Some(&first) = ranks.first() else { return };
+        let is_asked = || ranks.iter().any(|&rank| self.lines[rank].is_asked());
+        self.lines[first].await_questions(limit, ranks.len() < self.at_once, is_asked);
+    }
+}
+
+/// The clock that shows what a process has used of processors; none if it has several threads, of which only one
+/// counts.
+fn clock_of(process: u64) -> Option<libc::clockid_t> {
+    let threads =
+        std::fs::metadata(format!("/proc/{process}/task")).ok()?.nlink() - LINKS_OF_A_FOLDER;
+    let mut clock = 0;
+    // SAFETY: the place is live.
+    let found = unsafe { libc::clock_getcpuclockid(process as libc::pid_t, &raw mut clock) } == 0;
+    (found && threads == 1).then_some(clock)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// The process of a test has several threads, a shell has one, and the process of number 0 is none.
+    #[test]
+    fn only_processes_of_one_thread_have_a_clock() {
+        assert_eq!((clock_of(std::process::id().into()), clock_of(0)), (None, None));
+        let script = "read line; while :; do :; done";
+        let mut shell =
+            Command::new("sh").args(["-c", script]).stdin(Stdio::piped()).spawn().unwrap();
+        let clock = clock_of(shell.id().into()).expect("a shell has one thread");
+        let before = clock_ns(clock);
+        writeln!(shell.stdin.take().unwrap()).unwrap();
+        while clock_ns(clock) < before + 1_000_000 {
+            std::thread::yield_now();
+        }
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+    }
+}
