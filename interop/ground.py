@@ -1,5 +1,6 @@
 """What every suite stands on: where things are, how ranks are started, and what is counted."""
 
+import argparse
 import fnmatch
 import os
 import pathlib
@@ -30,7 +31,7 @@ def build():
     """Builds the library and the launcher, and lays them out the way an installed MPI would be."""
     if os.environ.get("CORNERSTONE_INTEROP_BUILT") != "1":
         command = ["cargo", "build", "--quiet", "--package", "libmpi-abi", "--package", "libmpich-abi",
-                   "--package", "cornerstone"]
+                   "--package", "libvirtual-time", "--package", "cornerstone"]
         if subprocess.run(command, cwd=ROOT).returncode != 0:
             sys.exit("interop: the library or the launcher does not build")
     for folder in (LIBRARY, COMPILER.parent):
@@ -107,9 +108,16 @@ class Ended:
         return f"status {self.status}: {(telling or lines or ['no output'])[0][:160]}"
 
 
-# What carries the messages of the ranks that our launcher starts: one of FABRICS.
+# What carries the messages of the ranks that our launcher starts: one of FABRICS, or a simulated machine.
 FABRICS = ("local", "tcp")
 fabric = "local"
+
+
+def carrier(name):
+    """A fabric that suites run on, as an option of the command line."""
+    if name not in FABRICS and not name.startswith("sim:"):
+        raise argparse.ArgumentTypeError(f"{name} is none of local, tcp and sim:MACHINE")
+    return name
 
 
 def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None, launcher=None):
