@@ -84,6 +84,19 @@ pub(crate) enum Ask {
 const NUMBERS: usize = 8;
 
 impl Ask {
+    /// Whether the answer says which requests are done. Not to whoever looks at a clock, or asks in the midst of another
+    /// call: nobody takes the data there.
+    pub(crate) fn learns_of_requests(&self) -> bool {
+        !matches!(
+            self,
+            Ask::Now
+                | Ask::WaitUntilTime(_)
+                | Ask::IsHopeless(_)
+                | Ask::NoneWillSend(_)
+                | Ask::Join { .. }
+        )
+    }
+
     /// Writes it.
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         let mut numbers = [0; NUMBERS];

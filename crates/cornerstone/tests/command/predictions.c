@@ -173,6 +173,22 @@ static void computes(void)
     if (rank == 0) printf("computed %.9f\n", MPI_Wtime() - begin);
 }
 
+/* A message arrives while the program looks at a clock, and another while it sleeps. */
+static void looks(void)
+{
+    for (int way = 0; way < 2; way++) {
+        int word = -1, before = (rank + size - 1) % size;
+        MPI_Request request;
+        MPI_Irecv(&word, 1, MPI_INT, before, 11, MPI_COMM_WORLD, &request);
+        MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 11, MPI_COMM_WORLD);
+        double begin = MPI_Wtime();
+        while (way == 0 && MPI_Wtime() - begin < 0.0005);
+        if (way == 1) usleep(500);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check(word == before, "what came meanwhile is there");
+    }
+}
+
 /* Each rank computes a fourth of what the one before does, so the last comes first to rank 0, which takes any. */
 static void races(void)
 {
@@ -215,6 +231,7 @@ int main(int argc, char **argv)
     if (!strcmp(name, "all") || !strcmp(name, "windows")) windows();
     if (!strcmp(name, "sleeps")) sleeps();
     if (!strcmp(name, "polls")) polls();
+    if (!strcmp(name, "looks")) looks();
     if (!strcmp(name, "computes")) computes();
     if (!strcmp(name, "races")) races();
     if (!strcmp(name, "abort") && rank == 1) MPI_Abort(MPI_COMM_WORLD, 42);

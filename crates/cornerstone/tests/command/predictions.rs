@@ -98,6 +98,14 @@ fn computing_costs_its_factor_of_the_processors_time() {
     assert!(computed("none") < 0.001);
 }
 
+#[test]
+fn what_arrives_while_a_program_looks_at_a_clock_is_not_lost() {
+    let Some(lab) = prepared("what arrives while a program looks at a clock") else { return };
+    for how in ["none", "measured"] {
+        well(&lab, &["-n", "3", "--fabric", "sim:cluster", "--compute", how], "looks");
+    }
+}
+
 /// Processes compute beside each other, in an order that the system chooses; their messages come in that of virtual time.
 #[test]
 fn ranks_that_compute_at_once_come_in_the_order_of_virtual_time() {

@@ -151,7 +151,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     /// Does what is asked, and answers.
     fn perform(&mut self, endpoint: &mut E, ask: Ask, reader: Reader<'a>) -> Result<()> {
         let outcome = match self.attempt(endpoint, ask, reader)? {
-            Ok(values) => return self.answer(endpoint, values),
+            Ok(values) => return self.answer(endpoint, ask, values),
             Err(Outcome::Replied) => return Ok(()),
             Err(Outcome::Failed(error)) => error,
         };
@@ -233,8 +233,13 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// A call is over, and requests that are done by now are told.
-    fn answer(&mut self, endpoint: &mut E, values: [u64; VALUES]) -> Result<()> {
-        self.answer_as(Kind::Done, endpoint, values, None);
+    fn answer(&mut self, endpoint: &mut E, ask: Ask, values: [u64; VALUES]) -> Result<()> {
+        if ask.learns_of_requests() {
+            self.answer_as(Kind::Done, endpoint, values, None);
+            return Ok(());
+        }
+        self.write(Kind::Done, endpoint.any_has_left(), values, &[]).end();
+        self.line.answer();
         Ok(())
     }
 
