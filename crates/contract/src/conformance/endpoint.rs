@@ -244,11 +244,15 @@ fn contexts<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// All ranks but 0 leave, and rank 0 knows: what can come no more is hopeless, what was sent before still comes.
+/// All ranks but 0 leave, and rank 0 knows: what can come no more is hopeless, what was sent before still comes. Once
+/// rank 0 has left, too, what all do together goes on: a message to each rank that left before.
 fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if endpoint.rank() > 0 {
         endpoint.send(0, 0, TAG, &[endpoint.rank() as u8])?;
-        return endpoint.leave();
+        endpoint.leave()?;
+        let mut room = [0; 1];
+        endpoint.receive(selector(Some(0), Some(TAG)), &mut room)?;
+        return expect("what was sent after all had left", [0xed], room);
     }
     let mut never = [0; 1];
     let waits = endpoint.post_receive(selector(Some(1), Some(GO)), writable(&mut never))?;
@@ -261,5 +265,13 @@ fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         endpoint.progress()?;
     }
     ensure(endpoint.any_has_left(), || "all others have left, and nobody has".into())?;
-    expect("whether a hopeless receive is cancelled", true, endpoint.cancel_receive(waits))
+    expect("whether a hopeless receive is cancelled", true, endpoint.cancel_receive(waits))?;
+    endpoint.leave()?;
+    for rank in 1..endpoint.size() {
+        ensure(!endpoint.none_will_send(selector(Some(rank), None)), || {
+            format!("rank {rank} takes part in what all do together, and is called gone")
+        })?;
+        endpoint.send(rank, 0, TAG, &[0xed])?;
+    }
+    Ok(())
 }

@@ -373,7 +373,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     unsafe fn release(&mut self, _memory: NonNull<u8>, _bytes: usize) {}
 
     // The end.
-    /// Says that this rank sends no messages of its own any more and takes none. What all ranks do together may go on.
+    /// Says that this rank sends no messages of its own any more and takes none. What all that have left do may go on.
     fn leave(&mut self) -> Result<()>;
 
     /// Whether a wait has to ask of each request that it waits for whether it [is hopeless](Endpoint::is_hopeless): once

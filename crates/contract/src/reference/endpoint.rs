@@ -185,13 +185,13 @@ unsafe impl Endpoint for ReferenceEndpoint {
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
-        let gone = |&rank: &usize| rank != self.rank && self.machine.has_left(rank);
+        let gone = |&rank: &usize| self.machine.is_gone(self.rank, rank);
         let needs = self.machine.needs(self.rank, request);
         needs.is_some_and(|needs| !needs.is_empty() && needs.iter().all(gone))
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
-        let gone = |rank: usize| rank != self.rank && self.machine.has_left(rank);
+        let gone = |rank: usize| self.machine.is_gone(self.rank, rank);
         match selector.source {
             Some(source) => gone(source as usize),
             None => self.size() > 1 && (0..self.size()).all(|rank| rank == self.rank || gone(rank)),

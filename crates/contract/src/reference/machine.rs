@@ -273,6 +273,14 @@ impl Machine {
         state.ranks[rank].left || state.ranks[rank].over
     }
 
+    /// Whether `rank` can wait for `other` no more. One that has only left still takes part in what all do together, and
+    /// a rank that has left itself waits for nothing else.
+    pub(super) fn is_gone(&self, rank: usize, other: usize) -> bool {
+        let state = self.lock();
+        let (waiting, ended) = (&state.ranks[rank], &state.ranks[other]);
+        rank != other && (ended.over || ended.left && !waiting.left)
+    }
+
     /// The ranks that an operation under way needs: its receiver, its sender, or any other.
     pub(super) fn needs(&self, rank: usize, request: Request) -> Option<Vec<usize>> {
         let state = self.lock();

@@ -214,7 +214,8 @@ int main(int argc, char **argv)
         sleep(600);
         if (clock_s(CLOCK_MONOTONIC) - begin < 600) return 98;
     }
-    MPI_Init(&argc, &argv);
+    int level = strcmp(name, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+    MPI_Init_thread(&argc, &argv, level, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (!strcmp(name, "before")) {

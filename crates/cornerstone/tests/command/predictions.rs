@@ -83,6 +83,17 @@ fn programs_that_poll_end() {
     well(&lab, &["-n", "4", "--fabric", "sim:cluster"], "polls");
 }
 
+/// A rank that ends early waits in MPI_Finalize for those that are still on their way there.
+#[test]
+fn programs_of_several_threads_end_together() {
+    let Some(lab) = prepared("programs of several threads end") else { return };
+    for ranks in ["2", "3", "5"] {
+        for _ in 0..3 {
+            well(&lab, &["-n", ranks, "--fabric", "sim:cluster"], "threads");
+        }
+    }
+}
+
 #[test]
 fn computing_costs_its_factor_of_the_processors_time() {
     let Some(lab) = prepared("computing costs its factor") else { return };

@@ -222,9 +222,16 @@ impl Engine {
         Err(self.fail(error))
     }
 
+    /// Whether `rank` sends and takes nothing more that this rank can wait for. One that is only leaving still takes part
+    /// in what all do together, and a rank that is leaving itself waits for nothing else.
     fn has_ended(&self, rank: usize) -> bool {
-        let state = || self.segment.block(rank).state();
-        rank != self.me && matches!(state(), State::Finished | State::Leaving)
+        let state = |rank| self.segment.block(rank).state();
+        rank != self.me
+            && match state(rank) {
+                State::Finished => true,
+                State::Leaving => state(self.me) != State::Leaving,
+                _ => false,
+            }
     }
 
     /// Whether a request that is under way can never end, because the ranks that it needs have ended. What

@@ -217,6 +217,31 @@ fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
     assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
 }
 
+/// After its last call a program goes through one more barrier with the others, of which some left long before.
+#[test]
+fn a_rank_that_has_left_still_waits_for_what_all_do_together() {
+    let ended = run(2, |mut endpoint| {
+        endpoint.leave()?;
+        if endpoint.rank() == 0 {
+            let request =
+                endpoint.post_send(1, CONTEXT, 1, of(&[1; 100]), Completion::Synchronous)?;
+            assert!(!endpoint.is_hopeless(request));
+            endpoint.wait_any(&[request])?;
+            endpoint.end(request);
+            return Ok(());
+        }
+        let mut room = [0; 100];
+        let request = endpoint.post_receive(from(0, 1), into(&mut room))?;
+        endpoint.wait_until(&mut |endpoint| endpoint.any_has_left())?;
+        assert!(!endpoint.is_hopeless(request) && !endpoint.none_will_send(from(0, 1)));
+        endpoint.wait_any(&[request])?;
+        endpoint.end(request);
+        assert_eq!(room, [1; 100]);
+        Ok(())
+    });
+    assert!(ended.is_ok(), "{ended:?}");
+}
+
 /// Elements of three bytes do not fit the pieces of 128 bytes: each piece holds 42 of them. The operation keeps the
 /// left element of each pair, so rank 0's data are the result everywhere.
 #[test]

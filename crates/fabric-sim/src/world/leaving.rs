@@ -27,8 +27,11 @@ impl World {
         self.departures > 0
     }
 
-    fn has_left(&self, rank: usize) -> bool {
-        self.ranks[rank].left || self.ranks[rank].waiting == Waiting::Ended
+    /// Whether `rank` can wait for `other` no more. One that has only left still takes part in what all do together, and
+    /// a rank that has left itself waits for nothing else.
+    fn is_gone(&self, rank: usize, other: usize) -> bool {
+        let (waiting, ended) = (&self.ranks[rank], &self.ranks[other]);
+        rank != other && (ended.waiting == Waiting::Ended || ended.left && !waiting.left)
     }
 
     /// Whether a request can never be done, because the ranks that it needs have left.
@@ -36,8 +39,7 @@ impl World {
         match self.ranks[rank].operations.state(request) {
             State::Free | State::Done(_) => false,
             State::Sending { to, .. } => {
-                let waits = self.waits_for_receive(rank, request);
-                waits && *to as usize != rank && self.has_left(*to as usize)
+                self.waits_for_receive(rank, request) && self.is_gone(rank, *to as usize)
             }
             State::Receiving { selector, .. } => {
                 self.ranks[rank].mailbox.is_unmet(request) && self.none_will_send(rank, *selector)
@@ -48,11 +50,11 @@ impl World {
     /// Whether nothing that `selector` accepts can come to a rank any more: all that could send it have left, and
     /// none of their messages is on its way.
     pub(crate) fn none_will_send(&self, rank: usize, selector: Selector) -> bool {
-        let is_gone = |source: usize| source != rank && self.has_left(source);
         let all_gone = match selector.source {
-            Some(source) => is_gone(source as usize),
+            Some(source) => self.is_gone(rank, source as usize),
             None => {
-                self.size() > 1 && (0..self.size()).all(|other| other == rank || is_gone(other))
+                self.size() > 1
+                    && (0..self.size()).all(|other| other == rank || self.is_gone(rank, other))
             }
         };
         all_gone && !self.is_on_its_way(rank, selector)
