@@ -51,22 +51,12 @@ def calls():
     return found
 
 
-def soname():
-    """The library by the name that programs ask for, in the folder of what is built for speed."""
-    release = ground.WORK.parent / "release"
-    link = release / "libmpi_abi.so.1"
-    link.unlink(missing_ok=True)
-    link.symlink_to("libmpi_abi.so")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="RANKS:PROGRAM")
     given = parser.parse_args()
-    ground.must(["cargo", "build", "--release", "--quiet", "-p", "libmpi-abi", "-p", "libprofile", "-p", "cornerstone"],
-                cwd=ground.ROOT)
+    ground.build_for_speed()
     ground.build()
-    soname()
     missed = False
     print("| call | without | with a report | more |\n|---|---|---|---|")
     for name, (without, observed) in calls().items():
