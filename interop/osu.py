@@ -13,6 +13,8 @@ NO_VALIDATION = ("osu_barrier", "osu_ibarrier", "osu_barrier_persistent", "osu_h
 # Of the one-sided programs only those that know the option validate; each window and each epoch is tried once.
 ONE_SIDED = [("-w", window, "-s", "flush") for window in ("create", "allocate", "dynamic")]
 ONE_SIDED += [("-w", "allocate", "-s", epoch) for epoch in ("flush_local", "lock", "lock_all", "pscw", "fence")]
+# In the ring that neighbourhood collectives make, the neighbours on both sides must be two ranks: they refuse two ranks.
+NEIGHBOURHOOD_LEAST, NEIGHBOURHOOD_RANKS = 3, (4,)
 
 
 def build(source):
@@ -42,6 +44,15 @@ def verdict(name, ended):
     return None
 
 
+def counts(part, path, ranks):
+    """The numbers of ranks, of those that are asked for, which a program takes."""
+    if part.endswith("neighborhood"):
+        return tuple(count for count in ranks if count >= NEIGHBOURHOOD_LEAST) or NEIGHBOURHOOD_RANKS
+    # Most point-to-point programs are for two ranks and say so.
+    only_two = part.startswith("pt2pt") and not path.name.startswith(("osu_mbw_mr", "osu_multi_lat"))
+    return tuple(count for count in ranks if count == 2) if only_two else ranks
+
+
 def test_one_sided(tally, path):
     """One program with every window and every epoch that it takes."""
     known = run(1, [path, "--help"]).output
@@ -68,11 +79,9 @@ def test(source, ranks=RANKS):
         if part == "one-sided":
             test_one_sided(tally, path)
             continue
-        for count in ranks:
+        for count in counts(part, path, ranks):
             label = f"{path.name} at {count} ranks"
-            # Most point-to-point programs are for two ranks and say so.
-            only_two = part.startswith("pt2pt") and not path.name.startswith(("osu_mbw_mr", "osu_multi_lat"))
-            if (only_two and count != 2) or not selected(label):
+            if not selected(label):
                 continue
             reason = skips.reason(path.name)
             if reason:

@@ -3,11 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use contract::{Awaited, Endpoint, Envelope, Error, Request, Result};
+use contract::{Awaited, Endpoint, Envelope, Error, Request, Result, Time};
 use fabric_shm::{PollState, ShmEndpoint};
 
 use crate::ask::Ask;
-use crate::line::{Line, RunState};
+use crate::computing::scaled;
+use crate::line::{Line, RunState, UNKNOWN};
 use crate::reply::{Head, Kind, read_error};
 use crate::stream::{Reader, Writer};
 
@@ -18,19 +19,31 @@ const SLEEP_OF_RANK: Duration = Duration::from_millis(5);
 /// The same once nothing can go on any more, and the launcher is told so.
 const STUCK_SLEEP: Duration = Duration::from_millis(30);
 
+/// From so many questions it is measured what coming back from one takes.
+const QUESTIONS: usize = 31;
+
+/// What a look at a clock takes: without it, a program that waits by looking would not get on.
+const CLOCK_READ_NS: u64 = 20;
+
 /// After so many calls it is looked what other threads have used.
 const CALLS_OF_OTHERS: u64 = 64;
 
 /// The process's end of its line.
 pub(crate) struct Caller {
     line: Line,
-    /// Whether anybody wants to know how long the process computes.
-    measures: bool,
+    /// What measured computing is multiplied with, where anybody wants to know how long the process computes.
+    factor: Option<f64>,
     longest_sleep: Duration,
     /// The processor's time at the end of the last call: before the first, all of the process's is the program's.
     since_ns: Cell<u64>,
-    /// What it takes to read that time: it is no computing.
-    reading_ns: u64,
+    /// What it takes to come back from a question and to read that time: it is no computing.
+    returning_ns: Cell<u64>,
+    /// What it takes to read that time at least.
+    reading_ns: Cell<u64>,
+    /// The virtual time that the last answer told, if it told that, and how much of what was computed since then looks
+    /// at the clock have told.
+    now: Cell<Option<Time>>,
+    told_ns: Cell<u64>,
     /// The time that other threads of the process have used, as it was at one of the last calls.
     others_ns: Cell<u64>,
     calls: Cell<u64>,
@@ -59,14 +72,18 @@ pub(crate) enum Answer<'a> {
 }
 
 impl Caller {
-    pub(crate) fn new(line: Line, measures: bool, launched: Option<ShmEndpoint>) -> Self {
+    pub(crate) fn new(line: Line, factor: Option<f64>, launched: Option<ShmEndpoint>) -> Self {
         let ranks = launched.as_ref().map_or(1, Endpoint::size) as u32;
+        line.name_process();
         Caller {
             line,
-            measures,
+            factor,
             longest_sleep: SLEEP.max(SLEEP_OF_RANK * ranks),
             since_ns: Cell::new(0),
-            reading_ns: if measures { reading_ns() } else { 0 },
+            returning_ns: Cell::new(0),
+            reading_ns: Cell::new(0),
+            now: Cell::new(None),
+            told_ns: Cell::new(0),
             others_ns: Cell::new(0),
             calls: Cell::new(0),
             inside: Cell::new(0),
@@ -78,6 +95,31 @@ impl Caller {
             failed: RefCell::new(None),
             launched: RefCell::new(launched),
         }
+    }
+
+    /// Measures what it takes to come back from a question, with the caches and the processor in the state in which
+    /// questions leave them.
+    ///
+    /// # Errors
+    /// If the run has failed.
+    pub(crate) fn measure_returning(&self) -> Result<()> {
+        if self.factor.is_none() {
+            return Ok(());
+        }
+        let mut returning = [0; QUESTIONS];
+        self.inside(|| {
+            returning.iter_mut().try_for_each(|one| {
+                self.call(Ask::Now, |_| {}, |_, _| ())?;
+                *one = processor_ns().saturating_sub(self.since_ns.get());
+                Ok(())
+            })
+        })?;
+        returning.sort_unstable();
+        self.returning_ns.set(returning[QUESTIONS / 2]);
+        let reading = (0..QUESTIONS).map(|_| processor_ns().abs_diff(processor_ns())).min();
+        self.reading_ns.set(reading.unwrap_or(0));
+        self.begin_computing();
+        Ok(())
     }
 
     /// Whether any rank had left the run at the last answer.
@@ -111,6 +153,26 @@ impl Caller {
         let result = body();
         self.inside.set(self.inside.get() - 1);
         result
+    }
+
+    /// The virtual time. Between two looks of a program that measures its computing, only that has passed: nobody needs
+    /// to be asked, and the program's data stay in the caches.
+    ///
+    /// # Errors
+    /// If the run has failed.
+    pub(crate) fn virtual_now(&self) -> Result<Time> {
+        if let (Some(then), Some(factor), 0) = (self.now.get(), self.factor, self.inside.get()) {
+            let computed_ns = self.computed_ns();
+            self.told_ns.set(computed_ns);
+            // The look itself is no computing, but for what it takes on a real machine.
+            let reading_ns = self.reading_ns.get();
+            self.since_ns.set(self.since_ns.get() + reading_ns.saturating_sub(CLOCK_READ_NS));
+            self.line.compute_since(self.since_ns.get() + self.others_ns.get() + reading_ns);
+            return Ok(then + scaled(computed_ns, factor));
+        }
+        let now = self.call(Ask::Now, |_| {}, |head, _| Time::from_ps(head.values[0]))?;
+        self.now.set(Some(now));
+        Ok(now)
     }
 
     /// Asks, with what `fill` adds, and waits for the answer of a call that asks nothing back.
@@ -150,6 +212,7 @@ impl Caller {
             return Err(error.clone());
         }
         let computed = self.computed_ns();
+        self.now.set(None);
         self.is_busy.set(true);
         let mut writer = Writer::new(&self.line);
         let mut ended = self.ended.borrow_mut();
@@ -237,27 +300,29 @@ impl Caller {
 
     /// The program computes from now on: an answer has been read, with all its data.
     fn begin_computing(&self) {
-        if !self.measures {
+        if self.factor.is_none() {
             return;
         }
-        let since_ns = processor_ns() + self.reading_ns;
-        self.since_ns.set(since_ns);
-        if self.inside.get() == 0 {
-            let calls = self.calls.replace(self.calls.get() + 1);
-            if calls.is_multiple_of(CALLS_OF_OTHERS) {
-                let used_ns = clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
-                self.others_ns.set(used_ns.saturating_sub(since_ns));
-            }
-            self.line.compute_since(since_ns + self.others_ns.get());
+        let counts = self.inside.get() == 0;
+        if counts && self.calls.replace(self.calls.get() + 1).is_multiple_of(CALLS_OF_OTHERS) {
+            let used_ns = clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+            self.others_ns.set(used_ns.saturating_sub(processor_ns()));
         }
+        let since_ns = processor_ns() + self.returning_ns.get();
+        self.since_ns.set(since_ns);
+        self.told_ns.set(0);
+        // Later by a reading, for whoever looks in the midst of one. Also where it does not count: telling takes its time,
+        // which is measured with all the rest.
+        let told_ns = since_ns + self.others_ns.get() + self.reading_ns.get();
+        self.line.compute_since(if counts { told_ns } else { UNKNOWN });
     }
 
     /// How long the program has computed since the last call.
     fn computed_ns(&self) -> u64 {
-        if !self.measures || self.inside.get() > 0 {
+        if self.factor.is_none() || self.inside.get() > 0 {
             return 0;
         }
-        processor_ns().saturating_sub(self.since_ns.get())
+        processor_ns().saturating_sub(self.since_ns.get()).max(self.told_ns.get())
     }
 }
 
@@ -273,12 +338,6 @@ fn awaited_by(ask: Ask) -> Vec<Awaited> {
         }
         _ => Vec::new(),
     }
-}
-
-/// What reading the processor's time takes: the least of some times.
-fn reading_ns() -> u64 {
-    const TIMES: usize = 100;
-    (0..TIMES).map(|_| processor_ns().abs_diff(processor_ns())).min().unwrap_or(0)
 }
 
 /// The processor's time that this thread has used.

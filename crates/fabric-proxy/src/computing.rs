@@ -17,9 +17,12 @@ pub enum Computing {
 }
 
 impl Computing {
-    /// Whether processes have to tell how long they compute.
-    pub fn measures(&self) -> bool {
-        matches!(self, Computing::Measured(_))
+    /// What measured computing is multiplied with; none if processes need not tell how long they compute.
+    pub(crate) fn factor(&self) -> Option<f64> {
+        match self {
+            Computing::Measured(factor) => Some(*factor),
+            Computing::None | Computing::Recorded(_) => None,
+        }
     }
 
     /// The computing of a rank.

@@ -67,7 +67,7 @@ impl Host {
     pub fn job(&self, name: &str) -> io::Result<Vec<u8>> {
         close_on_exec(self.lines.memory().as_fd(), false)?;
         let memory = self.lines.memory().as_raw_fd();
-        Ok(Job { memory, measures: self.computing.measures(), name: name.into() }.bytes())
+        Ok(Job { memory, factor: self.computing.factor(), name: name.into() }.bytes())
     }
 
     /// One end of a line.

@@ -13,18 +13,19 @@ use crate::line::Line;
 const MARK: &str = "cornerstone-proxy-1\n";
 
 /// What the launcher tells the processes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Job {
     pub(crate) memory: RawFd,
-    /// Whether processes are to tell how long they compute.
-    pub(crate) measures: bool,
+    /// What measured computing is multiplied with; none if processes need not tell how long they compute.
+    pub(crate) factor: Option<f64>,
     /// What the fabric is called.
     pub(crate) name: String,
 }
 
 impl Job {
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        format!("{MARK}{} {} {}", self.memory, u8::from(self.measures), self.name).into_bytes()
+        let factor = self.factor.map_or("-".into(), |factor| factor.to_string());
+        format!("{MARK}{} {factor} {}", self.memory, self.name).into_bytes()
     }
 
     /// Reads a job; `None` if it is of another fabric.
@@ -32,10 +33,13 @@ impl Job {
         let rest = std::str::from_utf8(bytes).ok()?.strip_prefix(MARK)?;
         let mut words = rest.splitn(3, ' ');
         let memory = words.next().and_then(|word| word.parse().ok()).filter(|&fd| fd > 2);
-        let measures = words.next().map(|word| word == "1");
-        Some(match (memory, measures, words.next()) {
-            (Some(memory), Some(measures), Some(name)) => {
-                Ok(Job { memory, measures, name: name.into() })
+        let factor = words.next().and_then(|word| match word {
+            "-" => Some(None),
+            _ => word.parse().ok().map(Some),
+        });
+        Some(match (memory, factor, words.next()) {
+            (Some(memory), Some(factor), Some(name)) => {
+                Ok(Job { memory, factor, name: name.into() })
             }
             _ => Err(format!("the launcher gave the job {rest:?}, which is of another version")),
         })
@@ -58,8 +62,9 @@ pub fn join(launched: ShmEndpoint) -> Result<std::result::Result<ProxyEndpoint, 
     });
     match line.map_err(failed) {
         Ok((line, job)) => {
-            let caller = Caller::new(line, job.measures, Some(launched));
+            let caller = Caller::new(line, job.factor, Some(launched));
             let mut endpoint = ProxyEndpoint::join(caller, rank, size, job.name)?;
+            endpoint.measure_returning()?;
             endpoint.set_clock();
             Ok(Ok(endpoint))
         }
@@ -89,8 +94,10 @@ mod tests {
 
     #[test]
     fn a_job_is_read_as_it_was_written_and_others_are_told_apart() {
-        let job = Job { memory: 7, measures: true, name: "sim:a b".into() };
-        assert_eq!(Job::read(&job.bytes()), Some(Ok(job)));
+        for factor in [None, Some(1.0), Some(0.3)] {
+            let job = Job { memory: 7, factor, name: "sim:a b".into() };
+            assert_eq!(Job::read(&job.bytes()), Some(Ok(job)));
+        }
         assert_eq!(Job::read(b""), None);
         assert_eq!(Job::read(b"cornerstone-tcp-1\n0123"), None);
         assert!(Job::read(format!("{MARK}1 1 x").as_bytes()).unwrap().is_err());

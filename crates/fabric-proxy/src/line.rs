@@ -254,12 +254,15 @@ impl Line {
         self.is_answered()
     }
 
+    /// Says which process has this line.
+    pub(crate) fn name_process(&self) {
+        self.head().process.store(std::process::id().into(), Ordering::Relaxed);
+    }
+
     /// Says since when this process computes, by the processor's time that it had used then.
     pub(crate) fn compute_since(&self, since_ns: u64) {
-        let head = self.head();
-        head.process.store(std::process::id().into(), Ordering::Relaxed);
         // Release, partner of the acquire in `computes_since`: whoever sees it sees the process.
-        head.since_ns.store(since_ns, Ordering::Release);
+        self.head().since_ns.store(since_ns, Ordering::Release);
     }
 
     // The end of the server.

@@ -44,7 +44,7 @@ fn run(
             .map(|rank| {
                 let (host, program) = (&host, &program);
                 scope.spawn(move || {
-                    let caller = Caller::new(host.line(rank), false, None);
+                    let caller = Caller::new(host.line(rank), None, None);
                     let joined = ProxyEndpoint::join(caller, rank, ranks, "sim:test".into())?;
                     // A panic is the death of a process, of which the launcher learns.
                     let ended = catch_unwind(AssertUnwindSafe(|| program(joined)));

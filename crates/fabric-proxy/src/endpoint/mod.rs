@@ -61,6 +61,14 @@ impl ProxyEndpoint {
         })
     }
 
+    /// Measures what of the processor's time is no computing of the program.
+    ///
+    /// # Errors
+    /// If the run has failed.
+    pub(crate) fn measure_returning(&self) -> Result<()> {
+        self.caller.measure_returning()
+    }
+
     /// Lets the program see virtual time wherever it looks.
     pub(crate) fn set_clock(&mut self) {
         self.clock = VirtualClock::set(&self.caller);
