@@ -36,7 +36,7 @@ impl Blocks {
         Blocks(Kind::Listed(std::iter::once(0).chain(ends).collect()))
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn count(&self) -> usize {
         match &self.0 {
             Kind::Equal { count, .. } => *count,
@@ -44,12 +44,12 @@ impl Blocks {
         }
     }
 
-    /// Whether they are of one length, but for the last ones, and lie in one piece.
+    /// Returns whether they are of one length, but for the last ones, and lie in one piece.
     pub fn are_equal(&self) -> bool {
         matches!(self.0, Kind::Equal { .. })
     }
 
-    /// Where block `index` begins; that after the last is the end.
+    /// Returns where block `index` begins; that after the last is the end.
     fn start(&self, index: usize) -> usize {
         match &self.0 {
             Kind::Equal { each, total, .. } => (index * each).min(*total),
@@ -57,12 +57,12 @@ impl Blocks {
         }
     }
 
-    /// How many units all of them have.
+    /// Returns how many units all of them have.
     pub fn total(&self) -> usize {
         self.start(self.count())
     }
 
-    /// The longest.
+    /// Returns the longest.
     pub fn longest(&self) -> usize {
         match &self.0 {
             Kind::Equal { each, .. } => *each,
@@ -72,18 +72,18 @@ impl Blocks {
         }
     }
 
-    /// Where one stands.
+    /// Returns where one stands.
     pub fn one(&self, index: usize) -> Range<usize> {
         self.start(index)..self.start(index + 1)
     }
 
-    /// Where some that follow each other stand.
+    /// Returns where some that follow each other stand.
     pub fn some(&self, blocks: Range<usize>) -> Range<usize> {
         self.start(blocks.start)..self.start(blocks.end)
     }
 
-    /// Where `length` blocks from `first` on stand, around the end: one range, or two of which the second begins
-    /// at 0.
+    /// Returns where `length` blocks from `first` on stand, around the end: one range, or two of which the second
+    /// begins at 0.
     pub(crate) fn around(&self, first: usize, length: usize) -> (Range<usize>, Range<usize>) {
         let first = first % self.count();
         let end = first + length;

@@ -128,7 +128,7 @@ pub enum Call {
     Scan {
         /// How many units.
         length: usize,
-        /// Whether a member's own input is left out.
+        /// True if a member's own input is left out.
         exclusive: bool,
     },
 }
@@ -154,13 +154,13 @@ impl Collective {
         Collective::ALL[self as usize].1
     }
 
-    /// Whether one member gives or gets more than the others.
+    /// Returns whether one member gives or gets more than the others.
     pub fn has_root(self) -> bool {
         use Collective::*;
         matches!(self, Broadcast | Scatter | Gather | Reduce)
     }
 
-    /// The algorithms that there are for it.
+    /// Returns the algorithms that there are for it.
     pub const fn algorithms(self) -> &'static [Algorithm] {
         use Algorithm::*;
         match self {
@@ -193,7 +193,7 @@ impl Algorithm {
         (Algorithm::TwoLevel, "two-level"),
     ];
 
-    /// The algorithm with a name.
+    /// Returns the algorithm with a name.
     pub fn named(name: &str) -> Option<Self> {
         Algorithm::ALL.iter().find(|(_, own)| *own == name).map(|(algorithm, _)| *algorithm)
     }
@@ -205,7 +205,7 @@ impl Algorithm {
 }
 
 impl Call {
-    /// Which collective it is.
+    /// Returns which collective it is.
     pub fn collective(&self) -> Collective {
         match self {
             Call::Barrier => Collective::Barrier,
@@ -233,7 +233,7 @@ impl Call {
         }
     }
 
-    /// Whether an algorithm can do it. All members get the same answer.
+    /// Returns whether an algorithm can do it. All members get the same answer.
     pub fn is_served_by(&self, algorithm: Algorithm) -> bool {
         let has_it = self.collective().algorithms().contains(&algorithm);
         let fits = match (self, algorithm) {
@@ -252,7 +252,7 @@ impl Call {
         has_it && fits
     }
 
-    /// Whether it can go in two levels among members on these hosts.
+    /// Returns whether it can go in two levels among members on these hosts.
     pub fn fits_hosts(&self, hosts: &HostMap) -> bool {
         let any = match self {
             Call::Reduce { order, .. } | Call::Allreduce { order, .. } => *order == Order::Any,
@@ -261,8 +261,9 @@ impl Call {
         self.is_served_by(Algorithm::TwoLevel) && (any || hosts.is_in_order())
     }
 
-    /// What one member does, whose own data are where `own` says. Which members share a host matters to algorithms in two
-    /// levels; if no host is known, or the call does not [fit](Call::fits_hosts) them, these make groups of their own.
+    /// Returns what one member does, whose own data are where `own` says. Which members share a host matters to
+    /// algorithms in two levels; if no host is known, or the call does not [fit](Call::fits_hosts) them, these make
+    /// groups of their own.
     ///
     /// # Panics
     /// If the algorithm [cannot do it](Call::is_served_by).

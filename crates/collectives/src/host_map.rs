@@ -30,27 +30,27 @@ impl HostMap {
         HostMap::new((0..members).map(|member| member / width))
     }
 
-    /// Whether it is worth going in two levels: there are several hosts, and one has several members.
+    /// Returns whether it is worth going in two levels: there are several hosts, and one has several members.
     pub fn has_levels(&self) -> bool {
         (2..self.numbers.len()).contains(&self.hosts)
     }
 
-    /// Whether the members of each host follow one another.
+    /// Returns whether the members of each host follow one another.
     pub fn is_in_order(&self) -> bool {
         self.numbers.is_sorted()
     }
 
-    /// How many hosts there are.
+    /// Returns how many hosts there are.
     pub(crate) fn hosts(&self) -> usize {
         self.hosts
     }
 
-    /// The host of a member.
+    /// Returns the host of a member.
     pub(crate) fn number(&self, member: usize) -> usize {
         self.numbers[member] as usize
     }
 
-    /// The members of a host.
+    /// Returns the members of a host.
     pub(crate) fn members(&self, host: usize) -> impl Iterator<Item = usize> {
         (0..self.numbers.len()).filter(move |&member| self.number(member) == host)
     }

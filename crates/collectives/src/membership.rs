@@ -12,23 +12,23 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// The member `distance` after this one, around the ring.
+    /// Returns the member `distance` after this one, around the ring.
     pub fn after(self, distance: usize) -> usize {
         (self.me + distance) % self.size
     }
 
-    /// The member `distance` before this one, around the ring; `distance` is at most the number of members.
+    /// Returns the member `distance` before this one, around the ring; `distance` is at most the number of members.
     pub fn before(self, distance: usize) -> usize {
         (self.me + self.size - distance) % self.size
     }
 
-    /// The member above this one in the binomial tree from `root`, along which broadcasts go; none at the root.
+    /// Returns the member above this one in the binomial tree from `root`, along which broadcasts go; none at the root.
     pub fn parent_from(self, root: usize) -> Option<usize> {
         let tree = self.place_from(root);
         tree.parent().map(|place| tree.member(place))
     }
 
-    /// The members below this one in that tree, those with the largest subtrees first.
+    /// Returns the members below this one in that tree, those with the largest subtrees first.
     pub fn children_from(self, root: usize) -> impl DoubleEndedIterator<Item = usize> {
         let tree = self.place_from(root);
         tree.children().map(move |places| tree.member(places.start))
@@ -49,23 +49,23 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The member at a place.
+    /// Returns the member at a place.
     pub(crate) fn member(self, place: usize) -> usize {
         (self.root + place) % self.group.size
     }
 
-    /// The parent's place; `None` at the root.
+    /// Returns the parent's place; `None` at the root.
     pub(crate) fn parent(self) -> Option<usize> {
         (self.place > 0).then(|| self.place - subtree(self.place, self.group.size))
     }
 
-    /// The places of this member's whole subtree.
+    /// Returns the places of this member's whole subtree.
     pub(crate) fn own(self) -> Range<usize> {
         let size = self.group.size;
         self.place..(self.place + subtree(self.place, size)).min(size)
     }
 
-    /// The children, those with the largest subtrees first, each with the places of its subtree.
+    /// Returns the children, those with the largest subtrees first, each with the places of its subtree.
     pub(crate) fn children(self) -> impl DoubleEndedIterator<Item = Range<usize>> + Clone {
         let (place, size) = (self.place, self.group.size);
         let levels = subtree(place, size).trailing_zeros();
@@ -76,7 +76,7 @@ impl Place {
     }
 }
 
-/// The size of the subtree of `place` in the binomial tree over places 0 to `size - 1`, as a power of two: the
+/// Returns the size of the subtree of `place` in the binomial tree over places 0 to `size - 1`, as a power of two: the
 /// tree's own end may cut it short. The parent of `place` stands that much lower, a child a smaller power of two
 /// higher.
 fn subtree(place: usize, size: usize) -> usize {
@@ -116,7 +116,7 @@ pub(crate) enum Folded {
 }
 
 impl Fold {
-    /// The fold in which member `top` has number 0. It is 0 where the order of the ranks counts.
+    /// Returns the fold in which member `top` has number 0. It is 0 where the order of the ranks counts.
     pub(crate) fn new(group: Membership, top: usize, order: Order) -> Self {
         debug_assert!(top == 0 || order == Order::Any);
         Fold { group, top, core: 1 << group.size.ilog2(), order }
@@ -146,7 +146,7 @@ impl Fold {
         }
     }
 
-    /// The member with a number of the core.
+    /// Returns the member with a number of the core.
     pub(crate) fn member(self, number: usize) -> usize {
         let rest = self.rest();
         self.member_at(match self.order {

@@ -36,7 +36,7 @@ impl Part {
         Part { area, start: units.start, length: units.end - units.start }
     }
 
-    /// A part of this part.
+    /// Returns a part of this part.
     pub fn within(self, units: Range<usize>) -> Self {
         debug_assert!(units.start <= units.end && units.end <= self.length);
         Part::of(self.area, self.start + units.start..self.start + units.end)
@@ -65,7 +65,7 @@ pub enum LocalStep {
         into: Part,
         /// The other.
         with: Part,
-        /// Whether `into` is the left operand, that of the lower ranks.
+        /// True if `into` is the left operand, that of the lower ranks.
         into_is_left: bool,
     },
 }
@@ -80,7 +80,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// The message of `part` to or from member `rank`.
+    /// Returns the message of `part` to or from member `rank`.
     pub fn new(rank: usize, part: Part) -> Self {
         Message { rank, part }
     }
@@ -100,7 +100,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// A message to one member and one from another, or from the same.
+    /// Returns a message to one member and one from another, or from the same.
     pub fn exchange(send: Message, receive: Message) -> Self {
         let one = |message| SmallVec::from_buf([message]);
         Round { before: Vec::new(), receives: one(receive), sends: one(send) }
@@ -261,7 +261,7 @@ impl Schedule {
 
 /// Carrying one out.
 impl Schedule {
-    /// The next round, and moves the cursor behind it; `None` after the last.
+    /// Returns the next round, and moves the cursor behind it; `None` after the last.
     pub fn next(&self, cursor: &mut Cursor) -> Option<Round> {
         let stage = self.stages.get(cursor.stage)?;
         let round = (stage.make)(cursor.round);
@@ -272,17 +272,17 @@ impl Schedule {
         Some(round)
     }
 
-    /// What is done after the last round.
+    /// Returns what is done after the last round.
     pub fn last_steps(&self) -> &[LocalStep] {
         &self.after
     }
 
-    /// How much memory of its own it needs.
+    /// Returns how much memory of its own it needs.
     pub fn scratch(&self) -> usize {
         self.scratch
     }
 
-    /// How many rounds it has.
+    /// Returns how many rounds it has.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.stages.iter().map(|stage| stage.rounds).sum()

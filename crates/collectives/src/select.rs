@@ -28,8 +28,9 @@ const BRUCK_LEAST_MEMBERS: usize = 8;
 /// In the background so many messages to each member may wait for their receives at once.
 const LINEAR_MOST_MEMBERS: usize = 64;
 
-/// The algorithm for a call of `members` members, with units of so many bytes. Where it is known which of them share a host,
-/// data cross between two hosts once, but for a call in the background, which two levels would give more rounds.
+/// Returns the algorithm for a call of `members` members, with units of so many bytes. Where it is known which of them
+/// share a host, data cross between two hosts once, but for a call in the background, which two levels would give more
+/// rounds.
 pub fn select(
     call: &Call,
     members: usize,
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
     use crate::{Blocks, Order};
 
-    /// The choice for bytes.
+    /// Returns the choice for bytes.
     fn chosen(call: Call, members: usize, manner: Manner) -> Algorithm {
         select(&call, members, 1, manner, None)
     }

@@ -21,7 +21,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer of `bytes` zero bytes.
+    /// Returns a buffer of `bytes` zero bytes.
     ///
     /// # Panics
     /// If the address space has no room; for a size that a user chose, call [`Buffer::try_zeroed`].
@@ -29,8 +29,8 @@ impl Buffer {
         Buffer::try_zeroed(bytes).expect("no memory for a message buffer")
     }
 
-    /// A buffer of `bytes` zero bytes, or [`Error::OutOfMemory`]. Whether the machine really has that much memory is for
-    /// the caller to ask first: a system that overcommits says so only by killing.
+    /// Returns a buffer of `bytes` zero bytes, or [`Error::OutOfMemory`]. Whether the machine really has that much
+    /// memory is for the caller to ask first: a system that overcommits says so only by killing.
     pub fn try_zeroed(bytes: usize) -> Result<Self> {
         let count = bytes.div_ceil(PAGE_BYTES);
         let mut pages = bytemuck::try_zeroed_vec::<Page>(count).map_err(|()| {
@@ -44,7 +44,7 @@ impl Buffer {
         Ok(Buffer { pages, bytes })
     }
 
-    /// A buffer with a copy of `data`.
+    /// Returns a buffer with a copy of `data`.
     pub fn from_bytes(data: &[u8]) -> Self {
         let mut buffer = Buffer::zeroed(data.len());
         buffer.copy_from_slice(data);
@@ -61,13 +61,13 @@ impl Buffer {
         self.bytes = bytes;
     }
 
-    /// The contents as elements of type `T`; bytes beyond the last whole element are left out.
+    /// Returns the contents as elements of type `T`; bytes beyond the last whole element are left out.
     pub fn elements<T: Pod>(&self) -> &[T] {
         let whole = self.bytes - self.bytes % size_of::<T>().max(1);
         bytemuck::cast_slice(&self[..whole])
     }
 
-    /// The contents as elements of type `T`, to write; bytes beyond the last whole element are left out.
+    /// Returns the contents as elements of type `T`, to write; bytes beyond the last whole element are left out.
     pub fn elements_mut<T: Pod>(&mut self) -> &mut [T] {
         let whole = self.bytes - self.bytes % size_of::<T>().max(1);
         bytemuck::cast_slice_mut(&mut self[..whole])

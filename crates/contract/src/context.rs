@@ -37,7 +37,7 @@ const NO_MEMBER: u32 = u32::MAX;
 const LARGEST_NUMBER: u64 = crate::BETWEEN_RUNS as u64 - 2;
 
 impl Context {
-    /// The context of all ranks.
+    /// Returns the context of all ranks.
     pub(crate) fn world(
         rank: usize,
         size: usize,
@@ -48,7 +48,7 @@ impl Context {
         Context(Rc::new(Inner { number: 0, place, members: None, rank, size, hosts }))
     }
 
-    /// A context of `members`, ranks of a run of `run_size`, of which this rank is number `rank`.
+    /// Returns a context of `members`, ranks of a run of `run_size`, of which this rank is number `rank`.
     pub(crate) fn of(
         number: u32,
         place: ContextPlace,
@@ -74,13 +74,13 @@ impl Context {
         self.0.rank
     }
 
-    /// How many ranks it has.
+    /// Returns how many ranks it has.
     #[inline]
     pub fn size(&self) -> usize {
         self.0.size
     }
 
-    /// The rank of the run behind a rank of the context.
+    /// Returns the rank of the run behind a rank of the context.
     ///
     /// # Errors
     /// [`Error::InvalidRank`].
@@ -92,25 +92,25 @@ impl Context {
         Ok(self.0.members.as_ref().map_or(rank, |members| members.run_ranks[rank]))
     }
 
-    /// The rank of the context behind a rank of the run, which is a member.
+    /// Returns the rank of the context behind a rank of the run, which is a member.
     #[inline]
     pub(crate) fn own_rank(&self, run_rank: usize) -> usize {
         self.0.members.as_ref().map_or(run_rank, |members| members.own_ranks[run_rank] as usize)
     }
 
-    /// The context of messages that programs send.
+    /// Returns the context of messages that programs send.
     #[inline]
     pub(crate) fn of_programs(&self) -> u32 {
         2 * self.0.number
     }
 
-    /// The context of messages inside collectives.
+    /// Returns the context of messages inside collectives.
     #[inline]
     pub(crate) fn of_collectives(&self) -> u32 {
         2 * self.0.number + 1
     }
 
-    /// Which members share a host, where the fabric knows.
+    /// Returns which members share a host, where the fabric knows.
     pub(crate) fn hosts(&self) -> Option<&HostMap> {
         self.0.hosts.as_ref()
     }
@@ -140,7 +140,7 @@ impl ContextNumbers {
         }
     }
 
-    /// The number that this rank proposes for its next context; `take` says whether the proposal counts, so
+    /// Returns the number that this rank proposes for its next context; `take` says whether the proposal counts, so
     /// that it is not given out again.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub enum FileError {
     },
 }
 
-/// The text of the file at `path`, which describes a `what`.
+/// Returns the text of the file at `path`, which describes a `what`.
 ///
 /// # Errors
 /// [`FileError::Unreadable`].
@@ -39,13 +39,13 @@ pub fn read_file(what: &'static str, path: &Path) -> Result<String, FileError> {
     })
 }
 
-/// The line, counted from 1, of byte `at` of a text.
+/// Returns the line, counted from 1, of byte `at` of a text.
 pub fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// What a reader of TOML found wrong at byte `at` of `text`: with the line and its key, and with words for what a type
-/// means instead of its name in the program.
+/// Returns what a reader of TOML found wrong at byte `at` of `text`: with the line and its key, and with words for what
+/// a type means instead of its name in the program.
 pub fn toml_mistake(file: &str, text: &str, at: usize, message: &str) -> FileError {
     let line = line_of(text, at);
     let key = text.lines().nth(line - 1).and_then(|line| line.split_once('='));

@@ -7,12 +7,12 @@
 pub struct InPlace(u64);
 
 impl InPlace {
-    /// The handle with this number, which a fabric gives to a message in place.
+    /// Returns the handle with this number, which a fabric gives to a message in place.
     pub const fn new(number: u64) -> Self {
         InPlace(number)
     }
 
-    /// The number the fabric gave.
+    /// Returns the number the fabric gave.
     pub const fn number(&self) -> u64 {
         self.0
     }

@@ -24,14 +24,14 @@ pub struct Writable {
     bytes: usize,
 }
 
-/// The address of `start`; some address that is not null for an empty memory without one.
+/// Returns the address of `start`; some address that is not null for an empty memory without one.
 #[inline(always)]
 fn address(start: *mut u8) -> NonNull<u8> {
     NonNull::new(start).unwrap_or(NonNull::dangling())
 }
 
 impl Readable {
-    /// The `bytes` bytes at `start`, which may be null if there are none.
+    /// Returns the `bytes` bytes at `start`, which may be null if there are none.
     ///
     /// # Safety
     /// They are initialised, and nobody writes to them, until the request that they are given to has ended, or until a call of the endpoint has failed
@@ -50,19 +50,19 @@ impl Readable {
         Readable { start: NonNull::dangling(), bytes: 0 }
     }
 
-    /// How many bytes there are.
+    /// Returns how many bytes there are.
     #[inline(always)]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Where they are.
+    /// Returns where they are.
     #[inline(always)]
     pub const fn as_ptr(&self) -> *const u8 {
         self.start.as_ptr()
     }
 
-    /// A part of the bytes.
+    /// Returns a part of the bytes.
     ///
     /// # Panics
     /// If there are not so many.
@@ -73,7 +73,7 @@ impl Readable {
         unsafe { Readable::new(self.start.as_ptr().add(bytes.start), bytes.end - bytes.start) }
     }
 
-    /// The bytes. The slice must not outlive the request.
+    /// Returns the bytes. The slice must not outlive the request.
     #[inline(always)]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: whoever made this promised initialised bytes that nobody writes to while an endpoint uses them.
@@ -82,7 +82,7 @@ impl Readable {
 }
 
 impl Writable {
-    /// The `bytes` bytes at `start`, which may be null if there are none.
+    /// Returns the `bytes` bytes at `start`, which may be null if there are none.
     ///
     /// # Safety
     /// They are initialised, and nobody else reads or writes them, until the request that they are given to has ended, or until a call of the endpoint
@@ -97,19 +97,19 @@ impl Writable {
         Writable { start: NonNull::dangling(), bytes: 0 }
     }
 
-    /// How much room there is.
+    /// Returns how much room there is.
     #[inline(always)]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Where it is.
+    /// Returns where it is.
     #[inline(always)]
     pub const fn as_mut_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// A part of the room, and the rest is nobody's.
+    /// Returns a part of the room, and the rest is nobody's.
     ///
     /// # Panics
     /// If there is not so much.
@@ -131,7 +131,8 @@ impl Writable {
         }
     }
 
-    /// A part of the room, cut to what there is, to read a message into. The slice must not outlive the request.
+    /// Returns a part of the room, cut to what there is, to read a message into. The slice must not outlive the
+    /// request.
     #[inline]
     pub fn part_mut(&mut self, range: Range<usize>) -> &mut [u8] {
         let end = range.end.min(self.bytes);

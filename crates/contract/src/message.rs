@@ -46,7 +46,7 @@ impl Tag {
     /// The largest tag that a program may use.
     pub const MAX: u32 = (1 << 31) - 1;
 
-    /// The tag `value`.
+    /// Returns the tag `value`.
     ///
     /// # Panics
     /// If `value` is above [`Tag::MAX`]; for a value that is not a constant use [`Tag::checked`].
@@ -55,35 +55,35 @@ impl Tag {
         Tag(value)
     }
 
-    /// The tag `value`, or [`Error::InvalidTag`] above [`Tag::MAX`].
+    /// Returns the tag `value`, or [`Error::InvalidTag`] above [`Tag::MAX`].
     pub fn checked(value: u32) -> Result<Self> {
         if value <= Tag::MAX { Ok(Tag(value)) } else { Err(Error::InvalidTag { tag: value }) }
     }
 
-    /// A tag out of reach of user programs, for messages inside a collective. `value` is below 2^20, which leaves a
-    /// fabric that maps tags onto a smaller space some room.
+    /// Returns a tag out of reach of user programs, for messages inside a collective. `value` is below 2^20, which
+    /// leaves a fabric that maps tags onto a smaller space some room.
     pub(crate) const fn reserved(value: u32) -> Self {
         Tag(value | (Tag::MAX + 1))
     }
 
-    /// The bare number, as a fabric puts it on the wire.
+    /// Returns the bare number, as a fabric puts it on the wire.
     pub const fn value(self) -> u32 {
         self.0
     }
 
-    /// The tag with this bare number, reserved ones included: for fabrics that read it off the wire.
+    /// Returns the tag with this bare number, reserved ones included: for fabrics that read it off the wire.
     pub const fn from_wire(value: u32) -> Self {
         Tag(value)
     }
 
-    /// Whether a wildcard may match it.
+    /// Returns whether a wildcard may match it.
     pub const fn is_reserved(self) -> bool {
         self.0 > Tag::MAX
     }
 }
 
 impl Source {
-    /// Whether a message from `rank` is accepted.
+    /// Returns whether a message from `rank` is accepted.
     pub fn accepts(self, rank: usize) -> bool {
         match self {
             Source::Any => true,
@@ -93,7 +93,7 @@ impl Source {
 }
 
 impl TagSelector {
-    /// Whether a message with `tag` is accepted.
+    /// Returns whether a message with `tag` is accepted.
     pub fn accepts(self, tag: Tag) -> bool {
         match self {
             TagSelector::Any => !tag.is_reserved(),

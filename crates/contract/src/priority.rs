@@ -28,7 +28,7 @@ impl Priority {
     /// The most urgent fixed priority.
     pub const MAX: u8 = 99;
 
-    /// Whether it is one that a rank may ask for.
+    /// Returns whether it is one that a rank may ask for.
     pub const fn is_valid(self) -> bool {
         match self {
             Priority::TimeShared => true,
@@ -38,7 +38,7 @@ impl Priority {
 }
 
 impl PriorityGranted {
-    /// Whether the rank got it.
+    /// Returns whether the rank got it.
     pub const fn is_granted(&self) -> bool {
         matches!(self, PriorityGranted::Granted)
     }

@@ -61,13 +61,13 @@ pub trait Rank {
     /// This rank's number, 0 to `size() - 1`.
     fn rank(&self) -> usize;
 
-    /// How many ranks the program has.
+    /// Returns how many ranks the program has.
     fn size(&self) -> usize;
 
-    /// The time on the clock that all ranks share, as well as the machine allows.
+    /// Returns the time on the clock that all ranks share, as well as the machine allows.
     fn now(&self) -> Time;
 
-    /// How far that clock can be trusted.
+    /// Returns how far that clock can be trusted.
     fn clock(&self) -> ClockQuality;
 
     /// Waits until `now() >= time`; on a real machine as exactly as it can.
@@ -79,10 +79,10 @@ pub trait Rank {
     /// `body` only when results are checked.
     fn compute(&mut self, work: Work, body: &mut dyn FnMut());
 
-    /// Whether every rank can run at the same time. Where not, no rank should spin for another.
+    /// Returns whether every rank can run at the same time. Where not, no rank should spin for another.
     fn every_rank_has_a_processor(&self) -> bool;
 
-    /// The processor that this rank is bound to, if it is bound to one.
+    /// Returns the processor that this rank is bound to, if it is bound to one.
     fn processor(&self) -> Option<usize>;
 
     /// Asks for a priority among the ranks that share this rank's processor, from now on.
@@ -98,13 +98,14 @@ pub trait Rank {
         Err("this fabric leaves that to the system".into())
     }
 
-    /// What the system has counted so far of what takes this rank's processor from it: interrupts by their source, switches to
-    /// other programs, and more, each with its name; nothing where that cannot be known. Reading takes tens of microseconds.
+    /// Returns what the system has counted so far of what takes this rank's processor from it: interrupts by their
+    /// source, switches to other programs, and more, each with its name; nothing where that cannot be known. Reading
+    /// takes tens of microseconds.
     fn system_counts(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
 
-    /// What carries the messages, for the record of the run.
+    /// Returns what carries the messages, for the record of the run.
     fn describe(&self) -> FabricDescription;
 
     /// Memory that all ranks share, where the machine has it.
@@ -208,7 +209,7 @@ pub trait Rank {
         self.post_receive(from, tag, buffer)
     }
 
-    /// The bytes of a received message, wherever they are.
+    /// Returns the bytes of a received message, wherever they are.
     ///
     /// # Panics
     /// If the message was not received by this rank.
@@ -282,7 +283,7 @@ pub trait Rank {
     /// than a program's.
     fn mark_algorithm(&mut self, _begins: bool) {}
 
-    /// Which ranks share a host, where the fabric knows and goes a shorter way between them.
+    /// Returns which ranks share a host, where the fabric knows and goes a shorter way between them.
     fn hosts(&self) -> Option<&HostMap> {
         None
     }
@@ -347,12 +348,12 @@ pub trait Rank {
 pub const EAGER_BYTES: usize = 1024;
 
 impl Posted {
-    /// The handle with this number; a fabric counts its posted operations from zero up.
+    /// Returns the handle with this number; a fabric counts its posted operations from zero up.
     pub const fn new(number: u64) -> Self {
         Posted(number)
     }
 
-    /// The number the fabric gave.
+    /// Returns the number the fabric gave.
     pub const fn number(&self) -> u64 {
         self.0
     }

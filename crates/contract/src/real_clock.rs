@@ -26,7 +26,7 @@ pub fn wait_until(now: impl Fn() -> Time, time: Time) {
     }
 }
 
-/// The smallest step of the clock that `now` reads; none if it does not move over many readings.
+/// Returns the smallest step of the clock that `now` reads; none if it does not move over many readings.
 pub fn smallest_step(now: impl Fn() -> Time) -> Option<TimeSpan> {
     let mut last = now();
     let steps = (0..READINGS).filter_map(|_| {

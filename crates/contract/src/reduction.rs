@@ -46,7 +46,7 @@ impl Element {
     pub const ALL: [Element; 6] =
         [Element::U8, Element::I32, Element::I64, Element::U64, Element::F32, Element::F64];
 
-    /// The size of an element in bytes.
+    /// Returns the size of an element in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Element::U8 => 1,

@@ -27,7 +27,7 @@ impl RequestTable {
         RequestTable { rank: rank as u64 & RANK_MASK, places: Vec::new() }
     }
 
-    /// Whether it keeps no buffer.
+    /// Returns whether it keeps no buffer.
     pub(crate) fn is_empty(&self) -> bool {
         self.places.iter().all(|place| place.buffer.is_none())
     }
@@ -50,7 +50,7 @@ impl RequestTable {
         Posted::new(high << REQUEST_BITS | index as u64)
     }
 
-    /// The request behind a handle.
+    /// Returns the request behind a handle.
     ///
     /// # Errors
     /// [`Error::UnknownRequest`].

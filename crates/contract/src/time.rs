@@ -30,7 +30,7 @@ impl Time {
     /// The epoch.
     pub const ZERO: Time = Time(0);
 
-    /// The point `ps` picoseconds after the epoch.
+    /// Returns the point `ps` picoseconds after the epoch.
     pub const fn from_ps(ps: u64) -> Self {
         Time(ps)
     }
@@ -40,12 +40,12 @@ impl Time {
         self.0
     }
 
-    /// The time passed since `earlier`; zero if `earlier` is later, as it may be by the clocks of two hosts.
+    /// Returns the time passed since `earlier`; zero if `earlier` is later, as it may be by the clocks of two hosts.
     pub const fn since(self, earlier: Time) -> TimeSpan {
         TimeSpan(self.0.saturating_sub(earlier.0))
     }
 
-    /// The time passed since `other` in picoseconds, negative if `other` is later.
+    /// Returns the time passed since `other` in picoseconds, negative if `other` is later.
     pub const fn signed_ps_since(self, other: Time) -> i64 {
         self.0.wrapping_sub(other.0) as i64
     }

@@ -34,7 +34,7 @@ impl WorkKind {
         WorkKind::Sort,
     ];
 
-    /// The key of its rate in the table `processor` of a machine file.
+    /// Returns the key of its rate in the table `processor` of a machine file.
     pub const fn rate_key(self) -> &'static str {
         match self {
             WorkKind::FloatingPoint => "floating_point_mflops",

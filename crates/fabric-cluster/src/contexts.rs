@@ -17,13 +17,13 @@ pub(crate) struct Contexts {
 }
 
 impl Contexts {
-    /// The context of all ranks alone.
+    /// Returns the context of all ranks alone.
     pub(crate) fn new(all_are_here: bool) -> Self {
         let inner = all_are_here.then_some(ContextPlace::WORLD);
         Contexts { places: vec![Some(Opened { number: ContextPlace::WORLD.0, inner })] }
     }
 
-    /// The one at a place.
+    /// Returns the one at a place.
     pub(crate) fn get(&self, place: ContextPlace) -> Option<Opened> {
         self.places.get(place.0 as usize).copied().flatten()
     }

@@ -29,7 +29,7 @@ impl ClusterEndpoint {
         self.wait_for(pace, &mut |this| this.rest().outer.is_through())
     }
 
-    /// Why the run ended for this rank, if another rank is to blame.
+    /// Returns why the run ended for this rank, if another rank is to blame.
     fn end_by_another(&self) -> Option<Error> {
         let of_host = self.inner().given_up().map(|error| self.outer_error(error));
         let known = of_host.or_else(|| self.rest().outer.failure());

@@ -39,19 +39,19 @@ struct Told {
     ranks: Vec<usize>,
 }
 
-/// The job with which the process of a host starts its ranks.
+/// Returns the job with which the process of a host starts its ranks.
 pub fn job_of(host: &HostPart) -> Vec<u8> {
     let ranks: Vec<String> = host.ranks.iter().map(usize::to_string).collect();
     let secret = host.secret.to_line();
     format!("{MARK}{}\n{secret}\n{}\n", host.call, ranks.join(",")).into_bytes()
 }
 
-/// Whether a job is one of a rank of a cluster.
+/// Returns whether a job is one of a rank of a cluster.
 pub fn is_job(job: &[u8]) -> bool {
     job.starts_with(MARK.as_bytes())
 }
 
-/// What a job says; none if it is not one of a rank of a cluster.
+/// Returns what a job says; none if it is not one of a rank of a cluster.
 fn told_in(job: &[u8]) -> Option<Result<Told>> {
     let rest = job.strip_prefix(MARK.as_bytes())?;
     let read = || {
@@ -153,7 +153,7 @@ impl ClusterProcess {
         self.process.endpoint_mut()
     }
 
-    /// What hands reports to the process that started the run while a program holds this rank.
+    /// Returns what hands reports to the process that started the run while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.reporter.clone()
     }

@@ -62,7 +62,7 @@ impl ClusterEndpoint {
         });
     }
 
-    /// What a request is now, if it is not open.
+    /// Returns what a request is now, if it is not open.
     #[inline]
     fn side_of(&self, request: Request) -> Option<Side> {
         match Side::of(request) {
@@ -178,7 +178,7 @@ impl ClusterEndpoint {
         }
     }
 
-    /// The request in the inner fabric, if it is one of that.
+    /// Returns the request in the inner fabric, if it is one of that.
     pub(crate) fn inner_request(&self, request: Request) -> Option<Request> {
         match self.side_of(request) {
             Some(Side::Inner(request)) => Some(request),
@@ -238,7 +238,7 @@ impl ClusterEndpoint {
         Ok(None)
     }
 
-    /// Whether a request can never end, as far as both fabrics know.
+    /// Returns whether a request can never end, as far as both fabrics know.
     pub(crate) fn cannot_end(&self, request: Request) -> bool {
         match (self.side_of(request), Side::of(request)) {
             (Some(Side::Inner(request)), _) => self.inner().is_hopeless(request),
@@ -251,7 +251,7 @@ impl ClusterEndpoint {
         }
     }
 
-    /// The error of a request that can never end, which every call returns from now on.
+    /// Returns the error of a request that can never end, which every call returns from now on.
     pub(crate) fn give_up(&mut self, request: Request) -> Error {
         let way = self.side_of(request).unwrap_or_else(|| match Side::of(request) {
             Side::Twin(number) => match self.rest().twins.get(number) {

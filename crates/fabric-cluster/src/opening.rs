@@ -36,7 +36,7 @@ impl ClusterEndpoint {
         closed.and(rest.outer.close_context(ContextPlace(opened.number)))
     }
 
-    /// What a context is in the inner fabric, if all its members are on this host.
+    /// Returns what a context is in the inner fabric, if all its members are on this host.
     #[inline]
     pub(crate) fn inner_place(&self, place: ContextPlace) -> Option<ContextPlace> {
         self.rest().contexts.get(place)?.inner

@@ -33,7 +33,7 @@ pub(crate) struct Outside {
     pub(crate) outer_first: bool,
     /// Polls of the inner fabric, to look at the outer one now and then.
     pub(crate) polls: u32,
-    /// Whether this rank has said that it leaves.
+    /// True if this rank has said that it leaves.
     pub(crate) has_left: bool,
 }
 
@@ -47,7 +47,7 @@ impl ClusterEndpoint {
         ManuallyDrop::new(ClusterEndpoint { inner: NonNull::from(inner), rest })
     }
 
-    /// What [`seen_as`](ClusterEndpoint::seen_as) needs.
+    /// Returns what [`seen_as`](ClusterEndpoint::seen_as) needs.
     pub(crate) fn rest_pointer(&self) -> NonNull<Outside> {
         self.rest
     }

@@ -24,36 +24,36 @@ impl Places {
         Places { here, local, hosts }
     }
 
-    /// The number of a rank of the run on this host, if it is on this host.
+    /// Returns the number of a rank of the run on this host, if it is on this host.
     #[inline]
     pub(crate) fn local(&self, rank: usize) -> Option<usize> {
         self.local[rank].map(|own| own as usize)
     }
 
-    /// A number for the host of a rank, the lowest rank there.
+    /// Returns a number for the host of a rank, the lowest rank there.
     pub(crate) fn host_of(&self, rank: usize) -> Option<usize> {
         self.hosts.get(rank).map(|&host| usize::from(host))
     }
 
-    /// Whether all ranks of the run are on this host.
+    /// Returns whether all ranks of the run are on this host.
     pub(crate) fn are_all_here(&self) -> bool {
         self.here.len() == self.local.len()
     }
 
-    /// A selector of one sender on this host, as the host numbers it.
+    /// Returns a selector of one sender on this host, as the host numbers it.
     #[inline]
     pub(crate) fn inner_selector(&self, selector: Selector) -> Selector {
         let source = selector.source.and_then(|rank| self.local[rank as usize]);
         Selector { source, ..selector }
     }
 
-    /// A message of this host, with its sender's rank of the run.
+    /// Returns a message of this host, with its sender's rank of the run.
     #[inline]
     pub(crate) fn outer_envelope(&self, envelope: Envelope) -> Envelope {
         Envelope { source: self.here[envelope.source as usize] as u32, ..envelope }
     }
 
-    /// An error of this host's ranks, with the rank of the run.
+    /// Returns an error of this host's ranks, with the rank of the run.
     pub(crate) fn outer_error(&self, error: Error) -> Error {
         let run_rank = |rank: usize| self.here.get(rank).copied().unwrap_or(rank);
         match error {

@@ -52,7 +52,7 @@ impl Side {
         }
     }
 
-    /// The request of the cluster.
+    /// Returns the request of the cluster.
     #[inline]
     pub(crate) fn request(self) -> Request {
         let (number, bits) = match self {
@@ -80,7 +80,7 @@ impl Twins {
         self.places[number]
     }
 
-    /// Whether none is open.
+    /// Returns whether none is open.
     #[inline]
     pub(crate) fn are_settled(&self) -> bool {
         self.open.is_empty()

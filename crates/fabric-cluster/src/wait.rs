@@ -126,7 +126,7 @@ impl ClusterEndpoint {
         }
     }
 
-    /// The error of a wait for requests of which none can end.
+    /// Returns the error of a wait for requests of which none can end.
     fn why_none_can_end(&mut self, requests: &[Request]) -> Result<Option<Error>> {
         let none = |this: &Self| requests.iter().all(|&request| this.cannot_end(request));
         if !none(self) {

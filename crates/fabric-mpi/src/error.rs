@@ -39,7 +39,7 @@ impl Library {
         }
     }
 
-    /// The class of an error.
+    /// Returns the class of an error.
     pub(crate) fn class(&self, status: c_int) -> c_int {
         let mut class = status;
         // SAFETY: `class` is live; the function may be called at any time.
@@ -47,7 +47,7 @@ impl Library {
         class
     }
 
-    /// The MPI's error string, in one line.
+    /// Returns the MPI's error string, in one line.
     pub(crate) fn error_string(&self, status: c_int) -> String {
         let mut room = [0u8; 4096];
         let mut length = 0;
@@ -58,9 +58,9 @@ impl Library {
     }
 }
 
-/// The length of a message that was cut, from the error string of MPICH and MPIs derived from it, whose statuses hold
-/// the length of the buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases swap the two;
-/// the message is the longer one.
+/// Returns the length of a message that was cut, from the error string of MPICH and MPIs derived from it, whose
+/// statuses hold the length of the buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases swap
+/// the two; the message is the longer one.
 pub(crate) fn message_bytes_in(error_string: &str) -> Option<usize> {
     let (before, after) = error_string.split_once(" bytes received but buffer size is ")?;
     let one = before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;

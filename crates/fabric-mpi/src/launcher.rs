@@ -58,12 +58,12 @@ impl Flavour {
         }
     }
 
-    /// The one with this name.
+    /// Returns the one with this name.
     pub fn named(name: &str) -> Option<Flavour> {
         Flavour::ALL.into_iter().find(|flavour| flavour.name() == name)
     }
 
-    /// Whose a launcher is, by the words that it gives as its version.
+    /// Returns whose a launcher is, by the words that it gives as its version.
     fn of_words(words: &str) -> Option<Flavour> {
         let marks = [
             ("Intel(R) MPI", Flavour::Intel),
@@ -87,7 +87,7 @@ impl std::fmt::Display for Flavour {
 }
 
 impl Launcher {
-    /// The launcher of `flavour`: in the installation of `library` if that is given, else the first in PATH.
+    /// Returns the launcher of `flavour`: in the installation of `library` if that is given, else the first in PATH.
     ///
     /// # Errors
     /// [`LauncherError`] tells what was found instead.
@@ -124,7 +124,7 @@ impl Launcher {
         Ok(Launcher { flavour, mpiexec, library })
     }
 
-    /// The command that starts `program` with `arguments` as `ranks` processes, on this host unless the user's
+    /// Returns the command that starts `program` with `arguments` as `ranks` processes, on this host unless the user's
     /// environment says otherwise.
     pub fn command(&self, ranks: usize, program: &Path, arguments: &[String]) -> Command {
         let mut command = Command::new(&self.mpiexec);
@@ -169,7 +169,7 @@ fn version(mpiexec: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The library of the installation that an executable in its `bin` belongs to.
+/// Returns the library of the installation that an executable in its `bin` belongs to.
 fn library_beside(executable: &Path) -> Option<PathBuf> {
     let root = executable.canonicalize().ok()?;
     let root = root.parent()?.parent()?;
@@ -182,13 +182,13 @@ fn library_beside(executable: &Path) -> Option<PathBuf> {
     installed.chain([built]).find(|file| file.is_file())
 }
 
-/// Whether an MPI launcher has started this process, as one of several.
+/// Returns whether an MPI launcher has started this process, as one of several.
 pub fn has_started_this_process() -> bool {
     let marks = ["PMI_RANK", "PMIX_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK", "CORNERSTONE_MPI_RANK"];
     marks.iter().any(|mark| std::env::var_os(mark).is_some())
 }
 
-/// How many processes the launcher says that it has started, this one among them; none if it does not say.
+/// Returns how many processes the launcher says that it has started, this one among them; none if it does not say.
 pub fn processes_started() -> Option<usize> {
     let marks =
         ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "CORNERSTONE_MPI_SIZE", "SLURM_STEP_NUM_TASKS"];
@@ -197,7 +197,7 @@ pub fn processes_started() -> Option<usize> {
     marks.iter().filter_map(|mark| std::env::var(mark).ok()?.parse().ok()).max()
 }
 
-/// The launcher that this process descends from, where it can be told.
+/// Returns the launcher that this process descends from, where it can be told.
 pub(crate) fn ancestor() -> Option<PathBuf> {
     let is_launcher = |program: &PathBuf| {
         let name = program.file_name().unwrap_or_default().to_string_lossy();
@@ -208,8 +208,8 @@ pub(crate) fn ancestor() -> Option<PathBuf> {
     ancestors().into_iter().find(is_launcher)
 }
 
-/// Where an MPI library may be, if none is named: where the loader looks; in the installation of the launcher that
-/// started this process; in that of the first `mpiexec` in PATH.
+/// Returns where an MPI library may be, if none is named: where the loader looks; in the installation of the launcher
+/// that started this process; in that of the first `mpiexec` in PATH.
 pub(crate) fn candidates() -> Vec<PathBuf> {
     let mut files = vec![PathBuf::from(ABI_NAME)];
     files.extend(ancestors().iter().filter_map(|launcher| library_beside(launcher)));
@@ -220,7 +220,8 @@ pub(crate) fn candidates() -> Vec<PathBuf> {
     files
 }
 
-/// The programs of the processes that this one descends from, the nearest first, as far as they may be looked at.
+/// Returns the programs of the processes that this one descends from, the nearest first, as far as they may be looked
+/// at.
 fn ancestors() -> Vec<PathBuf> {
     let mut programs = Vec::new();
     let mut process = std::process::id();

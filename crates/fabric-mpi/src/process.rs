@@ -9,7 +9,8 @@ use crate::MpiEndpoint;
 pub struct MpiProcess(Process<MpiEndpoint>);
 
 impl MpiProcess {
-    /// The process at this end of an MPI. It finds out, together with the others, who is where and what time it is.
+    /// Returns the process at this end of an MPI. It finds out, together with the others, who is where and what time it
+    /// is.
     pub(crate) fn new(endpoint: MpiEndpoint, skew: Option<Skew>) -> Result<Self> {
         let mut process = Process::new(endpoint);
         let places = hosts::settle(&mut process.world())?;

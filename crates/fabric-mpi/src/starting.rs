@@ -46,7 +46,7 @@ extern "C" fn explain() {
     );
 }
 
-/// The launcher that started this process, for a message.
+/// Returns the launcher that started this process, for a message.
 pub(crate) fn describe_launcher() -> String {
     launcher::ancestor()
         .map_or_else(|| "its launcher".into(), |program| format!("'{}'", program.display()))

@@ -115,7 +115,8 @@ impl World {
         }
     }
 
-    /// The error of a process that found itself alone. It finalises the MPI first: one that is not finalised complains.
+    /// Returns the error of a process that found itself alone. It finalises the MPI first: one that is not finalised
+    /// complains.
     fn alone(library: &Library, started: usize) -> JoinError {
         // SAFETY: MPI has been initialised, and nobody calls it after this.
         unsafe { (library.general.finalize)() };
@@ -149,17 +150,17 @@ impl World {
         self.rank
     }
 
-    /// How many processes there are.
+    /// Returns how many processes there are.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// What the library says of itself, in a line.
+    /// Returns what the library says of itself, in a line.
     pub fn library_version(&self) -> String {
         self.library.version_line()
     }
 
-    /// The library's file.
+    /// Returns the library's file.
     pub fn library_path(&self) -> &std::path::Path {
         &self.library.path
     }
@@ -257,7 +258,7 @@ impl World {
         MpiProcess::new(endpoint, self.options.skew)
     }
 
-    /// The largest tag of this MPI.
+    /// Returns the largest tag of this MPI.
     fn tag_max(&self) -> Result<u32> {
         let constants = &self.library.constants;
         let (mut value, mut found) = (std::ptr::null_mut::<c_int>(), 0);

@@ -4,9 +4,9 @@ use crate::Host;
 
 /// The environment, or what stands for it.
 pub trait Surroundings {
-    /// The value of a variable.
+    /// Returns the value of a variable.
     fn variable(&self, name: &str) -> Option<String>;
-    /// The text of a file, or why it cannot be read.
+    /// Returns the text of a file, or why it cannot be read.
     fn file(&self, path: &str) -> Result<String, String>;
 }
 
@@ -26,8 +26,8 @@ impl Surroundings for OfThisProcess {
 /// How the hosts are read out of a variable's value.
 type Reading = fn(&dyn Surroundings, String) -> Result<Vec<Host>, String>;
 
-/// The hosts of the job that this process belongs to, as its batch system says, and the variable that says it; `None`
-/// where no batch system has started it.
+/// Returns the hosts of the job that this process belongs to, as its batch system says, and the variable that says it;
+/// `None` where no batch system has started it.
 ///
 /// # Errors
 /// What of it makes no sense, with the variable's name.
@@ -73,7 +73,7 @@ fn of_slurm(surroundings: &dyn Surroundings, list: String) -> Result<Vec<Host>, 
     names.iter().zip(slots).map(|(name, slots)| Host::named(name, slots)).collect()
 }
 
-/// The names of a list with ranges in brackets. A range keeps the width of its first number.
+/// Returns the names of a list with ranges in brackets. A range keeps the width of its first number.
 fn expand(list: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     let (mut word, mut depth) = (String::new(), 0);

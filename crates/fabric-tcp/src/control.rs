@@ -110,7 +110,7 @@ pub(crate) enum Received {
 }
 
 impl Inbox {
-    /// The next message. Waits for one only if the stream blocks.
+    /// Returns the next message. Waits for one only if the stream blocks.
     pub(crate) fn receive(&mut self, mut stream: &TcpStream) -> Received {
         let mut room = [0; 16 << 10];
         loop {
@@ -129,7 +129,7 @@ impl Inbox {
         }
     }
 
-    /// The next complete message. `Some(None)` if the bytes are no message.
+    /// Returns the next complete message. `Some(None)` if the bytes are no message.
     fn next(&mut self) -> Option<Option<Message>> {
         let (head, rest) = self.bytes.split_first_chunk::<HEAD_BYTES>()?;
         let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
@@ -177,7 +177,7 @@ impl Control {
         self.stream.as_fd()
     }
 
-    /// The connection, to report through.
+    /// Returns the connection, to report through.
     pub(crate) fn stream(&self) -> Rc<TcpStream> {
         Rc::clone(&self.stream)
     }

@@ -27,7 +27,7 @@ pub struct TcpEndpoint {
     address: String,
     /// Room for the requests of a window, kept so that no allocation falls into a measurement.
     window: Vec<Request>,
-    /// Whether the wait that is under way has slept until a limit. From then on a check at every poll costs little.
+    /// True if the wait that is under way has slept until a limit. From then on a check at every poll costs little.
     waits_long: bool,
     /// What had moved when the program last looked for something in vain.
     rested_at: u64,
@@ -37,7 +37,7 @@ pub struct TcpEndpoint {
 const POLLS_BETWEEN_CHECKS: u32 = 1024;
 
 impl TcpEndpoint {
-    /// The rank over `engine`, with the placement and the time that it finds out together with the others.
+    /// Returns the rank over `engine`, with the placement and the time that it finds out together with the others.
     pub(crate) fn meet(engine: Engine, address: String) -> Result<Process<Self>> {
         let known = engine.supervision.placement();
         let local = LocalClock::ONE_HOST;
@@ -73,7 +73,7 @@ impl TcpEndpoint {
         Ok(())
     }
 
-    /// What hands reports to the process that started the run, also while a program holds this rank.
+    /// Returns what hands reports to the process that started the run, also while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.engine.supervision.reporter()
     }

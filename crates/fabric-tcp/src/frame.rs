@@ -56,7 +56,7 @@ impl Header {
         bytes
     }
 
-    /// The header in these bytes, or `None` if no rank of this version sends them.
+    /// Returns the header in these bytes, or `None` if no rank of this version sends them.
     pub(crate) fn from_bytes(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
         let word = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])

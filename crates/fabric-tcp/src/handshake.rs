@@ -44,7 +44,7 @@ impl Purpose {
     const ALL: [Purpose; 5] =
         [Purpose::Messages, Purpose::Control, Purpose::Host, Purpose::Process, Purpose::Port];
 
-    /// How many bytes a caller tells of itself behind its proof.
+    /// Returns how many bytes a caller tells of itself behind its proof.
     fn told_bytes(self) -> usize {
         match self {
             Purpose::Process | Purpose::Port => ProcessName::BYTES,
@@ -79,7 +79,7 @@ struct Answer {
     proof: Proof,
 }
 
-/// A proof of one side. The role keeps one side's proof from being the other's.
+/// Returns a proof of one side. The role keeps one side's proof from being the other's.
 fn proof(secret: &Secret, role: &[u8], hello: &[u8; HELLO_BYTES], nonce: &[u8]) -> Proof {
     secret.prove(&[role, hello, nonce])
 }

@@ -115,7 +115,7 @@ fn wait_for_end(control: &TcpStream) {
     }
 }
 
-/// The next line of standard input, without its end, and not a byte more: what follows is for a rank.
+/// Returns the next line of standard input, without its end, and not a byte more: what follows is for a rank.
 fn read_line() -> Option<String> {
     let mut line = Vec::new();
     loop {

@@ -78,7 +78,7 @@ impl Host {
         }
     }
 
-    /// The host of that name.
+    /// Returns the host of that name.
     ///
     /// # Errors
     /// That it is no name.
@@ -91,21 +91,22 @@ impl Host {
         Ok(Host { name: name.into(), slots, addresses: Vec::new() })
     }
 
-    /// Whether it is this host by its very name.
+    /// Returns whether it is this host by its very name.
     pub(crate) fn is_here(&self) -> bool {
         let address = self.name.parse::<std::net::IpAddr>();
         self.name == "localhost" || address.is_ok_and(|address| address.is_loopback())
     }
 }
 
-/// Whether addresses follow a host's slots. Without slots, what stands before the sign is a user, as agents take it.
+/// Returns whether addresses follow a host's slots. Without slots, what stands before the sign is a user, as agents
+/// take it.
 fn has_addresses(host: &str) -> bool {
     let Some((before, _)) = host.rsplit_once('@') else { return false };
     before.rsplit_once(':').is_some_and(|(_, slots)| slots.trim().parse::<usize>().is_ok())
 }
 
-/// The host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if there
-/// are too few.
+/// Returns the host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if
+/// there are too few.
 pub fn places(hosts: &[Host], ranks: usize) -> Option<Vec<&Host>> {
     let places: Vec<&Host> =
         hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.slots)).take(ranks).collect();

@@ -24,17 +24,17 @@ impl Launched {
         Ok(all)
     }
 
-    /// The rank over shared memory.
+    /// Returns the rank over shared memory.
     pub(crate) fn endpoint_mut(&mut self) -> &mut ShmEndpoint {
         self.0.endpoint_mut()
     }
 
-    /// Why the run was given up, if it was.
+    /// Returns why the run was given up, if it was.
     pub(crate) fn given_up(&self) -> Option<Error> {
         self.0.endpoint().given_up()
     }
 
-    /// What the launcher knows of the ranks' processors.
+    /// Returns what the launcher knows of the ranks' processors.
     pub(crate) fn placement(&self) -> Settled {
         Settled {
             processor: self.0.endpoint().processor(),

@@ -21,7 +21,7 @@ pub enum Joined {
     Tcp(TcpEndpoint),
 }
 
-/// The job that tells the ranks of a launch to pass their messages over TCP. All ranks get the same.
+/// Returns the job that tells the ranks of a launch to pass their messages over TCP. All ranks get the same.
 pub fn job(secret: &Secret) -> Vec<u8> {
     [MARK, secret.as_bytes()].concat()
 }
@@ -45,7 +45,7 @@ pub fn join_from_library(shared_memory: ShmEndpoint) -> Result<Joined> {
     }
 }
 
-/// The secret in a job; none if the run is not one over TCP.
+/// Returns the secret in a job; none if the run is not one over TCP.
 fn secret_in(job: &[u8]) -> Option<Result<Secret>> {
     let bytes = job.strip_prefix(MARK)?;
     let secret = bytes.try_into().map(Secret::from_bytes);

@@ -74,7 +74,7 @@ pub(crate) fn single(connected: Vec<Connected>) -> Result<Vec<Option<Stream>>> {
     })
 }
 
-/// The rank over an engine whose connections are there.
+/// Returns the rank over an engine whose connections are there.
 pub(crate) fn begin(engine: Engine, own: IpAddr) -> Result<TcpProcess> {
     TcpEndpoint::meet(engine, own.to_string()).map(TcpProcess::new)
 }

@@ -85,18 +85,18 @@ impl OtherProcesses {
         self.parts.name()
     }
 
-    /// The number of a process: its rank, if it is of this run.
+    /// Returns the number of a process: its rank, if it is of this run.
     pub fn meet(&mut self, name: &ProcessName) -> usize {
         let index = self.known.meet(name);
         self.known.number(index)
     }
 
-    /// Whether this process's name comes before that of another that it has met.
+    /// Returns whether this process's name comes before that of another that it has met.
     pub fn comes_before(&self, other: usize) -> bool {
         self.known.with_number(other).is_some_and(|index| self.name() < self.known.name(index))
     }
 
-    /// Whether this process is connected with all of these. If not, it is on its way there.
+    /// Returns whether this process is connected with all of these. If not, it is on its way there.
     ///
     /// # Errors
     /// [`Error::System`] if one of them cannot be called.
@@ -147,7 +147,7 @@ impl OtherProcesses {
         place.map(|place| self.ports.swap_remove(place)).is_some()
     }
 
-    /// The number of a process once it has answered that its port is open.
+    /// Returns the number of a process once it has answered that its port is open.
     ///
     /// # Errors
     /// [`Error::System`] if nobody answers there, or the port is not open.
@@ -345,7 +345,7 @@ impl OtherProcesses {
         self.engine.leave()
     }
 
-    /// Whether anything that was sent may still be taken.
+    /// Returns whether anything that was sent may still be taken.
     pub fn is_sending(&self) -> bool {
         self.engine.is_sending()
     }
@@ -358,13 +358,13 @@ impl OtherProcesses {
         self.engine.say_goodbye()
     }
 
-    /// Whether everybody with whom there is a context has ended its part: then this process may end.
+    /// Returns whether everybody with whom there is a context has ended its part: then this process may end.
     pub fn is_through(&self) -> bool {
         let mut peers = self.contexts.peers();
         peers.all(|peer| self.engine.has_ended(peer)) && !self.engine.has_outgoing()
     }
 
-    /// Whether anybody may send something: whether there is a context, a port or a call under way.
+    /// Returns whether anybody may send something: whether there is a context, a port or a call under way.
     pub fn is_used(&self) -> bool {
         !self.contexts.are_none() || !self.ports.is_empty() || self.known.are_called()
     }

@@ -22,7 +22,7 @@ impl TcpProcess {
         self.0.endpoint_mut()
     }
 
-    /// What hands reports to the process that started the run while a program holds this rank.
+    /// Returns what hands reports to the process that started the run while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.0.endpoint().reporter()
     }

@@ -59,17 +59,17 @@ impl Reconnector {
         Reconnector { rank, addresses, secret, acceptor, attempts: Vec::new(), stepped }
     }
 
-    /// How many paths there are to a rank.
+    /// Returns how many paths there are to a rank.
     pub(crate) fn paths(&self, peer: usize) -> usize {
         paths(&self.addresses[self.rank], &self.addresses[peer])
     }
 
-    /// What becomes readable when somebody calls.
+    /// Returns what becomes readable when somebody calls.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.acceptor.descriptors()
     }
 
-    /// Whether the next step is due.
+    /// Returns whether the next step is due.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         now - self.stepped >= STEP_INTERVAL
     }
@@ -154,12 +154,12 @@ impl Reconnector {
     }
 }
 
-/// How many paths there are between two ranks that listen at these addresses.
+/// Returns how many paths there are between two ranks that listen at these addresses.
 pub(crate) fn paths(here: &[SocketAddr], there: &[SocketAddr]) -> usize {
     here.len().min(there.len())
 }
 
-/// The path of a connection that another process has made to one of these addresses.
+/// Returns the path of a connection that another process has made to one of these addresses.
 pub(crate) fn path_here(addresses: &[SocketAddr], stream: &TcpStream) -> usize {
     let called = stream.local_addr().map(|address| address.ip()).ok();
     addresses.iter().position(|address| Some(address.ip()) == called).unwrap_or(0)

@@ -175,7 +175,7 @@ pub fn bind(argument: &str) -> Result<()> {
     bound.map_err(|error| failed(error.to_string()))
 }
 
-/// The addresses of each rank, a line each.
+/// Returns the addresses of each rank, a line each.
 fn parse(list: &str) -> Option<Vec<Vec<SocketAddr>>> {
     let words = |line: &str| line.split(' ').map(|word| word.parse().ok()).collect();
     list.lines().map(words).collect()

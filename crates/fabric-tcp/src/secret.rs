@@ -16,7 +16,7 @@ impl Secret {
     /// Its length.
     pub const BYTES: usize = 32;
 
-    /// A new one, from the system's source of random numbers.
+    /// Returns a new one, from the system's source of random numbers.
     ///
     /// # Errors
     /// Those of the system.
@@ -24,7 +24,7 @@ impl Secret {
         Ok(Secret(random()?))
     }
 
-    /// The one with these bytes.
+    /// Returns the one with these bytes.
     pub const fn from_bytes(bytes: [u8; Secret::BYTES]) -> Self {
         Secret(bytes)
     }
@@ -34,7 +34,7 @@ impl Secret {
         &self.0
     }
 
-    /// The one that [`Secret::to_line`] has written; `None` if the line holds something else.
+    /// Returns the one that [`Secret::to_line`] has written; `None` if the line holds something else.
     pub fn from_line(line: &str) -> Option<Self> {
         let digits = line.trim().as_bytes();
         if digits.len() != 2 * Secret::BYTES || !digits.is_ascii() {
@@ -57,7 +57,7 @@ impl Secret {
         self.over(parts).finalize().into_bytes().into()
     }
 
-    /// Whether `proof` is the one over these parts. It takes the same time wherever the two differ.
+    /// Returns whether `proof` is the one over these parts. It takes the same time wherever the two differ.
     pub(crate) fn is_proof(&self, proof: &Proof, parts: &[&[u8]]) -> bool {
         self.over(parts).verify_slice(proof).is_ok()
     }

@@ -49,7 +49,7 @@ impl<'a, const N: usize> Pieces<'a, N> {
         }
     }
 
-    /// How many bytes are to be written.
+    /// Returns how many bytes are to be written.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

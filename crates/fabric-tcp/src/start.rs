@@ -46,7 +46,7 @@ pub enum Starting {
     EachHost {
         /// A line that the host reads: what to start.
         task: String,
-        /// Whether the ranks are any program: one that may never join, writes to this process's standard output and
+        /// True if the ranks are any program: one that may never join, writes to this process's standard output and
         /// error, and whose rank 0 reads this process's standard input.
         any_program: bool,
     },
@@ -94,7 +94,7 @@ struct Run<'a> {
     begun: bool,
     connect_until: Instant,
     failure: Option<LaunchError>,
-    /// Whether the failure is only what a rank reported of another.
+    /// True if the failure is only what a rank reported of another.
     is_secondhand: bool,
     kill_at: Option<Instant>,
     /// Which rank died or failed, if it was one, and why the run was given up.
@@ -153,7 +153,7 @@ pub fn start(
     run.failure.map_or(Ok(()), Err)
 }
 
-/// What each rank is told of listening.
+/// Returns what each rank is told of listening.
 fn listening(options: &StartOptions, places: &[&Host]) -> Vec<Message> {
     let has_several = places.iter().any(|host| host.addresses.len() > 1);
     let limit = options.reconnect.or(has_several.then_some(REACH_LIMIT));
@@ -165,7 +165,7 @@ fn listening(options: &StartOptions, places: &[&Host]) -> Vec<Message> {
     places.iter().map(told).collect()
 }
 
-/// The ranks of each process that is started, in their order, and its host.
+/// Returns the ranks of each process that is started, in their order, and its host.
 fn groups<'a>(starting: &Starting, places: &[&'a Host]) -> Vec<(&'a Host, Vec<usize>)> {
     let mut groups: Vec<(&Host, Vec<usize>)> = Vec::new();
     for (rank, &host) in places.iter().enumerate() {
@@ -193,7 +193,7 @@ fn checked_places(options: &StartOptions) -> Result<Vec<&Host>, LaunchError> {
     }
 }
 
-/// The address of this host from which the first other host is reached.
+/// Returns the address of this host from which the first other host is reached.
 fn address_towards(places: &[&Host]) -> Result<SocketAddr, LaunchError> {
     let Some(host) = places.iter().find(|host| !host.is_here()) else {
         return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));

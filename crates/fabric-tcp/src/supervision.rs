@@ -26,7 +26,7 @@ pub(crate) enum Supervision {
 }
 
 impl Supervision {
-    /// The launcher, where it is on the same host.
+    /// Returns the launcher, where it is on the same host.
     pub(crate) fn launcher(&mut self) -> Option<&mut ShmEndpoint> {
         match self {
             Supervision::Local(launched) => Some(launched.endpoint_mut()),
@@ -34,12 +34,12 @@ impl Supervision {
         }
     }
 
-    /// Whether there is nobody.
+    /// Returns whether there is nobody.
     pub(crate) fn is_nobody(&self) -> bool {
         matches!(self, Supervision::Nobody)
     }
 
-    /// Why the run was given up, if it was.
+    /// Returns why the run was given up, if it was.
     pub(crate) fn given_up(&mut self) -> Option<Error> {
         match self {
             Supervision::Local(launched) => launched.given_up(),
@@ -48,7 +48,7 @@ impl Supervision {
         }
     }
 
-    /// Why the run was given up, which may take a moment to become known. `None` if it does not.
+    /// Returns why the run was given up, which may take a moment to become known. `None` if it does not.
     pub(crate) fn wait_for_cause(&mut self) -> Option<Error> {
         let begin = Instant::now();
         loop {
@@ -60,7 +60,7 @@ impl Supervision {
         }
     }
 
-    /// What becomes readable when the run may have been given up. `None` if nothing does.
+    /// Returns what becomes readable when the run may have been given up. `None` if nothing does.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Supervision::Local(_) | Supervision::Nobody => None,
@@ -77,7 +77,7 @@ impl Supervision {
         }
     }
 
-    /// What the launcher knows of the ranks' processors. `None` where the ranks have to find that out together.
+    /// Returns what the launcher knows of the ranks' processors. `None` where the ranks have to find that out together.
     pub(crate) fn placement(&self) -> Option<Settled> {
         match self {
             Supervision::Local(launched) => Some(launched.placement()),
@@ -85,7 +85,7 @@ impl Supervision {
         }
     }
 
-    /// The rank that the launcher on this host has started, whose memory all ranks share.
+    /// Returns the rank that the launcher on this host has started, whose memory all ranks share.
     pub(crate) fn launched(&self) -> Option<&ShmEndpoint> {
         match self {
             Supervision::Local(launched) => Some(launched.endpoint()),
@@ -111,7 +111,7 @@ impl Supervision {
         }
     }
 
-    /// What hands reports to the process that started the run.
+    /// Returns what hands reports to the process that started the run.
     pub(crate) fn reporter(&self) -> Reporter {
         match self {
             Supervision::Local(launched) => Reporter::local(launched.reporter()),

@@ -54,14 +54,14 @@ impl Processors {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The one processor, where there is only one.
+    /// Returns the one processor, where there is only one.
     pub fn only(&self) -> Option<usize> {
         let word = self.0.iter().position(|word| *word != 0)?;
         (self.count() == 1).then(|| word * 64 + self.0[word].trailing_zeros() as usize)
     }
 }
 
-/// Whether every one of these processes, all on one host, can have a processor for itself at the same time.
+/// Returns whether every one of these processes, all on one host, can have a processor for itself at the same time.
 pub(crate) fn enough(processes: &[Processors]) -> bool {
     let mut all = [0; Processors::WORDS];
     for process in processes {

@@ -10,7 +10,7 @@ use crate::processors::{Processors, enough};
 /// What the ranks know of their places after [`settle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// Whether all ranks can run at the same time.
+    /// True if all ranks can run at the same time.
     pub every_rank_has_a_processor: bool,
     /// How many hosts there are.
     pub hosts: usize,

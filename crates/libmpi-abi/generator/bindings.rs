@@ -146,7 +146,7 @@ fn export(function: &Function, server: Option<&Server>) -> String {
     )
 }
 
-/// Whose error handler a failure goes to.
+/// Returns whose error handler a failure goes to.
 fn raised_on(function: &Function) -> String {
     let named = |c_type: &str| function.parameters.iter().find(|one| one.c_type == c_type);
     let base = function.name.trim_end_matches("_c");
@@ -202,7 +202,7 @@ fn call(function: &Function, server: &Server) -> String {
     format!("{{ {checks}{call} }}")
 }
 
-/// The arguments of communication: those that describe one thing together are one.
+/// Returns the arguments of communication: those that describe one thing together are one.
 fn grouped(parameters: &[&Parameter]) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut rest = parameters;
@@ -274,8 +274,8 @@ fn is_checked(function: &Function) -> bool {
     function.result == "int" && !function.name.ends_with("_toint")
 }
 
-/// Whether a parameter is the place of one result, which must not be null. Statuses may be ignored, strings of no room
-/// be null, and of arguments of `main` there may be none.
+/// Returns whether a parameter is the place of one result, which must not be null. Statuses may be ignored, strings of
+/// no room be null, and of arguments of `main` there may be none.
 fn is_result(parameter: &Parameter) -> bool {
     let Some(target) = parameter.c_type.strip_suffix('*').map(str::trim) else { return false };
     let may_be_null = ["void", "char", "Status"].contains(&target) || target.ends_with('*');

@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 /// One function, or one type of callback.
 pub(crate) struct Function {
     pub(crate) name: String,
-    /// Whether it takes large counts: NAME_c.
+    /// True if it takes large counts: NAME_c.
     pub(crate) large: bool,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) result: String,
@@ -37,7 +37,7 @@ pub(crate) struct Function {
 pub(crate) struct Parameter {
     pub(crate) name: String,
     pub(crate) c_type: String,
-    /// Whether the other variant has another type here.
+    /// True if the other variant has another type here.
     pub(crate) varies: bool,
 }
 
@@ -92,7 +92,7 @@ fn kind(head: &str) -> Option<Kind> {
     })
 }
 
-/// The one or two functions of a line.
+/// Returns the one or two functions of a line.
 fn functions(line: &str) -> Option<Vec<Function>> {
     let (name, rest) = line.split_once('(')?;
     let (parameters, rest) = rest.rsplit_once(')')?;

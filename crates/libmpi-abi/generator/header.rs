@@ -132,7 +132,7 @@ fn enumerators(out: &mut String, section: &Section) {
     out.push_str(&lines.join(","));
 }
 
-/// A type of the data with its prefix: `const Count[]` is `const MPI_Count[]`.
+/// Returns a type of the data with its prefix: `const Count[]` is `const MPI_Count[]`.
 fn c_type(short: &str) -> String {
     let own = short.trim_start_matches("const ");
     let constant = if own.len() < short.len() { "const " } else { "" };

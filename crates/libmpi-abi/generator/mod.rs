@@ -14,7 +14,7 @@ use std::path::Path;
 /// The folder of the crate libmpich-abi, seen from this one's `abi`.
 const MPICH: &str = "../../libmpich-abi";
 
-/// The generated files, as paths below the crate's folder and their contents.
+/// Returns the generated files, as paths below the crate's folder and their contents.
 pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)>, String> {
     let read = |name: &str| {
         let path = crate_folder.join("abi").join(name);

@@ -57,7 +57,7 @@ pub(crate) fn parse(text: &str, abi: &Abi) -> Result<Parameters, String> {
     Ok(read)
 }
 
-/// The pairs of values: those of `own` beside those of the standard ABI.
+/// Returns the pairs of values: those of `own` beside those of the standard ABI.
 pub(crate) fn values(own: &Abi, standard: &Abi) -> Result<String, String> {
     let mut out = format!("{NOTE}\nuse std::ffi::c_int;\n");
     for section in &own.sections {
@@ -89,7 +89,7 @@ pub(crate) fn values(own: &Abi, standard: &Abi) -> Result<String, String> {
     Ok(out)
 }
 
-/// The value of a constant of the standard ABI.
+/// Returns the value of a constant of the standard ABI.
 fn number<'a>(abi: &'a Abi, name: &str) -> Option<&'a str> {
     let mut entries = abi.sections.iter().flat_map(|section| &section.entries);
     entries.find(|entry| entry.0 == name).map(|entry| entry.1.as_str())
@@ -123,7 +123,7 @@ use crate::status::Status;
 
 ";
 
-/// The exported functions.
+/// Returns the exported functions.
 pub(crate) fn functions(abi: &Abi, parameters: &Parameters) -> String {
     let mut out = format!("{NOTE}{IMPORTS}");
     for function in &abi.functions {
@@ -158,7 +158,7 @@ fn forward(function: &Function, base: &str, parameters: &Parameters) -> String {
     )
 }
 
-/// The type of a parameter at the border, and what makes an argument of it.
+/// Returns the type of a parameter at the border, and what makes an argument of it.
 fn convert(parameter: &Parameter, function: &str, parameters: &Parameters) -> (String, String) {
     let (name, c_type) = (local(parameter), parameter.c_type.as_str());
     let of = |map: &BTreeMap<String, String>| {

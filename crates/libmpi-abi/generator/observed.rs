@@ -39,7 +39,7 @@ pub(crate) fn parse(text: &str, abi: &Abi) -> Result<Vec<Observed>, String> {
     Ok(all)
 }
 
-/// The exported functions.
+/// Returns the exported functions.
 pub(crate) fn entries(abi: &Abi, observed: &[Observed]) -> String {
     let mut out = format!(
         "{NOTE}#![allow(unused_variables)] // As the data have it.\n\n\
@@ -78,7 +78,7 @@ fn entry(number: usize, function: &Function, observed: &Observed) -> String {
     )
 }
 
-/// The functions by their numbers, and what each is.
+/// Returns the functions by their numbers, and what each is.
 pub(crate) fn functions(observed: &[Observed]) -> String {
     let mut out = String::from(
         "// Made from crates/libprofile/observed.txt; do not edit.\n\nuse super::Class;\n\n\

@@ -101,7 +101,7 @@ impl Partner {
     }
 }
 
-/// An array that the caller passes in, which may be null only if it is empty.
+/// Returns an array that the caller passes in, which may be null only if it is empty.
 ///
 /// # Safety
 /// The array has `count` elements and stays as it is.
@@ -142,7 +142,7 @@ impl IntOrCount {
         }
     }
 
-    /// The first `count` numbers.
+    /// Returns the first `count` numbers.
     ///
     /// # Safety
     /// The array has as many.

@@ -76,7 +76,7 @@ impl KeyFunctions for Functions {
     }
 }
 
-/// The key behind a number.
+/// Returns the key behind a number.
 fn get(of: For, key: c_int) -> Result<Rc<Key>> {
     let keys = KEYS.borrow();
     let found = keys.known.get(&key).filter(|(kind, _)| *kind == of);
@@ -84,7 +84,7 @@ fn get(of: For, key: c_int) -> Result<Rc<Key>> {
     found.map(|(_, key)| key.clone()).ok_or_else(wrong)
 }
 
-/// The value that an object has under a key.
+/// Returns the value that an object has under a key.
 pub(crate) fn find(attributes: &Attributes, of: For, key: c_int) -> Result<Option<usize>> {
     Ok(attributes.get(&get(of, key)?))
 }

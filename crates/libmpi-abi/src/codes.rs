@@ -27,7 +27,7 @@ static CODES: Shared<Codes> = Shared::new(|| Codes {
     latest: RefCell::default(),
 });
 
-/// Where the last code that was added stands.
+/// Returns where the last code that was added stands.
 pub(crate) fn last_used() -> *const c_int {
     CODES.last_used.as_ptr()
 }
@@ -37,7 +37,7 @@ pub(crate) fn note(code: c_int, words: String) {
     CODES.latest.borrow_mut().insert(code, words);
 }
 
-/// The name of a code's class.
+/// Returns the name of a code's class.
 pub(crate) fn name(code: c_int) -> String {
     let class = class_of(code);
     let known = ERROR_CLASSES.iter().find(|(known, _)| *known == class);

@@ -88,8 +88,8 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     apply(&handler, object.0, code, &words)
 }
 
-/// The communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF; programs of
-/// the time before MPI 4 set only that of MPI_COMM_WORLD, and mean it for everything.
+/// Returns the communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF;
+/// programs of the time before MPI 4 set only that of MPI_COMM_WORLD, and mean it for everything.
 fn fallback() -> Comm {
     let own = communicator::handler(COMM_SELF);
     if own.is_ok_and(|own| matches!(*own, Handler::Fatal)) { COMM_WORLD } else { COMM_SELF }
@@ -109,7 +109,7 @@ fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
     }
 }
 
-/// A status that says failure for each code.
+/// Returns a status that says failure for each code.
 fn exit_status(code: c_int) -> c_int {
     if (1..=255).contains(&code) { code } else { 1 }
 }

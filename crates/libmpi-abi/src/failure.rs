@@ -64,13 +64,13 @@ const CLASSES: &[(c_int, ErrorClass)] = &[
     (ERR_WIN, ErrorClass::Window),
 ];
 
-/// The class behind a code.
+/// Returns the class behind a code.
 pub(crate) fn class_of(code: c_int) -> ErrorClass {
     let known = CLASSES.iter().find(|(known, _)| *known == code);
     known.map_or(ErrorClass::User(code), |(_, class)| *class)
 }
 
-/// The code of a class.
+/// Returns the code of a class.
 pub(crate) fn code_of(class: ErrorClass) -> c_int {
     if let ErrorClass::User(code) = class {
         return code;
@@ -79,7 +79,7 @@ pub(crate) fn code_of(class: ErrorClass) -> c_int {
     known.map_or(ERR_INTERN, |(code, _)| *code)
 }
 
-/// An error with a code.
+/// Returns an error with a code.
 #[cold]
 pub(crate) fn error_of(code: c_int, message: impl Into<String>) -> Error {
     Error::new(class_of(code), message)

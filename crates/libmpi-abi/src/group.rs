@@ -36,17 +36,17 @@ static GROUPS: Objects<Object> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// The group behind a handle.
+/// Returns the group behind a handle.
 pub(crate) fn get(group: Group) -> Result<Rc<Object>> {
     GROUPS.get(group).ok_or_else(|| error_of(ERR_GROUP, "not a group"))
 }
 
-/// How many groups of programs there are.
+/// Returns how many groups of programs there are.
 pub(crate) fn count() -> usize {
     GROUPS.made()
 }
 
-/// A handle of its own for these members, to be freed by itself.
+/// Returns a handle of its own for these members, to be freed by itself.
 pub(crate) fn make_any(members: Members) -> Group {
     GROUPS.add(Rc::new(Object { members, send_buffer: None }))
 }
@@ -56,7 +56,7 @@ pub(crate) fn make_of_session(members: Members, send_buffer: Rc<SendBuffer>) -> 
     GROUPS.add(Rc::new(Object { members, send_buffer: Some(send_buffer) }))
 }
 
-/// A handle for these members, which were made of another group's.
+/// Returns a handle for these members, which were made of another group's.
 fn make(members: Members, of: &Object) -> Group {
     let send_buffer = of.send_buffer.clone();
     if members.is_empty() {
@@ -107,7 +107,7 @@ pub(crate) unsafe fn translate_ranks(
     Ok(())
 }
 
-/// What C calls a comparison.
+/// Returns what C calls a comparison.
 pub(crate) fn comparison(found: Comparison) -> c_int {
     match found {
         Comparison::Identical => IDENT,

@@ -80,7 +80,7 @@ impl<T: Clone> Table<T> {
         Some(object)
     }
 
-    /// The handle of the first object that is wanted.
+    /// Returns the handle of the first object that is wanted.
     pub(crate) fn find<H: Handle>(&self, wanted: impl Fn(&T) -> bool) -> Option<H> {
         let place = |objects: &[Option<T>]| {
             objects.iter().position(|one| one.as_ref().is_some_and(&wanted))
@@ -89,13 +89,13 @@ impl<T: Clone> Table<T> {
         place(&self.predefined).or_else(made).map(H::from_number)
     }
 
-    /// How many objects there are besides the predefined ones.
+    /// Returns how many objects there are besides the predefined ones.
     pub(crate) fn made(&self) -> usize {
         self.made.iter().flatten().count()
     }
 }
 
-/// Whether a handle is one of the ABI's own.
+/// Returns whether a handle is one of the ABI's own.
 pub(crate) fn is_predefined(handle: impl Handle) -> bool {
     handle.number() < PREDEFINED
 }
@@ -104,7 +104,7 @@ pub(crate) fn is_predefined(handle: impl Handle) -> bool {
 pub(crate) type Objects<T> = Shared<RefCell<Table<Rc<T>>>>;
 
 impl<T> Objects<T> {
-    /// The object behind a handle.
+    /// Returns the object behind a handle.
     #[inline]
     pub(crate) fn get(&self, handle: impl Handle) -> Option<Rc<T>> {
         self.borrow().get(handle).cloned()
@@ -120,7 +120,7 @@ impl<T> Objects<T> {
         self.borrow_mut().remove(handle)
     }
 
-    /// How many objects there are besides the predefined ones.
+    /// Returns how many objects there are besides the predefined ones.
     pub(crate) fn made(&self) -> usize {
         self.borrow().made()
     }

@@ -32,17 +32,17 @@ static HANDLERS: Objects<Handler> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// How many error handlers of programs there are.
+/// Returns how many error handlers of programs there are.
 pub(crate) fn count() -> usize {
     HANDLERS.made()
 }
 
-/// The handler behind a handle.
+/// Returns the handler behind a handle.
 pub(crate) fn get(handle: Errhandler) -> Result<Rc<Handler>> {
     HANDLERS.get(handle).ok_or_else(|| error_of(ERR_ERRHANDLER, "not an error handler"))
 }
 
-/// A handle of a handler. A user's gets a new one, to be freed by itself.
+/// Returns a handle of a handler. A user's gets a new one, to be freed by itself.
 pub(crate) fn handle_of(handler: &Rc<Handler>) -> Errhandler {
     match **handler {
         Handler::Fatal => ERRORS_ARE_FATAL,

@@ -20,7 +20,7 @@ static INFOS: Objects<Pairs> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// What MPI_INFO_ENV says of the start of the process.
+/// Returns what MPI_INFO_ENV says of the start of the process.
 fn environment() -> Pairs {
     let pairs = Pairs::new();
     pairs.set("thread_level", "MPI_THREAD_MULTIPLE");
@@ -33,22 +33,22 @@ fn environment() -> Pairs {
     pairs
 }
 
-/// How many info objects of programs there are.
+/// Returns how many info objects of programs there are.
 pub(crate) fn count() -> usize {
     INFOS.made()
 }
 
-/// The object behind a handle.
+/// Returns the object behind a handle.
 pub(crate) fn get_object(info: Info) -> Result<Rc<Pairs>> {
     INFOS.get(info).ok_or_else(|| error_of(ERR_INFO, "not an info object"))
 }
 
-/// A handle of a new object.
+/// Returns a handle of a new object.
 pub(crate) fn make(pairs: Pairs) -> Info {
     INFOS.add(Rc::new(pairs))
 }
 
-/// A copy of an object that may be missing.
+/// Returns a copy of an object that may be missing.
 pub(crate) fn copy_or_none(info: Info) -> Result<Pairs> {
     if info == INFO_NULL {
         return Ok(Pairs::new());
@@ -112,7 +112,7 @@ pub(crate) unsafe fn get_name(info: Info, index: c_int, name: *mut c_char) -> Re
     Ok(())
 }
 
-/// The value of a key, and whether there is one.
+/// Returns the value of a key, and whether there is one.
 unsafe fn find(info: Info, name: *const c_char, flag: *mut c_int) -> Result<Option<String>> {
     let name = key(name)?;
     let found = get_object(info)?.get(&name);

@@ -38,7 +38,7 @@ pub(crate) fn report() {
     }
 }
 
-/// How much of each kind the program has made and not freed.
+/// Returns how much of each kind the program has made and not freed.
 pub(crate) fn counts() -> [(usize, &'static str); 12] {
     let has_buffer = process::engine_if_any().is_some_and(|one| one.send_buffer().is_attached());
     [
@@ -57,7 +57,7 @@ pub(crate) fn counts() -> [(usize, &'static str); 12] {
     ]
 }
 
-/// The kinds of which something is left.
+/// Returns the kinds of which something is left.
 fn left() -> Vec<String> {
     let some = counts().into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, kind)| format!("{count} {kind}{}", if count == 1 { "" } else { "s" }))

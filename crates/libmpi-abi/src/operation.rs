@@ -89,7 +89,7 @@ impl UserOperation for UserFunction {
     }
 }
 
-/// How many operations of programs there are.
+/// Returns how many operations of programs there are.
 pub(crate) fn count() -> usize {
     OPERATIONS.made()
 }
@@ -99,13 +99,13 @@ fn get(op: Op) -> Result<Rc<Operation>> {
     OPERATIONS.get(op).ok_or_else(|| error_of(ERR_OP, "not an operation"))
 }
 
-/// The operation of MPI that a handle is, if it is one.
+/// Returns the operation of MPI that a handle is, if it is one.
 #[inline]
 pub(crate) fn predefined(op: Op) -> Option<Predefined> {
     BY_HANDLE.get(op.0).copied().flatten()
 }
 
-/// An operation on a datatype, checked to fit.
+/// Returns an operation on a datatype, checked to fit.
 #[inline]
 pub(crate) fn reduction(op: Op, datatype: Datatype) -> Result<Reduction> {
     Reduction::new(get(op)?, datatype::get(datatype)?)

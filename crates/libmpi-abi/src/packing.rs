@@ -9,7 +9,7 @@ use crate::arguments::IntOrCountMut;
 use crate::failure::{Result, ensure};
 use crate::{communicator, datatype, text};
 
-/// The place of `bytes` bytes behind `position` in a buffer of packed data, and the position behind them.
+/// Returns the place of `bytes` bytes behind `position` in a buffer of packed data, and the position behind them.
 unsafe fn packed_at(
     start: *const c_void,
     room: i64,

@@ -12,7 +12,7 @@ use crate::failure::{Result, ensure};
 use crate::point;
 use crate::request;
 
-/// The memory of all partitions.
+/// Returns the memory of all partitions.
 unsafe fn memory(
     start: *const c_void,
     partitions: c_int,

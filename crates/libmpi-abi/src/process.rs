@@ -24,7 +24,7 @@ pub(crate) struct Process {
     pub(crate) phase: Cell<Phase>,
     /// How many sessions are open.
     sessions: Cell<usize>,
-    /// Whether there has ever been one: then the process stays in the run until it ends, for there may be others.
+    /// True if there has ever been one: then the process stays in the run until it ends, for there may be others.
     had_sessions: Cell<bool>,
     pub(crate) thread_level: Cell<c_int>,
     pub(crate) main_thread: Cell<libc::pthread_t>,
@@ -43,7 +43,7 @@ static PROCESS: Shared<Process> = Shared::new(|| Process {
     send_buffer: Cell::new(None),
 });
 
-/// The one value.
+/// Returns the one value.
 #[inline(always)]
 pub(crate) fn process() -> &'static Process {
     &PROCESS
@@ -59,7 +59,8 @@ pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
     Ok(process().universe.get_or_init(|| universe))
 }
 
-/// The level of thread support that is asked for, as far as there is one: the highest is that threads take turns.
+/// Returns the level of thread support that is asked for, as far as there is one: the highest is that threads take
+/// turns.
 pub(crate) fn granted(required: c_int) -> c_int {
     required.min(THREAD_MULTIPLE)
 }
@@ -100,7 +101,7 @@ pub(crate) fn leave() -> Result {
     }
 }
 
-/// Whether the process may call.
+/// Returns whether the process may call.
 fn is_running() -> bool {
     process().phase.get() == Phase::Running || process().sessions.get() > 0
 }
@@ -111,13 +112,13 @@ pub(crate) fn universe() -> Option<&'static Universe<Chosen>> {
     process().universe.get()
 }
 
-/// The engine, for the shortest ways: from MPI_Init on, also when its endpoint is gone.
+/// Returns the engine, for the shortest ways: from MPI_Init on, also when its endpoint is gone.
 #[inline(always)]
 pub(crate) fn engine_if_any() -> Option<&'static Rc<Engine<Chosen>>> {
     Some(universe()?.engine())
 }
 
-/// The engine of a process that runs.
+/// Returns the engine of a process that runs.
 ///
 /// # Errors
 /// MPI_ERR_OTHER outside MPI_Init and MPI_Finalize and all sessions.
@@ -146,7 +147,7 @@ pub(crate) fn rank() -> usize {
     universe().map_or(0, |universe| universe.engine().rank())
 }
 
-/// How many processes the world has; 1 before that is known.
+/// Returns how many processes the world has; 1 before that is known.
 pub(crate) fn size() -> usize {
     universe().map_or(1, |universe| universe.engine().size())
 }

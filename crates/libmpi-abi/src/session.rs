@@ -41,12 +41,12 @@ fn get(session: Session) -> Result<Rc<Object>> {
     SESSIONS.get(session).ok_or_else(|| error_of(ERR_SESSION, "not a session"))
 }
 
-/// How many sessions there are.
+/// Returns how many sessions there are.
 pub(crate) fn count() -> usize {
     SESSIONS.made()
 }
 
-/// The level of thread support that hints ask for.
+/// Returns the level of thread support that hints ask for.
 fn wanted_level(hints: &mpi::Info) -> Result<c_int> {
     let Some(wanted) = hints.get("thread_level") else { return Ok(THREAD_SINGLE) };
     let known = LEVELS.iter().find(|(name, _)| *name == wanted);
@@ -77,7 +77,7 @@ pub(crate) unsafe fn finalize(session: *mut Session) -> Result {
     Ok(())
 }
 
-/// The members of a set, whose name is known in any case of its letters.
+/// Returns the members of a set, whose name is known in any case of its letters.
 fn members(name: &str) -> Result<Members> {
     let known = SETS.iter().position(|known| known.eq_ignore_ascii_case(name));
     match known {
@@ -137,7 +137,7 @@ pub(crate) unsafe fn get_info(session: Session, place: *mut Info) -> Result {
     Ok(())
 }
 
-/// The error handler of a session.
+/// Returns the error handler of a session.
 pub(crate) fn handler(session: Session) -> Result<Rc<Handler>> {
     Ok(get(session)?.handler.borrow().clone())
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::abi::ERR_ARG;
 use crate::failure::{Result, ensure};
 
-/// A string of the caller.
+/// Returns a string of the caller.
 ///
 /// # Safety
 /// `text` is null or a C string.
@@ -17,7 +17,7 @@ pub(crate) unsafe fn read(text: *const c_char) -> Result<String> {
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// A name of a file that the caller gives, whatever its bytes are.
+/// Returns a name of a file that the caller gives, whatever its bytes are.
 ///
 /// # Safety
 /// As of [`read`].

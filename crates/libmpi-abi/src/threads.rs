@@ -21,7 +21,7 @@ struct Queue {
 
 /// Where threads come in.
 struct Gate {
-    /// Whether the program has asked for several threads. Set before it can have any.
+    /// True if the program has asked for several threads. Set before it can have any.
     is_shared: AtomicBool,
     queue: Mutex<Queue>,
     moved: Condvar,

@@ -10,7 +10,8 @@ use fabric_shm::{Binding, LaunchError, LaunchOptions, launch_and_read};
 use fabric_tcp::Secret;
 use fabric_tcp::library::job;
 
-/// A folder with the library under the name that the loader looks for; it lasts as long as the tests' own folder.
+/// Returns a folder with the library under the name that the loader looks for; it lasts as long as the tests' own
+/// folder.
 fn library_folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {

@@ -112,7 +112,7 @@ fn diffuse<E: Endpoint + 'static>(world: &Communicator<E>) -> mpi::Result<(usize
     unreachable!("the heat comes to rest")
 }
 
-/// The next heat of a point between two others.
+/// Returns the next heat of a point between two others.
 fn flow(left: f64, own: f64, right: f64) -> f64 {
     own + RATE * (left - 2.0 * own + right)
 }

@@ -7,7 +7,7 @@ use crate::error::{ErrorClass, Result, ensure};
 
 /// What happens to the values of a key when their object is copied or freed.
 pub trait KeyFunctions {
-    /// The value that a copy of the object gets; none if it gets none. `object` is the number that the call
+    /// Returns the value that a copy of the object gets; none if it gets none. `object` is the number that the call
     /// which copies gave for the old object.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// A key whose values are treated by `functions`.
+    /// Returns a key whose values are treated by `functions`.
     pub fn new(functions: impl KeyFunctions + 'static) -> Rc<Self> {
         Rc::new(Key { functions: Box::new(functions), is_free: Cell::new(false) })
     }
@@ -51,7 +51,7 @@ impl Attributes {
         Attributes::default()
     }
 
-    /// The values that a copy of the object gets.
+    /// Returns the values that a copy of the object gets.
     ///
     /// # Errors
     /// Those of a key's functions.
@@ -80,7 +80,7 @@ impl Attributes {
         }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &Rc<Key>) -> Option<usize> {
         let values = self.0.borrow();
         values.iter().find(|(known, _)| Rc::ptr_eq(known, key)).map(|(_, value)| *value)

@@ -23,7 +23,7 @@ pub struct CartesianPart {
 }
 
 impl Cartesian {
-    /// A grid of these lengths, and whether each dimension closes to a ring.
+    /// Returns a grid of these lengths, and whether each dimension closes to a ring.
     ///
     /// # Errors
     /// [`ErrorClass::Dimensions`] for a length that is not positive, or lists of different lengths.
@@ -36,22 +36,22 @@ impl Cartesian {
         Ok(Cartesian { lengths: lengths.iter().map(|&length| length as usize).collect(), periodic })
     }
 
-    /// How long each dimension is.
+    /// Returns how long each dimension is.
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
 
-    /// Whether each dimension closes to a ring.
+    /// Returns whether each dimension closes to a ring.
     pub fn periodic(&self) -> &[bool] {
         &self.periodic
     }
 
-    /// How many ranks it has.
+    /// Returns how many ranks it has.
     pub fn size(&self) -> usize {
         self.lengths.iter().product()
     }
 
-    /// Where a rank is.
+    /// Returns where a rank is.
     pub fn coordinates(&self, rank: usize) -> Vec<usize> {
         let mut left = rank;
         let mut coordinates = vec![0; self.lengths.len()];
@@ -62,7 +62,7 @@ impl Cartesian {
         coordinates
     }
 
-    /// The rank at some coordinates; none off the edge of a dimension that is not periodic.
+    /// Returns the rank at some coordinates; none off the edge of a dimension that is not periodic.
     pub fn rank(&self, coordinates: &[i64]) -> Option<usize> {
         let mut rank = 0;
         for (index, &coordinate) in coordinates.iter().enumerate() {
@@ -76,7 +76,7 @@ impl Cartesian {
         Some(rank)
     }
 
-    /// The ranks from which a shift along a dimension brings data to `rank`, and to which it takes them.
+    /// Returns the ranks from which a shift along a dimension brings data to `rank`, and to which it takes them.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for a dimension that is not there.
@@ -98,14 +98,14 @@ impl Cartesian {
         Ok((neighbour(-distance), neighbour(distance)))
     }
 
-    /// The ranks before and after `rank` along each dimension; none over an open edge.
+    /// Returns the ranks before and after `rank` along each dimension; none over an open edge.
     pub(crate) fn neighbours(&self, rank: usize) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
         let along = |dimension| self.shift(rank, dimension as i64, 1);
         let both = (0..self.lengths.len()).map(|dimension| along(dimension).expect("it is one"));
         both.unzip()
     }
 
-    /// The part that `rank` is in, of those along the dimensions that are kept.
+    /// Returns the part that `rank` is in, of those along the dimensions that are kept.
     pub fn part(&self, rank: usize, kept: &[bool]) -> CartesianPart {
         let mut part = CartesianPart {
             grid: Cartesian { lengths: vec![], periodic: vec![] },
@@ -138,7 +138,7 @@ fn difference(sides: &[i64]) -> i64 {
 }
 
 impl Closest {
-    /// Whether better ones are known than any that differ by so much.
+    /// Returns whether better ones are known than any that differ by so much.
     fn beats(&self, other: i64) -> bool {
         self.best.as_ref().is_some_and(|best| other > difference(best))
     }
@@ -175,7 +175,7 @@ impl Closest {
     }
 }
 
-/// The divisors of a number, the smallest first.
+/// Returns the divisors of a number, the smallest first.
 fn divisors(number: i64) -> Vec<i64> {
     let small = (1..).take_while(|one| one * one <= number).filter(|one| number % one == 0);
     let small: Vec<i64> = small.collect();
@@ -183,7 +183,7 @@ fn divisors(number: i64) -> Vec<i64> {
     small.iter().copied().chain(large).collect()
 }
 
-/// The divisors of `nodes` that fill `free` dimensions most evenly, the largest first.
+/// Returns the divisors of `nodes` that fill `free` dimensions most evenly, the largest first.
 fn even(nodes: i64, free: usize) -> Vec<i64> {
     if free < 2 {
         return vec![nodes; free];

@@ -149,7 +149,7 @@ impl Deref for Error {
 }
 
 impl Error {
-    /// An error that belongs to no communicator.
+    /// Returns an error that belongs to no communicator.
     #[cold]
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         Error(Box::new(ErrorDetails { class, message: message.into(), context: None }))

@@ -47,35 +47,35 @@ impl Group {
         (0..size).collect::<Vec<_>>().into()
     }
 
-    /// The ranks of the run, by rank of the group.
+    /// Returns the ranks of the run, by rank of the group.
     #[inline(always)]
     pub fn members(&self) -> &[usize] {
         &self.0
     }
 
-    /// How many members it has.
+    /// Returns how many members it has.
     #[inline(always)]
     pub fn size(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether it has no members.
+    /// Returns whether it has no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the ranks of the group are those of the run.
+    /// Returns whether the ranks of the group are those of the run.
     pub fn is_identity(&self) -> bool {
         self.0.iter().enumerate().all(|(rank, &member)| rank == member)
     }
 
-    /// The rank in the group of a rank of the run.
+    /// Returns the rank in the group of a rank of the run.
     #[inline]
     pub fn rank_of(&self, member: usize) -> Option<usize> {
         self.0.iter().position(|&one| one == member)
     }
 
-    /// The rank of the run behind a rank of the group.
+    /// Returns the rank of the run behind a rank of the group.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`].
@@ -83,7 +83,7 @@ impl Group {
         Ok(self.0[self.check(rank)?])
     }
 
-    /// A rank of the group, if it is one.
+    /// Returns a rank of the group, if it is one.
     fn check(&self, rank: i64) -> Result<usize> {
         let known = usize::try_from(rank).ok().filter(|&rank| rank < self.size());
         known.ok_or_else(|| {
@@ -91,7 +91,7 @@ impl Group {
         })
     }
 
-    /// The rank in another group of the process that has `rank` here; none if it is no member there.
+    /// Returns the rank in another group of the process that has `rank` here; none if it is no member there.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`] if there is no such rank here.
@@ -99,7 +99,7 @@ impl Group {
         Ok(to.rank_of(self.member(rank)?))
     }
 
-    /// How it compares with another.
+    /// Returns how it compares with another.
     pub fn compare(&self, other: &Group) -> Comparison {
         if self == other {
             return Comparison::Identical;
@@ -135,7 +135,7 @@ impl Group {
         self.0.iter().copied().filter(|&member| wanted(member)).collect::<Vec<_>>().into()
     }
 
-    /// The ranks of several ranges, one after the other, for [`include`](Group::include) and
+    /// Returns the ranks of several ranges, one after the other, for [`include`](Group::include) and
     /// [`exclude`](Group::exclude).
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl Group {
         Ok(named)
     }
 
-    /// The members with these ranks, in this order.
+    /// Returns the members with these ranks, in this order.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`] for a rank that is not there, or is named twice.
@@ -174,7 +174,7 @@ impl Group {
         Ok(named.into_iter().map(|rank| self.0[rank]).collect::<Vec<_>>().into())
     }
 
-    /// The members with other ranks than these.
+    /// Returns the members with other ranks than these.
     ///
     /// # Errors
     /// As of [`include`](Group::include).

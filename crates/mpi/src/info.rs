@@ -40,7 +40,7 @@ impl Info {
         }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<String> {
         let pairs = self.0.borrow();
         pairs.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
@@ -58,17 +58,17 @@ impl Info {
         Ok(())
     }
 
-    /// How many pairs there are.
+    /// Returns how many pairs there are.
     pub fn len(&self) -> usize {
         self.0.borrow().len()
     }
 
-    /// Whether there is no pair.
+    /// Returns whether there is no pair.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The key with a number, counted in the order in which the keys were first set.
+    /// Returns the key with a number, counted in the order in which the keys were first set.
     pub fn key(&self, number: usize) -> Option<String> {
         self.0.borrow().get(number).map(|(key, _)| key.clone())
     }

@@ -93,7 +93,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
         Ok(())
     }
 
-    /// The way to whoever calls a port of this process next. `goes_on` is asked now and then, and ends the wait with its error.
+    /// Returns the way to whoever calls a port of this process next. `goes_on` is asked now and then, and ends the wait
+    /// with its error.
     fn answer(&self, port: &Port, goes_on: &dyn Fn() -> Result) -> Result<Bridge<E>> {
         let own = self.engine().endpoint()?.own_name()?;
         ensure!(port.process == own, ErrorClass::Port, "{port} is another process's");
@@ -118,7 +119,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
         Ok(Bridge { context: self.context.clone(), leader, tag })
     }
 
-    /// The way to the process that has a port.
+    /// Returns the way to the process that has a port.
     fn call(&self, port: &Port) -> Result<Bridge<E>> {
         let mut called = Ok(None);
         self.engine().wait_until(&mut |endpoint| {
@@ -144,7 +145,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
         Ok(Bridge { context: self.context.clone(), leader, tag })
     }
 
-    /// A communicator with those who call a port next. All members of `own` call it; the port is the root's.
+    /// Returns a communicator with those who call a port next. All members of `own` call it; the port is the root's.
     ///
     /// # Errors
     /// [`ErrorClass::Port`], [`ErrorClass::Rank`] for a root that is no member, those of `goes_on`, which ends the wait, and
@@ -159,7 +160,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
         own.join_across_runs(root, || self.answer(&port()?, goes_on))
     }
 
-    /// A communicator with those who accept calls at a port.
+    /// Returns a communicator with those who accept calls at a port.
     ///
     /// # Errors
     /// As of [`accept`](Meetings::accept).

@@ -23,7 +23,7 @@ pub struct Status {
     pub tag: Option<u32>,
     /// How many bytes were received.
     pub bytes: u64,
-    /// Whether the operation was cancelled.
+    /// True if the operation was cancelled.
     pub is_cancelled: bool,
     /// What went wrong, where several operations are told of at once.
     pub error: Option<ErrorClass>,
@@ -60,7 +60,7 @@ impl Status {
         Status { error: Some(class), ..self }
     }
 
-    /// How many elements the message has; none if it ends inside of one.
+    /// Returns how many elements the message has; none if it ends inside of one.
     pub fn count(&self, of: &Datatype) -> Option<u64> {
         match (self.bytes, of.size() as u64) {
             (0, _) => Some(0),
@@ -69,7 +69,7 @@ impl Status {
         }
     }
 
-    /// How many basic elements the message has; none if it ends inside of one.
+    /// Returns how many basic elements the message has; none if it ends inside of one.
     pub fn elements(&self, of: &Datatype) -> Option<u64> {
         of.elements_in(self.bytes as i64).map(|elements| elements as u64)
     }

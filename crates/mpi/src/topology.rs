@@ -101,7 +101,7 @@ impl Exchanges {
 }
 
 impl Graph {
-    /// A graph from where the neighbours of each node end in `edges`.
+    /// Returns a graph from where the neighbours of each node end in `edges`.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for ends that go back or beyond the edges, and for an edge to no node.
@@ -121,22 +121,22 @@ impl Graph {
         Ok(Graph { ends: numbers(ends), edges: numbers(edges) })
     }
 
-    /// How many nodes it has.
+    /// Returns how many nodes it has.
     pub fn size(&self) -> usize {
         self.ends.len()
     }
 
-    /// Where the neighbours of each node end among the edges.
+    /// Returns where the neighbours of each node end among the edges.
     pub fn ends(&self) -> &[usize] {
         &self.ends
     }
 
-    /// The neighbours of all nodes, one behind the other.
+    /// Returns the neighbours of all nodes, one behind the other.
     pub fn edges(&self) -> &[usize] {
         &self.edges
     }
 
-    /// The neighbours of a node.
+    /// Returns the neighbours of a node.
     pub fn neighbours(&self, node: usize) -> &[usize] {
         let start = if node == 0 { 0 } else { self.ends[node - 1] };
         &self.edges[start..self.ends[node]]

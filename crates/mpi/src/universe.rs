@@ -41,7 +41,7 @@ impl<E: Endpoint + 'static> Universe<E> {
         Universe { groups: Communicator::of(groups), meetings, engine, world, own }
     }
 
-    /// The engine of this process.
+    /// Returns the engine of this process.
     #[inline(always)]
     pub fn engine(&self) -> &Rc<Engine<E>> {
         &self.engine
@@ -59,8 +59,8 @@ impl<E: Endpoint + 'static> Universe<E> {
         &self.own
     }
 
-    /// A communicator for the members of a group, who alone call it, with a name that keeps such calls apart; none for who is
-    /// not one of them. It needs no other communicator.
+    /// Returns a communicator for the members of a group, who alone call it, with a name that keeps such calls apart;
+    /// none for who is not one of them. It needs no other communicator.
     ///
     /// # Errors
     /// [`ErrorClass::Group`] for members that the run does not have, and those that end the run.
@@ -68,8 +68,8 @@ impl<E: Endpoint + 'static> Universe<E> {
         self.groups.create_group(group, tag_of(name))
     }
 
-    /// A communicator between two groups, whose members call it: each with its own group first. The leaders are ranks of their
-    /// groups; `name` keeps such calls apart.
+    /// Returns a communicator between two groups, whose members call it: each with its own group first. The leaders are
+    /// ranks of their groups; `name` keeps such calls apart.
     ///
     /// # Errors
     /// [`ErrorClass::Group`] if this process is not in its group, [`ErrorClass::Rank`] for leaders that are no members, and
@@ -107,8 +107,9 @@ impl<E: Endpoint + 'static> Universe<E> {
         self.meetings.close_port(port)
     }
 
-    /// A communicator between `own`, all of whose members call it, and those who call a port next. Only the root is asked for
-    /// the port, which is its own. `goes_on` is asked there now and then, and its error ends the wait.
+    /// Returns a communicator between `own`, all of whose members call it, and those who call a port next. Only the
+    /// root is asked for the port, which is its own. `goes_on` is asked there now and then, and its error ends the
+    /// wait.
     ///
     /// # Errors
     /// [`ErrorClass::Port`] at the root, [`ErrorClass::Communicator`] at the others then, [`ErrorClass::Rank`] for a root that
@@ -123,8 +124,8 @@ impl<E: Endpoint + 'static> Universe<E> {
         self.meetings.accept(own, root, port, goes_on)
     }
 
-    /// A communicator between `own`, all of whose members call it, and those who accept calls at a port, for which only the
-    /// root is asked.
+    /// Returns a communicator between `own`, all of whose members call it, and those who accept calls at a port, for
+    /// which only the root is asked.
     ///
     /// # Errors
     /// As of [`accept`](Universe::accept).
@@ -137,7 +138,7 @@ impl<E: Endpoint + 'static> Universe<E> {
         self.meetings.connect(own, root, port)
     }
 
-    /// Whether this process has left the run.
+    /// Returns whether this process has left the run.
     pub fn has_left(&self) -> bool {
         self.engine.is_leaving()
     }
@@ -167,7 +168,7 @@ impl<E: Endpoint + 'static> Universe<E> {
     }
 }
 
-/// The tag of a name (FNV-1a, in 31 bits). Names that share one are kept apart by the order of the calls.
+/// Returns the tag of a name (FNV-1a, in 31 bits). Names that share one are kept apart by the order of the calls.
 fn tag_of(name: &str) -> u32 {
     let hash = name
         .bytes()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fabric_shm::{LaunchOptions, launch_and_read};
 use fabric_tcp::Secret;
 
-/// The example, which cargo builds beside the tests.
+/// Returns the example, which cargo builds beside the tests.
 fn example() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     tests.parent().unwrap().with_file_name("examples").join("ring_and_halo")

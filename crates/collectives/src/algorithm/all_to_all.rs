@@ -3,8 +3,8 @@
 use super::{Own, from_others, to_others};
 use crate::{Area, Blocks, Membership, Message, Part, Round, Schedule};
 
-/// A schedule that begins with this member's own block in its place, and where the blocks to send are: in the input, or in a
-/// copy of the output, whose blocks those that come replace.
+/// Returns a schedule that begins with this member's own block in its place, and where the blocks to send are: in the
+/// input, or in a copy of the output, whose blocks those that come replace.
 fn begin(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> (Schedule, Part) {
     let mut schedule = Schedule::default();
     let mut from = own.part(input.total());

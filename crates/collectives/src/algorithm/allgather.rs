@@ -9,7 +9,7 @@ fn output(units: Range<usize>) -> Part {
     Part::of(Area::Output, units)
 }
 
-/// A schedule that begins with this member's own block in its place.
+/// Returns a schedule that begins with this member's own block in its place.
 fn with_own_block(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let block = blocks.one(group.me);

@@ -31,17 +31,17 @@ pub enum RootBetween {
 }
 
 impl TwoGroups {
-    /// Whether this member is in the first group.
+    /// Returns whether this member is in the first group.
     pub fn is_first(self) -> bool {
         self.me < self.first
     }
 
-    /// The members of this one's group.
+    /// Returns the members of this one's group.
     pub fn own(self) -> Range<usize> {
         if self.is_first() { 0..self.first } else { self.first..self.size }
     }
 
-    /// The members of the other group.
+    /// Returns the members of the other group.
     pub fn other(self) -> Range<usize> {
         if self.is_first() { self.first..self.size } else { 0..self.first }
     }
@@ -52,13 +52,13 @@ impl TwoGroups {
         Membership { me: self.me - own.start, size: own.len() }
     }
 
-    /// A member of the other group among all.
+    /// Returns a member of the other group among all.
     fn across(self, rank: usize) -> usize {
         self.other().start + rank
     }
 
-    /// The members of the other group with their places in it, beginning with the one that stands where this one stands in
-    /// its own, so that not all send to the same member at once.
+    /// Returns the members of the other group with their places in it, beginning with the one that stands where this
+    /// one stands in its own, so that not all send to the same member at once.
     fn others(self) -> impl Iterator<Item = (usize, usize)> {
         let (count, first) = (self.other().len(), self.within_own().me);
         (0..count).map(move |step| {

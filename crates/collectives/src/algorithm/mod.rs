@@ -36,7 +36,7 @@ impl Own {
         }
     }
 
-    /// The own data, from the beginning of their area.
+    /// Returns the own data, from the beginning of their area.
     fn part(self, length: usize) -> Part {
         match self {
             Own::InInput => Part::of(Area::Input, 0..length),
@@ -76,7 +76,8 @@ impl Around {
     }
 }
 
-/// A message to every other member, beginning with the next one, so that not all send to the same member at once.
+/// Returns a message to every other member, beginning with the next one, so that not all send to the same member at
+/// once.
 fn to_others(group: Membership, part: impl Fn(usize) -> Part) -> impl Iterator<Item = Message> {
     (1..group.size).map(move |distance| {
         let other = group.after(distance);
@@ -84,7 +85,7 @@ fn to_others(group: Membership, part: impl Fn(usize) -> Part) -> impl Iterator<I
     })
 }
 
-/// A message from every other member, in the order in which [`to_others`] of the others comes here.
+/// Returns a message from every other member, in the order in which [`to_others`] of the others comes here.
 fn from_others(group: Membership, part: impl Fn(usize) -> Part) -> impl Iterator<Item = Message> {
     (1..group.size).map(move |distance| {
         let other = group.before(distance);

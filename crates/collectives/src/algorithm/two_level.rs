@@ -37,13 +37,13 @@ impl<'a> Groups<'a> {
         self.leader(self.number(self.group.me)) == self.group.me
     }
 
-    /// The leaders, in the order of their groups.
+    /// Returns the leaders, in the order of their groups.
     fn leaders(&self) -> Level {
         let members = (0..self.map.hosts()).map(|number| self.leader(number)).collect();
         Level { members, me: self.number(self.group.me) }
     }
 
-    /// The members of this member's group, and the leader's place among them.
+    /// Returns the members of this member's group, and the leader's place among them.
     fn own(&self) -> (Level, usize) {
         let number = self.number(self.group.me);
         let members: Vec<usize> = self.map.members(number).collect();
@@ -65,7 +65,7 @@ impl Level {
         Membership { me: self.me, size: self.members.len() }
     }
 
-    /// The setting of this level's schedule.
+    /// Returns the setting of this level's schedule.
     fn within(self, input: Part, output: Part) -> Within {
         Within { members: self.members, input, output }
     }

@@ -2,8 +2,8 @@
 
 use super::THRESHOLDS;
 
-/// How many members each group has where so many ranks arrive in groups; none where they are few enough to look at
-/// one another.
+/// Returns how many members each group has where so many ranks arrive in groups; none where they are few enough to look
+/// at one another.
 ///
 /// A power of two, and the least of which there are at most as many groups: the lines that a member reads grow with the
 /// root of the number of members.

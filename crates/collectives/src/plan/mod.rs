@@ -66,7 +66,7 @@ pub struct Boards {
 pub struct Capabilities {
     /// Their boards.
     pub boards: Boards,
-    /// Whether they may copy from each other's memory through the kernel, and that is the fast way.
+    /// True if they may copy from each other's memory through the kernel, and that is the fast way.
     pub cma: bool,
 }
 
@@ -113,7 +113,7 @@ pub struct Plan {
     pub owners: Owners,
     /// How the data are divided, one piece for each step.
     pub pieces: Pieces,
-    /// Whether a member copies its own block before it gives the others theirs.
+    /// True if a member copies its own block before it gives the others theirs.
     pub own_block_first: bool,
     /// How many members arrive together, the last of them for its group; none where all look at one another. The same
     /// for every call of a context.
@@ -130,7 +130,7 @@ impl Collective {
 }
 
 impl CallShape {
-    /// A call whose data may be divided anywhere.
+    /// Returns a call whose data may be divided anywhere.
     #[inline]
     pub fn of_bytes(collective: Collective, bytes: usize) -> Self {
         CallShape { collective, bytes, element_bytes: 1 }
@@ -146,7 +146,7 @@ impl Owners {
 }
 
 impl Topology {
-    /// Whether there are more ranks than processors.
+    /// Returns whether there are more ranks than processors.
     #[inline]
     pub fn is_oversubscribed(self) -> bool {
         self != Topology::OwnProcessors
@@ -174,7 +174,7 @@ impl Plan {
         }
     }
 
-    /// Whether parts are addresses in the members' memory.
+    /// Returns whether parts are addresses in the members' memory.
     #[inline]
     pub fn goes_by_memory(&self) -> bool {
         matches!(self.transport, Transport::Memory | Transport::MemoryInHalves)

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// A cache line. Pieces are whole lines, so that nobody writes to a line that another reads.
 const LINE_BYTES: usize = 64;
 
-/// The longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
+/// Returns the longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
 #[inline]
 pub fn piece_within(room_bytes: usize, unit: usize) -> usize {
     // Whole lines where that leaves something.
@@ -69,28 +69,28 @@ impl Pieces {
         Pieces { piece_bytes: each.min(most), ..self }
     }
 
-    /// How many there are, at least one.
+    /// Returns how many there are, at least one.
     #[inline]
     pub fn count(self) -> usize {
         // Most data are one piece, and a division takes as long as much of a short call.
         if self.bytes <= self.piece_bytes { 1 } else { self.bytes.div_ceil(self.piece_bytes) }
     }
 
-    /// A piece's start and length.
+    /// Returns a piece's start and length.
     #[inline]
     pub fn get(self, index: usize) -> (usize, usize) {
         let start = index * self.piece_bytes;
         (start, self.piece_bytes.min(self.bytes - start))
     }
 
-    /// The bytes of a piece.
+    /// Returns the bytes of a piece.
     #[inline]
     pub fn range(self, index: usize) -> Range<usize> {
         let (start, bytes) = self.get(index);
         start..start + bytes
     }
 
-    /// The pieces of the window that a piece is in.
+    /// Returns the pieces of the window that a piece is in.
     #[inline]
     pub fn window(self, index: usize) -> Range<usize> {
         let count = self.count();

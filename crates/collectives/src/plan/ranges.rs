@@ -33,7 +33,7 @@ pub struct PlanRange {
     /// The longest piece, where data go in pieces. Elements are of 8 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piece_bytes: Option<u64>,
-    /// Whether a member copies its own block before it gives the others theirs.
+    /// True if a member copies its own block before it gives the others theirs.
     pub own_block_first: bool,
     /// How many members arrive together, where they do so in groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ impl Plans {
         }
     }
 
-    /// The range that follows another, by bisection: `other_bytes` go another way than that.
+    /// Returns the range that follows another, by bisection: `other_bytes` go another way than that.
     fn next_range(&self, range: &PlanRange, other_bytes: u64) -> PlanRange {
         let (collective, unit) = (range.collective, range.collective.unit_bytes());
         let (mut same, mut other) = (range.from_bytes.max(other_bytes / 2), other_bytes);
@@ -114,8 +114,8 @@ impl Plans {
 }
 
 impl PlanRange {
-    /// Whether another length goes the same way. Several windows of an all-to-all are as long as one another, so
-    /// that its pieces have many lengths.
+    /// Returns whether another length goes the same way. Several windows of an all-to-all are as long as one another,
+    /// so that its pieces have many lengths.
     fn goes_as(&self, other: &PlanRange) -> bool {
         let pieces = |one: &PlanRange| match one.collective {
             Collective::AllToAll => None,

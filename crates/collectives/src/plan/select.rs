@@ -22,7 +22,7 @@ struct Members<'a> {
     capabilities: &'a Capabilities,
 }
 
-/// The plan of a call of so many ranks.
+/// Returns the plan of a call of so many ranks.
 ///
 /// It is inlined where the kind of call is known: what is left is as many comparisons as the call has ways.
 #[inline(always)]
@@ -71,7 +71,7 @@ impl Members<'_> {
         self.plan(Transport::Memory, owners, Pieces::one(bytes))
     }
 
-    /// Whether a call goes over boards, or from memory to memory.
+    /// Returns whether a call goes over boards, or from memory to memory.
     #[inline]
     fn share_boards(self, shape: CallShape) -> bool {
         let boards = &self.capabilities.boards;
@@ -85,7 +85,7 @@ impl Members<'_> {
             && (group_ranks(self.ranks).is_none() || self.gain_by_levels(shape))
     }
 
-    /// Whether a call of members that arrive in groups is faster over boards than by messages.
+    /// Returns whether a call of members that arrive in groups is faster over boards than by messages.
     #[cold]
     fn gain_by_levels(self, CallShape { collective, bytes, .. }: CallShape) -> bool {
         use Collective::{AllToAll, Allgather, Allreduce, Barrier, Reduce};
@@ -99,7 +99,7 @@ impl Members<'_> {
         arrive && part_bytes <= THRESHOLDS.levels_most_bytes
     }
 
-    /// Whether blocks of that length go by cross-memory attach.
+    /// Returns whether blocks of that length go by cross-memory attach.
     #[inline]
     fn blocks_go_by_memory(self, blocks: Blocks, each: usize) -> bool {
         let from = match (self.topology.is_oversubscribed(), blocks) {
@@ -110,7 +110,7 @@ impl Members<'_> {
         each >= from && self.ranks > 1 && self.capabilities.cma
     }
 
-    /// Whether so many bytes are combined by cross-memory attach.
+    /// Returns whether so many bytes are combined by cross-memory attach.
     #[inline]
     fn combine_by_memory(self, bytes: usize) -> bool {
         let each = match self.topology.is_oversubscribed() {

@@ -14,7 +14,7 @@ const KIB: usize = 1 << 10;
 const SHARED: [Topology; 2] = [Oversubscribed, OversubscribedBound];
 const ALL: [Topology; 3] = [OwnProcessors, Oversubscribed, OversubscribedBound];
 
-/// The boards of the fabric in shared memory, for a library: no length is too long.
+/// Returns the boards of the fabric in shared memory, for a library: no length is too long.
 fn boards() -> Boards {
     let Thresholds { boards_most_ranks, piece_bytes, .. } = THRESHOLDS;
     Boards {
@@ -26,7 +26,7 @@ fn boards() -> Boards {
     }
 }
 
-/// The plan of a call: of elements of 8 bytes, if it is a reduction.
+/// Returns the plan of a call: of elements of 8 bytes, if it is a reduction.
 fn plan(collective: Collective, bytes: usize, ranks: usize, topology: Topology, cma: bool) -> Plan {
     let element_bytes = if matches!(collective, Reduce | Allreduce) { 8 } else { 1 };
     let shape = CallShape { collective, bytes, element_bytes };

@@ -39,7 +39,7 @@ impl Case {
     }
 }
 
-/// The root as each member of the two groups sees it.
+/// Returns the root as each member of the two groups sees it.
 fn seen(root: usize, groups: TwoGroups) -> RootBetween {
     match root {
         _ if root == groups.me => RootBetween::Me,
@@ -48,7 +48,7 @@ fn seen(root: usize, groups: TwoGroups) -> RootBetween {
     }
 }
 
-/// The units of the members of a group, one behind the other.
+/// Returns the units of the members of a group, one behind the other.
 fn behind(members: std::ops::Range<usize>, count: usize) -> Vec<String> {
     members.flat_map(|member| units(member, count)).collect()
 }

@@ -25,7 +25,7 @@ pub(super) struct Case {
     pub(super) output: Vec<usize>,
     /// What each output must hold.
     pub(super) wanted: Vec<Vec<String>>,
-    /// Whether the order in a combined unit may be any.
+    /// True if the order in a combined unit may be any.
     pub(super) any_order: bool,
     /// For a call with the own data in the output: which part of the output holds them.
     pub(super) own_place: Vec<Option<Range<usize>>>,
@@ -58,7 +58,7 @@ struct Drawn {
     blocks: Blocks,
 }
 
-/// A random call of the collective with this number, and what must come of it.
+/// Returns a random call of the collective with this number, and what must come of it.
 pub(super) fn case(kind: usize, size: usize, random: &mut SplitMix64) -> Case {
     let (root, length) = (random.below(size), random.below(12));
     let equal = random.below(2) == 0;
@@ -93,7 +93,7 @@ impl Drawn {
         case
     }
 
-    /// The blocks as a member other than the root knows them: its own length alone, unless all are equal.
+    /// Returns the blocks as a member other than the root knows them: its own length alone, unless all are equal.
     fn known_to(&self, me: usize) -> Blocks {
         match self.equal || me == self.root {
             true => self.blocks.clone(),
@@ -126,7 +126,7 @@ impl Drawn {
         case
     }
 
-    /// The block of each member, one behind the other.
+    /// Returns the block of each member, one behind the other.
     fn all_blocks(&self) -> Vec<String> {
         let members = self.lengths.iter().enumerate();
         members.flat_map(|(me, &length)| units(me, length)).collect()

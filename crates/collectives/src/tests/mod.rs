@@ -13,7 +13,7 @@ use random::SplitMix64;
 
 use crate::{Area, Blocks, Cursor, HostMap, Membership, Own, Part, Round};
 
-/// The members that a combined unit tells of, in order.
+/// Returns the members that a combined unit tells of, in order.
 fn sorted(units: &[String]) -> Vec<Vec<&str>> {
     units
         .iter()

@@ -21,7 +21,7 @@ struct Member {
     pieces: [Option<Blocks>; 2],
 }
 
-/// The blocks of a member's input and output, where each may lie anywhere.
+/// Returns the blocks of a member's input and output, where each may lie anywhere.
 fn pieces(call: &Call, me: usize) -> [Option<Blocks>; 2] {
     let (input, output) = match call {
         Call::Scatter { root, blocks } if *root == me => (Some(blocks), None),

@@ -81,7 +81,7 @@ fn reduction_code(reduction: Reduction) -> u32 {
     (element.expect(known) * Operation::ALL.len() + operation.expect(known)) as u32
 }
 
-/// What a reserved tag says of its sender's call, in words.
+/// Returns what a reserved tag says of its sender's call, in words.
 pub(crate) fn describe(tag: Tag) -> String {
     let mark = tag.value() & Tag::MAX;
     let root = mark & ((1 << ROOT_BITS) - 1);

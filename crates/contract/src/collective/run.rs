@@ -56,7 +56,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// A part to read and another to write, which do not overlap.
+    /// Returns a part to read and another to write, which do not overlap.
     fn read_and_write(&mut self, read: Part, write: Part) -> (&[u8], &mut [u8]) {
         let (from, to) = (self.bytes(read), self.bytes(write));
         match (read.area, write.area) {
@@ -110,7 +110,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// How many units a step copies; none if it combines.
+/// Returns how many units a step copies; none if it combines.
 fn length_of_copy(step: &LocalStep) -> Option<usize> {
     match step {
         LocalStep::Copy { from, .. } => Some(from.length),

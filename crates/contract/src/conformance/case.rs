@@ -37,7 +37,7 @@ impl Case {
         Case { name, ranks, program, expect: Expect::Success }
     }
 
-    /// A case in which the ranks make a mistake that must end the run with an error that `is_right` knows.
+    /// Returns a case in which the ranks make a mistake that must end the run with an error that `is_right` knows.
     pub(super) const fn failing(
         name: &'static str,
         ranks: RangeInclusive<usize>,
@@ -47,17 +47,17 @@ impl Case {
         Case { name, ranks, program, expect: Expect::Failure(is_right) }
     }
 
-    /// Whether the case means something on `ranks` ranks.
+    /// Returns whether the case means something on `ranks` ranks.
     pub fn runs_at(&self, ranks: usize) -> bool {
         self.ranks.contains(&ranks)
     }
 
-    /// Whether the run must end with an error on at least one rank.
+    /// Returns whether the run must end with an error on at least one rank.
     pub fn must_fail(&self) -> bool {
         matches!(self.expect, Expect::Failure(_))
     }
 
-    /// The program of one rank.
+    /// Returns the program of one rank.
     ///
     /// # Errors
     /// What went wrong, with the name of the case, the rank and the rank count.
@@ -96,7 +96,7 @@ impl Case {
     }
 }
 
-/// Whether an error only says that the run was ended from elsewhere.
+/// Returns whether an error only says that the run was ended from elsewhere.
 fn tells_of_another(error: &Error) -> bool {
     matches!(error, Error::RankDied { .. } | Error::Aborted { .. })
 }
@@ -127,7 +127,7 @@ pub fn cases() -> &'static [Case] {
     &CASES
 }
 
-/// The case with this name.
+/// Returns the case with this name.
 pub fn find(name: &str) -> Option<&'static Case> {
     cases().iter().find(|case| case.name == name)
 }

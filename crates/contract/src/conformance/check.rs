@@ -104,7 +104,7 @@ pub(super) fn test_until_done(machine: &mut dyn Rank, mut posted: Posted) -> Res
     }
 }
 
-/// The roots to try: all of a few ranks, else a few of many.
+/// Returns the roots to try: all of a few ranks, else a few of many.
 pub(super) fn roots(size: usize) -> Vec<usize> {
     if size <= 16 { (0..size).collect() } else { vec![0, 1, size / 2 + 1, size - 1] }
 }

@@ -30,7 +30,7 @@ fn lengths(size: usize) -> Vec<usize> {
     lengths
 }
 
-/// The contents of the block that rank `from` gives to rank `to`.
+/// Returns the contents of the block that rank `from` gives to rank `to`.
 fn key(from: usize, to: usize, bytes: usize) -> u64 {
     mix(&[from as u64, to as u64, bytes as u64])
 }

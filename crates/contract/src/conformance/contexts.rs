@@ -26,7 +26,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 const TAG: Tag = Tag::new(11);
 
-/// A context of all ranks in their own order.
+/// Returns a context of all ranks in their own order.
 fn copy_of_all(machine: &mut dyn Rank) -> Result<Context> {
     let context = machine.split(Some(0), 0)?;
     context.ok_or_else(|| Error::Program("a rank with a colour got no context".into()))

@@ -69,7 +69,7 @@ fn meet<E: Endpoint>(endpoint: &mut E, other: usize) -> Result<()> {
     Ok(())
 }
 
-/// The other rank of the pair of ranks 0 and 1; none for the others, who look on.
+/// Returns the other rank of the pair of ranks 0 and 1; none for the others, who look on.
 fn partner<E: Endpoint>(endpoint: &E) -> Option<usize> {
     (endpoint.rank() < 2).then(|| 1 - endpoint.rank())
 }

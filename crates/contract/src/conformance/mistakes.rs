@@ -37,7 +37,7 @@ fn is_mismatch(error: &Error) -> bool {
     )
 }
 
-/// The rank that makes the mistake: not the root, and not the same at all rank counts.
+/// Returns the rank that makes the mistake: not the root, and not the same at all rank counts.
 fn is_odd_one(machine: &dyn Rank) -> bool {
     machine.rank() == 1 + machine.size() / 3 % (machine.size() - 1)
 }

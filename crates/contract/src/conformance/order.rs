@@ -147,7 +147,7 @@ fn messages_to_oneself(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// The next and the previous rank around the ring.
+/// Returns the next and the previous rank around the ring.
 pub(super) fn neighbours(machine: &dyn Rank) -> (usize, usize) {
     let (rank, size) = (machine.rank(), machine.size());
     ((rank + 1) % size, (rank + size - 1) % size)

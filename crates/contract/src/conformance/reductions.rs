@@ -22,8 +22,9 @@ fn kinds() -> impl Iterator<Item = Reduction> {
     })
 }
 
-/// The operand of a rank. Integers are arbitrary, as they wrap; numbers are such that sums and products are exact in
-/// every order, up to thousands of ranks: small whole numbers to add, and to multiply powers of two that cancel out.
+/// Returns the operand of a rank. Integers are arbitrary, as they wrap; numbers are such that sums and products are
+/// exact in every order, up to thousands of ranks: small whole numbers to add, and to multiply powers of two that
+/// cancel out.
 fn operand(reduction: Reduction, rank: usize, count: usize) -> Vec<u8> {
     let number = |index: usize| {
         let random = mix(&[rank as u64, index as u64]);

@@ -48,7 +48,7 @@ impl Call {
         Call { number, kind, root, each, send, receive, started: None }
     }
 
-    /// What the data of a member depend on.
+    /// Returns what the data of a member depend on.
     fn seed(number: u64, member: usize) -> u64 {
         number * 1000 + member as u64
     }

@@ -90,7 +90,7 @@ pub enum CollectiveCall<'a> {
 pub struct StartedCollective(pub u32);
 
 impl CollectiveCall<'_> {
-    /// What is asked for, as plans know it.
+    /// Returns what is asked for, as plans know it.
     #[inline(always)]
     pub fn shape(&self) -> CallShape {
         use Collective::{AllToAll, Allgather, Broadcast, Gather, Scatter};
@@ -110,7 +110,7 @@ impl CollectiveCall<'_> {
         }
     }
 
-    /// The root, if there is one.
+    /// Returns the root, if there is one.
     #[inline(always)]
     pub fn root(&self) -> Option<usize> {
         match self {
@@ -122,7 +122,7 @@ impl CollectiveCall<'_> {
         }
     }
 
-    /// How elements become one, if the contract knows it.
+    /// Returns how elements become one, if the contract knows it.
     #[inline(always)]
     pub fn reduction(&self) -> Option<Reduction> {
         match self {

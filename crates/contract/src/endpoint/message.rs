@@ -8,7 +8,7 @@ use crate::Result;
 pub struct Request(pub u32);
 
 impl Request {
-    /// A small number, unique among the operations under way.
+    /// Returns a small number, unique among the operations under way.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -51,7 +51,7 @@ pub struct Envelope {
 }
 
 impl Selector {
-    /// Whether a message with this head is accepted.
+    /// Returns whether a message with this head is accepted.
     #[inline]
     pub fn accepts(&self, envelope: &Envelope) -> bool {
         self.context == envelope.context
@@ -61,7 +61,7 @@ impl Selector {
 }
 
 impl Envelope {
-    /// Whether the message did not fit its receive: it is consumed, and the receive holds its beginning.
+    /// Returns whether the message did not fit its receive: it is consumed, and the receive holds its beginning.
     #[inline]
     pub fn is_cut(&self) -> bool {
         self.bytes > self.room

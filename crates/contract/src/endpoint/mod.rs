@@ -49,19 +49,20 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// This rank's number.
     fn rank(&self) -> usize;
 
-    /// How many ranks the run has.
+    /// Returns how many ranks the run has.
     fn size(&self) -> usize;
 
-    /// The processor that this rank is bound to, if it is bound to one.
+    /// Returns the processor that this rank is bound to, if it is bound to one.
     fn processor(&self) -> Option<usize>;
 
-    /// Whether every rank can run at the same time. Where not, no rank should spin for another.
+    /// Returns whether every rank can run at the same time. Where not, no rank should spin for another.
     fn every_rank_has_a_processor(&self) -> bool;
 
-    /// What carries the messages, for the record of the run.
+    /// Returns what carries the messages, for the record of the run.
     fn describe(&self) -> FabricDescription;
 
-    /// A number for the host of a rank, where ranks of one host reach each other by a shorter way; none elsewhere.
+    /// Returns a number for the host of a rank, where ranks of one host reach each other by a shorter way; none
+    /// elsewhere.
     fn host_of(&self, _rank: usize) -> Option<usize> {
         None
     }
@@ -87,10 +88,10 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     }
 
     // Time.
-    /// The time on the clock that all ranks share.
+    /// Returns the time on the clock that all ranks share.
     fn now(&self) -> Time;
 
-    /// How far that clock can be trusted.
+    /// Returns how far that clock can be trusted.
     fn clock(&self) -> ClockQuality;
 
     /// Waits until `now() >= time`.
@@ -145,23 +146,25 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         self.post_receive(selector, room)
     }
 
-    /// Whether a request is done, as far as is known without a look at what has arrived.
+    /// Returns whether a request is done, as far as is known without a look at what has arrived.
     fn is_done(&self, request: Request) -> bool;
 
-    /// The message of a request that is done. Of a send: this rank, the tag and the length.
+    /// Returns the message of a request that is done. Of a send: this rank, the tag and the length.
     fn envelope(&self, request: Request) -> Envelope;
 
-    /// Whether a request that is done ended well, where one can fail alone. A message that does not fit is no failure.
+    /// Returns whether a request that is done ended well, where one can fail alone. A message that does not fit is no
+    /// failure.
     fn outcome(&mut self, _request: Request) -> Result<()> {
         Ok(())
     }
 
-    /// The message of a receive that is done, if it stayed with its sender. To be asked before [`end`](Endpoint::end).
+    /// Returns the message of a receive that is done, if it stayed with its sender. To be asked before
+    /// [`end`](Endpoint::end).
     fn lent(&mut self, _request: Request) -> Option<InPlace> {
         None
     }
 
-    /// The bytes of a message in place.
+    /// Returns the bytes of a message in place.
     ///
     /// # Panics
     /// If this endpoint has lent no such message.
@@ -180,7 +183,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Ends a receive that has found no message; false if it has found one.
     fn cancel_receive(&mut self, request: Request) -> bool;
 
-    /// The oldest message that has arrived, has no receive, and that `selector` accepts.
+    /// Returns the oldest message that has arrived, has no receive, and that `selector` accepts.
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>>;
 
     /// As [`probe`](Endpoint::probe), and moves the message to another context and tag, where only a receive
@@ -191,7 +194,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Takes in what has arrived, and sends on what is queued, without waiting.
     fn progress(&mut self) -> Result<()>;
 
-    /// Whether a request is done, after one look at what has arrived.
+    /// Returns whether a request is done, after one look at what has arrived.
     fn test(&mut self, request: Request) -> Result<bool> {
         if !self.is_done(request) {
             self.progress()?;
@@ -351,7 +354,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         None
     }
 
-    /// Whether it is time to ask whether a wait is in vain, after so many polls that found nothing.
+    /// Returns whether it is time to ask whether a wait is in vain, after so many polls that found nothing.
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         polls.is_multiple_of(1024)
     }
@@ -376,22 +379,23 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Says that this rank sends no messages of its own any more and takes none. What all that have left do may go on.
     fn leave(&mut self) -> Result<()>;
 
-    /// Whether a wait has to ask of each request that it waits for whether it [is hopeless](Endpoint::is_hopeless): once
-    /// any rank has [left](Endpoint::leave), and while somebody wants to know what this rank waits for.
+    /// Returns whether a wait has to ask of each request that it waits for whether it [is
+    /// hopeless](Endpoint::is_hopeless): once any rank has [left](Endpoint::leave), and while somebody wants to know
+    /// what this rank waits for.
     fn any_has_left(&self) -> bool;
 
-    /// Whether a request can never end, because the ranks that it needs have left. What they sent before may
+    /// Returns whether a request can never end, because the ranks that it needs have left. What they sent before may
     /// have arrived since the last look. A wait asks this only of what it waits for.
     fn is_hopeless(&self, request: Request) -> bool;
 
-    /// Whether all ranks that could send what `selector` accepts have left.
+    /// Returns whether all ranks that could send what `selector` accepts have left.
     fn none_will_send(&self, selector: Selector) -> bool;
 
     /// Says that a wait of this rank may be ended by something else than messages and collectives, such as another thread
     /// of the program. From then on nobody takes it for one that cannot end.
     fn expect_other_ends(&mut self) {}
 
-    /// The error of a request that is hopeless, which every call returns from now on.
+    /// Returns the error of a request that is hopeless, which every call returns from now on.
     fn give_up_on(&mut self, request: Request) -> Error;
 
     /// Ends this rank's part of the run: completes what is still under way, tells the others and whoever

@@ -21,7 +21,7 @@ impl ProcessName {
     /// The length of a name.
     pub const BYTES: usize = 46;
 
-    /// The name in `bytes`; none if there are not as many.
+    /// Returns the name in `bytes`; none if there are not as many.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(ProcessName)
     }
@@ -46,7 +46,7 @@ pub trait OtherRuns {
         unsupported()
     }
 
-    /// The number of a process: its rank, if it is of this run.
+    /// Returns the number of a process: its rank, if it is of this run.
     ///
     /// # Errors
     /// As of [`own_name`](OtherRuns::own_name).
@@ -54,13 +54,13 @@ pub trait OtherRuns {
         unsupported()
     }
 
-    /// Whether this process's name comes before that of another that it has met.
+    /// Returns whether this process's name comes before that of another that it has met.
     fn comes_before(&self, _other: usize) -> bool {
         false
     }
 
-    /// Whether this process is connected with all of these, which it has met. If not, it is on its way there: to be asked
-    /// again after every look at what has arrived, by all of them.
+    /// Returns whether this process is connected with all of these, which it has met. If not, it is on its way there:
+    /// to be asked again after every look at what has arrived, by all of them.
     ///
     /// # Errors
     /// [`Error::System`] if one of them cannot be called.

@@ -8,8 +8,8 @@ use crate::{Error, Result};
 /// windows then go by messages.
 #[allow(unsafe_code)]
 pub trait RemoteMemory {
-    /// The fabric's place of `bytes` bytes of this rank's memory, if every rank reads and writes them directly: all
-    /// that came from [`allocate`](crate::Endpoint::allocate) has one, other memory may.
+    /// Returns the fabric's place of `bytes` bytes of this rank's memory, if every rank reads and writes them directly:
+    /// all that came from [`allocate`](crate::Endpoint::allocate) has one, other memory may.
     fn place_of(&self, _memory: *const u8, _bytes: usize) -> Option<u64> {
         None
     }
@@ -26,13 +26,13 @@ pub trait RemoteMemory {
         None
     }
 
-    /// The `bytes` bytes at such a place of any rank's, as this rank sees them.
+    /// Returns the `bytes` bytes at such a place of any rank's, as this rank sees them.
     fn memory_at(&self, _place: u64, _bytes: usize) -> Option<NonNull<u8>> {
         None
     }
 
-    /// Whether [`read_memory`](RemoteMemory::read_memory) and [`write_memory`](RemoteMemory::write_memory) work, for any memory
-    /// of any rank.
+    /// Returns whether [`read_memory`](RemoteMemory::read_memory) and [`write_memory`](RemoteMemory::write_memory)
+    /// work, for any memory of any rank.
     fn reads_memory(&self) -> bool {
         false
     }

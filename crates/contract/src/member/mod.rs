@@ -29,7 +29,7 @@ pub struct Process<E: Endpoint> {
 }
 
 impl<E: Endpoint> Process<E> {
-    /// The process with this endpoint.
+    /// Returns the process with this endpoint.
     pub fn new(endpoint: E) -> Self {
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Process {
@@ -47,17 +47,17 @@ impl<E: Endpoint> Process<E> {
         Member { process: self, context }
     }
 
-    /// The endpoint itself.
+    /// Returns the endpoint itself.
     pub fn endpoint(&self) -> &E {
         &self.endpoint
     }
 
-    /// The endpoint itself, to change.
+    /// Returns the endpoint itself, to change.
     pub fn endpoint_mut(&mut self) -> &mut E {
         &mut self.endpoint
     }
 
-    /// The endpoint alone, for another face.
+    /// Returns the endpoint alone, for another face.
     ///
     /// # Panics
     /// If an operation that was posted has not been completed: the endpoint works on its buffer.
@@ -78,7 +78,7 @@ pub struct Member<'a, E: Endpoint> {
     context: Context,
 }
 
-/// How a tag travels: those kept for collectives in a context of their own, where no wildcard of a program
+/// Returns how a tag travels: those kept for collectives in a context of their own, where no wildcard of a program
 /// reaches them.
 #[inline]
 fn context_of(context: &Context, tag: Tag) -> u32 {
@@ -100,7 +100,7 @@ impl<E: Endpoint> Member<'_, E> {
         Ok(Selector { context, source, tag })
     }
 
-    /// What the contract says of a message; one that did not fit is an error.
+    /// Returns what the contract says of a message; one that did not fit is an error.
     #[inline]
     fn status(&self, envelope: Envelope) -> Result<Status> {
         let source = self.context.own_rank(envelope.source as usize);

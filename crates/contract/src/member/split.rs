@@ -38,7 +38,7 @@ impl Share {
     }
 }
 
-/// The ranks of the old context that have this colour, in their new order.
+/// Returns the ranks of the old context that have this colour, in their new order.
 fn members_of(colour: u32, shares: &[Share]) -> Vec<usize> {
     let mut members: Vec<usize> =
         (0..shares.len()).filter(|&rank| shares[rank].colour == Some(colour)).collect();

@@ -35,7 +35,7 @@ pub struct SharedMemory {
     pub one_copy_from_bytes: Option<u64>,
     /// From this many bytes on sender and receiver copy a message together.
     pub both_copy_from_bytes: u64,
-    /// Whether ranks may copy from each other's memory through the kernel, and that is the fast way.
+    /// True if ranks may copy from each other's memory through the kernel, and that is the fast way.
     pub cma_is_fast: bool,
     /// Parts of collectives of up to so many bytes lie in the line that says that they are there.
     #[serde(default, skip_serializing_if = "Option::is_none")]

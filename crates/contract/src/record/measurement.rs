@@ -99,7 +99,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// A number and its interval that do not come from samples: `n` is what they stand for.
+    /// Returns a number and its interval that do not come from samples: `n` is what they stand for.
     pub fn of_interval((low, middle, high): (f64, f64, f64), n: u64, confidence: f64) -> Self {
         Summary {
             median: middle,
@@ -188,8 +188,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// A metric and its numbers, to be completed with what was measured and where: of the first launch of one rank, without
-    /// samples, and as precise as was asked for.
+    /// Returns a metric and its numbers, to be completed with what was measured and where: of the first launch of one
+    /// rank, without samples, and as precise as was asked for.
     pub fn new(metric: &str, unit: &str, better: Better, summary: Summary) -> Self {
         Measurement {
             benchmark: String::new(),
@@ -216,7 +216,7 @@ impl Measurement {
     }
 }
 
-/// Whether a launch is the first, of which records say nothing.
+/// Returns whether a launch is the first, of which records say nothing.
 fn is_first(launch: &u32) -> bool {
     *launch == 0
 }
@@ -248,7 +248,7 @@ pub struct Key {
 }
 
 impl Measurement {
-    /// What identifies this measurement apart from fabric and metric.
+    /// Returns what identifies this measurement apart from fabric and metric.
     pub fn key(&self) -> Key {
         Key {
             benchmark: self.benchmark.clone(),
@@ -266,7 +266,7 @@ impl Timing {
         Timing { events_per_sample: 1, clock_share: 0.0, start, late_starts: 0, spent_s }
     }
 
-    /// The timing of `samples` samples and then of `later_samples` more, which were timed as `later` says.
+    /// Returns the timing of `samples` samples and then of `later_samples` more, which were timed as `later` says.
     #[must_use]
     pub fn and(self, samples: usize, later: Timing, later_samples: usize) -> Timing {
         let (first, second) = (samples as f64, later_samples as f64);
@@ -282,7 +282,7 @@ impl Timing {
 }
 
 impl StopReason {
-    /// Whether the interval became as narrow as wanted.
+    /// Returns whether the interval became as narrow as wanted.
     pub fn converged(self) -> bool {
         self == StopReason::Precision
     }

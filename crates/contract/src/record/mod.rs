@@ -48,7 +48,7 @@ pub enum Line {
 }
 
 impl Line {
-    /// The line as it stands in the file, without the line's end.
+    /// Returns the line as it stands in the file, without the line's end.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("records hold nothing that JSON cannot express")
     }

@@ -15,7 +15,7 @@ pub struct Pause {
 /// such kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PauseKind {
-    /// Whether they come at a fixed distance.
+    /// True if they come at a fixed distance.
     pub regular: bool,
     /// When the first is due, in seconds since the ranks began to look; of those that come irregularly when the first came.
     #[serde(default)]

@@ -26,13 +26,13 @@ pub struct Trial {
     /// The lower confidence bound.
     #[serde(default)]
     pub miss_rate_min: f64,
-    /// Whether the trial counts for the period.
+    /// True if the trial counts for the period.
     pub sustained: bool,
-    /// Whether it counts against the period: it shows a higher miss rate than the wanted one. Where it does neither it
+    /// True if it counts against the period: it shows a higher miss rate than the wanted one. Where it does neither it
     /// shows too little.
     #[serde(default)]
     pub refused: bool,
-    /// Whether it shows the wanted miss rate. A trial with too few instances to show it counts for its period where
+    /// True if it shows the wanted miss rate. A trial with too few instances to show it counts for its period where
     /// it missed no deadline at all, and shows less.
     pub proven: bool,
     /// The median time from the beginning of an instance to its last end on any rank, in microseconds.
@@ -114,7 +114,7 @@ pub struct PeriodSearch {
     pub miss_rate: f64,
     /// The confidence of every bound on a miss rate.
     pub confidence: f64,
-    /// Whether the trials at the shortest sustained period show the wanted miss rate.
+    /// True if the trials at the shortest sustained period show the wanted miss rate.
     pub proven: bool,
     /// The upper bound of the miss rate that all trials at the shortest sustained period show together.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,9 +13,9 @@ pub struct Run {
     pub measurements: Vec<Measurement>,
     /// The trials of searches, ended or not, in the order in which they were made.
     pub trials: Vec<TrialLine>,
-    /// Whether the last session of the run ended in order.
+    /// True if the last session of the run ended in order.
     pub ended: bool,
-    /// Whether the file stops in the middle of a line, as a killed run or a full disk leaves it. That line is left out.
+    /// True if the file stops in the middle of a line, as a killed run or a full disk leaves it. That line is left out.
     pub cut_off: bool,
 }
 
@@ -51,7 +51,7 @@ pub enum RunError {
 }
 
 impl Run {
-    /// A run that ended in order and searched for nothing.
+    /// Returns a run that ended in order and searched for nothing.
     pub fn of(label: &str, headers: Vec<RunHeader>, measurements: Vec<Measurement>) -> Run {
         let (label, trials) = (label.into(), Vec::new());
         Run { label, headers, measurements, trials, ended: true, cut_off: false }
@@ -102,7 +102,7 @@ impl Run {
         Ok(())
     }
 
-    /// The header of the latest session.
+    /// Returns the header of the latest session.
     pub fn header(&self) -> &RunHeader {
         self.headers.last().expect("parse refuses a run without a header")
     }

@@ -85,7 +85,7 @@ impl Machine {
         self.changed.len()
     }
 
-    /// How the run ended, once all ranks have.
+    /// Returns how the run ended, once all ranks have.
     pub(super) fn outcome(&self) -> std::result::Result<(), (usize, Error)> {
         self.lock().failure.clone().map_or(Ok(()), Err)
     }
@@ -202,7 +202,7 @@ impl Machine {
         self.changed[rank].wait(state).expect("a panic inside is a bug")
     }
 
-    /// The changes so far, unless the run has failed.
+    /// Returns the changes so far, unless the run has failed.
     pub(super) fn changes(&self, rank: usize) -> Result<u64> {
         let state = self.lock();
         state.check()?;
@@ -217,7 +217,7 @@ impl Machine {
         self.lock().ranks[rank].operations.envelope(request)
     }
 
-    /// What an operation came to, if it has ended; it is forgotten.
+    /// Returns what an operation came to, if it has ended; it is forgotten.
     pub(super) fn take(&self, rank: usize, request: Request) -> Option<Ended> {
         self.lock().ranks[rank].operations.take(request)
     }
@@ -233,7 +233,7 @@ impl Machine {
         true
     }
 
-    /// The oldest message that such a receive would take; moved to another context and tag, if one is given.
+    /// Returns the oldest message that such a receive would take; moved to another context and tag, if one is given.
     pub(super) fn probe(
         &self,
         rank: usize,
@@ -273,15 +273,15 @@ impl Machine {
         state.ranks[rank].left || state.ranks[rank].over
     }
 
-    /// Whether `rank` can wait for `other` no more. One that has only left still takes part in what all do together, and
-    /// a rank that has left itself waits for nothing else.
+    /// Returns whether `rank` can wait for `other` no more. One that has only left still takes part in what all do
+    /// together, and a rank that has left itself waits for nothing else.
     pub(super) fn is_gone(&self, rank: usize, other: usize) -> bool {
         let state = self.lock();
         let (waiting, ended) = (&state.ranks[rank], &state.ranks[other]);
         rank != other && (ended.over || ended.left && !waiting.left)
     }
 
-    /// The ranks that an operation under way needs: its receiver, its sender, or any other.
+    /// Returns the ranks that an operation under way needs: its receiver, its sender, or any other.
     pub(super) fn needs(&self, rank: usize, request: Request) -> Option<Vec<usize>> {
         let state = self.lock();
         let others = || (0..self.size()).filter(|&other| other != rank).collect();

@@ -24,7 +24,7 @@ pub(super) struct Ended {
 }
 
 impl Operation {
-    /// A send, which ends at once unless it `waits` for its receive.
+    /// Returns a send, which ends at once unless it `waits` for its receive.
     pub(super) fn send(envelope: Envelope, to: usize, waits: bool) -> Self {
         match waits {
             true => Operation::Send { to, envelope },

@@ -13,7 +13,7 @@ pub(super) const SUCCESS: u64 = 0;
 pub(super) const OUT_OF_WINDOW: u64 = 1;
 const WORD: usize = 8;
 
-/// The tag of the answer with a ticket.
+/// Returns the tag of the answer with a ticket.
 pub(super) fn answer_tag(ticket: u32) -> u32 {
     ANSWERS + ticket
 }
@@ -54,7 +54,7 @@ impl Asked {
         Asked { pending: vec![], free: vec![], waiting: vec![], owed, failed: None }
     }
 
-    /// Whether all answers have come.
+    /// Returns whether all answers have come.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -119,7 +119,7 @@ impl Window {
         });
     }
 
-    /// How much was asked of a member, or of all, and is not done.
+    /// Returns how much was asked of a member, or of all, and is not done.
     pub fn under_way(&self, target: Option<usize>) -> usize {
         match target {
             Some(target) => self.asked.owed[target],
@@ -127,7 +127,7 @@ impl Window {
         }
     }
 
-    /// Whether the answer to a ticket has come.
+    /// Returns whether the answer to a ticket has come.
     pub fn has_come(&self, ticket: Ticket) -> bool {
         self.asked.pending[ticket.0 as usize].as_ref().is_none_or(|one| one.is_done)
     }
@@ -149,7 +149,7 @@ impl Window {
         Ok(one.room)
     }
 
-    /// The first failure of what nobody had a ticket for, if there was any since the last time.
+    /// Returns the first failure of what nobody had a ticket for, if there was any since the last time.
     ///
     /// # Errors
     /// [`Error::OutOfWindow`] if a member has no such memory.
@@ -157,7 +157,7 @@ impl Window {
         self.asked.failed.take().map_or(Ok(()), Err)
     }
 
-    /// A message that will never come, because the member that owes it has left the run.
+    /// Returns a message that will never come, because the member that owes it has left the run.
     pub fn hopeless<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
         let waiting = self.asked.waiting.iter();
         let answers = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());
@@ -165,7 +165,7 @@ impl Window {
     }
 }
 
-/// How an answer says that it went.
+/// Returns how an answer says that it went.
 fn outcome(one: &Pending) -> Result<()> {
     let word = one.room.first_chunk().map_or(SUCCESS, |word| u64::from_ne_bytes(*word));
     match word {

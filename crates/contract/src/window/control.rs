@@ -113,7 +113,7 @@ impl Control {
         self.access.0.fetch_sub(mine, Ordering::Release);
     }
 
-    /// How many wait for exclusive access. Only fairness depends on it.
+    /// Returns how many wait for exclusive access. Only fairness depends on it.
     pub(super) fn waiting(&self) -> &AtomicU32 {
         &self.waiting
     }

@@ -41,7 +41,7 @@ impl Runs {
 }
 
 impl Window {
-    /// Whether a copy to this address is one of a long run of this window's, which [`copy_past_caches`] is for.
+    /// Returns whether a copy to this address is one of a long run of this window's, which [`copy_past_caches`] is for.
     #[inline(always)]
     pub fn is_of_long_run(&self, to: *const u8, bytes: usize) -> bool {
         bytes >= LONG_COPY_BYTES && self.runs.note(to.addr(), bytes)

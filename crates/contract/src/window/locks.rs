@@ -38,13 +38,13 @@ impl LockAttempt {
 }
 
 impl Window {
-    /// A member's control block, if this process sees it.
+    /// Returns a member's control block, if this process sees it.
     fn control_of(&self, target: usize) -> Option<&Control> {
         // SAFETY: the block lasts as long as the window.
         self.targets[target].control.map(|control: NonNull<Control>| unsafe { control.as_ref() })
     }
 
-    /// Whether the attempt has succeeded now. Never waits.
+    /// Returns whether the attempt has succeeded now. Never waits.
     ///
     /// # Errors
     /// [`Error::RankDied`] if the member that has access alone has left the run, and those that end the run.
@@ -158,7 +158,7 @@ impl Window {
         self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
     }
 
-    /// How often this member was given a notice.
+    /// Returns how often this member was given a notice.
     pub fn notices(&self, number: usize) -> u64 {
         self.control_of(self.me).map_or(0, |control| control.notice(number).load(Ordering::Acquire))
     }

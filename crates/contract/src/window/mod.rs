@@ -142,24 +142,25 @@ impl Window {
         Ok(Window { me, targets, context, arithmetic, part, asked, served, runs })
     }
 
-    /// Whether this member must serve the others, by [`advance`](Window::advance), for them to reach its memory.
+    /// Returns whether this member must serve the others, by [`advance`](Window::advance), for them to reach its
+    /// memory.
     pub fn is_served(&self) -> bool {
         self.targets[self.me].route == Route::Asked && self.targets.len() > 1
     }
 
-    /// Whether operations on this member may be under way after the call.
+    /// Returns whether operations on this member may be under way after the call.
     #[inline]
     pub fn is_asked(&self, target: usize) -> bool {
         target != self.me && self.targets[target].route == Route::Asked
     }
 
-    /// Whether this member serves others or asks them: then its face must [advance](Window::advance) it.
+    /// Returns whether this member serves others or asks them: then its face must [advance](Window::advance) it.
     pub fn goes_by_messages(&self) -> bool {
         let several = self.targets.len() > 1;
         several && self.targets.iter().any(|one| one.route == Route::Asked || one.control.is_none())
     }
 
-    /// How the members' memory is reached, in a word for each.
+    /// Returns how the members' memory is reached, in a word for each.
     pub fn ways(&self) -> impl Iterator<Item = &'static str> {
         self.targets.iter().map(|target| match target.route {
             Route::Shared => "shared",
@@ -168,7 +169,7 @@ impl Window {
         })
     }
 
-    /// A member's memory, if this process sees it, from `offset` on; none too if there are not `bytes` bytes.
+    /// Returns a member's memory, if this process sees it, from `offset` on; none too if there are not `bytes` bytes.
     #[inline(always)]
     pub fn here(&self, target: usize, offset: u64, bytes: u64) -> Option<NonNull<u8>> {
         let target = self.targets.get(target)?;
@@ -180,7 +181,7 @@ impl Window {
         Some(unsafe { base.add(offset as usize) })
     }
 
-    /// The length of a member's memory.
+    /// Returns the length of a member's memory.
     pub fn bytes_of(&self, target: usize) -> u64 {
         self.targets[target].bytes
     }
@@ -199,7 +200,7 @@ impl Window {
         Ok(())
     }
 
-    /// Where `bytes` bytes at `offset`, which were checked, lie.
+    /// Returns where `bytes` bytes at `offset`, which were checked, lie.
     fn reach<E: Endpoint>(&self, endpoint: &E, target: usize, offset: u64, bytes: u64) -> Reached {
         let one = &self.targets[target];
         let is_shared = one.route == Route::Shared;

@@ -44,7 +44,7 @@ impl WindowOffer {
         bytes
     }
 
-    /// What [`to_bytes`](WindowOffer::to_bytes) gave.
+    /// Returns what [`to_bytes`](WindowOffer::to_bytes) gave.
     pub fn from_bytes(bytes: &[u8; WindowOffer::BYTES]) -> Self {
         let (words, _) = bytes.as_chunks::<8>();
         let word = |index: usize| u64::from_ne_bytes(words[index]);
@@ -58,24 +58,24 @@ impl WindowOffer {
         }
     }
 
-    /// Whether the fabric has a place for the memory.
+    /// Returns whether the fabric has a place for the memory.
     pub(super) fn is_shared(&self) -> bool {
         self.place != NOWHERE
     }
 
-    /// The memory, if this process sees it.
+    /// Returns the memory, if this process sees it.
     pub(super) fn base<E: Endpoint>(&self, endpoint: &E) -> Option<NonNull<u8>> {
         let bytes = usize::try_from(self.bytes).ok()?;
         endpoint.memory_at(self.place, bytes).filter(|_| self.is_shared())
     }
 
-    /// The control block, if this process sees it.
+    /// Returns the control block, if this process sees it.
     pub(super) fn control<E: Endpoint>(&self, endpoint: &E) -> Option<NonNull<Control>> {
         let seen = endpoint.memory_at(self.control_place, size_of::<Control>())?;
         Some(seen.cast()).filter(|_| self.control_place != NOWHERE)
     }
 
-    /// What to subtract from an address of the member's process to have the fabric's place.
+    /// Returns what to subtract from an address of the member's process to have the fabric's place.
     pub(super) fn shift(&self) -> u64 {
         self.control_address.wrapping_sub(self.control_place)
     }
@@ -86,7 +86,7 @@ pub struct WindowPart {
     offer: WindowOffer,
     base: Option<NonNull<u8>>,
     control: NonNull<Control>,
-    /// Whether the control block came from the endpoint, not from the heap.
+    /// True if the control block came from the endpoint, not from the heap.
     is_allocated: bool,
 }
 
@@ -158,7 +158,7 @@ impl WindowPart {
         self
     }
 
-    /// What to tell the others.
+    /// Returns what to tell the others.
     pub fn offer(&self) -> WindowOffer {
         self.offer
     }

@@ -66,7 +66,7 @@ impl Window {
         outcome.map(|()| None)
     }
 
-    /// The control block of a member that is not asked.
+    /// Returns the control block of a member that is not asked.
     fn updates_of(&self, target: usize) -> &Control {
         let control = self.targets[target].control;
         // SAFETY: the block lasts as long as the window.

@@ -60,12 +60,12 @@ impl Window {
         self.grant(endpoint)
     }
 
-    /// How many requests of others this member has answered since the window was opened.
+    /// Returns how many requests of others this member has answered since the window was opened.
     pub fn requests_served(&self) -> u64 {
         self.served.count
     }
 
-    /// Whether nothing of what this member answers is under way.
+    /// Returns whether nothing of what this member answers is under way.
     pub fn is_quiet<E: Endpoint>(&mut self, endpoint: &mut E) -> bool {
         self.forget_sent(endpoint);
         self.served.answers.is_empty() && self.served.incoming.is_empty()
@@ -83,7 +83,8 @@ impl Window {
         found.map(|index| attached.swap_remove(index)).is_some()
     }
 
-    /// Whether this member has all of these bytes in its memory. Parts of a dynamic window may lie side by side.
+    /// Returns whether this member has all of these bytes in its memory. Parts of a dynamic window may lie side by
+    /// side.
     pub fn holds(&self, stretch: &Stretch) -> bool {
         let Stretch { mut offset, mut bytes } = *stretch;
         if self.bytes_of(self.me) != DYNAMIC_BYTES {

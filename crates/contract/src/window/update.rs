@@ -62,7 +62,7 @@ impl Arithmetic {
         },
     };
 
-    /// The code of a reduction.
+    /// Returns the code of a reduction.
     pub fn code(reduction: Reduction) -> u32 {
         let element = Element::ALL.iter().position(|&one| one == reduction.element);
         let operation = Operation::ALL.iter().position(|&one| one == reduction.operation);
@@ -78,12 +78,12 @@ fn reduction(code: u32) -> Option<Reduction> {
 }
 
 impl Action {
-    /// Whether operations with it are atomic with each other, element by element.
+    /// Returns whether operations with it are atomic with each other, element by element.
     pub(super) fn is_atomic(self) -> bool {
         matches!(self, Action::Combine(_) | Action::CompareAndSwap(_))
     }
 
-    /// The length of the words that it updates, if a processor can at this place.
+    /// Returns the length of the words that it updates, if a processor can at this place.
     pub(super) fn word_bytes(self, arithmetic: &Arithmetic, at: NonNull<u8>) -> Option<usize> {
         let (Action::Combine(code) | Action::CompareAndSwap(code)) = self else { return None };
         let bytes = (arithmetic.word_bytes)(code);
@@ -100,7 +100,7 @@ impl Action {
         }
     }
 
-    /// How much operand goes with so many bytes.
+    /// Returns how much operand goes with so many bytes.
     pub(super) fn operand_bytes(self, bytes: usize) -> usize {
         match self {
             Action::Nothing => 0,
@@ -119,7 +119,7 @@ pub(super) fn swap(operand: &[u8], target: &mut [u8]) {
     }
 }
 
-/// Whether words of so many bytes, 0 for none, can be updated by a processor at this place.
+/// Returns whether words of so many bytes, 0 for none, can be updated by a processor at this place.
 #[inline(always)]
 pub(super) fn are_words(word_bytes: usize, at: NonNull<u8>) -> bool {
     word_bytes != 0 && at.as_ptr().addr() & (word_bytes - 1) == 0

@@ -17,7 +17,7 @@ const POLLS: u32 = 100;
 pub(crate) struct OwnMemory {
     start: NonNull<u8>,
     bytes: usize,
-    /// Whether it came from the endpoint, not from the heap.
+    /// True if it came from the endpoint, not from the heap.
     is_allocated: bool,
 }
 
@@ -32,7 +32,7 @@ impl OwnMemory {
         OwnMemory { start, bytes, is_allocated: allocated.is_some() }
     }
 
-    /// What this rank gives for the window.
+    /// Returns what this rank gives for the window.
     pub(crate) fn part<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
         // SAFETY: it is initialised, nothing else refers to it, and it is given back after the window is closed, or
         // never.
@@ -99,7 +99,7 @@ pub enum WindowCall<'a> {
 }
 
 impl RankWindow {
-    /// The window of what each member offers.
+    /// Returns the window of what each member offers.
     pub(crate) fn open<E: Endpoint>(
         endpoint: &E,
         memory: OwnMemory,
@@ -120,17 +120,17 @@ impl RankWindow {
         self.me
     }
 
-    /// How many ranks it has.
+    /// Returns how many ranks it has.
     pub fn size(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether this rank must be in calls of the window for the others to reach its memory.
+    /// Returns whether this rank must be in calls of the window for the others to reach its memory.
     pub fn is_served(&self) -> bool {
         self.window.is_served()
     }
 
-    /// The window itself.
+    /// Returns the window itself.
     pub fn window(&self) -> &Window {
         &self.window
     }

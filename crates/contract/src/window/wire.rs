@@ -55,7 +55,7 @@ fn from_words([kind, code]: [u32; 2]) -> Option<Kind> {
     })
 }
 
-/// A request as bytes.
+/// Returns a request as bytes.
 pub(super) fn write(
     (kind, ticket, fetches): (Kind, u32, bool),
     stretches: &[Stretch],
@@ -75,7 +75,7 @@ pub(super) fn write(
     message
 }
 
-/// The head of a request, its stretches and its operand; none if it is not one.
+/// Returns the head of a request, its stretches and its operand; none if it is not one.
 pub(super) fn read(message: &[u8]) -> Option<(Head, Vec<Stretch>, &[u8])> {
     let (head, rest) = message.split_at_checked(HEAD_BYTES)?;
     let (words, _) = head.as_chunks::<4>();

@@ -44,7 +44,7 @@ pub(super) struct Remembered {
 }
 
 impl Words {
-    /// How member `me` updates `bytes` bytes of words now.
+    /// Returns how member `me` updates `bytes` bytes of words now.
     #[inline]
     pub(super) fn manner(&self, me: usize, own: &Remembered, bytes: usize) -> Manner {
         if bytes < LONG_BYTES { self.of_short(me, own) } else { self.of_long(me) }

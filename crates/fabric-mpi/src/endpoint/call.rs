@@ -39,25 +39,25 @@ static NOTHING_TO_SEND: u64 = 0;
 // An atomic lies in memory that can be written, as some MPIs ask even of room for nothing.
 static NOTHING_TO_RECEIVE: AtomicU64 = AtomicU64::new(0);
 
-/// Where MPI may read `data`.
+/// Returns where MPI may read `data`.
 #[inline]
 pub(super) fn readable(data: &[u8]) -> *const c_void {
     if data.is_empty() { (&raw const NOTHING_TO_SEND).cast() } else { data.as_ptr().cast() }
 }
 
-/// Where MPI may write as many bytes as `buffer` has; no more than none where it is empty.
+/// Returns where MPI may write as many bytes as `buffer` has; no more than none where it is empty.
 #[inline]
 pub(super) fn writable(buffer: &mut [u8]) -> *mut c_void {
     if buffer.is_empty() { NOTHING_TO_RECEIVE.as_ptr().cast() } else { buffer.as_mut_ptr().cast() }
 }
 
-/// Where MPI may read lent memory.
+/// Returns where MPI may read lent memory.
 #[inline]
 pub(super) fn readable_at(data: &Readable) -> *const c_void {
     if data.bytes() == 0 { (&raw const NOTHING_TO_SEND).cast() } else { data.as_ptr().cast() }
 }
 
-/// Where MPI may write to lent memory.
+/// Returns where MPI may write to lent memory.
 #[inline]
 pub(super) fn writable_at(room: &Writable) -> *mut c_void {
     if room.bytes() == 0 { NOTHING_TO_RECEIVE.as_ptr().cast() } else { room.as_mut_ptr().cast() }

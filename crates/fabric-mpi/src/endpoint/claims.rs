@@ -56,7 +56,7 @@ impl MpiEndpoint {
         Ok(Some(before))
     }
 
-    /// The place of the oldest claimed message that `selector` accepts.
+    /// Returns the place of the oldest claimed message that `selector` accepts.
     #[inline]
     pub(super) fn find_claimed(&self, selector: Selector) -> Option<usize> {
         if self.claimed.is_empty() {

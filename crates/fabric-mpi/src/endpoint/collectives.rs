@@ -21,12 +21,12 @@ macro_rules! collective {
     };
 }
 
-/// Where MPI reads a block; none is in its place already.
+/// Returns where MPI reads a block; none is in its place already.
 fn block_of(send: Option<&Readable>) -> *const c_void {
     send.map_or(IN_PLACE, readable_at)
 }
 
-/// Where MPI writes a block; none stays in its place.
+/// Returns where MPI writes a block; none stays in its place.
 fn room_of(receive: Option<&Writable>) -> *mut c_void {
     receive.map_or(IN_PLACE.cast_mut(), writable_at)
 }
@@ -38,7 +38,7 @@ fn check_told(collective: &'static str, each: usize, told: Option<usize>) -> Res
     Err(Error::UnequalCounts { collective, what, expected_bytes: each, found_bytes })
 }
 
-/// Whether MPI has an operation for a call.
+/// Returns whether MPI has an operation for a call.
 pub(super) fn has_operation(call: &CollectiveCall<'_>) -> bool {
     match call {
         CollectiveCall::Reduce { combine, .. } | CollectiveCall::Allreduce { combine, .. } => {

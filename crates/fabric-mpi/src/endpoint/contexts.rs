@@ -39,7 +39,7 @@ impl Contexts {
         Contexts { world, others: Vec::new() }
     }
 
-    /// The context with the messages of number `context`.
+    /// Returns the context with the messages of number `context`.
     #[inline]
     pub(super) fn of_messages(&self, context: u32) -> Result<&Context> {
         if context < 2 { Ok(&self.world) } else { self.find(context / 2) }
@@ -53,7 +53,7 @@ impl Contexts {
         })
     }
 
-    /// The context at a place.
+    /// Returns the context at a place.
     pub(super) fn at(&self, place: ContextPlace) -> Result<&Context> {
         match place {
             ContextPlace::WORLD => Ok(&self.world),
@@ -101,7 +101,7 @@ impl Contexts {
 }
 
 impl Context {
-    /// The context of all ranks of a run, whose messages travel in `programs`.
+    /// Returns the context of all ranks of a run, whose messages travel in `programs`.
     pub(super) fn world(library: &Library, programs: Handle) -> Result<Self> {
         let collectives = duplicate(library, programs)?;
         Ok(Context { number: 0, programs, collectives, members: None })
@@ -124,18 +124,18 @@ impl Context {
         Ok(Context { number, programs, collectives, members })
     }
 
-    /// The communicator of the messages of number `context`.
+    /// Returns the communicator of the messages of number `context`.
     #[inline]
     pub(super) fn communicator(&self, context: u32) -> Handle {
         if context.is_multiple_of(2) { self.programs } else { self.collectives }
     }
 
-    /// The communicator of the MPI's collectives.
+    /// Returns the communicator of the MPI's collectives.
     pub(super) fn for_collectives(&self) -> Handle {
         self.programs
     }
 
-    /// The rank in the communicators of a rank of the run.
+    /// Returns the rank in the communicators of a rank of the run.
     #[inline]
     pub(super) fn own_rank(&self, run_rank: usize) -> Result<c_int> {
         let Some(members) = &self.members else { return Ok(run_rank as c_int) };
@@ -144,7 +144,7 @@ impl Context {
         found.ok_or(Error::InvalidRank { rank: run_rank, size })
     }
 
-    /// The rank of the run of a rank in the communicators.
+    /// Returns the rank of the run of a rank in the communicators.
     #[inline]
     pub(super) fn run_rank(&self, own_rank: c_int) -> u32 {
         match &self.members {
@@ -163,7 +163,7 @@ impl Context {
     }
 }
 
-/// A communicator of some ranks of `parent`, which all call this alike.
+/// Returns a communicator of some ranks of `parent`, which all call this alike.
 pub(crate) fn create(
     library: &Library,
     parent: Handle,

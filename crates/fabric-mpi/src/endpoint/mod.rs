@@ -98,7 +98,7 @@ struct Window {
 }
 
 impl MpiEndpoint {
-    /// The end of a rank of a run whose messages travel in `communicator`. All ranks call it alike.
+    /// Returns the end of a rank of a run whose messages travel in `communicator`. All ranks call it alike.
     pub(crate) fn new(
         library: Rc<Library>,
         communicator: Handle,
@@ -142,7 +142,7 @@ impl MpiEndpoint {
         self.clock = clock;
     }
 
-    /// The largest tag of this MPI.
+    /// Returns the largest tag of this MPI.
     pub fn tag_max(&self) -> u32 {
         self.setting.tag_max
     }

@@ -9,8 +9,8 @@ use crate::error::message_bytes_in;
 use crate::library::{self, ERROR_TRUNCATE, Library, SUCCESS};
 
 impl MpiEndpoint {
-    /// The message of a receive in `context` with `room` bytes that ended with `code`. One that does not fit is told
-    /// by its length, where this MPI tells it.
+    /// Returns the message of a receive in `context` with `room` bytes that ended with `code`. One that does not fit is
+    /// told by its length, where this MPI tells it.
     #[inline]
     pub(super) fn received(
         &self,
@@ -39,7 +39,7 @@ impl MpiEndpoint {
         Ok(Envelope { context, source, tag: self.tags.of_mpi(context, status.tag), bytes, room })
     }
 
-    /// The length of a message that did not fit; else what went wrong.
+    /// Returns the length of a message that did not fit; else what went wrong.
     #[cold]
     fn bytes_of_truncated(
         &self,
@@ -59,7 +59,7 @@ impl MpiEndpoint {
     }
 }
 
-/// The length of the message that a status is of.
+/// Returns the length of the message that a status is of.
 #[inline]
 pub(super) fn bytes_of(
     library: &Library,

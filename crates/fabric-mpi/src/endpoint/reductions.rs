@@ -48,7 +48,7 @@ impl Reductions {
         Ok(())
     }
 
-    /// The MPI's handle of this reduction.
+    /// Returns the MPI's handle of this reduction.
     pub(super) fn operation(&self, library: &Library, reduction: Reduction) -> Handle {
         let own = self.own.iter().find(|(other, _)| *other == reduction);
         own.map_or_else(|| library.constants.operation(reduction.operation), |(_, handle)| *handle)
@@ -72,7 +72,7 @@ impl Reductions {
 }
 
 impl Aligned {
-    /// Where MPI reads and where it writes.
+    /// Returns where MPI reads and where it writes.
     pub(super) fn pointers(
         &mut self,
         send: &Readable,

@@ -70,7 +70,7 @@ impl Requests {
 }
 
 impl Operation {
-    /// The envelope of one that is done. A receive that failed has none of its own.
+    /// Returns the envelope of one that is done. A receive that failed has none of its own.
     pub(super) fn envelope(&self) -> Envelope {
         if let Some(Ok(envelope)) = self.ended {
             return envelope;

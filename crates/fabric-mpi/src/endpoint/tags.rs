@@ -24,12 +24,12 @@ impl Tags {
         Tags { tag_max }
     }
 
-    /// Whether the contract's own tags fit.
+    /// Returns whether the contract's own tags fit.
     pub(crate) fn reserved_fit(&self) -> bool {
         self.tag_max >= RESERVED - 1
     }
 
-    /// The MPI's tag for one in this context.
+    /// Returns the MPI's tag for one in this context.
     #[inline]
     pub(crate) fn to_mpi(self, context: u32, tag: u32) -> Result<i32> {
         if context.is_multiple_of(2) { self.of_program(tag) } else { self.inside_collective(tag) }
@@ -71,7 +71,7 @@ impl Tags {
         Ok(mapped as i32)
     }
 
-    /// The contract's tag for one of the MPI's in this context.
+    /// Returns the contract's tag for one of the MPI's in this context.
     #[inline]
     pub(crate) fn of_mpi(self, context: u32, tag: i32) -> u32 {
         let value = tag as u32;

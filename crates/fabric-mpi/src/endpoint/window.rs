@@ -108,7 +108,7 @@ impl MpiEndpoint {
         self.wait_for_window();
     }
 
-    /// The first message of a window that did not fit; else what went wrong.
+    /// Returns the first message of a window that did not fit; else what went wrong.
     #[cold]
     fn first_of_window_that_failed(
         &self,

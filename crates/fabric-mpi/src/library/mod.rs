@@ -162,7 +162,7 @@ impl Library {
         }
     }
 
-    /// The status at `index` of those that the library has written into `statuses` as into an array of its own.
+    /// Returns the status at `index` of those that the library has written into `statuses` as into an array of its own.
     pub(crate) fn status_at(&self, statuses: &[Status], index: usize) -> Status {
         let offset = index * self.constants.status_bytes;
         assert!(offset + size_of::<Status>() <= size_of_val(statuses), "there is such a status");
@@ -177,7 +177,7 @@ impl Library {
         status
     }
 
-    /// The version of MPI that the library implements.
+    /// Returns the version of MPI that the library implements.
     pub(crate) fn version(&self) -> (i32, i32) {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both are live; the function may be called at any time.
@@ -185,7 +185,7 @@ impl Library {
         (major, minor)
     }
 
-    /// The first line of the library's version.
+    /// Returns the first line of the library's version.
     pub(crate) fn version_line(&self) -> String {
         // Each is larger than the MAX_... constant of both interfaces.
         let mut room = [0u8; 16384];
@@ -232,7 +232,7 @@ fn abi_version(find: impl Fn(&str) -> Option<*mut c_void>) -> Option<(i32, i32)>
     (status == SUCCESS).then_some((major, minor))
 }
 
-/// The file that holds the code at `address`.
+/// Returns the file that holds the code at `address`.
 fn file_of(address: *mut c_void) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     // SAFETY: all-zero is a valid Dl_info; dladdr only reads the address and fills the struct.

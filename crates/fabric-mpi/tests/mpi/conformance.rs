@@ -13,7 +13,7 @@ use crate::programs::Program;
 const ALL_LIMIT: Duration = Duration::from_secs(240);
 const ONE_LIMIT: Duration = Duration::from_secs(30);
 
-/// Why this MPI cannot do this case, if it cannot.
+/// Returns why this MPI cannot do this case, if it cannot.
 pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> {
     match case {
         // The case uses a tag in the middle of the contract's range.
@@ -35,7 +35,7 @@ pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> 
     }
 }
 
-/// Why a mistake need not be found, if it need not.
+/// Returns why a mistake need not be found, if it need not.
 fn unpromised(flavour: Flavour, case: &Case, collectives: Collectives) -> Option<&'static str> {
     match case.name {
         "mistakes/a-program-that-gives-up" | "mistakes/a-program-that-panics" => None,

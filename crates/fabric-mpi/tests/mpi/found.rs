@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fabric_mpi::{Flavour, Launcher};
 
-/// The launcher of an MPI, if that is installed anywhere we look.
+/// Returns the launcher of an MPI, if that is installed anywhere we look.
 pub(crate) fn launcher(flavour: Flavour) -> Option<Launcher> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let named = std::env::var_os("CORNERSTONE_MPI_ROOTS").unwrap_or_default();

@@ -89,7 +89,7 @@ fn drain(mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle<Stri
     })
 }
 
-/// Whether the child ended well; none if it had to be ended.
+/// Returns whether the child ended well; none if it had to be ended.
 fn wait(child: &mut Child, limit: Duration) -> Option<bool> {
     let begin = Instant::now();
     while begin.elapsed() < limit {

@@ -33,7 +33,7 @@ impl Program {
     }
 }
 
-/// The program that this process was started for, if it is a rank.
+/// Returns the program that this process was started for, if it is a rank.
 pub(crate) fn asked_for() -> Option<Program> {
     let name = std::env::var(NAME).ok()?;
     let asked = |variable| std::env::var_os(variable).is_some();
@@ -134,8 +134,8 @@ fn common_clock(world: &World, skewed: bool) -> Result<()> {
     process.end()
 }
 
-/// The rank's time less the judge's in nanoseconds, and how far that may be wrong: from the quickest of many readings
-/// of the one between two of the other.
+/// Returns the rank's time less the judge's in nanoseconds, and how far that may be wrong: from the quickest of many
+/// readings of the one between two of the other.
 fn difference(rank: &dyn Rank, judge: libc::clockid_t) -> (f64, f64) {
     let readings = (0..200).map(|_| {
         let before = judge_ns(judge);

@@ -8,7 +8,8 @@ use contract::{Error, Request, Result};
 use super::TcpEndpoint;
 
 impl TcpEndpoint {
-    /// A descriptor that is readable while a message has come and was not read, or word that the run was given up.
+    /// Returns a descriptor that is readable while a message has come and was not read, or word that the run was given
+    /// up.
     ///
     /// # Errors
     /// The system's.
@@ -19,7 +20,8 @@ impl TcpEndpoint {
         })
     }
 
-    /// A number that the ranks of this run share, and no other run of this host has; none where ranks are on several hosts.
+    /// Returns a number that the ranks of this run share, and no other run of this host has; none where ranks are on
+    /// several hosts.
     pub fn run_number(&self) -> Option<u64> {
         self.engine.supervision.launched()?.run_number()
     }
@@ -29,17 +31,17 @@ impl TcpEndpoint {
         self.engine.sleep_at_most(limit);
     }
 
-    /// Whether something waits to be written, which [`descriptor`](TcpEndpoint::descriptor) does not tell of.
+    /// Returns whether something waits to be written, which [`descriptor`](TcpEndpoint::descriptor) does not tell of.
     pub fn has_outgoing(&self) -> bool {
         self.engine.has_outgoing()
     }
 
-    /// Whether a receive that was posted has found its message, all of which need not be here.
+    /// Returns whether a receive that was posted has found its message, all of which need not be here.
     pub fn is_matched(&self, receive: Request) -> bool {
         self.engine.is_matched(receive)
     }
 
-    /// The other rank of a request, where there is but one.
+    /// Returns the other rank of a request, where there is but one.
     pub fn partner(&self, request: Request) -> Option<usize> {
         self.engine.partner(request)
     }
@@ -61,12 +63,12 @@ impl TcpEndpoint {
         self.engine.check_run()
     }
 
-    /// The error that every call returns from now on, if there is one.
+    /// Returns the error that every call returns from now on, if there is one.
     pub fn failure(&self) -> Option<Error> {
         self.engine.check().err()
     }
 
-    /// Whether anything that this rank has sent may still be taken.
+    /// Returns whether anything that this rank has sent may still be taken.
     pub fn is_sending(&self) -> bool {
         self.engine.is_sending()
     }
@@ -79,7 +81,7 @@ impl TcpEndpoint {
         self.engine.say_goodbye()
     }
 
-    /// Whether everybody has said goodbye: then this rank may end.
+    /// Returns whether everybody has said goodbye: then this rank may end.
     pub fn is_through(&self) -> bool {
         self.engine.is_through()
     }
@@ -89,7 +91,7 @@ impl TcpEndpoint {
         self.engine.close(outcome)
     }
 
-    /// How many hosts there are.
+    /// Returns how many hosts there are.
     pub fn hosts(&self) -> usize {
         self.placement.hosts
     }

@@ -39,7 +39,7 @@ struct Calls {
 struct Call {
     mark: u32,
     made: Instant,
-    /// Whether all members have been told the mark.
+    /// True if all members have been told the mark.
     is_told: bool,
     /// A member whose call of the same number has another mark.
     differing: Option<usize>,
@@ -54,7 +54,7 @@ pub(super) struct Told {
 }
 
 impl Calls {
-    /// The call of this number, if it was made and is not forgotten.
+    /// Returns the call of this number, if it was made and is not forgotten.
     fn call(&mut self, number: u32) -> Option<&mut Call> {
         let age = self.last.wrapping_sub(number) as usize;
         let place = self.recent.len().checked_sub(age.checked_add(1)?)?;
@@ -121,7 +121,7 @@ impl Agreement {
         calls.compare(told)
     }
 
-    /// The mark of a call and whom to tell it, if that is due `waited` after the call was made. It is due once.
+    /// Returns the mark of a call and whom to tell it, if that is due `waited` after the call was made. It is due once.
     pub(super) fn tell(
         &mut self,
         (context, number): (u32, u32),
@@ -138,7 +138,7 @@ impl Agreement {
         Some((mark, calls.members.clone()))
     }
 
-    /// A member whose call of this number has another mark.
+    /// Returns a member whose call of this number has another mark.
     pub(super) fn differing(&mut self, context: u32, number: u32) -> Option<usize> {
         self.contexts.get_mut(&context)?.call(number)?.differing
     }

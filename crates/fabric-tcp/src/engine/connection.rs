@@ -44,9 +44,9 @@ pub(crate) struct Connection {
     credit_to_return: usize,
     /// All bytes that were written, and all that were read.
     pub(crate) traffic: [u64; 2],
-    /// Whether the other rank starts no messages of its own any more.
+    /// True if the other rank starts no messages of its own any more.
     pub(crate) has_left: bool,
-    /// Whether the other rank has ended its part.
+    /// True if the other rank has ended its part.
     pub(crate) goodbye: bool,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Body {
     pub(crate) target: Target,
     pub(crate) bytes: usize,
     pub(crate) done: usize,
-    /// Whether it has used up credit.
+    /// True if it has used up credit.
     pub(crate) eager: bool,
 }
 
@@ -101,22 +101,22 @@ impl Connection {
         self.stream.as_ref().and_then(Stream::link)
     }
 
-    /// What of it is a link, unless it is closed.
+    /// Returns what of it is a link, unless it is closed.
     pub(crate) fn link_mut(&mut self) -> Option<&mut Link> {
         self.stream.as_mut().and_then(Stream::link_mut)
     }
 
-    /// Whether its link has found that nothing more will come.
+    /// Returns whether its link has found that nothing more will come.
     pub(crate) fn has_failed(&self) -> bool {
         self.link().is_some_and(Link::has_failed)
     }
 
-    /// Whether a socket has not taken all that was given to it.
+    /// Returns whether a socket has not taken all that was given to it.
     pub(crate) fn waits_to_write(&self) -> bool {
         self.sockets().any(|(_, waits)| waits)
     }
 
-    /// Whether the other rank has all that this one has written, as far as that has to be known.
+    /// Returns whether the other rank has all that this one has written, as far as that has to be known.
     pub(crate) fn is_delivered(&self) -> bool {
         self.link().is_none_or(Link::is_drained)
     }
@@ -132,7 +132,7 @@ impl Connection {
         self.stream.is_none()
     }
 
-    /// Whether it was closed before the other rank had ended its part.
+    /// Returns whether it was closed before the other rank had ended its part.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_closed() && !self.goodbye
     }
@@ -141,7 +141,7 @@ impl Connection {
         !self.outgoing.is_empty()
     }
 
-    /// Whether a message of this length may be sent eagerly; if so, its credit is used up.
+    /// Returns whether a message of this length may be sent eagerly; if so, its credit is used up.
     pub(crate) fn use_credit(&mut self, bytes: usize) -> bool {
         let cost = bytes + HEADER_BYTES;
         let may = bytes <= EAGER_MAX && cost <= self.credit;
@@ -151,7 +151,7 @@ impl Connection {
         may
     }
 
-    /// Whether a message of this length would be sent eagerly if there were more credit.
+    /// Returns whether a message of this length would be sent eagerly if there were more credit.
     pub(crate) fn lacks_credit(&self, bytes: usize) -> bool {
         bytes <= EAGER_MAX && bytes + HEADER_BYTES > self.credit
     }
@@ -239,7 +239,7 @@ impl Connection {
         }
     }
 
-    /// The next header, if it has come completely; the bytes if they are none.
+    /// Returns the next header, if it has come completely; the bytes if they are none.
     pub(crate) fn next_header(&mut self) -> Option<Result<Header, [u8; HEADER_BYTES]>> {
         let bytes = *self.stage[self.begin..self.end].first_chunk::<HEADER_BYTES>()?;
         self.begin += HEADER_BYTES;
@@ -291,7 +291,7 @@ impl Connection {
 }
 
 impl Body {
-    /// The room for the next bytes of the body; nothing for those that the receive has no room for.
+    /// Returns the room for the next bytes of the body; nothing for those that the receive has no room for.
     fn place<'a>(&'a mut self, operations: &'a mut OperationTable) -> &'a mut [u8] {
         match &mut self.target {
             Target::Unexpected(memory) => &mut memory[self.done..],

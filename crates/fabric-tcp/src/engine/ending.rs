@@ -32,7 +32,7 @@ impl Engine {
         }
     }
 
-    /// Whether another process has ended its part, well or not.
+    /// Returns whether another process has ended its part, well or not.
     pub(crate) fn has_ended(&self, rank: usize) -> bool {
         self.peers[rank].as_ref().is_none_or(|peer| peer.goodbye || peer.is_lost())
     }
@@ -47,15 +47,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a rank can be waited for no more. One that has only left still takes part in what all do together, and
-    /// a rank that has left itself waits for nothing else.
+    /// Returns whether a rank can be waited for no more. One that has only left still takes part in what all do
+    /// together, and a rank that has left itself waits for nothing else.
     fn is_gone(&self, rank: usize) -> bool {
         let gone =
             |peer: &Connection| peer.goodbye || peer.is_lost() || peer.has_left && !self.has_left;
         self.peers[rank].as_ref().is_some_and(gone)
     }
 
-    /// Whether all ranks that could send what `selector` accepts have left.
+    /// Returns whether all ranks that could send what `selector` accepts have left.
     pub(crate) fn none_will_send(&self, selector: &Selector) -> bool {
         match selector.source {
             Some(source) => self.is_gone(source as usize),
@@ -66,7 +66,7 @@ impl Engine {
         }
     }
 
-    /// Whether a request can never end, because the ranks that it needs have left.
+    /// Returns whether a request can never end, because the ranks that it needs have left.
     pub(crate) fn is_hopeless(&self, request: Request) -> bool {
         match self.operations.get(request) {
             Operation::Send(send) => {
@@ -84,7 +84,7 @@ impl Engine {
         }
     }
 
-    /// Whether a request waits for a call of this very rank, which cannot come while it waits.
+    /// Returns whether a request waits for a call of this very rank, which cannot come while it waits.
     fn waits_for_itself(&self, request: Request) -> bool {
         match self.operations.get(request) {
             Operation::Send(send) => !send.done && send.to == self.rank,
@@ -98,14 +98,14 @@ impl Engine {
         }
     }
 
-    /// The error of a wait for requests of which none can end; `None` while one can.
+    /// Returns the error of a wait for requests of which none can end; `None` while one can.
     pub(super) fn why_none_can_end(&self, requests: &[Request]) -> Option<Error> {
         let cannot_end = |&one: &Request| self.is_hopeless(one) || self.waits_for_itself(one);
         let first = *requests.first()?;
         requests.iter().all(cannot_end).then(|| self.describe_hopeless(first))
     }
 
-    /// The error of a request that is hopeless, which every call returns from now on.
+    /// Returns the error of a request that is hopeless, which every call returns from now on.
     pub(crate) fn give_up_on(&mut self, request: Request) -> Error {
         let error = self.describe_hopeless(request);
         if self.supervision.is_nobody() { error } else { self.fail(error) }
@@ -150,7 +150,7 @@ impl Engine {
         self.wait_while_possible(&[], Engine::is_through)
     }
 
-    /// Whether anything that this rank has sent may still be taken.
+    /// Returns whether anything that this rank has sent may still be taken.
     pub(crate) fn is_sending(&self) -> bool {
         let takes_none = |send: Request| match self.operations.get(send) {
             Operation::Send(send) => self.peers[send.to]
@@ -166,7 +166,7 @@ impl Engine {
         self.tell_all(Kind::Goodbye)
     }
 
-    /// Whether everybody has said goodbye.
+    /// Returns whether everybody has said goodbye.
     pub(crate) fn is_through(&self) -> bool {
         let is_through = |peer: &Connection| {
             peer.goodbye && !peer.has_outgoing() && (peer.is_closed() || peer.is_delivered())

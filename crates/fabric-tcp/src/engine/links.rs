@@ -62,13 +62,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether links have something under way whose loss would have to be noticed.
+    /// Returns whether links have something under way whose loss would have to be noticed.
     pub(crate) fn has_unacknowledged(&self) -> bool {
         self.links.is_some()
             && self.peers.iter().flatten().any(|peer| !peer.is_closed() && !peer.is_delivered())
     }
 
-    /// The longest sleep while nothing comes.
+    /// Returns the longest sleep while nothing comes.
     pub(super) fn limit_of_sleep(&self, wanted: Duration) -> Duration {
         if self.has_unacknowledged() { wanted.min(CHECK_INTERVAL) } else { wanted }
     }

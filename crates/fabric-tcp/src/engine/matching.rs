@@ -61,7 +61,7 @@ impl Matching {
         place.is_some_and(|place| self.posted.remove(place).is_some())
     }
 
-    /// The oldest message that `selector` accepts.
+    /// Returns the oldest message that `selector` accepts.
     pub(crate) fn probe(&self, selector: &Selector) -> Option<Envelope> {
         self.unexpected.iter().map(|one| one.envelope).find(|one| selector.accepts(one))
     }
@@ -91,12 +91,12 @@ impl Matching {
         }
     }
 
-    /// The heads of the messages without a receive, the oldest first.
+    /// Returns the heads of the messages without a receive, the oldest first.
     pub(crate) fn unexpected(&self) -> impl Iterator<Item = &Envelope> {
         self.unexpected.iter().map(|one| &one.envelope)
     }
 
-    /// How many receives and how many messages wait.
+    /// Returns how many receives and how many messages wait.
     pub(crate) fn waiting(&self) -> (usize, usize) {
         (self.posted.len(), self.unexpected.len())
     }

@@ -57,7 +57,7 @@ pub(crate) struct Engine {
     /// Counts everything that may have changed the state of an operation.
     activity: u64,
     telling: Telling,
-    /// Whether this rank has said that it leaves.
+    /// True if this rank has said that it leaves.
     has_left: bool,
     /// How many other ranks have said so.
     others_left: usize,
@@ -68,8 +68,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// The engine of rank `rank`, with what connects it with every other; and with what makes connections again, if any
-    /// of these is a link.
+    /// Returns the engine of rank `rank`, with what connects it with every other; and with what makes connections
+    /// again, if any of these is a link.
     pub(crate) fn new(
         rank: usize,
         streams: Vec<Option<Stream>>,
@@ -125,7 +125,7 @@ impl Engine {
         supervision.finish(outcome)
     }
 
-    /// A number that changes whenever the state of an operation may have changed.
+    /// Returns a number that changes whenever the state of an operation may have changed.
     pub(crate) fn activity(&self) -> u64 {
         self.activity
     }
@@ -134,7 +134,7 @@ impl Engine {
         self.operations.get(request).is_done()
     }
 
-    /// The message of a request that is done.
+    /// Returns the message of a request that is done.
     pub(crate) fn envelope(&self, request: Request) -> Envelope {
         self.operations.envelope(request)
     }
@@ -153,7 +153,7 @@ impl Engine {
         cancelled
     }
 
-    /// The oldest message that has arrived without a receive and that `selector` accepts.
+    /// Returns the oldest message that has arrived without a receive and that `selector` accepts.
     pub(crate) fn probe(&mut self, selector: &Selector) -> Result<Option<Envelope>> {
         self.check()?;
         if let Some(found) = self.matching.probe(selector) {
@@ -176,17 +176,17 @@ impl Engine {
         }
     }
 
-    /// Whether a receive has found its message.
+    /// Returns whether a receive has found its message.
     pub(crate) fn is_matched(&self, receive: Request) -> bool {
         self.operations.receive(receive).is_none_or(|one| one.envelope.is_some())
     }
 
-    /// Whether anything waits to be written that a socket did not take.
+    /// Returns whether anything waits to be written that a socket did not take.
     pub(crate) fn has_outgoing(&self) -> bool {
         self.peers.iter().flatten().any(Connection::waits_to_write)
     }
 
-    /// What is readable when a message has come, or word that the run may have been given up.
+    /// Returns what is readable when a message has come, or word that the run may have been given up.
     pub(crate) fn descriptor(&mut self) -> std::io::Result<OwnedFd> {
         let all = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for (stream, _) in self.peers.iter().flatten().flat_map(Connection::sockets) {

@@ -65,7 +65,7 @@ impl OperationTable {
         self.places[request.index()].as_ref().expect("the request is under way")
     }
 
-    /// The message of an operation that is done.
+    /// Returns the message of an operation that is done.
     ///
     /// # Panics
     /// If there is no such request, or it is a receive without a message.
@@ -90,7 +90,7 @@ impl OperationTable {
         self.free.push(request.0);
     }
 
-    /// The send with this request; `None` if it is none, as where another rank named the request.
+    /// Returns the send with this request; `None` if it is none, as where another rank named the request.
     pub(crate) fn send(&self, request: Request) -> Option<&Sending> {
         match self.places.get(request.index())? {
             Some(Operation::Send(send)) => Some(send),
@@ -106,7 +106,7 @@ impl OperationTable {
         }
     }
 
-    /// The receive with this request; `None` if it is none.
+    /// Returns the receive with this request; `None` if it is none.
     pub(crate) fn receive(&self, request: Request) -> Option<&Receiving> {
         match self.places.get(request.index())? {
             Some(Operation::Receive(receive)) => Some(receive),
@@ -122,7 +122,7 @@ impl OperationTable {
         }
     }
 
-    /// The sends that are not done.
+    /// Returns the sends that are not done.
     pub(crate) fn pending_sends(&self) -> impl Iterator<Item = Request> {
         let pending = |(index, place): (usize, &Option<Operation>)| match place {
             Some(Operation::Send(send)) if !send.done => Some(Request(index as u32)),

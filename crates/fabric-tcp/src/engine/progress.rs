@@ -152,7 +152,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The oldest receive that accepts a message; it has the message from now on.
+    /// Returns the oldest receive that accepts a message; it has the message from now on.
     pub(super) fn match_receive(&mut self, envelope: Envelope) -> Option<Request> {
         let request = self.matching.receive_for(&envelope)?;
         let receive = self.operations.receive_mut(request)?;
@@ -229,7 +229,7 @@ impl Engine {
     }
 }
 
-/// The head of the message that a frame begins.
+/// Returns the head of the message that a frame begins.
 fn envelope(from: usize, header: Header) -> Envelope {
     let bytes = header.bytes as usize;
     Envelope { context: header.context, source: from as u32, tag: header.tag, bytes, room: bytes }

@@ -68,7 +68,7 @@ impl Stream {
     }
 }
 
-/// Whether both ends are on one host.
+/// Returns whether both ends are on one host.
 fn is_of_this_host(stream: &TcpStream) -> io::Result<bool> {
     let (here, there) = (stream.local_addr()?.ip(), stream.peer_addr()?.ip());
     Ok(there.is_loopback() || here == there)

@@ -11,9 +11,9 @@ use super::{Connection, Engine};
 /// What the engine tells of its long waits.
 #[derive(Default)]
 pub(super) struct Telling {
-    /// Whether the launcher wants to know what this rank waits for.
+    /// True if the launcher wants to know what this rank waits for.
     pub(super) is_asked: bool,
-    /// Whether something else than messages and collectives may end a wait.
+    /// True if something else than messages and collectives may end a wait.
     has_other_ends: bool,
     awaited: RefCell<Vec<Awaited>>,
 }

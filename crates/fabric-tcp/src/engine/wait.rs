@@ -26,7 +26,7 @@ pub(crate) struct Backoff {
     idle_polls: u32,
     idle_since: Option<Instant>,
     sleeps: u32,
-    /// Whether the launcher was told that the wait is long, and has to be told its end.
+    /// True if the launcher was told that the wait is long, and has to be told its end.
     pub(crate) is_told: bool,
 }
 
@@ -57,7 +57,7 @@ impl Backoff {
         }
     }
 
-    /// How long the next sleep lasts at most.
+    /// Returns how long the next sleep lasts at most.
     pub(crate) fn next_sleep(&mut self) -> Duration {
         // Five doublings of the shortest are longer than the longest.
         let limit = SHORTEST_SLEEP * (1 << self.sleeps.min(5));
@@ -65,7 +65,7 @@ impl Backoff {
         limit.min(LONGEST_SLEEP)
     }
 
-    /// Whether the last sleep was one of the longest.
+    /// Returns whether the last sleep was one of the longest.
     pub(crate) fn is_long(&self) -> bool {
         self.sleeps > 5
     }
@@ -92,7 +92,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// The other rank of an operation, where there is but one.
+    /// Returns the other rank of an operation, where there is but one.
     pub(crate) fn partner(&self, request: Request) -> Option<usize> {
         let partner = match self.operations.get(request) {
             Operation::Send(send) => Some(send.to),

@@ -66,18 +66,18 @@ impl Acceptor {
         Ok(Acceptor { listeners, secret, unverified: Vec::new() })
     }
 
-    /// Where it listens, in the order in which that was asked for.
+    /// Returns where it listens, in the order in which that was asked for.
     pub(crate) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         self.listeners.iter().map(TcpListener::local_addr).collect()
     }
 
-    /// The first of them.
+    /// Returns the first of them.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         let first = self.listeners.first().ok_or(ErrorKind::NotConnected)?;
         first.local_addr()
     }
 
-    /// What to wait on until [`Acceptor::step`] can do something.
+    /// Returns what to wait on until [`Acceptor::step`] can do something.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let callers = self.unverified.iter().map(|caller| caller.stream.as_fd());
         self.listeners.iter().map(AsFd::as_fd).chain(callers)

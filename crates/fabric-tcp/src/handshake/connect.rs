@@ -102,12 +102,12 @@ impl Call {
         })
     }
 
-    /// Whether the system of the other side has accepted the connection.
+    /// Returns whether the system of the other side has accepted the connection.
     pub(crate) fn is_connected(&self) -> bool {
         self.state != CallState::Connecting
     }
 
-    /// What the socket has to be ready for.
+    /// Returns what the socket has to be ready for.
     fn waits_for(&self) -> PollFlags {
         if self.is_connected() { PollFlags::IN } else { PollFlags::OUT }
     }
@@ -195,7 +195,7 @@ impl Call {
         Ok(true)
     }
 
-    /// The connection, once both sides know each other. It does not block.
+    /// Returns the connection, once both sides know each other. It does not block.
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream
     }

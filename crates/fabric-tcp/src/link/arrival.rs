@@ -13,7 +13,7 @@ pub(super) struct Arrival {
 }
 
 impl Arrival {
-    /// The offset of the next byte of the stream.
+    /// Returns the offset of the next byte of the stream.
     pub(super) fn expected(&self) -> u64 {
         self.expected
     }
@@ -30,7 +30,7 @@ impl Arrival {
         }
     }
 
-    /// Whether an honest sender may have sent what ends at `end`: it keeps all that was not acknowledged.
+    /// Returns whether an honest sender may have sent what ends at `end`: it keeps all that was not acknowledged.
     pub(super) fn has_room_until(&self, end: u64) -> bool {
         end <= self.expected + STORE_BYTES as u64
     }

@@ -43,7 +43,7 @@ impl ChunkHeader {
         bytes
     }
 
-    /// The header in these bytes; `None` if no link sends them.
+    /// Returns the header in these bytes; `None` if no link sends them.
     pub(super) fn from_bytes(bytes: &[u8; CHUNK_HEADER_BYTES]) -> Option<Self> {
         let kind = match bytes[0] {
             1 => ChunkKind::Data,

@@ -43,7 +43,7 @@ pub(super) struct Lane {
     heard: Instant,
     /// Since when the other side was asked for an acknowledgement and nothing has come.
     unanswered: Option<Instant>,
-    /// Whether it carries nothing new, because it stands still while another connection moves.
+    /// True if it carries nothing new, because it stands still while another connection moves.
     pub(super) is_suspect: bool,
     stage: Box<[u8]>,
     begin: usize,
@@ -135,12 +135,12 @@ impl Lane {
         self.unanswered = None;
     }
 
-    /// Whether something has come over it since `then`.
+    /// Returns whether something has come over it since `then`.
     pub(super) fn was_heard_since(&self, then: Instant) -> bool {
         self.heard >= then
     }
 
-    /// Whether it carries something and has not moved for long, or has brought no answer for long.
+    /// Returns whether it carries something and has not moved for long, or has brought no answer for long.
     pub(super) fn stands_still(&self, now: Instant) -> bool {
         let has_not_moved = self.in_flight() > 0 && now - self.moved >= STANDSTILL;
         has_not_moved || self.unanswered.is_some_and(|asked| now - asked >= STANDSTILL)
@@ -344,7 +344,7 @@ fn read_from(mut stream: &TcpStream, room: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// The error of a connection whose other end is no link.
+/// Returns the error of a connection whose other end is no link.
 pub(super) fn no_link_sends() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "it sent what no link sends")
 }

@@ -62,7 +62,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A link without a connection yet, which may have them over `paths` pairs of addresses.
+    /// Returns a link without a connection yet, which may have them over `paths` pairs of addresses.
     pub(crate) fn new(paths: usize, limit: Duration, now: Instant) -> Self {
         Link {
             lanes: Vec::new(),
@@ -92,17 +92,17 @@ impl Link {
         self.push(now);
     }
 
-    /// The connections, and whether something waits to be written to each.
+    /// Returns the connections, and whether something waits to be written to each.
     pub(crate) fn streams(&self) -> impl Iterator<Item = (&TcpStream, bool)> {
         self.lanes.iter().map(|lane| (lane.stream(), lane.has_outgoing()))
     }
 
-    /// How many connections there ever were: changes with every new one.
+    /// Returns how many connections there ever were: changes with every new one.
     pub(crate) fn lanes_ever(&self) -> u32 {
         self.lanes_ever
     }
 
-    /// Whether the other side has acknowledged everything.
+    /// Returns whether the other side has acknowledged everything.
     pub(crate) fn is_drained(&self) -> bool {
         self.store.is_empty()
     }
@@ -291,7 +291,7 @@ impl Link {
         }
     }
 
-    /// The paths that have no connection that moves.
+    /// Returns the paths that have no connection that moves.
     pub(crate) fn wants(&self, now: Instant) -> impl Iterator<Item = usize> {
         let moves = move |path: usize| {
             self.lanes.iter().any(|lane| lane.path == path && !lane.stands_still(now))
@@ -312,7 +312,7 @@ impl Link {
         }
     }
 
-    /// Whether nothing more will come. Reading tells why.
+    /// Returns whether nothing more will come. Reading tells why.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
@@ -325,8 +325,8 @@ impl Link {
     }
 }
 
-/// The connection that takes the next chunk: the first, as long as it has little under way, else the one that has the
-/// least.
+/// Returns the connection that takes the next chunk: the first, as long as it has little under way, else the one that
+/// has the least.
 fn choose(lanes: &mut [Lane]) -> Option<&mut Lane> {
     let first = lanes.iter().position(|lane| !lane.is_suspect)?;
     let index = if lanes[first].in_flight() < SPILL_BYTES {

@@ -53,7 +53,7 @@ impl Store {
         (self.end - before) as usize
     }
 
-    /// The body of the last chunk, if that is not under way and not full, else of a new one.
+    /// Returns the body of the last chunk, if that is not under way and not full, else of a new one.
     fn open_chunk(&mut self) -> &mut Vec<u8> {
         let is_open = self.chunks.back().is_some_and(|last| {
             last.lane.is_none()
@@ -76,7 +76,7 @@ impl Store {
         }
     }
 
-    /// The next chunk that has to be sent.
+    /// Returns the next chunk that has to be sent.
     pub(super) fn next_waiting(&self) -> Option<&Kept> {
         let offset = *self.waiting.front()?;
         self.chunks.get(self.place(offset)?)
@@ -115,7 +115,7 @@ impl Store {
         true
     }
 
-    /// Whether everything is acknowledged.
+    /// Returns whether everything is acknowledged.
     pub(super) fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }

@@ -73,7 +73,7 @@ struct Model {
     rate: Vec<usize>,
 }
 
-/// The byte at a place of the stream that an end sends.
+/// Returns the byte at a place of the stream that an end sends.
 fn byte(end: usize, place: u64) -> u8 {
     (place ^ place >> 8 ^ place >> 16) as u8 ^ end as u8
 }

@@ -14,7 +14,7 @@ pub(super) struct Contexts {
 }
 
 impl Contexts {
-    /// The number of the next context.
+    /// Returns the number of the next context.
     pub(super) fn offer(&mut self) -> ContextOffer {
         self.given += 1;
         ContextOffer(u64::from(MEETING_CONTEXT + self.given))
@@ -38,12 +38,12 @@ impl Contexts {
         self.open.remove(&number);
     }
 
-    /// The connection to a member, and the number by which it knows a context.
+    /// Returns the connection to a member, and the number by which it knows a context.
     pub(super) fn way(&self, number: u32, to: usize) -> Option<(usize, u32)> {
         self.open.get(&number)?.get(&to).copied()
     }
 
-    /// The connections of all members of all contexts, some of them several times.
+    /// Returns the connections of all members of all contexts, some of them several times.
     pub(super) fn peers(&self) -> impl Iterator<Item = usize> {
         self.open.values().flat_map(HashMap::values).map(|&(peer, _)| peer)
     }

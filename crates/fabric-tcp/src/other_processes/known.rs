@@ -77,7 +77,7 @@ impl Known {
         known
     }
 
-    /// The index of a process, which is known from now on.
+    /// Returns the index of a process, which is known from now on.
     pub(super) fn meet(&mut self, name: &ProcessName) -> usize {
         if let Some(&index) = self.by_name.get(name) {
             return index;

@@ -48,7 +48,7 @@ fn receive(at: &mut OtherProcesses, from: Option<u32>, context: u32) -> Request 
     at.post_receive(Selector { context, source: from, tag: Some(9) }, room).unwrap()
 }
 
-/// The number by which `one` knows `other`.
+/// Returns the number by which `one` knows `other`.
 fn number(one: &mut OtherProcesses, other: &ProcessName) -> usize {
     one.meet(other)
 }

@@ -20,7 +20,7 @@ pub(super) struct StartedProcess {
     stream: Option<TcpStream>,
     inbox: Inbox,
     is_told: bool,
-    /// Whether a host has connected and its connection is gone.
+    /// True if a host has connected and its connection is gone.
     is_gone: bool,
 }
 
@@ -48,7 +48,7 @@ impl StartedProcess {
         self.stream.as_ref().map(AsFd::as_fd)
     }
 
-    /// What it says as a host.
+    /// Returns what it says as a host.
     pub(super) fn receive(&mut self) -> Received {
         let Some(stream) = &self.stream else { return Received::Nothing };
         let received = self.inbox.receive(stream);
@@ -68,7 +68,7 @@ impl StartedProcess {
         }
     }
 
-    /// Whether it has ended, and everything that it sent was read.
+    /// Returns whether it has ended, and everything that it sent was read.
     pub(super) fn has_ended(&mut self) -> bool {
         if self.status.is_none() {
             self.status = self.child.try_wait().unwrap_or(None);
@@ -76,12 +76,12 @@ impl StartedProcess {
         self.status.is_some() && self.stream.is_none()
     }
 
-    /// Whether nothing more is to be heard of it.
+    /// Returns whether nothing more is to be heard of it.
     pub(super) fn is_silent(&mut self) -> bool {
         self.is_gone || self.has_ended()
     }
 
-    /// Whether it has ended with status 0.
+    /// Returns whether it has ended with status 0.
     pub(super) fn ended_well(&self) -> bool {
         self.status.is_some_and(|status| status.success())
     }
@@ -94,7 +94,7 @@ impl StartedProcess {
         self.stream = None;
     }
 
-    /// How it ended, in words.
+    /// Returns how it ended, in words.
     pub(super) fn describe_end(&mut self) -> String {
         let until = Instant::now() + END_LIMIT;
         while self.status.is_none() && Instant::now() < until {

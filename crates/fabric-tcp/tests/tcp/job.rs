@@ -7,7 +7,7 @@ use fabric_tcp::{Reporter, Secret, TcpProcess};
 /// Set in the processes of a run on several hosts.
 pub(crate) const REMOTE: &str = "FABRIC_TCP_TEST_RANK";
 
-/// A launch of `ranks` ranks on this host that run `case`.
+/// Returns a launch of `ranks` ranks on this host that run `case`.
 pub(crate) fn options(ranks: usize, case: &str) -> LaunchOptions {
     let secret = Secret::generate().expect("the system has random numbers");
     LaunchOptions::new(ranks, [secret.as_bytes().as_slice(), case.as_bytes()].concat())

@@ -11,7 +11,7 @@ use crate::harness::{Test, check, launch_and_gather};
 const CASE: &str = "FABRIC_TCP_TEST_LIBRARY";
 const TAG: Tag = Tag::new(4);
 
-/// A launch of this program, which knows its case by its environment and its fabric by the job.
+/// Returns a launch of this program, which knows its case by its environment and its fabric by the job.
 fn options(ranks: usize, case: &str, job: Vec<u8>) -> LaunchOptions {
     let mut options = LaunchOptions::new(ranks, job);
     options.any_program = true;

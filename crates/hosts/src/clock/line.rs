@@ -13,7 +13,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The line through `points`; at least three, not all at one x.
+    /// Returns the line through `points`; at least three, not all at one x.
     pub(super) fn through(points: &[(f64, f64)]) -> Line {
         let n = points.len() as f64;
         let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / n;

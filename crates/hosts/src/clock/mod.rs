@@ -90,7 +90,7 @@ impl Correction {
 }
 
 impl Clock {
-    /// A clock that needs no correction. `epoch_ns` is the same on all ranks and lies in their past.
+    /// Returns a clock that needs no correction. `epoch_ns` is the same on all ranks and lies in their past.
     pub fn common(local: LocalClock, epoch_ns: i64) -> Self {
         let mut clock = Clock {
             local,
@@ -106,7 +106,7 @@ impl Clock {
         clock
     }
 
-    /// A clock that is corrected from now on.
+    /// Returns a clock that is corrected from now on.
     pub(crate) fn corrected(
         local: LocalClock,
         correction: Correction,
@@ -120,7 +120,7 @@ impl Clock {
         clock
     }
 
-    /// The time on it.
+    /// Returns the time on it.
     #[inline]
     pub fn now(&self) -> Time {
         let local_ns = self.local.ns();
@@ -132,7 +132,7 @@ impl Clock {
         Time::from_ps((ns - self.epoch_ns).max(0) as u64 * PS_PER_NS as u64)
     }
 
-    /// How far it can be trusted.
+    /// Returns how far it can be trusted.
     pub fn quality(&self) -> ClockQuality {
         let mut uncertainty = self.uncertainty.at_ns;
         if self.correction.is_some() {
@@ -145,7 +145,7 @@ impl Clock {
         }
     }
 
-    /// What is read, for the record of a run.
+    /// Returns what is read, for the record of a run.
     pub fn describe(&self) -> String {
         if self.correction.is_none() {
             return "CLOCK_MONOTONIC, one host".into();
@@ -171,8 +171,8 @@ pub struct Skew {
 /// The epoch of the shared clock lies this long before the ranks meet, so that no clock is ever before it.
 const EPOCH_MARGIN_NS: i64 = NS_PER_S;
 
-/// The clock that the ranks share, found out by messages. All ranks call it alike. Where they are on several hosts it takes
-/// half a second for each doubling of the number of hosts.
+/// Returns the clock that the ranks share, found out by messages. All ranks call it alike. Where they are on several
+/// hosts it takes half a second for each doubling of the number of hosts.
 ///
 /// # Errors
 /// Those of messages.
@@ -203,7 +203,7 @@ fn epoch(rank: &mut dyn Rank, now_ns: i64) -> Result<i64> {
     Ok(i64::from_le_bytes(bytes))
 }
 
-/// A number for the running system and the name space of its clocks: the same in all processes that share both.
+/// Returns a number for the running system and the name space of its clocks: the same in all processes that share both.
 pub fn domain() -> u64 {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let space = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();

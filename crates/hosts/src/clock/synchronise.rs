@@ -71,7 +71,7 @@ pub(crate) fn synchronise(
     Ok((known.correction, uncertainty))
 }
 
-/// The first rank of each domain, in the order of the ranks.
+/// Returns the first rank of each domain, in the order of the ranks.
 fn leaders(domains: &[u64]) -> Vec<usize> {
     (0..domains.len()).filter(|&rank| leader_of(domains, rank) == rank).collect()
 }

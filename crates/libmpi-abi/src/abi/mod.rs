@@ -7,9 +7,9 @@ pub(crate) use constants::*;
 
 /// Any of the handle types.
 pub(crate) trait Handle: Copy {
-    /// The value as C sees it.
+    /// Returns the value as C sees it.
     fn number(self) -> usize;
-    /// The handle of a value.
+    /// Returns the handle of a value.
     fn from_number(number: usize) -> Self;
 }
 

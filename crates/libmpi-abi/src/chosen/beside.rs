@@ -122,7 +122,7 @@ impl Chosen {
         self.wait_until(&mut |this| this.others().has(OtherProcesses::is_through))
     }
 
-    /// A number that the ranks of this run share; none where it is on several hosts.
+    /// Returns a number that the ranks of this run share; none where it is on several hosts.
     fn run_number(&self) -> Option<u64> {
         match self.fabric {
             // SAFETY: the pointers live as long as their owner, which is borrowed.

@@ -6,7 +6,7 @@ use fabric_tcp::OtherProcesses;
 /// The bit of a request between runs.
 const OF_OTHERS: u32 = 1 << 31;
 
-/// Whether a context of messages is one between runs.
+/// Returns whether a context of messages is one between runs.
 #[inline(always)]
 pub(super) fn is_between_runs(context: u32) -> bool {
     context >> 31 != 0
@@ -17,7 +17,7 @@ pub(super) fn is_of_others(request: Request) -> bool {
     request.0 & OF_OTHERS != 0
 }
 
-/// A request between runs, among those of the fabric.
+/// Returns a request between runs, among those of the fabric.
 pub(super) fn of_others(request: Request) -> Request {
     Request(request.0 | OF_OTHERS)
 }
@@ -43,7 +43,7 @@ impl Others {
         self.known.is_some()
     }
 
-    /// Whether there are any, and something holds of them.
+    /// Returns whether there are any, and something holds of them.
     #[inline(always)]
     pub(super) fn has(&self, holds: impl FnOnce(&OtherProcesses) -> bool) -> bool {
         self.known.as_ref().is_some_and(|known| holds(known))

@@ -28,7 +28,7 @@ pub(super) enum Fabric {
 }
 
 impl Fabric {
-    /// The fabric of a run that was launched with this segment.
+    /// Returns the fabric of a run that was launched with this segment.
     fn of_launched(launched: ShmEndpoint) -> Result<Self> {
         let launched = match fabric_proxy::join(launched)? {
             Ok(endpoint) => return Ok(Fabric::Proxy(owned(endpoint))),
@@ -60,7 +60,7 @@ impl Chosen {
         Ok(Chosen { fabric, others: owned(Others::default()) })
     }
 
-    /// What `cornerstone launch` calls the fabric.
+    /// Returns what `cornerstone launch` calls the fabric.
     pub(crate) fn name(&self) -> &'static str {
         match self.fabric {
             Fabric::Shm(_) => "local",
@@ -112,7 +112,7 @@ impl Chosen {
     }
 }
 
-/// What a [`Chosen`] points to.
+/// Returns what a [`Chosen`] points to.
 fn owned<E>(endpoint: E) -> NonNull<E> {
     NonNull::from(Box::leak(Box::new(endpoint)))
 }

@@ -17,13 +17,13 @@ use crate::request::How;
 
 type Members = Rc<Context<Chosen>>;
 
-/// Whether a communicator has two groups.
+/// Returns whether a communicator has two groups.
 #[inline(always)]
 pub(super) fn is_between(context: &Members) -> bool {
     context.two_groups().is_some()
 }
 
-/// The collectives, and the root as this member sees it.
+/// Returns the collectives, and the root as this member sees it.
 fn rooted(context: Members, root: c_int) -> Result<(Between<Chosen>, RootBetween)> {
     let between = Between::new(context)?;
     let root = match root {
@@ -42,7 +42,7 @@ unsafe fn memory(data: Data) -> Result<Memory> {
     datatype::memory(data.start, data.count, data.of)
 }
 
-/// The memory of who is across from the root; others need none.
+/// Returns the memory of who is across from the root; others need none.
 unsafe fn across(root: RootBetween, data: Data) -> Result<Option<Memory>> {
     match root {
         RootBetween::Across(_) => memory(data).map(Some),

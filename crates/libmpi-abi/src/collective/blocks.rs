@@ -7,7 +7,7 @@ use crate::arguments::{Blocks, Data, is_in_place};
 use crate::datatype;
 use crate::failure::{Result, ensure};
 
-/// A buffer that is not looked at if it is MPI_IN_PLACE.
+/// Returns a buffer that is not looked at if it is MPI_IN_PLACE.
 #[inline(always)]
 pub(super) unsafe fn unless_in_place(data: Data) -> Result<Option<Memory>> {
     match is_in_place(data.start) {

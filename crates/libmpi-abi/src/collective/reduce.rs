@@ -24,7 +24,7 @@ struct Terms {
 }
 
 impl Terms {
-    /// A reduction, of whose elements this rank gets `wanted`.
+    /// Returns a reduction, of whose elements this rank gets `wanted`.
     #[inline(always)]
     unsafe fn new(operands: Operands<i64>, wanted: i64) -> Result<Terms> {
         let Operands { from, to, count, of, op } = operands;
@@ -36,7 +36,7 @@ impl Terms {
     }
 }
 
-/// The place of a result.
+/// Returns the place of a result.
 #[inline(always)]
 unsafe fn result(to: *const c_void, count: i64, reduction: &Reduction) -> Result<Memory> {
     let in_place = is_in_place(to) && count > 0;

@@ -10,7 +10,7 @@ use crate::failure::{Result, ensure};
 use crate::process;
 use crate::shared::Shared;
 
-/// The value behind a predefined key: the address of a number that lives as long as the process.
+/// Returns the value behind a predefined key: the address of a number that lives as long as the process.
 fn predefined(key: c_int) -> Option<Option<usize>> {
     static TAG_BOUND: c_int = c_int::MAX;
     static ANY: c_int = ANY_SOURCE;

@@ -100,7 +100,7 @@ pub(crate) fn split_with(
     Ok(register(old.communicator.split_with_topology(colour, key, topology)?, &old))
 }
 
-/// What `make` makes of a communicator.
+/// Returns what `make` makes of a communicator.
 pub(crate) fn made_of(
     comm: Comm,
     make: impl FnOnce(&Communicator) -> Result<Option<Communicator>>,

@@ -56,12 +56,12 @@ impl Object {
     }
 }
 
-/// What a handle refers to.
+/// Returns what a handle refers to.
 pub(crate) fn get_object(comm: Comm) -> Result<Object> {
     COMMUNICATORS.borrow().get(comm).cloned().ok_or_else(no_communicator)
 }
 
-/// The communicator behind a handle.
+/// Returns the communicator behind a handle.
 #[inline(always)]
 pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
     match COMMUNICATORS.borrow().get(comm) {
@@ -85,12 +85,12 @@ fn no_communicator() -> Error {
     error_of(ERR_COMM, if before { "MPI_Init has not been called" } else { "not a communicator" })
 }
 
-/// The handle of the communicator with a context.
+/// Returns the handle of the communicator with a context.
 pub(crate) fn with_context(number: u32) -> Option<Comm> {
     COMMUNICATORS.borrow().find(|one| one.context.number() == number)
 }
 
-/// A handle for a new communicator that has the error handler of an old one; the null handle for none.
+/// Returns a handle for a new communicator that has the error handler of an old one; the null handle for none.
 pub(crate) fn register(new: Option<Communicator>, old: &Object) -> Comm {
     match new {
         Some(new) => {
@@ -109,12 +109,12 @@ pub(crate) fn predefine(universe: &Universe<Chosen>) {
     table.predefine(COMM_SELF, object(universe.own()));
 }
 
-/// How many communicators there are besides these and that with the parent.
+/// Returns how many communicators there are besides these and that with the parent.
 pub(crate) fn count() -> usize {
     COMMUNICATORS.borrow().made() - usize::from(has_parent())
 }
 
-/// The error handler of a communicator.
+/// Returns the error handler of a communicator.
 pub(crate) fn handler(comm: Comm) -> Result<Rc<Handler>> {
     Ok(get_object(comm)?.of_c.handler.borrow().clone())
 }
@@ -150,7 +150,7 @@ pub(crate) unsafe fn compare(one: Comm, other: Comm, result: *mut c_int) -> Resu
     Ok(())
 }
 
-/// The group of a communicator.
+/// Returns the group of a communicator.
 pub(crate) unsafe fn group(comm: Comm, group: *mut Group) -> Result {
     *group = group::make_any(get(comm)?.group());
     Ok(())

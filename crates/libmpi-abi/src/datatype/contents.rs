@@ -8,7 +8,7 @@ use mpi::{Construction, Datatype as Type, Distribution, Order, Spread, Unit};
 
 use crate::abi::*;
 
-/// What the ABI calls the constructor.
+/// Returns what the ABI calls the constructor.
 pub(super) fn combiner(made: &Construction) -> c_int {
     match made {
         Construction::Basic(_) | Construction::Pair(..) => COMBINER_NAMED,
@@ -48,7 +48,7 @@ impl<'a> Contents<'a> {
         contents
     }
 
-    /// The lists as long as all counts fit an int.
+    /// Returns the lists as long as all counts fit an int.
     fn plain(made: &'a Construction) -> Self {
         let contents = |integers: Vec<i64>, of| Contents {
             integers,

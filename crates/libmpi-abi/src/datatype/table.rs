@@ -107,12 +107,12 @@ pub(super) static TYPES: Objects<Type> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// How many datatypes of programs there are.
+/// Returns how many datatypes of programs there are.
 pub(crate) fn count() -> usize {
     TYPES.made()
 }
 
-/// The length of plain data: elements without gaps, in memory that is there.
+/// Returns the length of plain data: elements without gaps, in memory that is there.
 #[inline(always)]
 pub(crate) fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
     with_plain(buffer, count, datatype, |_, bytes| bytes)
@@ -133,7 +133,7 @@ pub(crate) fn with_plain<R>(
     plain.then(|| with(of, bytes))
 }
 
-/// The type behind a handle.
+/// Returns the type behind a handle.
 #[inline]
 pub(crate) fn get(datatype: Datatype) -> Result<Rc<Type>> {
     TYPES.get(datatype).ok_or_else(|| error_of(ERR_TYPE, "not a datatype"))
@@ -146,14 +146,14 @@ pub(super) fn add(made: Rc<Type>) -> Datatype {
     handle
 }
 
-/// A handle for a program that asks what something is made of: a predefined type's own, and for any other a new one, since
-/// the first may be freed.
+/// Returns a handle for a program that asks what something is made of: a predefined type's own, and for any other a new
+/// one, since the first may be freed.
 pub(crate) fn own_handle(object: &Rc<Type>) -> Datatype {
     let own = Datatype(object.number());
     if is_predefined(own) { own } else { add(object.clone()) }
 }
 
-/// A handle of a type, if it has one. There may be several: the one that is kept with the type is the newest,
+/// Returns a handle of a type, if it has one. There may be several: the one that is kept with the type is the newest,
 /// which may have been freed.
 fn handle_of(object: &Rc<Type>) -> Option<Datatype> {
     let table = TYPES.borrow();
@@ -175,7 +175,7 @@ pub(crate) fn with_handle(object: &Rc<Type>, with: impl FnOnce(Datatype)) {
     TYPES.remove(handle);
 }
 
-/// A buffer argument.
+/// Returns a buffer argument.
 ///
 /// # Safety
 /// As of [`Memory::new`].

@@ -44,17 +44,17 @@ fn get_object(fh: File) -> Result<Object> {
     FILES.borrow().get(fh).cloned().ok_or_else(|| error_of(ERR_FILE, "not a file"))
 }
 
-/// The file behind a handle.
+/// Returns the file behind a handle.
 fn get(fh: File) -> Result<Rc<OpenFile>> {
     Ok(get_object(fh)?.file)
 }
 
-/// How many files are open.
+/// Returns how many files are open.
 pub(crate) fn count() -> usize {
     FILES.borrow().made()
 }
 
-/// The error handler of a file; the default one for what is no file.
+/// Returns the error handler of a file; the default one for what is no file.
 pub(crate) fn handler(fh: File) -> Rc<Handler> {
     match get_object(fh) {
         Ok(object) => object.handler.borrow().clone(),

@@ -11,7 +11,7 @@ use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
 use crate::{communicator, info, text};
 
-/// A mode as C gives it.
+/// Returns a mode as C gives it.
 fn access_mode(bits: c_int) -> Result<AccessMode> {
     let access = match bits & (MODE_RDONLY | MODE_WRONLY | MODE_RDWR) {
         MODE_RDONLY => Access::ReadOnly,

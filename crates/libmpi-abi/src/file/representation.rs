@@ -13,7 +13,7 @@ use crate::text;
 /// Their names.
 static NAMED: Shared<RefCell<Vec<String>>> = Shared::new(RefCell::default);
 
-/// The representation of a name.
+/// Returns the representation of a name.
 pub(super) fn named(name: &str) -> Result<Representation> {
     Representation::from_name(name, |name| NAMED.borrow().iter().any(|known| known == name))
 }

@@ -23,7 +23,7 @@ use crate::status::Status;
 static MESSAGES: Shared<RefCell<Table<Rc<Claimed<Chosen>>>>> =
     Shared::new(|| RefCell::new(Table::new()));
 
-/// How many of them are not received.
+/// Returns how many of them are not received.
 pub(crate) fn count_messages() -> usize {
     MESSAGES.borrow().made()
 }
@@ -96,7 +96,7 @@ pub(crate) unsafe fn claim_once(
     Ok(())
 }
 
-/// The receive of a claimed message, whose handle ends with it.
+/// Returns the receive of a claimed message, whose handle ends with it.
 unsafe fn receive_call(room: Data, message: *mut Message) -> Result<ReceiveCall<Chosen>> {
     let memory = datatype::memory(room.start, room.count, room.of)?;
     let claimed = match *message {

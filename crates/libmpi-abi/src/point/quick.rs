@@ -20,7 +20,7 @@ use crate::failure::Result;
 use crate::process::engine_if_any;
 use crate::status::Status;
 
-/// The tag that a receive accepts; none inside for any, none outside for one that is no tag.
+/// Returns the tag that a receive accepts; none inside for any, none outside for one that is no tag.
 #[inline(always)]
 fn accepted(tag: c_int) -> Option<Option<u32>> {
     if tag == ANY_TAG { Some(None) } else { u32::try_from(tag).ok().map(Some) }
@@ -37,7 +37,7 @@ unsafe fn within<T>(
     go_on(engine_if_any()?, context)
 }
 
-/// The data of a send, and where it goes.
+/// Returns the data of a send, and where it goes.
 #[inline(always)]
 unsafe fn outgoing(data: Data, to: Partner) -> Option<(usize, u32, Readable)> {
     let bytes = datatype::plain_bytes(data.start, data.count, data.of)?;
@@ -45,7 +45,7 @@ unsafe fn outgoing(data: Data, to: Partner) -> Option<(usize, u32, Readable)> {
     Some((to, tag, Readable::new(data.start.cast(), bytes)))
 }
 
-/// The room of a receive.
+/// Returns the room of a receive.
 #[inline(always)]
 unsafe fn incoming(room: Data) -> Option<Writable> {
     let bytes = datatype::plain_bytes(room.start, room.count, room.of)?;

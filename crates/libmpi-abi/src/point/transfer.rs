@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::request::{How, LIGHT_REQUESTS, go_on};
 use crate::status::Status;
 
-/// A send, checked.
+/// Returns a send, checked.
 #[inline]
 pub(super) unsafe fn send_call(
     data: Data,
@@ -26,7 +26,7 @@ pub(super) unsafe fn send_call(
     SendCall::new(communicator.context().clone(), memory, to, tag, mode)
 }
 
-/// A receive, checked.
+/// Returns a receive, checked.
 #[inline]
 pub(super) unsafe fn receive_call(
     room: Data,

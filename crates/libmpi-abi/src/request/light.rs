@@ -36,7 +36,7 @@ pub(crate) struct LightRequests {
 pub(crate) static LIGHT_REQUESTS: Shared<LightRequests> = Shared::new(LightRequests::default);
 
 impl LightRequests {
-    /// A handle for something that was started.
+    /// Returns a handle for something that was started.
     #[inline]
     pub(crate) fn add(&self, light: LightRequest) -> Request {
         if light == LightRequest::Sent {
@@ -81,7 +81,7 @@ impl LightRequests {
         self.places.borrow_mut()[index] = Some(LightRequest::Cancelled);
     }
 
-    /// How many handles are given out.
+    /// Returns how many handles are given out.
     pub(crate) fn count(&self) -> usize {
         self.sent.get() + self.places.borrow().iter().flatten().count()
     }

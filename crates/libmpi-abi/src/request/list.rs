@@ -18,12 +18,12 @@ impl Objects {
         found.collect::<Result<_>>().map(Objects)
     }
 
-    /// The requests, for what crate `mpi` does with several.
+    /// Returns the requests, for what crate `mpi` does with several.
     pub(super) fn places(&self) -> &[Option<Rc<Object>>] {
         &self.0
     }
 
-    /// The status of one, to be asked for again.
+    /// Returns the status of one, to be asked for again.
     pub(super) fn status_of(&self, index: usize) -> Result<Status> {
         match &self.0[index] {
             Some(object) => Ok(object.outcome()?.0),
@@ -92,7 +92,7 @@ impl Objects {
     }
 }
 
-/// The failure of a call on several requests, of which `first` is the first that failed.
+/// Returns the failure of a call on several requests, of which `first` is the first that failed.
 pub(super) fn in_statuses(first: &Error) -> Error {
     let message = format!("a request failed; the statuses tell which; first: {}", first.message);
     match first.context {

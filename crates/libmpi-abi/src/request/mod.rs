@@ -55,7 +55,7 @@ impl RequestPlace<Chosen> for Object {
     }
 }
 
-/// A handle for a request.
+/// Returns a handle for a request.
 pub(crate) fn register(request: mpi::Request<Chosen>) -> Request {
     REQUESTS.borrow_mut().add(Rc::new(Object::of(request)))
 }
@@ -69,13 +69,13 @@ pub(crate) fn register_partitioned(
     REQUESTS.borrow_mut().add(Rc::new(Object { partitioned, ..Object::of(request) }))
 }
 
-/// The message in partitions behind a handle.
+/// Returns the message in partitions behind a handle.
 pub(crate) fn partitioned(request: Request) -> Result<Rc<Partitioned<Chosen>>> {
     let found = given(request)?.partitioned.clone();
     found.ok_or_else(|| error_of(ERR_REQUEST, "not a partitioned request"))
 }
 
-/// How many requests there are that the program has not freed.
+/// Returns how many requests there are that the program has not freed.
 pub(crate) fn count() -> usize {
     REQUESTS.borrow().made() + LIGHT_REQUESTS.count()
 }
@@ -97,7 +97,7 @@ pub(crate) unsafe fn go_on<C>(
     Ok(())
 }
 
-/// The object behind a handle; none behind the null handle.
+/// Returns the object behind a handle; none behind the null handle.
 fn find(request: Request) -> Result<Option<Rc<Object>>> {
     if request == REQUEST_NULL {
         return Ok(None);
@@ -110,7 +110,7 @@ fn find(request: Request) -> Result<Option<Rc<Object>>> {
     found.map(Some).ok_or_else(|| error_of(ERR_REQUEST, "not a request"))
 }
 
-/// The object behind a handle that must not be null.
+/// Returns the object behind a handle that must not be null.
 fn given(request: Request) -> Result<Rc<Object>> {
     find(request)?.ok_or_else(|| error_of(ERR_REQUEST, "a null request"))
 }
@@ -120,7 +120,7 @@ impl Object {
         Object { request, generalized: None, partitioned: None }
     }
 
-    /// A status as C wants it. Only the program knows that of a generalized request.
+    /// Returns a status as C wants it. Only the program knows that of a generalized request.
     fn as_c(&self, status: mpi::Status) -> Status {
         self.generalized.as_ref().map_or_else(|| status.into(), |one| one.latest_status())
     }

@@ -34,8 +34,8 @@ fn failed(error: std::io::Error) -> Error {
     error_of(ERR_INTERN, format!("publishing a name: {error}"))
 }
 
-/// What the sockets of a service begin with. Names may be of any length and of any letters; whether two with one number are
-/// the same, what is in the file tells.
+/// Returns what the sockets of a service begin with. Names may be of any length and of any letters; whether two with
+/// one number are the same, what is in the file tells.
 fn prefix(service: &str) -> String {
     let mut hasher = DefaultHasher::new();
     service.hash(&mut hasher);
@@ -48,7 +48,7 @@ fn socket(name: &str) -> std::io::Result<UnixListener> {
     UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)
 }
 
-/// What the file of a service holds.
+/// Returns what the file of a service holds.
 fn content(service: &str, port: &str) -> String {
     format!("{port}\n{service}")
 }
@@ -109,7 +109,7 @@ pub(crate) unsafe fn lookup(service: *const c_char, _: Info, port: *mut c_char) 
     Ok(())
 }
 
-/// The port of a service.
+/// Returns the port of a service.
 fn find(service: &str) -> Option<String> {
     let sockets = std::fs::read_to_string("/proc/net/unix").ok()?;
     let wanted = format!("@{}-", prefix(service));
@@ -120,7 +120,7 @@ fn find(service: &str) -> Option<String> {
     })
 }
 
-/// What is in the file of the process and descriptor that a socket names.
+/// Returns what is in the file of the process and descriptor that a socket names.
 fn read(place: &str) -> Option<String> {
     let (process, descriptor) = place.split_once('-')?;
     let (process, descriptor): (u32, u32) = (process.parse().ok()?, descriptor.parse().ok()?);

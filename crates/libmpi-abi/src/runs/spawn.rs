@@ -54,7 +54,7 @@ impl Start {
         }
     }
 
-    /// The codes of all ranks that were asked for, at the root.
+    /// Returns the codes of all ranks that were asked for, at the root.
     fn codes(&self) -> Vec<c_int> {
         let code = |is_there: bool| if is_there { SUCCESS } else { ERR_SPAWN };
         let of_program =

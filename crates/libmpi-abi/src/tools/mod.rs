@@ -56,7 +56,7 @@ unsafe fn tell_words(words: &str, place: *mut c_char, length: *mut c_int) {
     *length = words.len() as c_int + 1;
 }
 
-/// The element with an index of C's.
+/// Returns the element with an index of C's.
 fn at<T>(list: &[T], index: c_int) -> Result<&T> {
     let found = usize::try_from(index).ok().and_then(|index| list.get(index));
     found.ok_or_else(|| error_of(T_ERR_INVALID_INDEX, format!("no index {index}")))

@@ -48,7 +48,7 @@ struct Open {
 static OPEN: Shared<RefCell<Open>> = Shared::new(RefCell::default);
 
 impl Open {
-    /// A number that no session and no handle has had. The smallest are the standard's own.
+    /// Returns a number that no session and no handle has had. The smallest are the standard's own.
     fn next(&mut self) -> usize {
         self.made += 1;
         0x1000 + self.made
@@ -153,7 +153,7 @@ pub(crate) unsafe fn free_counted(session: usize, handle: *mut usize) -> Result 
     Ok(())
 }
 
-/// The index of a handle's variable.
+/// Returns the index of a handle's variable.
 fn variable(session: usize, handle: usize) -> Result<usize> {
     check()?;
     let open = OPEN.borrow();

@@ -10,7 +10,7 @@ use crate::arguments::array;
 use crate::communicator::{self, Communicator};
 use crate::failure::{Result, ensure, error_of};
 
-/// A graph as C gives it.
+/// Returns a graph as C gives it.
 unsafe fn read(nodes: c_int, ends: *const c_int, edges: *const c_int) -> Result<Graph> {
     ensure!(nodes >= 0, ERR_ARG, "{nodes} nodes");
     let ends = array(ends, nodes, "index")?;
@@ -94,7 +94,7 @@ pub(crate) unsafe fn graph_get(
     Ok(())
 }
 
-/// A node of a communicator's graph.
+/// Returns a node of a communicator's graph.
 fn node(communicator: &Communicator, rank: c_int) -> Result<usize> {
     let known = usize::try_from(rank).ok().filter(|&rank| rank < communicator.size());
     known.ok_or_else(|| error_of(ERR_RANK, format!("rank {rank} of a graph")))
@@ -119,7 +119,7 @@ pub(crate) unsafe fn graph_neighbours(
     Ok(())
 }
 
-/// The weights that C gives: none for MPI_UNWEIGHTED, which all members give alike.
+/// Returns the weights that C gives: none for MPI_UNWEIGHTED, which all members give alike.
 unsafe fn weights(from: *const c_int, count: usize) -> Result<Option<Vec<c_int>>> {
     if from as usize == UNWEIGHTED {
         return Ok(None);

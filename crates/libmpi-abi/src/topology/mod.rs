@@ -12,7 +12,7 @@ use crate::abi::*;
 use crate::communicator::{self, Communicator};
 use crate::failure::{Result, ensure, error_of};
 
-/// The numbers of an array of C, as many as there are dimensions.
+/// Returns the numbers of an array of C, as many as there are dimensions.
 unsafe fn list(from: *const c_int, dimensions: usize) -> Vec<i64> {
     (0..dimensions).map(|index| i64::from(*from.add(index))).collect()
 }

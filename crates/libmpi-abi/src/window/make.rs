@@ -15,7 +15,7 @@ use crate::failure::{Result, ensure};
 use crate::handler::Handler;
 use crate::info;
 
-/// A handle for a new window, whose errors are fatal.
+/// Returns a handle for a new window, whose errors are fatal.
 fn register(window: Window) -> Win {
     let numbers = Numbers::of(&window);
     let of_c = OfC { handler: RefCell::new(Rc::new(Handler::Fatal)), numbers };

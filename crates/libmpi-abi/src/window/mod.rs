@@ -42,23 +42,23 @@ struct OfC {
 
 static WINDOWS: Shared<RefCell<Table<Object>>> = Shared::new(|| RefCell::new(Table::new()));
 
-/// What a handle refers to.
+/// Returns what a handle refers to.
 fn get_object(win: Win) -> Result<Object> {
     WINDOWS.borrow().get(win).cloned().ok_or_else(|| error_of(ERR_WIN, "not a window"))
 }
 
-/// The window behind a handle.
+/// Returns the window behind a handle.
 #[inline]
 fn get(win: Win) -> Result<Rc<Window>> {
     Ok(get_object(win)?.window)
 }
 
-/// How many windows there are.
+/// Returns how many windows there are.
 pub(crate) fn count() -> usize {
     WINDOWS.borrow().made()
 }
 
-/// The error handler of a window.
+/// Returns the error handler of a window.
 pub(crate) fn handler(win: Win) -> Result<Rc<Handler>> {
     Ok(get_object(win)?.of_c.handler.borrow().clone())
 }

@@ -35,7 +35,7 @@ unsafe fn memory(data: Data) -> Result<Memory> {
     datatype::memory(data.start, data.count, data.of)
 }
 
-/// The operation behind a handle, which must be one of MPI's.
+/// Returns the operation behind a handle, which must be one of MPI's.
 fn known(op: Op) -> Result<Predefined> {
     let found = operation::predefined(op);
     found.ok_or_else(|| error_of(ERR_OP, "not an operation that MPI defines"))

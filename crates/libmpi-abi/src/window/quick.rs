@@ -16,7 +16,7 @@ use crate::{datatype, operation};
 /// Elements that are fetched and compared have at most as many bytes.
 const LONGEST: usize = 32;
 
-/// Where plain data go at a member, if they are as many as here.
+/// Returns where plain data go at a member, if they are as many as here.
 #[inline(always)]
 fn reach(
     origin: Data,

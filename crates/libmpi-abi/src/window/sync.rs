@@ -9,14 +9,14 @@ use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
 use crate::group;
 
-/// What a program promises, which must be among what the call knows.
+/// Returns what a program promises, which must be among what the call knows.
 fn promise(assertion: c_int, known: c_int) -> Result<Promise> {
     ensure!(assertion & !known == 0, ERR_ASSERT, "assertion {assertion} in this call");
     let has = |one: c_int| assertion & one != 0;
     Ok(Promise { no_check: has(MODE_NOCHECK), no_succeed: has(MODE_NOSUCCEED) })
 }
 
-/// A member, or none for MPI_PROC_NULL.
+/// Returns a member, or none for MPI_PROC_NULL.
 fn member(rank: c_int) -> Result<Option<usize>> {
     if rank == PROC_NULL {
         return Ok(None);

@@ -32,7 +32,7 @@ impl<E: Endpoint> AllToAll<E> {
         Ok(AllToAll { context, from, to })
     }
 
-    /// The length of a block.
+    /// Returns the length of a block.
     #[inline(always)]
     fn each(&self) -> usize {
         self.to.bytes() / self.context.size()
@@ -124,7 +124,7 @@ impl<E: Endpoint> AllToAllUnequal<E> {
 }
 
 impl<E: Endpoint> AllToAllUnequal<E> {
-    /// The blocks to send, where they are apart from those that come.
+    /// Returns the blocks to send, where they are apart from those that come.
     ///
     /// # Errors
     /// [`ErrorClass::Truncated`](crate::ErrorClass::Truncated) if this member's own block has two lengths.

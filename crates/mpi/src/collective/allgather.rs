@@ -31,7 +31,7 @@ impl<E: Endpoint> Allgather<E> {
         Ok(Allgather { context, mine, all })
     }
 
-    /// The length of a block.
+    /// Returns the length of a block.
     #[inline(always)]
     fn each(&self) -> usize {
         self.all.bytes() / self.context.size()

@@ -31,12 +31,12 @@ impl<E: Endpoint + 'static> Between<E> {
         Ok(Between { context, groups })
     }
 
-    /// How many members the other group has.
+    /// Returns how many members the other group has.
     pub fn others(&self) -> usize {
         self.groups.other().len()
     }
 
-    /// A root of the other group.
+    /// Returns a root of the other group.
     ///
     /// # Errors
     /// [`ErrorClass::Root`].
@@ -110,7 +110,7 @@ impl<E: Endpoint + 'static> Between<E> {
         }))
     }
 
-    /// The lengths of a root's blocks, or of the one block of who is across from it.
+    /// Returns the lengths of a root's blocks, or of the one block of who is across from it.
     fn blocks_at(
         &self,
         root: RootBetween,

@@ -37,7 +37,7 @@ pub(super) fn check_number(blocks: &Blocks, members: usize) -> Result {
     Ok(())
 }
 
-/// Where this member's own data are: in their place already where there is no other memory of them.
+/// Returns where this member's own data are: in their place already where there is no other memory of them.
 pub(super) fn own<T: ?Sized>(mine: Option<&T>) -> Own {
     match mine {
         Some(_) => Own::InInput,
@@ -45,7 +45,7 @@ pub(super) fn own<T: ?Sized>(mine: Option<&T>) -> Own {
     }
 }
 
-/// The length of a block of each member: what the root's memory of all says, elsewhere a member's own.
+/// Returns the length of a block of each member: what the root's memory of all says, elsewhere a member's own.
 #[inline(always)]
 pub(super) fn each_bytes(all: Option<&Memory>, mine: Option<&Memory>, members: usize) -> usize {
     match all {
@@ -54,7 +54,7 @@ pub(super) fn each_bytes(all: Option<&Memory>, mine: Option<&Memory>, members: u
     }
 }
 
-/// The lengths of blocks.
+/// Returns the lengths of blocks.
 pub(super) fn lengths(blocks: &Blocks) -> collectives::Blocks {
     collectives::Blocks::of_lengths(blocks.iter().map(Memory::bytes))
 }

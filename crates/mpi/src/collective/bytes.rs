@@ -31,7 +31,7 @@ pub(crate) fn allgather_bytes<E: Endpoint + 'static>(
     Ok(all.take())
 }
 
-/// The schedule of the same, which hands the bytes on.
+/// Returns the schedule of the same, which hands the bytes on.
 pub(crate) fn gather_then<E: Endpoint>(
     at: CollectiveContext<E>,
     mine: &[u8],

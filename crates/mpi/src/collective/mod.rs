@@ -49,13 +49,13 @@ use native::{CarryOut, Packed};
 
 /// How a collective is carried out. Only this crate has collectives.
 pub trait Plan<E: Endpoint>: Sized + 'static {
-    /// Whose members make it.
+    /// Returns whose members make it.
     fn context(&self) -> &Rc<Context<E>>;
 
-    /// What the members compare.
+    /// Returns what the members compare.
     fn mark(&self) -> CollectiveMark;
 
-    /// The memory of a fabric's own call; `None` if no fabric has one for this.
+    /// Returns the memory of a fabric's own call; `None` if no fabric has one for this.
     #[inline(always)]
     fn packed(&self) -> Option<Packed> {
         None
@@ -77,15 +77,15 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
     #[inline(always)]
     fn deliver(&self, _packed: &Packed) {}
 
-    /// What messages have to do.
+    /// Returns what messages have to do.
     fn work(&self) -> Work;
 
-    /// How many bytes the units have in which the call counts.
+    /// Returns how many bytes the units have in which the call counts.
     fn unit_bytes(&self) -> usize {
         1
     }
 
-    /// The memory of that call.
+    /// Returns the memory of that call.
     fn memory(&self) -> CallMemory;
 }
 
@@ -99,13 +99,13 @@ fn announce<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> (CollectiveCont
     (CollectiveContext::next(plan.context(), mark), chosen)
 }
 
-/// The schedule of this member's next collective.
+/// Returns the schedule of this member's next collective.
 fn schedule_of<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> Schedule<E> {
     let (at, chosen) = announce(plan, manner);
     schedule_at(plan, at, &chosen)
 }
 
-/// The schedule of a collective that was announced: there is one of it for each collective.
+/// Returns the schedule of a collective that was announced: there is one of it for each collective.
 #[inline(never)]
 fn schedule_at<E: Endpoint>(
     plan: &impl Plan<E>,
@@ -153,7 +153,8 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
         Ok(Request::new(&engine, native::start(self)?))
     }
 
-    /// A request that starts it, any number of times: by messages, for members may start their requests in any order.
+    /// Returns a request that starts it, any number of times: by messages, for members may start their requests in any
+    /// order.
     fn persistent(self) -> Request<E> {
         let (at, chosen) = announce(&self, Manner::Persistent);
         let engine = self.context().engine().clone();

@@ -71,7 +71,7 @@ pub(super) fn run<E: Endpoint>(plan: &impl Plan<E>) -> Option<Result> {
     Some(end(plan, &packed, outcome))
 }
 
-/// The outcome of a call that the fabric has carried out.
+/// Returns the outcome of a call that the fabric has carried out.
 #[inline(always)]
 fn end<E: Endpoint>(plan: &impl Plan<E>, packed: &Packed, outcome: Result) -> Result {
     let outcome = plan.check().and(outcome);
@@ -92,10 +92,10 @@ pub(super) trait AnyPlan<E: Endpoint> {
     /// As [`Plan::with_native_call`].
     fn hand_over(&self, packed: &Packed, carry_out: &mut dyn FnMut(CollectiveCall<'_>));
 
-    /// The outcome of a call that the fabric has carried out.
+    /// Returns the outcome of a call that the fabric has carried out.
     fn end(&self, packed: &Packed, outcome: Result) -> Result;
 
-    /// The schedule of this member's next collective by messages.
+    /// Returns the schedule of this member's next collective by messages.
     fn schedule(&self, manner: Manner) -> Schedule<E>;
 }
 

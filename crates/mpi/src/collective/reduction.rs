@@ -57,7 +57,7 @@ impl Terms {
         }))
     }
 
-    /// The memory of a call.
+    /// Returns the memory of a call.
     pub(super) fn memory(&self) -> CallMemory {
         let areas = Areas::of_elements(&self.reduction);
         match &self.output {
@@ -72,17 +72,17 @@ impl Terms {
         }
     }
 
-    /// The length of an element.
+    /// Returns the length of an element.
     pub(super) fn unit_bytes(&self) -> usize {
         self.reduction.of().size() as usize
     }
 
-    /// How many elements each member puts in.
+    /// Returns how many elements each member puts in.
     pub(super) fn length(&self) -> usize {
         self.input.count() as usize
     }
 
-    /// Which members may be combined first.
+    /// Returns which members may be combined first.
     pub(super) fn order(&self) -> Order {
         if self.reduction.commutes() { Order::Any } else { Order::Ranks }
     }

@@ -42,7 +42,7 @@ impl<E: Endpoint> Scatter<E> {
         Ok(Scatter { context, root, all, mine })
     }
 
-    /// The length of a block.
+    /// Returns the length of a block.
     #[inline(always)]
     fn each(&self) -> usize {
         each_bytes(self.all.as_ref(), self.mine.as_ref(), self.context.size())

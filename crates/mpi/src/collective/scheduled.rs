@@ -26,7 +26,7 @@ pub(super) struct ScheduledMemory {
     pub(super) input: Vec<Memory>,
     /// What is received.
     pub(super) output: Vec<Memory>,
-    /// Whether the output holds what is sent.
+    /// True if the output holds what is sent.
     pub(super) is_filled: bool,
     /// How elements are combined, where they are.
     pub(super) reduction: Option<Reduction>,

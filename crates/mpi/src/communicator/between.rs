@@ -14,7 +14,7 @@ use crate::schedule::{CollectiveContext, CollectiveKind};
 
 /// What one group tells the other of itself.
 struct Side {
-    /// Whether one of them, or the way between them, has to do with other runs.
+    /// True if one of them, or the way between them, has to do with other runs.
     is_between_runs: bool,
     /// What its first member proposes.
     number: u32,
@@ -88,7 +88,8 @@ impl<E: Endpoint + 'static> Bridge<E> {
 }
 
 impl<E: Endpoint + 'static> Communicator<E> {
-    /// A communicator between this one's group and another, which calls alike with a communicator of its own. Only the
+    /// Returns a communicator between this one's group and another, which calls alike with a communicator of its own.
+    /// Only the
     /// `leader` needs a bridge to the other's leader; if it fails to have one, all members of its group fail.
     ///
     /// # Errors

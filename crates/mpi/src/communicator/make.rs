@@ -14,7 +14,7 @@ use crate::request::{Action, Request};
 use crate::schedule::{self, CollectiveContext, CollectiveKind, CollectiveMark, Manner};
 
 impl<E: Endpoint + 'static> Communicator<E> {
-    /// The members' next collective that makes a communicator.
+    /// Returns the members' next collective that makes a communicator.
     pub(super) fn next_making(&self, kind: CollectiveKind) -> CollectiveContext<E> {
         CollectiveContext::next(self.context(), CollectiveMark::of(kind))
     }
@@ -58,8 +58,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok((new, Request::new(self.engine(), action)))
     }
 
-    /// A communicator for the members of `group`, who may be none; none for who is not one of them. All members of this
-    /// communicator call it. Between two groups each names some of its own, and the new one is between these.
+    /// Returns a communicator for the members of `group`, who may be none; none for who is not one of them. All members
+    /// of this communicator call it. Between two groups each names some of its own, and the new one is between these.
     ///
     /// # Errors
     /// [`ErrorClass::Group`] for a group with other members, and as of [`dup`](Communicator::dup).
@@ -74,8 +74,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
         self.create_at(group, &at)
     }
 
-    /// A communicator for the members of `group`, who alone call it, with a tag that keeps such calls apart; none for who
-    /// is not one of them.
+    /// Returns a communicator for the members of `group`, who alone call it, with a tag that keeps such calls apart;
+    /// none for who is not one of them.
     ///
     /// # Errors
     /// As of [`create`](Communicator::create), and [`ErrorClass::Tag`].
@@ -103,7 +103,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(())
     }
 
-    /// A communicator for some of those who agree.
+    /// Returns a communicator for some of those who agree.
     fn create_at(&self, group: &Group, at: &CollectiveContext<E>) -> Result<Option<Self>> {
         let agreement = Agreement::with(at)?;
         let context = Context::new(self.engine().clone(), group.clone());
@@ -114,7 +114,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
 
 /// The hints that a duplicate has if the program does not say otherwise.
 impl<E: Endpoint> Communicator<E> {
-    /// A copy of the hints.
+    /// Returns a copy of the hints.
     pub fn copied_info(&self) -> Info {
         Info::from_pairs(self.info().pairs())
     }

@@ -49,7 +49,7 @@ impl<E: Endpoint> Communicator<E> {
         &self.context
     }
 
-    /// The engine of this process.
+    /// Returns the engine of this process.
     #[inline]
     pub fn engine(&self) -> &Rc<Engine<E>> {
         self.context.engine()
@@ -64,7 +64,7 @@ impl<E: Endpoint> Communicator<E> {
         }
     }
 
-    /// How many members this process's group has.
+    /// Returns how many members this process's group has.
     #[inline]
     pub fn size(&self) -> usize {
         match self.context.two_groups() {
@@ -73,7 +73,7 @@ impl<E: Endpoint> Communicator<E> {
         }
     }
 
-    /// The members of this process's group.
+    /// Returns the members of this process's group.
     pub fn group(&self) -> Group {
         match self.context.two_groups() {
             None => self.context.group().clone(),
@@ -81,7 +81,7 @@ impl<E: Endpoint> Communicator<E> {
         }
     }
 
-    /// The other group, if it is between two.
+    /// Returns the other group, if it is between two.
     pub fn remote_group(&self) -> Option<&Group> {
         self.context.two_groups().map(|_| self.context.peers())
     }
@@ -100,7 +100,7 @@ impl<E: Endpoint> Communicator<E> {
         Ok(())
     }
 
-    /// What it is called.
+    /// Returns what it is called.
     pub fn name(&self) -> String {
         self.name.borrow().clone()
     }
@@ -110,12 +110,12 @@ impl<E: Endpoint> Communicator<E> {
         *self.name.borrow_mut() = name.into();
     }
 
-    /// The hints that the program has given.
+    /// Returns the hints that the program has given.
     pub fn info(&self) -> &Info {
         &self.info
     }
 
-    /// What programs and libraries have hung on it.
+    /// Returns what programs and libraries have hung on it.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
@@ -125,7 +125,7 @@ impl<E: Endpoint> Communicator<E> {
         self.topology.as_ref()
     }
 
-    /// How two of them compare: identical are only those that are one.
+    /// Returns how two of them compare: identical are only those that are one.
     pub fn compare(&self, other: &Communicator<E>) -> Comparison {
         if Rc::ptr_eq(&self.context, &other.context) {
             return Comparison::Identical;

@@ -35,7 +35,7 @@ impl Choice {
     }
 }
 
-/// The members of a colour, by key and then by old rank.
+/// Returns the members of a colour, by key and then by old rank.
 fn members_of(colour: u32, choices: &[Choice]) -> Vec<usize> {
     let same = (0..choices.len()).filter(|&rank| choices[rank].colour == Some(colour));
     let mut same: Vec<usize> = same.collect();

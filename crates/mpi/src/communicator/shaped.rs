@@ -26,7 +26,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(part.map(|part| Communicator { topology, ..part }))
     }
 
-    /// A communicator of the first members, as many as a topology has places; none for the others.
+    /// Returns a communicator of the first members, as many as a topology has places; none for the others.
     fn with_places(
         &self,
         topology: RankTopology,
@@ -40,7 +40,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         self.split_with_topology(colour, self.rank() as i64, topology)
     }
 
-    /// A communicator whose ranks are those of a grid; none for members that it has no place for.
+    /// Returns a communicator whose ranks are those of a grid; none for members that it has no place for.
     ///
     /// # Errors
     /// [`ErrorClass::Dimensions`] if it has more places than there are members, [`ErrorClass::Communicator`] between two
@@ -50,7 +50,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         self.with_places(grid.into(), needed, ErrorClass::Dimensions)
     }
 
-    /// A communicator whose ranks are the nodes of a graph; none for members that it has no node for.
+    /// Returns a communicator whose ranks are the nodes of a graph; none for members that it has no node for.
     ///
     /// # Errors
     /// As of [`with_cartesian`](Communicator::with_cartesian), but [`ErrorClass::Argument`] if it has too many nodes.
@@ -59,7 +59,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         self.with_places(graph.into(), needed, ErrorClass::Argument)
     }
 
-    /// A communicator of the same members, each of which says who its own neighbours are.
+    /// Returns a communicator of the same members, each of which says who its own neighbours are.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for a neighbour that is no member, and as of [`split`](Communicator::split).

@@ -41,7 +41,7 @@ fn pick(of: &Rc<Datatype>, dimensions: &[Dimension], order: Order) -> Result<Bui
 }
 
 impl Distribution {
-    /// The length of a block in a dimension of `length` over `processes`.
+    /// Returns the length of a block in a dimension of `length` over `processes`.
     fn block(self, length: i64, processes: i64) -> i64 {
         match self {
             Distribution::None(_) => length,
@@ -51,7 +51,7 @@ impl Distribution {
         }
     }
 
-    /// The parts of a dimension of `length` that process `place` of `processes` has.
+    /// Returns the parts of a dimension of `length` that process `place` of `processes` has.
     fn parts(self, length: i64, processes: i64, place: i64) -> Result<Vec<(i64, i64)>> {
         let block = self.block(length, processes);
         let fits = processes > 0 && (1..=length).contains(&block);
@@ -78,7 +78,7 @@ impl Distribution {
 }
 
 impl Datatype {
-    /// The part of an array of `sizes` that begins at `starts` and is as long as `parts` says, dimension by
+    /// Returns the part of an array of `sizes` that begins at `starts` and is as long as `parts` says, dimension by
     /// dimension. Its extent is that of the whole array.
     ///
     /// # Errors

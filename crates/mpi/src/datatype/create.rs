@@ -27,7 +27,7 @@ impl Unit {
     }
 }
 
-/// The data of `of` with other bounds.
+/// Returns the data of `of` with other bounds.
 pub(super) fn resize(
     of: &Datatype,
     lower: i64,
@@ -59,7 +59,7 @@ impl Datatype {
         one
     }
 
-    /// A structure of a value and an index, as C lays it out. It is committed.
+    /// Returns a structure of a value and an index, as C lays it out. It is committed.
     pub fn pair(value: Kind, index: Kind) -> Rc<Datatype> {
         let place = (value.bytes() + index.alignment() - 1) / index.alignment() * index.alignment();
         let mut builder = Builder::new();
@@ -72,7 +72,7 @@ impl Datatype {
         both
     }
 
-    /// A copy, committed if `of` is, with the attributes that their functions give it; `object` is the number
+    /// Returns a copy, committed if `of` is, with the attributes that their functions give it; `object` is the number
     /// by which these functions know `of`.
     ///
     /// # Errors

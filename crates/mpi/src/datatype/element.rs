@@ -10,12 +10,12 @@ pub trait Element: Copy + 'static + private::Plain {
     /// What MPI takes it for.
     const KIND: Kind;
 
-    /// A datatype of one such number.
+    /// Returns a datatype of one such number.
     fn datatype() -> Rc<Datatype> {
         Datatype::basic(Self::KIND)
     }
 
-    /// The number in the first bytes of `bytes`.
+    /// Returns the number in the first bytes of `bytes`.
     ///
     /// # Panics
     /// If there are too few, as below.

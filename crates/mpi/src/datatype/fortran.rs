@@ -21,7 +21,7 @@ const INTEGERS: [Choice; 4] = [
 const REALS: [Choice; 2] = [(6, 37, Kind::Float(4)), (15, 307, Kind::Float(8))];
 const COMPLEX: [Choice; 2] = [(6, 37, Kind::Complex(4)), (15, 307, Kind::Complex(8))];
 
-/// The smallest of `choices` that has the digits and the range asked for.
+/// Returns the smallest of `choices` that has the digits and the range asked for.
 fn smallest(
     choices: &[Choice],
     digits: Option<i32>,
@@ -45,7 +45,8 @@ fn smallest(
 }
 
 impl Datatype {
-    /// A real number with so many decimal digits and such a decimal exponent range. It is committed, as those below.
+    /// Returns a real number with so many decimal digits and such a decimal exponent range. It is committed, as those
+    /// below.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] if there is no such type, as below.
@@ -53,7 +54,7 @@ impl Datatype {
         smallest(&REALS, digits, range, Construction::FortranReal { digits, range })
     }
 
-    /// A complex number whose parts have so many digits and such a range.
+    /// Returns a complex number whose parts have so many digits and such a range.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`].
@@ -61,7 +62,7 @@ impl Datatype {
         smallest(&COMPLEX, digits, range, Construction::FortranComplex { digits, range })
     }
 
-    /// An integer with so many decimal digits.
+    /// Returns an integer with so many decimal digits.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`].

@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::layout::{Construction, Datatype};
 use crate::error::Result;
 
-/// A kind in memory that is as long as another one in the portable form.
+/// Returns a kind in memory that is as long as another one in the portable form.
 fn as_long(kind: Kind) -> Kind {
     match kind {
         Kind::Long => Kind::Signed(4),

@@ -50,7 +50,7 @@ impl Kind {
         })
     }
 
-    /// The kind that arithmetic sees.
+    /// Returns the kind that arithmetic sees.
     pub fn as_number(self) -> Kind {
         match self {
             Kind::Long => Kind::Signed(8),
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// The multiple of bytes at which C puts it in a structure.
+    /// Returns the multiple of bytes at which C puts it in a structure.
     pub fn alignment(self) -> i64 {
         match self {
             Kind::Complex(width) => i64::from(width),

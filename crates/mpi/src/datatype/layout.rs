@@ -19,7 +19,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The length of all of them.
+    /// Returns the length of all of them.
     #[inline]
     pub fn bytes(&self) -> i64 {
         self.count * self.kind.bytes()
@@ -151,7 +151,7 @@ pub struct Datatype {
     pub(super) true_lower: i64,
     pub(super) true_extent: i64,
     pub(super) alignment: i64,
-    /// Whether its bounds were set by hand, so that nothing pads them.
+    /// True if its bounds were set by hand, so that nothing pads them.
     pub(super) has_fixed_bounds: bool,
     pub(super) is_dense: bool,
     pub(super) made: Construction,
@@ -162,13 +162,13 @@ pub struct Datatype {
 }
 
 impl Datatype {
-    /// The length of the data in one element.
+    /// Returns the length of the data in one element.
     #[inline(always)]
     pub fn size(&self) -> i64 {
         self.size
     }
 
-    /// Where an element begins, from the address that a call is given.
+    /// Returns where an element begins, from the address that a call is given.
     #[inline]
     pub fn lower(&self) -> i64 {
         self.lower
@@ -180,7 +180,7 @@ impl Datatype {
         self.extent
     }
 
-    /// Where the data of an element begin.
+    /// Returns where the data of an element begin.
     #[inline]
     pub fn true_lower(&self) -> i64 {
         self.true_lower
@@ -192,24 +192,24 @@ impl Datatype {
         self.true_extent
     }
 
-    /// Whether an array of them is nothing but data, without a gap, from the address on.
+    /// Returns whether an array of them is nothing but data, without a gap, from the address on.
     #[inline(always)]
     pub fn is_dense(&self) -> bool {
         self.is_dense
     }
 
-    /// What an element is made of, in the order in which it travels.
+    /// Returns what an element is made of, in the order in which it travels.
     #[inline]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// How it was made.
+    /// Returns how it was made.
     pub fn made(&self) -> &Construction {
         &self.made
     }
 
-    /// Whether messages may be made of it.
+    /// Returns whether messages may be made of it.
     #[inline(always)]
     pub fn is_committed(&self) -> bool {
         self.is_committed.get()
@@ -230,12 +230,12 @@ impl Datatype {
         *self.name.borrow_mut() = name.into();
     }
 
-    /// What programs have hung on it.
+    /// Returns what programs have hung on it.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// A number that whoever stands between this crate and another language may keep with it. Nothing here
+    /// Returns a number that whoever stands between this crate and another language may keep with it. Nothing here
     /// looks at it.
     pub fn number(&self) -> usize {
         self.number.get()
@@ -246,13 +246,13 @@ impl Datatype {
         self.number.set(number);
     }
 
-    /// The only kind of element, if there is but one.
+    /// Returns the only kind of element, if there is but one.
     #[inline]
     pub fn only_kind(&self) -> Option<Kind> {
         self.only_kind
     }
 
-    /// The value and the index of the pairs that it is made of, if it is made of nothing else.
+    /// Returns the value and the index of the pairs that it is made of, if it is made of nothing else.
     pub(crate) fn only_pair(&self) -> Option<(Kind, Kind)> {
         use Construction as How;
         match &self.made {
@@ -273,12 +273,12 @@ impl Datatype {
         }
     }
 
-    /// How many runs `count` of them are.
+    /// Returns how many runs `count` of them are.
     pub(super) fn pieces(&self, count: i64) -> i64 {
         if self.is_one_run() { 1 } else { count.saturating_mul(self.runs.len() as i64) }
     }
 
-    /// Whether an array of them is one run.
+    /// Returns whether an array of them is one run.
     pub(super) fn is_one_run(&self) -> bool {
         self.is_dense && self.runs.len() == 1
     }
@@ -287,7 +287,7 @@ impl Datatype {
         self.runs.iter().map(|run| run.count).sum()
     }
 
-    /// How many basic elements `bytes` bytes of such data hold; none if they end inside of one.
+    /// Returns how many basic elements `bytes` bytes of such data hold; none if they end inside of one.
     pub fn elements_in(&self, bytes: i64) -> Option<i64> {
         if self.size == 0 {
             return (bytes == 0).then_some(0);
@@ -305,7 +305,7 @@ impl Datatype {
         Some(elements)
     }
 
-    /// How many bytes so many basic elements are.
+    /// Returns how many bytes so many basic elements are.
     pub fn bytes_of_elements(&self, elements: i64) -> i64 {
         let each = self.elements_in_one();
         if each == 0 {

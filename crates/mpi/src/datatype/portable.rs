@@ -23,7 +23,7 @@ enum Meaning {
 }
 
 impl Number {
-    /// The numbers that an element of a kind is made of.
+    /// Returns the numbers that an element of a kind is made of.
     fn of(kind: Kind) -> Number {
         let plain = |bytes| Number { here: bytes, there: bytes, meaning: Meaning::Plain };
         match kind {
@@ -78,7 +78,7 @@ fn to_quad(number: &[u8]) -> [u8; 16] {
     (u128::from(high) << 112 | u128::from(mantissa << 1 >> 1) << 49).to_be_bytes()
 }
 
-/// The way back. What the shorter mantissa cannot hold is cut off.
+/// Returns the way back. What the shorter mantissa cannot hold is cut off.
 fn from_quad(portable: &[u8]) -> [u8; 16] {
     let quad = u128::from_be_bytes(portable.try_into().expect("sixteen bytes"));
     let high = (quad >> 112) as u16;
@@ -87,14 +87,14 @@ fn from_quad(portable: &[u8]) -> [u8; 16] {
     (u128::from(high) << 64 | u128::from(mantissa)).to_le_bytes()
 }
 
-/// The numbers of a run: what they are, and how many.
+/// Returns the numbers of a run: what they are, and how many.
 fn numbers(run: &Run) -> (Number, usize) {
     let number = Number::of(run.kind);
     (number, run.bytes() as usize / number.here)
 }
 
 impl Datatype {
-    /// The length of `count` elements in the portable form.
+    /// Returns the length of `count` elements in the portable form.
     ///
     /// # Errors
     /// [`ErrorClass::Count`] if that cannot be counted.
@@ -108,7 +108,7 @@ impl Datatype {
         count.checked_mul(each).ok_or_else(too_many)
     }
 
-    /// The portable form of packed elements, as many as there are.
+    /// Returns the portable form of packed elements, as many as there are.
     ///
     /// # Errors
     /// [`ErrorClass::Conversion`] for a number that the portable form has no room for.
@@ -126,7 +126,7 @@ impl Datatype {
         Ok(portable)
     }
 
-    /// How many packed bytes the whole numbers are that lie in the first `portable` bytes of the portable form.
+    /// Returns how many packed bytes the whole numbers are that lie in the first `portable` bytes of the portable form.
     pub(crate) fn packed_bytes_of(&self, portable: i64) -> i64 {
         let each = self.portable_bytes(1).unwrap_or(0);
         if each == 0 {
@@ -145,7 +145,7 @@ impl Datatype {
         packed
     }
 
-    /// The packed form of `count` elements that come in the portable form.
+    /// Returns the packed form of `count` elements that come in the portable form.
     ///
     /// # Panics
     /// If `portable` is shorter than [`portable_bytes`](Datatype::portable_bytes) says.

@@ -12,25 +12,25 @@ pub(crate) trait Activity<E> {
     /// Goes as far as it can.
     fn advance(&self, endpoint: &mut E);
 
-    /// Whether it has ended, well or not.
+    /// Returns whether it has ended, well or not.
     fn has_ended(&self) -> bool;
 
-    /// A message of it that can never come to its end, because the rank that it needs has left.
+    /// Returns a message of it that can never come to its end, because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Request>;
 
-    /// Whether it ended well; asked for once.
+    /// Returns whether it ended well; asked for once.
     fn take_outcome(&self) -> Result;
 
-    /// The number of the context that it belongs to.
+    /// Returns the number of the context that it belongs to.
     fn context(&self) -> u32;
 }
 
 /// A request that nobody waits for any more, whose memory is needed until it ends.
 pub(crate) trait Orphan<E> {
-    /// Whether it has ended.
+    /// Returns whether it has ended.
     fn has_ended(&self, endpoint: &E) -> bool;
 
-    /// Whether the process waits for it before it leaves the run.
+    /// Returns whether the process waits for it before it leaves the run.
     fn is_waited_for(&self) -> bool;
 
     /// Takes note of the end.

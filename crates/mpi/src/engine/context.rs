@@ -23,7 +23,7 @@ pub struct Context<E: Endpoint> {
     peers: Group,
     /// How many members the first of two groups has.
     split: Option<usize>,
-    /// Whether the ranks of the run and of the context are the same.
+    /// True if the ranks of the run and of the context are the same.
     is_identity: bool,
     /// Set once all members have agreed on it.
     number: Cell<u32>,
@@ -55,7 +55,7 @@ pub(crate) const BETWEEN_TAGS: u32 = 1 << 30;
 const COUNT_BITS: u32 = 18;
 
 impl<E: Endpoint> Context<E> {
-    /// A context of some processes that has no number yet; none if this process is not one of them.
+    /// Returns a context of some processes that has no number yet; none if this process is not one of them.
     pub(crate) fn new(engine: Rc<Engine<E>>, group: Group) -> Option<Self> {
         let peers = group.clone();
         Context::of(engine, group, peers, None)
@@ -136,7 +136,8 @@ impl<E: Endpoint> Context<E> {
         Ok(())
     }
 
-    /// Whether it is between runs. Then its members have no memory in common, and each knows it by another number.
+    /// Returns whether it is between runs. Then its members have no memory in common, and each knows it by another
+    /// number.
     #[inline]
     pub fn is_between_runs(&self) -> bool {
         self.number.get() & BETWEEN_RUNS != 0
@@ -175,13 +176,13 @@ impl<E: Endpoint> Context<E> {
         self.close_if_idle(endpoint)
     }
 
-    /// The engine that it belongs to.
+    /// Returns the engine that it belongs to.
     #[inline(always)]
     pub fn engine(&self) -> &Rc<Engine<E>> {
         &self.engine
     }
 
-    /// The two groups that it is between, as this member sees them; none if it has one group.
+    /// Returns the two groups that it is between, as this member sees them; none if it has one group.
     #[inline(always)]
     pub fn two_groups(&self) -> Option<TwoGroups> {
         Some(TwoGroups { first: self.split?, me: self.rank, size: self.size() })
@@ -198,13 +199,13 @@ impl<E: Endpoint> Context<E> {
         &self.group
     }
 
-    /// The ranks of the run, by rank of the context.
+    /// Returns the ranks of the run, by rank of the context.
     #[inline(always)]
     pub fn members(&self) -> &[usize] {
         self.group.members()
     }
 
-    /// Which members share a host, where the fabric knows.
+    /// Returns which members share a host, where the fabric knows.
     pub(crate) fn hosts(&self) -> Option<&HostMap> {
         if self.hosts.get().is_none() {
             // While a user's operation calls back the endpoint is in use, and the call fails a little later.
@@ -226,13 +227,14 @@ impl<E: Endpoint> Context<E> {
         self.shared_buffer.get_or_init(|| buffer);
     }
 
-    /// The buffer that buffered sends go through: its own, one that it shares, or that of all, whichever has a capacity.
+    /// Returns the buffer that buffered sends go through: its own, one that it shares, or that of all, whichever has a
+    /// capacity.
     pub(crate) fn buffer_in_use(&self) -> &SendBuffer {
         let mut own = [Some(&self.send_buffer), self.shared_buffer.get()].into_iter().flatten();
         own.find(|one| one.is_attached()).unwrap_or(self.engine.send_buffer())
     }
 
-    /// The buffer of its own for buffered sends.
+    /// Returns the buffer of its own for buffered sends.
     pub fn send_buffer(&self) -> &Rc<SendBuffer> {
         &self.send_buffer
     }
@@ -243,7 +245,7 @@ impl<E: Endpoint> Context<E> {
         self.rank
     }
 
-    /// How many members it has.
+    /// Returns how many members it has.
     #[inline(always)]
     pub fn size(&self) -> usize {
         self.group.size()
@@ -254,7 +256,7 @@ impl<E: Endpoint> Context<E> {
         self.number.get()
     }
 
-    /// Whether a rank of the run is the same number in it.
+    /// Returns whether a rank of the run is the same number in it.
     #[inline(always)]
     pub(crate) fn is_identity(&self) -> bool {
         self.is_identity
@@ -265,26 +267,26 @@ impl<E: Endpoint> Context<E> {
         self.place.get()
     }
 
-    /// The context of the messages that programs send.
+    /// Returns the context of the messages that programs send.
     #[inline(always)]
     pub(crate) fn of_programs(&self) -> u32 {
         2 * self.number.get()
     }
 
-    /// The context of the messages inside collectives.
+    /// Returns the context of the messages inside collectives.
     pub(crate) fn of_collectives(&self) -> u32 {
         2 * self.number.get() + 1
     }
 
-    /// A tag that only the next collective call has. Where the members make different calls, each has messages of its
-    /// own: what `call` says of it, in ten bits, is in the tag as well.
+    /// Returns a tag that only the next collective call has. Where the members make different calls, each has messages
+    /// of its own: what `call` says of it, in ten bits, is in the tag as well.
     pub(crate) fn next_tag(&self, call: u32) -> u32 {
         let number = self.sequence.get();
         self.sequence.set((number + 1) % (1 << COUNT_BITS));
         call << COUNT_BITS | number
     }
 
-    /// The rank by which programs name a rank of the run.
+    /// Returns the rank by which programs name a rank of the run.
     #[inline]
     pub(crate) fn rank_of(&self, member: usize) -> usize {
         if self.is_identity {
@@ -293,7 +295,7 @@ impl<E: Endpoint> Context<E> {
         self.peers.rank_of(member).unwrap_or(member)
     }
 
-    /// The rank of the run behind a rank that messages go to.
+    /// Returns the rank of the run behind a rank that messages go to.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`].
@@ -303,7 +305,7 @@ impl<E: Endpoint> Context<E> {
         member.ok_or_else(|| self.no_member(ErrorClass::Rank, rank))
     }
 
-    /// A root, checked.
+    /// Returns a root, checked.
     ///
     /// # Errors
     /// [`ErrorClass::Root`].
@@ -318,7 +320,7 @@ impl<E: Endpoint> Context<E> {
         Error::new(class, format!("{what} {rank} of a communicator of {}", self.peers.size()))
     }
 
-    /// The status of a message that a receive has taken, and whether it did fit.
+    /// Returns the status of a message that a receive has taken, and whether it did fit.
     pub fn status_of(&self, envelope: &Envelope) -> (Status, Result) {
         let source = self.rank_of(envelope.source as usize);
         let kept = envelope.bytes.min(envelope.room);
@@ -331,7 +333,7 @@ impl<E: Endpoint> Context<E> {
     }
 }
 
-/// The error of a message that does not fit its receive.
+/// Returns the error of a message that does not fit its receive.
 #[cold]
 pub(crate) fn too_long(envelope: &Envelope, source: usize) -> Error {
     let Envelope { bytes, tag, room, .. } = envelope;

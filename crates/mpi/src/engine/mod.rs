@@ -39,7 +39,7 @@ pub struct Engine<E: Endpoint> {
     endpoint: RefCell<Option<E>>,
     rank: usize,
     size: usize,
-    /// Whether every rank has a processor, so that no fruitless poll keeps another from its work.
+    /// True if every rank has a processor, so that no fruitless poll keeps another from its work.
     has_processor: bool,
     polls: Polls,
     /// Set once the program has asked for several threads.
@@ -55,7 +55,7 @@ pub struct Engine<E: Endpoint> {
 }
 
 impl<E: Endpoint> Engine<E> {
-    /// The engine over an endpoint.
+    /// Returns the engine over an endpoint.
     pub fn new(endpoint: E) -> Self {
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Engine {
@@ -80,13 +80,13 @@ impl<E: Endpoint> Engine<E> {
         self.rank
     }
 
-    /// How many processes the run has.
+    /// Returns how many processes the run has.
     #[inline(always)]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The endpoint, for as long as nobody else uses it.
+    /// Returns the endpoint, for as long as nobody else uses it.
     ///
     /// # Errors
     /// [`ErrorClass::Other`] inside a call that uses it, as in a user's operation, and once the process has left the run.
@@ -104,7 +104,7 @@ impl<E: Endpoint> Engine<E> {
         self.endpoint.try_borrow_mut().ok()?.take()
     }
 
-    /// The number that this process proposes for a context to come; `take` says whether the proposal counts.
+    /// Returns the number that this process proposes for a context to come; `take` says whether the proposal counts.
     ///
     /// # Errors
     /// [`ErrorClass::Other`] when all have been given out.
@@ -112,7 +112,8 @@ impl<E: Endpoint> Engine<E> {
         Ok(self.numbers.borrow_mut().propose(take)?)
     }
 
-    /// The number that the next message gets which a matched probe finds; [`count_claim`](Engine::count_claim) goes on.
+    /// Returns the number that the next message gets which a matched probe finds; [`count_claim`](Engine::count_claim)
+    /// goes on.
     pub(crate) fn next_claim(&self) -> u32 {
         self.next_claim.get()
     }
@@ -121,12 +122,12 @@ impl<E: Endpoint> Engine<E> {
         self.next_claim.set(self.next_claim.get().wrapping_add(1));
     }
 
-    /// The buffer of buffered sends in communicators that have none of their own.
+    /// Returns the buffer of buffered sends in communicators that have none of their own.
     pub fn send_buffer(&self) -> &Rc<SendBuffer> {
         &self.send_buffer
     }
 
-    /// Whether this process is about to leave the run.
+    /// Returns whether this process is about to leave the run.
     pub(crate) fn is_leaving(&self) -> bool {
         self.leaving.get()
     }

@@ -31,7 +31,7 @@ impl SendBuffer {
     /// What each message takes of the capacity besides its data: what MPI calls MPI_BSEND_OVERHEAD.
     pub const OVERHEAD_BYTES: usize = 512;
 
-    /// Whether there is a capacity.
+    /// Returns whether there is a capacity.
     pub fn is_attached(&self) -> bool {
         self.attached.get().is_some()
     }
@@ -96,7 +96,7 @@ impl SendBuffer {
         });
     }
 
-    /// Whether everything has gone.
+    /// Returns whether everything has gone.
     pub fn is_empty<E: Endpoint>(&self, endpoint: &E) -> bool {
         self.under_way.borrow().iter().all(|(started, _)| endpoint.is_done(*started))
     }

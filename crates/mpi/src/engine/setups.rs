@@ -153,7 +153,7 @@ impl Setups {
         }
     }
 
-    /// The setup that is waited for, if its sender has left.
+    /// Returns the setup that is waited for, if its sender has left.
     pub(crate) fn hopeless<E: Endpoint>(&self, rank: usize, endpoint: &E) -> Option<Request> {
         let senders = self.0.borrow();
         let next = senders.iter().find(|one| one.rank == rank)?.next.as_ref()?.0;

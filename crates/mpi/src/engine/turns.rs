@@ -9,10 +9,10 @@ use crate::error::Result;
 
 /// The other threads of the program, as whoever lets them in one at a time knows them.
 pub trait OtherThreads {
-    /// Whether one of them wants to get in.
+    /// Returns whether one of them wants to get in.
     fn is_wanted(&self) -> bool;
 
-    /// Whether there have ever been several.
+    /// Returns whether there have ever been several.
     fn are_several(&self) -> bool;
 
     /// Lets those in that want to, and comes back when it is this thread's turn again. `may_sleep` says that this thread has
@@ -38,7 +38,7 @@ impl<E: Endpoint> Engine<E> {
         }
     }
 
-    /// Whether several threads use it.
+    /// Returns whether several threads use it.
     #[inline(always)]
     pub(crate) fn has_other_threads(&self) -> bool {
         self.others.get().is_some()

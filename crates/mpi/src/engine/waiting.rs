@@ -8,8 +8,8 @@ use super::{Activity, Engine, Orphan};
 use crate::error::Result;
 
 impl<E: Endpoint> Engine<E> {
-    /// Whether no activity is under way, and no other thread may want to get in: then a blocking call of the endpoint may
-    /// wait by itself.
+    /// Returns whether no activity is under way, and no other thread may want to get in: then a blocking call of the
+    /// endpoint may wait by itself.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
         self.activities.is_empty() && !self.has_other_threads()

@@ -27,7 +27,7 @@ const TOLD: &[ErrorClass] = &[
     ErrorClass::UnsupportedRepresentation,
 ];
 
-/// A word for how something went: 0 if it went well.
+/// Returns a word for how something went: 0 if it went well.
 pub(super) fn word_of(outcome: &Result) -> i64 {
     let Err(error) = outcome else { return 0 };
     let place = TOLD.iter().position(|&one| one == error.class);
@@ -46,7 +46,7 @@ pub(super) fn gather<E: Endpoint + 'static, const N: usize>(
     Ok(words.as_chunks::<N>().0.to_vec())
 }
 
-/// The failure of the first member that has one, after this member's own.
+/// Returns the failure of the first member that has one, after this member's own.
 pub(super) fn first_failure(mine: Result, words: impl Iterator<Item = i64>) -> Result {
     mine?;
     let failed = words.enumerate().find(|(_, word)| *word != 0);

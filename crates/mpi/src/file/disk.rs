@@ -19,7 +19,7 @@ pub(super) struct Disk {
     path: PathBuf,
 }
 
-/// The class of an error of the system.
+/// Returns the class of an error of the system.
 fn class_of(error: &io::Error) -> ErrorClass {
     match error.kind() {
         ErrorKind::NotFound => ErrorClass::NoSuchFile,
@@ -75,7 +75,7 @@ impl Disk {
         failed(&self.path, what, error)
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

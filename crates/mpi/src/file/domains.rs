@@ -82,7 +82,7 @@ impl Domains {
         Some(Domains { start, end, each, nodes, buffer_bytes })
     }
 
-    /// The most that a member has in memory at a time.
+    /// Returns the most that a member has in memory at a time.
     pub(super) fn window_bytes(&self) -> usize {
         self.each.min(self.buffer_bytes) as usize
     }
@@ -91,7 +91,7 @@ impl Domains {
         divide_up(self.each, self.buffer_bytes)
     }
 
-    /// What a member has in memory in a round.
+    /// Returns what a member has in memory in a round.
     pub(super) fn window(&self, node: usize, round: i64) -> Range<i64> {
         let start = self.start + node as i64 * self.each;
         let end = (start + self.each).min(self.end);

@@ -14,7 +14,7 @@ const PERMISSIONS: &str = "file_perm";
 const DEFAULT_BUFFER_BYTES: i64 = 4 << 20;
 const DEFAULT_PERMISSIONS: u32 = 0o666;
 
-/// The permissions of a file that is made; the system takes those away that the user's mask names.
+/// Returns the permissions of a file that is made; the system takes those away that the user's mask names.
 pub(super) fn permissions(info: &Info) -> u32 {
     let given = info.get(PERMISSIONS).and_then(|words| u32::from_str_radix(words.trim(), 8).ok());
     given.filter(|&bits| bits <= 0o777).unwrap_or(DEFAULT_PERMISSIONS)
@@ -23,7 +23,7 @@ pub(super) fn permissions(info: &Info) -> u32 {
 /// What the hints say of members that read or write together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exchange {
-    /// Whether they exchange data; none if nothing is said.
+    /// True if they exchange data; none if nothing is said.
     pub(super) wanted: Option<bool>,
     pub(super) buffer_bytes: i64,
     pub(super) nodes: usize,
@@ -34,7 +34,7 @@ fn number(info: &Info, key: &str) -> Option<i64> {
 }
 
 impl Exchange {
-    /// The hints of so many members.
+    /// Returns the hints of so many members.
     pub(super) fn new(info: &Info, members: usize) -> Self {
         let wanted = match info.get(BUFFERING).as_deref() {
             Some("true") => Some(true),
@@ -49,7 +49,7 @@ impl Exchange {
     }
 }
 
-/// The hints in use: those that were given, and those that are heeded with their values.
+/// Returns the hints in use: those that were given, and those that are heeded with their values.
 pub(super) fn in_use(given: &Info, members: usize) -> Info {
     let info = given.clone();
     let exchange = Exchange::new(given, members);

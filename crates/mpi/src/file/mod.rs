@@ -66,7 +66,7 @@ pub fn delete_file(path: &Path) -> Result {
 }
 
 impl<E: Endpoint> File<E> {
-    /// The engine of this process.
+    /// Returns the engine of this process.
     pub fn engine(&self) -> &Rc<Engine<E>> {
         self.communicator.engine()
     }
@@ -76,22 +76,22 @@ impl<E: Endpoint> File<E> {
         self.communicator.group()
     }
 
-    /// How it was opened.
+    /// Returns how it was opened.
     pub fn mode(&self) -> AccessMode {
         self.mode
     }
 
-    /// What this member sees of it.
+    /// Returns what this member sees of it.
     pub fn view(&self) -> Rc<View> {
         self.view.borrow().clone()
     }
 
-    /// Whether what a member writes is seen by the others at once and as a whole.
+    /// Returns whether what a member writes is seen by the others at once and as a whole.
     pub fn is_atomic(&self) -> bool {
         self.is_atomic.get()
     }
 
-    /// The hints in use.
+    /// Returns the hints in use.
     pub fn info(&self) -> &Info {
         &self.info
     }

@@ -33,7 +33,7 @@ pub struct AccessMode {
 }
 
 impl AccessMode {
-    /// A file that exists, opened for so much.
+    /// Returns a file that exists, opened for so much.
     pub fn new(access: Access) -> Self {
         AccessMode {
             access,

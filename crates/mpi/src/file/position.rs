@@ -56,7 +56,7 @@ impl<E: Endpoint + 'static> File<E> {
         self.reset_shared(0)
     }
 
-    /// The bytes before the view to come.
+    /// Returns the bytes before the view to come.
     fn displacement(&self, given: Option<i64>) -> Result<i64> {
         let fits = given.is_none() == self.mode.sequential;
         let what = "the current displacement is for sequential files, and others are not";
@@ -73,7 +73,7 @@ impl<E: Endpoint + 'static> File<E> {
         agree(&self.communicator, moved)
     }
 
-    /// Where a pointer goes.
+    /// Returns where a pointer goes.
     fn target(&self, offset: i64, whence: Whence, current: i64) -> Result<i64> {
         let from = match whence {
             Whence::Start => 0,
@@ -95,7 +95,7 @@ impl<E: Endpoint + 'static> File<E> {
         Ok(())
     }
 
-    /// Where this member's pointer is, in etypes.
+    /// Returns where this member's pointer is, in etypes.
     ///
     /// # Errors
     /// [`ErrorClass::Unsupported`] for a sequential file.
@@ -118,7 +118,7 @@ impl<E: Endpoint + 'static> File<E> {
         self.reset_shared(target?)
     }
 
-    /// Where the shared pointer is, in etypes.
+    /// Returns where the shared pointer is, in etypes.
     ///
     /// # Errors
     /// [`ErrorClass::Unsupported`] for a sequential file, and those that end the run.
@@ -127,7 +127,7 @@ impl<E: Endpoint + 'static> File<E> {
         self.shared.get()
     }
 
-    /// The byte of the file at which an etype of the view begins.
+    /// Returns the byte of the file at which an etype of the view begins.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for an offset below 0, or beyond all that a file can have.

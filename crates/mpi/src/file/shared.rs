@@ -39,7 +39,7 @@ impl<E: Endpoint + 'static> SharedPointer<E> {
         Ok(found[0])
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub(super) fn get(&self) -> Result<i64> {
         self.update(Predefined::Nothing, 0)
     }

@@ -67,12 +67,12 @@ impl Tiles {
         Tiles { displacement, stretches, bytes: before, extent: of.extent() }
     }
 
-    /// Whether there is nothing to see.
+    /// Returns whether there is nothing to see.
     pub(super) fn are_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// Whether the data lie in the file in their order, as views of more than one copy at a place do not.
+    /// Returns whether the data lie in the file in their order, as views of more than one copy at a place do not.
     pub(super) fn are_in_order(&self) -> bool {
         let sorted =
             self.stretches.windows(2).all(|two| two[0].offset + two[0].bytes <= two[1].offset);
@@ -81,13 +81,14 @@ impl Tiles {
         sorted && last - first <= self.extent
     }
 
-    /// Whether the displacements of a copy never become smaller, nor begin before it, as MPI asks of a filetype.
+    /// Returns whether the displacements of a copy never become smaller, nor begin before it, as MPI asks of a
+    /// filetype.
     pub(super) fn are_monotonic(&self) -> bool {
         let begins = self.stretches.first().is_none_or(|first| first.offset >= 0);
         begins && self.stretches.windows(2).all(|two| two[0].offset <= two[1].offset)
     }
 
-    /// Whether two stretches of a copy have bytes in common.
+    /// Returns whether two stretches of a copy have bytes in common.
     pub(super) fn overlap(&self) -> bool {
         self.stretches.windows(2).any(|two| two[0].offset + two[0].bytes > two[1].offset)
     }
@@ -96,7 +97,7 @@ impl Tiles {
         self.stretches.len() == 1 && self.bytes == self.extent
     }
 
-    /// Where a byte of data lies in the file; none if no offset can say it, or there are no data.
+    /// Returns where a byte of data lies in the file; none if no offset can say it, or there are no data.
     pub(super) fn offset_of(&self, data: i64) -> Option<i64> {
         if self.are_empty() {
             return None;
@@ -107,12 +108,12 @@ impl Tiles {
         start.checked_add(stretch.offset + (within - stretch.before))
     }
 
-    /// The stretch that has a byte of a copy's data.
+    /// Returns the stretch that has a byte of a copy's data.
     fn stretch_of(&self, within: i64) -> usize {
         self.stretches.partition_point(|one| one.before <= within) - 1
     }
 
-    /// How many bytes of data lie before an offset of the file, for data that lie in their order.
+    /// Returns how many bytes of data lie before an offset of the file, for data that lie in their order.
     pub(super) fn data_before(&self, offset: i64) -> i64 {
         let Some(first) = self.stretches.first() else { return 0 };
         let from_first = offset - self.displacement - first.offset;
@@ -142,7 +143,7 @@ impl Tiles {
         whole * self.stretches.len() as i64 + rest.max(1)
     }
 
-    /// The pieces of some data, in their order, joined where they touch.
+    /// Returns the pieces of some data, in their order, joined where they touch.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for data that would lie beyond all offsets, or where there are none to be seen.
@@ -175,13 +176,13 @@ pub(super) struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// Where the next byte lies.
+    /// Returns where the next byte lies.
     fn offset(&self) -> i64 {
         let start = self.tiles.displacement + self.tile * self.tiles.extent;
         start + self.tiles.stretches[self.stretch].offset + self.skip
     }
 
-    /// The rest of a stretch.
+    /// Returns the rest of a stretch.
     fn step(&mut self) -> Piece {
         let offset = self.offset();
         if self.tiles.are_dense() {

@@ -20,7 +20,7 @@ use crate::collective::{AllToAll, AllToAllUnequal, Collective};
 use crate::error::Result;
 use crate::memory::{Incoming, Memory, Outgoing};
 
-/// The part of some data that lies in a window of the file.
+/// Returns the part of some data that lies in a window of the file.
 fn part_in(tiles: &Tiles, range: DataRange, window: &Range<i64>) -> DataRange {
     let from = tiles.data_before(window.start).max(range.from);
     let end = tiles.data_before(window.end).min(range.end());
@@ -41,7 +41,7 @@ fn tell(pieces: impl Iterator<Item = Piece>, start: i64, data: &[u8]) -> Vec<u8>
     message
 }
 
-/// What a member is told: ranges of the window, and data.
+/// Returns what a member is told: ranges of the window, and data.
 fn understand(message: &[u8]) -> (Vec<Range<usize>>, &[u8]) {
     let Some((count, rest)) = message.split_first_chunk() else { return (Vec::new(), &[]) };
     let (words, data) = rest.split_at(8 * u32::from_ne_bytes(*count) as usize);

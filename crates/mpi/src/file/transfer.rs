@@ -133,7 +133,7 @@ impl<E: Endpoint + 'static> File<E> {
         }
     }
 
-    /// What a call moves in the file, and the data in its form if that is not the one of memory.
+    /// Returns what a call moves in the file, and the data in its form if that is not the one of memory.
     fn check(&self, direction: Direction, memory: &Memory) -> Result<(Rc<View>, i64, Vec<u8>)> {
         match direction {
             Direction::Write => self.check_writable()?,

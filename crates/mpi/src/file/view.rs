@@ -20,7 +20,7 @@ pub enum Representation {
 }
 
 impl Representation {
-    /// What MPI calls it.
+    /// Returns what MPI calls it.
     pub fn name(&self) -> &str {
         match self {
             Representation::Native => "native",
@@ -44,7 +44,7 @@ impl Representation {
         Ok(Representation::Named(name.into()))
     }
 
-    /// A type as it lies in a file.
+    /// Returns a type as it lies in a file.
     pub(super) fn in_file(&self, of: &Rc<Datatype>) -> Result<Rc<Datatype>> {
         match self {
             Representation::External32 => Datatype::in_portable_form(of),
@@ -99,17 +99,17 @@ impl View {
         Ok(View { displacement, etype, filetype, representation, etype_bytes, tiles })
     }
 
-    /// Where it begins, in bytes.
+    /// Returns where it begins, in bytes.
     pub fn displacement(&self) -> i64 {
         self.displacement
     }
 
-    /// What positions count.
+    /// Returns what positions count.
     pub fn etype(&self) -> &Rc<Datatype> {
         &self.etype
     }
 
-    /// Which pieces it shows.
+    /// Returns which pieces it shows.
     pub fn filetype(&self) -> &Rc<Datatype> {
         &self.filetype
     }
@@ -119,7 +119,7 @@ impl View {
         &self.representation
     }
 
-    /// The length of an etype in the file.
+    /// Returns the length of an etype in the file.
     pub(super) fn etype_bytes(&self) -> i64 {
         self.etype_bytes
     }
@@ -132,7 +132,7 @@ impl View {
         self.representation == Representation::External32
     }
 
-    /// How many etypes there are before an offset of the file; one that it cuts counts.
+    /// Returns how many etypes there are before an offset of the file; one that it cuts counts.
     pub(super) fn etypes_before(&self, offset: i64) -> i64 {
         match self.etype_bytes {
             0 => 0,

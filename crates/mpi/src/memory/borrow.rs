@@ -54,7 +54,7 @@ impl<'a> Outgoing<'a> {
         Ok(Outgoing { memory, borrowed: PhantomData })
     }
 
-    /// The memory. It must not outlive this.
+    /// Returns the memory. It must not outlive this.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -72,7 +72,7 @@ impl<'a> Incoming<'a> {
         Ok(Incoming { memory, borrowed: PhantomData })
     }
 
-    /// The memory. It must not outlive this.
+    /// Returns the memory. It must not outlive this.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }

@@ -18,7 +18,7 @@ pub(crate) struct Image {
     memory: Memory,
 }
 
-/// The bytes from the first to the last of `count` elements, gaps included, from the address of the elements.
+/// Returns the bytes from the first to the last of `count` elements, gaps included, from the address of the elements.
 pub(super) fn span(of: &Datatype, count: i64) -> Range<i64> {
     if count == 0 {
         return 0..0;
@@ -41,14 +41,14 @@ impl Image {
         Image { storage, memory }
     }
 
-    /// A copy of these elements, as elements of `of`.
+    /// Returns a copy of these elements, as elements of `of`.
     pub(crate) fn copy(memory: &Memory, of: &Rc<Datatype>) -> Self {
         let image = Image::of(memory.count(), of.clone());
         image.memory.copy_from(memory);
         image
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -58,7 +58,7 @@ impl Image {
         Image { storage: self.storage.clone(), memory: self.memory.part(first, count) }
     }
 
-    /// Where the whole span lies in the storage.
+    /// Returns where the whole span lies in the storage.
     fn span(&self) -> Range<usize> {
         let before = self.memory.start() as i64 - self.storage.start() as i64;
         let span = span(self.memory.of(), self.memory.count());
@@ -68,12 +68,12 @@ impl Image {
         (before + span.start) as usize..(before + span.end) as usize
     }
 
-    /// The whole span for a fabric to read.
+    /// Returns the whole span for a fabric to read.
     pub(crate) fn readable(&self) -> Readable {
         self.storage.readable(self.span())
     }
 
-    /// The whole span for a fabric to write.
+    /// Returns the whole span for a fabric to write.
     pub(crate) fn writable(&self) -> Writable {
         self.storage.writable(self.span())
     }

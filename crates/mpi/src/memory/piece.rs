@@ -34,7 +34,7 @@ impl PackedCopy {
         PackedCopy(memory.in_one_piece().is_none().then(|| Storage::zeroed(memory.bytes())))
     }
 
-    /// The data for a fabric to read.
+    /// Returns the data for a fabric to read.
     #[inline(always)]
     pub(crate) fn readable(&self, memory: &Memory) -> Readable {
         match &self.0 {
@@ -43,7 +43,7 @@ impl PackedCopy {
         }
     }
 
-    /// The room for a fabric to write.
+    /// Returns the room for a fabric to write.
     #[inline(always)]
     pub(crate) fn writable(&self, memory: &Memory) -> Writable {
         match &self.0 {
@@ -74,18 +74,18 @@ impl Piece {
         Piece { memory: memory.clone(), copy: PackedCopy::room(memory) }
     }
 
-    /// How many bytes there are.
+    /// Returns how many bytes there are.
     pub(crate) fn bytes(&self) -> usize {
         self.memory.bytes()
     }
 
-    /// The data for a fabric to read.
+    /// Returns the data for a fabric to read.
     #[inline]
     pub(crate) fn readable(&self) -> Readable {
         self.copy.readable(&self.memory)
     }
 
-    /// The room for a fabric to write.
+    /// Returns the room for a fabric to write.
     #[inline]
     pub(crate) fn writable(&self) -> Writable {
         self.copy.writable(&self.memory)

@@ -42,30 +42,30 @@ impl Storage {
         vec![0; bytes].into()
     }
 
-    /// How many bytes there are.
+    /// Returns how many bytes there are.
     pub(crate) fn bytes(&self) -> usize {
         self.0.bytes
     }
 
-    /// Where they are.
+    /// Returns where they are.
     pub(super) fn start(&self) -> *mut u8 {
         self.0.start.as_ptr()
     }
 
-    /// Where a part begins, and how long it is.
+    /// Returns where a part begins, and how long it is.
     fn part(&self, part: Range<usize>) -> (*mut u8, usize) {
         assert!(part.start <= part.end && part.end <= self.0.bytes, "{part:?} of {}", self.0.bytes);
         (self.start().wrapping_add(part.start), part.end - part.start)
     }
 
-    /// A part for a fabric to read.
+    /// Returns a part for a fabric to read.
     pub(crate) fn readable(&self, part: Range<usize>) -> Readable {
         let (start, bytes) = self.part(part);
         // SAFETY: the bytes are initialised, and whoever posts them keeps them, as this type's documentation asks.
         unsafe { Readable::new(start, bytes) }
     }
 
-    /// A part for a fabric to write.
+    /// Returns a part for a fabric to write.
     pub(crate) fn writable(&self, part: Range<usize>) -> Writable {
         let (start, bytes) = self.part(part);
         // SAFETY: as above.

@@ -18,7 +18,7 @@ pub struct Exposed {
 }
 
 impl Exposed {
-    /// The `bytes` bytes at `start`.
+    /// Returns the `bytes` bytes at `start`.
     ///
     /// # Safety
     /// They are initialised, and last until the window is freed that they are given to. Until then other processes
@@ -54,7 +54,7 @@ impl Exposed {
 }
 
 impl Storage {
-    /// Where the bytes are, for a window that keeps them.
+    /// Returns where the bytes are, for a window that keeps them.
     pub(crate) fn address(&self) -> *mut u8 {
         self.start()
     }
@@ -66,8 +66,8 @@ pub(crate) fn release<E: Endpoint>(endpoint: &mut E, start: NonNull<u8>, bytes: 
     unsafe { endpoint.release(start, bytes) };
 }
 
-/// The bytes from the first to the last of `count` elements, from the address of the elements; none if they are more than
-/// addresses can count.
+/// Returns the bytes from the first to the last of `count` elements, from the address of the elements; none if they are
+/// more than addresses can count.
 pub(crate) fn span(of: &Datatype, count: i64) -> Option<Range<i64>> {
     if count == 0 || of.size() == 0 {
         return Some(0..0);

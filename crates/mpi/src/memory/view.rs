@@ -54,31 +54,31 @@ impl Memory {
         Memory { start: start.cast_mut(), count, of }
     }
 
-    /// The address that it was made with. The first byte of data need not lie there.
+    /// Returns the address that it was made with. The first byte of data need not lie there.
     #[inline]
     pub fn start(&self) -> *mut u8 {
         self.start
     }
 
-    /// How many elements there are.
+    /// Returns how many elements there are.
     #[inline]
     pub fn count(&self) -> i64 {
         self.count
     }
 
-    /// What they are.
+    /// Returns what they are.
     #[inline]
     pub fn of(&self) -> &Rc<Datatype> {
         &self.of
     }
 
-    /// The length of the data.
+    /// Returns the length of the data.
     #[inline(always)]
     pub fn bytes(&self) -> usize {
         (self.count * self.of.size()) as usize
     }
 
-    /// Where the data lie, if they lie in one piece. Without data it is some place that is not null, as slices
+    /// Returns where the data lie, if they lie in one piece. Without data it is some place that is not null, as slices
     /// need one.
     #[inline(always)]
     pub fn in_one_piece(&self) -> Option<*mut u8> {
@@ -94,7 +94,7 @@ impl Memory {
         }
     }
 
-    /// The data for a fabric to read, if they lie in one piece.
+    /// Returns the data for a fabric to read, if they lie in one piece.
     #[inline(always)]
     pub fn readable(&self) -> Option<Readable> {
         let start = self.in_one_piece()?;
@@ -110,13 +110,13 @@ impl Memory {
         Some(unsafe { Writable::new(start, self.bytes()) })
     }
 
-    /// Whether it and another are the same elements at the same place. One address may mean two places: with
+    /// Returns whether it and another are the same elements at the same place. One address may mean two places: with
     /// absolute types it is the datatypes that tell them apart.
     pub fn is_same_as(&self, other: &Memory) -> bool {
         self.start == other.start && self.count == other.count && Rc::ptr_eq(&self.of, &other.of)
     }
 
-    /// Whether it and another have bytes in common, as far as can be told without looking at every element: for
+    /// Returns whether it and another have bytes in common, as far as can be told without looking at every element: for
     /// data in one piece, and for the same buffer of the same type.
     #[inline]
     pub fn overlaps(&self, other: &Memory) -> bool {
@@ -133,7 +133,7 @@ impl Memory {
         }
     }
 
-    /// A part of it: `count` elements from element `first` on.
+    /// Returns a part of it: `count` elements from element `first` on.
     pub fn part(&self, first: i64, count: i64) -> Memory {
         debug_assert!(first >= 0 && count >= 0 && first + count <= self.count);
         let start = self.start.wrapping_offset((first * self.of.extent()) as isize);

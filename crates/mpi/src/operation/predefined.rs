@@ -47,7 +47,7 @@ impl Predefined {
         Replace, Nothing,
     ];
 
-    /// Whether the order of the two makes no difference.
+    /// Returns whether the order of the two makes no difference.
     pub fn commutes(self) -> bool {
         !matches!(self, Replace | Nothing)
     }
@@ -68,7 +68,7 @@ impl Predefined {
         matches!(self, Sum | Product)
     }
 
-    /// Whether MPI defines it for such elements, and this library has it. `has_long_double` is whether this
+    /// Returns whether MPI defines it for such elements, and this library has it. `has_long_double` is whether this
     /// machine can count in C's long double.
     #[inline]
     pub(crate) fn applies(self, of: &Datatype, has_long_double: bool) -> bool {

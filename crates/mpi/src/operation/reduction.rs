@@ -26,7 +26,7 @@ impl From<Predefined> for Operation {
 }
 
 impl Operation {
-    /// A program's operation, and whether the order of its two elements makes no difference.
+    /// Returns a program's operation, and whether the order of its two elements makes no difference.
     pub fn user(commutes: bool, function: impl UserOperation + 'static) -> Self {
         Operation(Kind::User(User { function: Box::new(function), commutes }))
     }
@@ -44,7 +44,7 @@ impl Operation {
         Operation(Kind::User(User::of_elements(commutes, function)))
     }
 
-    /// Whether the order of the two elements makes no difference.
+    /// Returns whether the order of the two elements makes no difference.
     pub fn commutes(&self) -> bool {
         match &self.0 {
             Kind::Predefined(operation) => operation.commutes(),
@@ -52,7 +52,7 @@ impl Operation {
         }
     }
 
-    /// Which of MPI's it is, if it is one.
+    /// Returns which of MPI's it is, if it is one.
     #[inline]
     pub fn predefined(&self) -> Option<Predefined> {
         match &self.0 {
@@ -86,19 +86,19 @@ impl Reduction {
         Ok(Reduction { operation, of })
     }
 
-    /// The operation.
+    /// Returns the operation.
     #[inline]
     pub fn operation(&self) -> &Operation {
         &self.operation
     }
 
-    /// The datatype.
+    /// Returns the datatype.
     #[inline]
     pub fn of(&self) -> &Rc<Datatype> {
         &self.of
     }
 
-    /// Whether the order of the two elements makes no difference.
+    /// Returns whether the order of the two elements makes no difference.
     pub fn commutes(&self) -> bool {
         self.operation.commutes()
     }

@@ -42,7 +42,7 @@ impl<E: Endpoint + 'static> ExchangeCall<E> {
         Ok(Request::new(self.send.context().engine(), self.action()?))
     }
 
-    /// A request that starts both, any number of times.
+    /// Returns a request that starts both, any number of times.
     pub fn persistent(self) -> Request<E> {
         let engine = self.send.context().engine().clone();
         Request::persistent(&engine, move || self.action())

@@ -75,7 +75,7 @@ fn check(memory: &Memory, partitions: usize) -> Result {
 }
 
 impl<E: Endpoint + 'static> Partitioned<E> {
-    /// A send of `memory`, which is as many partitions of equal counts, and its request.
+    /// Returns a send of `memory`, which is as many partitions of equal counts, and its request.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`], [`ErrorClass::Argument`] without partitions, and those that end the run.
@@ -110,7 +110,7 @@ impl<E: Endpoint + 'static> Partitioned<E> {
         Ok((Partitioned::Send(one), request))
     }
 
-    /// A receive into `memory`, which is as many partitions of equal counts, and its request.
+    /// Returns a receive into `memory`, which is as many partitions of equal counts, and its request.
     ///
     /// # Errors
     /// As of [`send`](Partitioned::send).
@@ -155,7 +155,7 @@ impl<E: Endpoint + 'static> Partitioned<E> {
         }
     }
 
-    /// Whether a partition has arrived, after one look. All have where the request is not started.
+    /// Returns whether a partition has arrived, after one look. All have where the request is not started.
     ///
     /// # Errors
     /// [`ErrorClass::Request`] for a send, [`ErrorClass::Argument`] for a partition that is not there, and those that end the
@@ -168,7 +168,7 @@ impl<E: Endpoint + 'static> Partitioned<E> {
     }
 }
 
-/// A partition, if it is one.
+/// Returns a partition, if it is one.
 fn known(partition: i64, partitions: usize) -> Result<usize> {
     let known = usize::try_from(partition).ok().filter(|&one| one < partitions);
     let wrong =

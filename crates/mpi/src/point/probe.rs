@@ -10,7 +10,8 @@ use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::status::{Peer, Status};
 
-/// The context of messages that were claimed, which no communicator has: the last of its kind, within a run or between runs.
+/// Returns the context of messages that were claimed, which no communicator has: the last of its kind, within a run or
+/// between runs.
 fn claimed(context: u32) -> u32 {
     context | (2 * BETWEEN_RUNS - 1)
 }
@@ -32,12 +33,12 @@ pub struct Claimed<E: Endpoint> {
 }
 
 impl<E: Endpoint> Claimed<E> {
-    /// The message of the null process.
+    /// Returns the message of the null process.
     pub fn of_nobody(context: &Rc<Context<E>>) -> Self {
         Claimed { context: context.clone(), message: None }
     }
 
-    /// The receive of the message into `memory`. It can be made once.
+    /// Returns the receive of the message into `memory`. It can be made once.
     pub fn receive(&self, memory: Memory) -> ReceiveCall<E> {
         ReceiveCall::of_claimed(self.context.clone(), memory, self.message)
     }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::request::LightRequest;
 
 impl<E: Endpoint> Engine<E> {
-    /// Where a message to another member goes: the rank of the run, which is not this one.
+    /// Returns where a message to another member goes: the rank of the run, which is not this one.
     #[inline(always)]
     fn other_member(&self, context: &Context<E>, to: usize) -> Option<usize> {
         let to = *context.peers().members().get(to)?;

@@ -11,7 +11,7 @@ use crate::request::{Action, Request, Role, Transfer};
 use crate::status::{Peer, Status};
 
 impl<E: Endpoint> Context<E> {
-    /// Which messages a receive or probe accepts; none for the null process.
+    /// Returns which messages a receive or probe accepts; none for the null process.
     pub(super) fn selector(&self, source: Peer, tag: Option<u32>) -> Result<Option<Selector>> {
         let source = match source {
             Peer::Rank(rank) => Some(self.member(rank as usize)? as u32),
@@ -21,7 +21,7 @@ impl<E: Endpoint> Context<E> {
         Ok(Some(Selector { context: self.of_programs(), source, tag }))
     }
 
-    /// The one rank of the run on the other side, and as programs know it; none for the null process.
+    /// Returns the one rank of the run on the other side, and as programs know it; none for the null process.
     pub(super) fn partner(&self, peer: Peer) -> Result<Option<(usize, u32)>> {
         match peer {
             Peer::Rank(rank) => Ok(Some((self.member(rank as usize)?, rank))),
@@ -42,7 +42,7 @@ pub struct ReceiveCall<E: Endpoint> {
 }
 
 impl<E: Endpoint> ReceiveCall<E> {
-    /// A receive into `memory` of a message of any tag, or of one.
+    /// Returns a receive into `memory` of a message of any tag, or of one.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`](crate::ErrorClass::Rank).
@@ -57,7 +57,7 @@ impl<E: Endpoint> ReceiveCall<E> {
         Ok(ReceiveCall { context, memory, selector, claimed: None })
     }
 
-    /// The receive of a message that was claimed.
+    /// Returns the receive of a message that was claimed.
     pub(super) fn of_claimed(
         context: Rc<Context<E>>,
         memory: Memory,
@@ -114,7 +114,7 @@ impl<E: Endpoint + 'static> ReceiveCall<E> {
         Ok(Request::new(self.context.engine(), self.action()?))
     }
 
-    /// A request that starts it, any number of times.
+    /// Returns a request that starts it, any number of times.
     pub fn persistent(self) -> Request<E> {
         let engine = self.context.engine().clone();
         Request::persistent(&engine, move || self.action())

@@ -34,7 +34,7 @@ pub struct SendCall<E: Endpoint> {
 }
 
 impl<E: Endpoint> SendCall<E> {
-    /// A send of `memory` to a member of a context, or to nobody.
+    /// Returns a send of `memory` to a member of a context, or to nobody.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`].
@@ -129,7 +129,7 @@ impl<E: Endpoint + 'static> SendCall<E> {
         Ok(Request::new(self.context.engine(), self.action()?))
     }
 
-    /// A request that starts it, any number of times.
+    /// Returns a request that starts it, any number of times.
     pub fn persistent(self) -> Request<E> {
         let engine = self.context.engine().clone();
         Request::persistent(&engine, move || self.action())

@@ -68,7 +68,7 @@ impl<E: Endpoint + 'static> Request<E> {
         }
     }
 
-    /// Whether it was cancelled before a message came.
+    /// Returns whether it was cancelled before a message came.
     pub fn is_cancelled(&self) -> bool {
         match &*self.action.borrow() {
             Some(Action::Lightweight(light)) => *light == super::LightRequest::Cancelled,

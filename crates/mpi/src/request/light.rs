@@ -23,7 +23,7 @@ pub enum LightRequest {
 }
 
 impl LightRequest {
-    /// What the fabric calls it.
+    /// Returns what the fabric calls it.
     #[inline(always)]
     pub fn started(self) -> Option<Started> {
         match self {
@@ -32,7 +32,7 @@ impl LightRequest {
         }
     }
 
-    /// Whether it has ended, as far as is known.
+    /// Returns whether it has ended, as far as is known.
     #[inline(always)]
     pub fn has_ended<E: Endpoint>(self, endpoint: &E) -> bool {
         self.started().is_none_or(|started| endpoint.is_done(started))
@@ -55,7 +55,7 @@ impl LightRequest {
         Some((message.source, message.tag, message.bytes))
     }
 
-    /// What its end says, once it has come.
+    /// Returns what its end says, once it has come.
     #[inline]
     pub fn status<E: Endpoint>(self, endpoint: &mut E) -> (Status, Result) {
         let started = match self {

@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// A place in a list of requests, which may be empty.
 pub trait RequestPlace<E: Endpoint> {
-    /// The request, if there is one.
+    /// Returns the request, if there is one.
     fn request(&self) -> Option<&Request<E>>;
 }
 
@@ -42,7 +42,7 @@ fn all_have_ended<E: Endpoint, P: RequestPlace<E>>(places: &[P], endpoint: &E) -
     present(places).all(|request| request.has_ended(endpoint))
 }
 
-/// The active requests that have ended.
+/// Returns the active requests that have ended.
 fn which_ended<E: Endpoint, P: RequestPlace<E>>(places: &[P], endpoint: &E) -> Vec<usize> {
     let ended = |request: &Request<E>| request.is_active() && request.has_ended(endpoint);
     let found = places.iter().enumerate();
@@ -89,7 +89,7 @@ pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
     Ok(Some(found))
 }
 
-/// Whether all have ended, after one look at what has arrived.
+/// Returns whether all have ended, after one look at what has arrived.
 ///
 /// # Errors
 /// Those that end the run.
@@ -103,7 +103,7 @@ pub fn have_all_ended<E: Endpoint, P: RequestPlace<E>>(
     Ok(have_ended)
 }
 
-/// The active ones that have ended, after one look at what has arrived; none if none is active.
+/// Returns the active ones that have ended, after one look at what has arrived; none if none is active.
 ///
 /// # Errors
 /// Those that end the run.

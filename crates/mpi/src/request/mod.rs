@@ -35,10 +35,10 @@ pub(crate) enum Action<E: Endpoint> {
 
 /// A message that goes in several parts, as the program goes on.
 pub(crate) trait Staged<E: Endpoint> {
-    /// Whether all have ended, as far as is known.
+    /// Returns whether all have ended, as far as is known.
     fn has_ended(&self, endpoint: &E) -> bool;
 
-    /// A part that can never come to its end, because the rank that it needs has left.
+    /// Returns a part that can never come to its end, because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Started>;
 
     /// Takes note of the end.
@@ -47,7 +47,7 @@ pub(crate) trait Staged<E: Endpoint> {
 
 /// A request that the program itself completes.
 pub trait Generalized {
-    /// Whether the program has completed it.
+    /// Returns whether the program has completed it.
     fn is_complete(&self) -> bool;
 
     /// Its status, once it is complete.
@@ -94,7 +94,7 @@ impl<E: Endpoint> Request<E> {
         Request { engine: engine.clone(), action: RefCell::new(None), start: Some(start) }
     }
 
-    /// A message that was started without an object, seen as one. Only one of the two may be ended.
+    /// Returns a message that was started without an object, seen as one. Only one of the two may be ended.
     pub fn of_light(engine: &Rc<Engine<E>>, light: LightRequest) -> Self {
         Request::new(engine, Action::Lightweight(light))
     }
@@ -113,27 +113,27 @@ impl<E: Endpoint> Request<E> {
         Request::new(engine, Action::Flush(buffer))
     }
 
-    /// The engine that it belongs to.
+    /// Returns the engine that it belongs to.
     pub fn engine(&self) -> &Rc<Engine<E>> {
         &self.engine
     }
 
-    /// Whether it is started and its end was not taken.
+    /// Returns whether it is started and its end was not taken.
     pub fn is_active(&self) -> bool {
         self.action.borrow().is_some()
     }
 
-    /// Whether it may be started again once its end was taken.
+    /// Returns whether it may be started again once its end was taken.
     pub fn is_persistent(&self) -> bool {
         self.start.is_some()
     }
 
-    /// Whether it has ended, as far as is known. One that is not active has.
+    /// Returns whether it has ended, as far as is known. One that is not active has.
     pub fn has_ended(&self, endpoint: &E) -> bool {
         self.action.borrow().as_ref().is_none_or(|action| action.has_ended(endpoint))
     }
 
-    /// A message of it that can never come to its end, because the rank that it needs has left.
+    /// Returns a message of it that can never come to its end, because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Started> {
         self.action.borrow().as_ref().and_then(|action| action.hopeless(endpoint))
     }
@@ -147,7 +147,7 @@ impl<E: Endpoint> Request<E> {
             .wait_for(&mut |endpoint| self.has_ended(endpoint), &|endpoint| self.hopeless(endpoint))
     }
 
-    /// Whether it has ended, after one look at what has arrived.
+    /// Returns whether it has ended, after one look at what has arrived.
     ///
     /// # Errors
     /// Those that end the run.
@@ -168,7 +168,7 @@ impl<E: Endpoint> Request<E> {
         outcome.map(|()| status)
     }
 
-    /// The status of one that has ended, and whether it ended well; to be asked for again.
+    /// Returns the status of one that has ended, and whether it ended well; to be asked for again.
     ///
     /// # Errors
     /// As for [`Engine::endpoint`].
@@ -242,7 +242,7 @@ impl<E: Endpoint> Action<E> {
         }
     }
 
-    /// A message of this action that can never come to its end, because the rank that it needs has left.
+    /// Returns a message of this action that can never come to its end, because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Started> {
         match self {
             Action::Lightweight(light) => light.hopeless(endpoint),
@@ -254,7 +254,7 @@ impl<E: Endpoint> Action<E> {
         }
     }
 
-    /// The status of a message that has ended.
+    /// Returns the status of a message that has ended.
     fn finish(self, endpoint: &mut E) -> (Status, Result) {
         match self {
             Action::Transfer(transfer) => transfer.finish(endpoint),

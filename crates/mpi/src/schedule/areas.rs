@@ -40,8 +40,8 @@ struct Elements {
     target: Option<Memory>,
 }
 
-/// Whether elements of a reduction on `of` are sent from where the program has them: they have its very datatype, and lie side
-/// by side.
+/// Returns whether elements of a reduction on `of` are sent from where the program has them: they have its very
+/// datatype, and lie side by side.
 fn travel_as_they_lie(memory: &Memory, of: &Rc<Datatype>) -> bool {
     of.is_dense() && Rc::ptr_eq(memory.of(), of)
 }
@@ -103,7 +103,7 @@ impl Units {
         )
     }
 
-    /// The piece that holds a part, and where the part begins in it.
+    /// Returns the piece that holds a part, and where the part begins in it.
     fn piece(pieces: &[(usize, Piece)], part: Part) -> (&Piece, usize) {
         let index = pieces.partition_point(|(first, _)| *first <= part.start) - 1;
         let (first, piece) = &pieces[index];
@@ -140,7 +140,7 @@ impl Units {
         }
     }
 
-    /// A part as elements.
+    /// Returns a part as elements.
     fn elements(&self, part: Part) -> Memory {
         match self {
             Units::Elements(elements) => elements.part(part),
@@ -241,12 +241,12 @@ impl Areas {
         }
     }
 
-    /// A part for a fabric to read.
+    /// Returns a part for a fabric to read.
     pub(super) fn readable(&self, part: Part) -> Readable {
         self.area(part.area).readable(part)
     }
 
-    /// A part for a fabric to write.
+    /// Returns a part for a fabric to write.
     pub(super) fn writable(&self, part: Part) -> Writable {
         self.area(part.area).writable(part)
     }

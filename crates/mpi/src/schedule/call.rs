@@ -58,7 +58,7 @@ const KIND_SHIFT: u32 = 24;
 const ROOT_BITS: u32 = 3;
 
 impl CollectiveMark {
-    /// A call without a root.
+    /// Returns a call without a root.
     pub(crate) const fn of(kind: CollectiveKind) -> Self {
         CollectiveMark((kind as u32) << KIND_SHIFT)
     }

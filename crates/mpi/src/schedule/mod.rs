@@ -35,7 +35,7 @@ impl<E: Endpoint> Clone for CollectiveContext<E> {
 }
 
 impl<E: Endpoint> CollectiveContext<E> {
-    /// The next collective of all members of a context, by messages.
+    /// Returns the next collective of all members of a context, by messages.
     pub(crate) fn next(context: &Rc<Context<E>>, mark: CollectiveMark) -> Self {
         // A user's operation that calls back comes here while the endpoint is in use, and fails a little later.
         let announce = |place| {
@@ -70,7 +70,8 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// The algorithm that suits a call of members on these hosts. Members that disagree about lengths may disagree here.
+    /// Returns the algorithm that suits a call of members on these hosts. Members that disagree about lengths may
+    /// disagree here.
     pub(crate) fn new(
         work: Work,
         (members, hosts): (usize, Option<&HostMap>),
@@ -88,7 +89,7 @@ impl Chosen {
         Chosen { work, algorithm, hosts: hosts.cloned() }
     }
 
-    /// What one member does, whose own data are where `own` says.
+    /// Returns what one member does, whose own data are where `own` says.
     fn rounds(&self, group: Membership, own: Own) -> collectives::Schedule {
         match &self.work {
             Work::Call(call) => call.schedule(self.algorithm, group, own, self.hosts.as_ref()),

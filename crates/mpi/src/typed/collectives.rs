@@ -164,7 +164,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         ReduceScatter::of_equal_counts(context, reduction, count, Some(input), output)?.run()
     }
 
-    /// The context, of one group.
+    /// Returns the context, of one group.
     fn one_group(&self) -> Result<Rc<Context<E>>> {
         self.check_one_group()?;
         Ok(self.context().clone())
@@ -187,7 +187,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     }
 }
 
-/// An operation on elements that are as many where they come from and where they go.
+/// Returns an operation on elements that are as many where they come from and where they go.
 fn reduction(
     operation: impl Into<Operation>,
     input: &Memory,

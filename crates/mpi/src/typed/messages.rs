@@ -11,7 +11,7 @@ use crate::status::{Peer, Status};
 /// The largest tag.
 const LARGEST_TAG: u32 = i32::MAX as u32;
 
-/// A tag of a program.
+/// Returns a tag of a program.
 pub(super) fn check_tag(tag: u32) -> Result<u32> {
     ensure!(tag <= LARGEST_TAG, ErrorClass::Tag, "tag {tag} is above the largest, {LARGEST_TAG}");
     Ok(tag)

@@ -118,7 +118,7 @@ impl<E: Endpoint> Started<E> {
         self.0.wait()
     }
 
-    /// Whether it has ended, after one look at what has arrived.
+    /// Returns whether it has ended, after one look at what has arrived.
     ///
     /// # Errors
     /// Those that end the run.

@@ -30,16 +30,16 @@ pub(super) enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeldLock {
     pub(super) exclusive: bool,
-    /// Whether the lock was really taken.
+    /// True if the lock was really taken.
     pub(super) taken: bool,
 }
 
 /// The epochs of one window.
 pub(super) struct Epochs {
     access: Cell<Access>,
-    /// Whether anything was done since the last fence.
+    /// True if anything was done since the last fence.
     is_used: Cell<bool>,
-    /// Whether operations on each member are allowed.
+    /// True if operations on each member are allowed.
     open: Box<[Cell<bool>]>,
     /// The lock on each member.
     held: Box<[Cell<Option<HeldLock>>]>,
@@ -65,7 +65,7 @@ impl Epochs {
         }
     }
 
-    /// Whether operations on a member are allowed; notes that there is one.
+    /// Returns whether operations on a member are allowed; notes that there is one.
     #[inline(always)]
     pub(super) fn is_open(&self, target: usize) -> bool {
         self.is_used.set(true);
@@ -103,7 +103,7 @@ impl Epochs {
         Ok(())
     }
 
-    /// Whether a fence may come now.
+    /// Returns whether a fence may come now.
     pub(super) fn check_fence(&self) -> Result {
         let fits = matches!(self.access.get(), Access::None | Access::Fence);
         ensure!(fits && !self.is_exposed.get(), ErrorClass::RmaSync, "a fence in an epoch");
@@ -127,7 +127,7 @@ impl Epochs {
         self.access.set(Access::Started);
     }
 
-    /// The members whose epoch a complete ends.
+    /// Returns the members whose epoch a complete ends.
     pub(super) fn complete(&self) -> Result<Vec<usize>> {
         let is_started = self.access.get() == Access::Started;
         ensure!(is_started, ErrorClass::RmaSync, "a complete without a start");
@@ -152,7 +152,7 @@ impl Epochs {
         self.is_exposed.set(false);
     }
 
-    /// Whether a member may be locked now.
+    /// Returns whether a member may be locked now.
     pub(super) fn check_lock(&self, target: usize) -> Result {
         if let Access::Locked(_) = self.access.get() {
             let is_held = self.held[target].get().is_some();
@@ -173,7 +173,7 @@ impl Epochs {
         self.open[target].set(true);
     }
 
-    /// The lock on a member, if there is one.
+    /// Returns the lock on a member, if there is one.
     pub(super) fn held(&self, target: usize) -> Result<HeldLock> {
         let held = self.held[target].get().filter(|_| self.access.get() != Access::LockedAll);
         held.ok_or_else(|| out_of_order("an unlock without a lock"))
@@ -203,14 +203,14 @@ impl Epochs {
         Ok(())
     }
 
-    /// The lock of all, which ends.
+    /// Returns the lock of all, which ends.
     pub(super) fn unlock_all(&self) -> Option<HeldLock> {
         self.access.set(Access::None);
         self.open_all(false);
         self.held.iter().filter_map(Cell::take).last()
     }
 
-    /// Whether a member may be flushed: it is locked.
+    /// Returns whether a member may be flushed: it is locked.
     #[inline]
     pub(super) fn check_passive(&self, target: Option<usize>) -> Result {
         let is_locked = matches!(self.access.get(), Access::Locked(_) | Access::LockedAll);
@@ -221,7 +221,7 @@ impl Epochs {
         Err(out_of_order("a flush without a lock"))
     }
 
-    /// Whether the window may be freed.
+    /// Returns whether the window may be freed.
     pub(super) fn check_free(&self) -> Result {
         let ended = matches!(self.access.get(), Access::None | Access::Fence);
         let free = ended && !self.is_exposed.get();

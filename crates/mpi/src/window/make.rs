@@ -40,7 +40,7 @@ fn check(bytes: i64, unit: i64) -> Result<u64> {
 }
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// A window of memory that the program has.
+    /// Returns a window of memory that the program has.
     ///
     /// # Errors
     /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], [`ErrorClass::Buffer`] if there is no address, and those that
@@ -53,7 +53,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Window::open(of, wish, info, |_, _| Ok((start, Allocation::Nothing)))
     }
 
-    /// A window of memory that it makes.
+    /// Returns a window of memory that it makes.
     ///
     /// # Errors
     /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], and those that end the run.
@@ -69,7 +69,7 @@ impl<E: Endpoint + 'static> Window<E> {
         })
     }
 
-    /// A window of memory that it makes, and that every member sees.
+    /// Returns a window of memory that it makes, and that every member sees.
     ///
     /// # Errors
     /// [`ErrorClass::RmaShared`] if the members cannot share memory, and as of [`allocate`](Window::allocate).
@@ -91,7 +91,7 @@ impl<E: Endpoint + 'static> Window<E> {
         })
     }
 
-    /// A window without memory, to which each member adds some.
+    /// Returns a window without memory, to which each member adds some.
     ///
     /// # Errors
     /// Those that end the run.
@@ -247,7 +247,7 @@ fn cannot_share() -> Error {
 }
 
 impl<E: Endpoint> Window<E> {
-    /// How the members' memory is reached, in a word for each.
+    /// Returns how the members' memory is reached, in a word for each.
     pub fn ways(self: &Rc<Self>) -> Vec<&'static str> {
         self.service.window().ways().collect()
     }

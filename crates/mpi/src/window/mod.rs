@@ -74,7 +74,7 @@ pub struct Window<E: Endpoint> {
 }
 
 impl<E: Endpoint> Window<E> {
-    /// The engine of this process.
+    /// Returns the engine of this process.
     #[inline]
     pub fn engine(&self) -> &Rc<Engine<E>> {
         self.communicator.engine()
@@ -90,32 +90,32 @@ impl<E: Endpoint> Window<E> {
         self.communicator.rank()
     }
 
-    /// How many members it has.
+    /// Returns how many members it has.
     pub fn size(&self) -> usize {
         self.communicator.size()
     }
 
-    /// How its memory came about.
+    /// Returns how its memory came about.
     pub fn flavor(&self) -> Flavor {
         self.flavor
     }
 
-    /// Where this member's memory begins. Of a dynamic window that is the beginning of all memory.
+    /// Returns where this member's memory begins. Of a dynamic window that is the beginning of all memory.
     pub fn base(&self) -> *mut u8 {
         self.start
     }
 
-    /// How long this member's memory is; 0 for a dynamic window.
+    /// Returns how long this member's memory is; 0 for a dynamic window.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What displacements in a member's memory count, in bytes.
+    /// Returns what displacements in a member's memory count, in bytes.
     pub fn unit(&self, rank: usize) -> i64 {
         self.units[rank]
     }
 
-    /// What it is called.
+    /// Returns what it is called.
     pub fn name(&self) -> String {
         self.name.borrow().clone()
     }
@@ -125,18 +125,18 @@ impl<E: Endpoint> Window<E> {
         *self.name.borrow_mut() = name.into();
     }
 
-    /// The hints that the program has given.
+    /// Returns the hints that the program has given.
     pub fn info(&self) -> &Info {
         &self.info
     }
 
-    /// What programs and libraries have hung on it.
+    /// Returns what programs and libraries have hung on it.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// Where a member's memory lies in this process, how long it is, and its unit of displacements: of the first member
-    /// that has any, if none is named. Null and 0 if this process does not see it.
+    /// Returns where a member's memory lies in this process, how long it is, and its unit of displacements: of the
+    /// first member that has any, if none is named. Null and 0 if this process does not see it.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`]; [`ErrorClass::RmaFlavor`] for a dynamic window.

@@ -20,7 +20,7 @@ pub(super) struct Call<'a> {
     result: Option<&'a Memory>,
 }
 
-/// Whether such elements can be compared and swapped.
+/// Returns whether such elements can be compared and swapped.
 pub(super) fn is_swapped(kind: Kind) -> bool {
     let kind = kind.as_number();
     matches!(kind, Kind::Signed(_) | Kind::Unsigned(_) | Kind::Logical(_) | Kind::Byte)
@@ -38,7 +38,7 @@ fn check_applies(op: Predefined, of: &Datatype) -> Result {
     Ok(())
 }
 
-/// The data of memory as they lie in a member's memory: packed, or for pairs with their gaps.
+/// Returns the data of memory as they lie in a member's memory: packed, or for pairs with their gaps.
 fn operand(origin: &Memory, pair: Option<&Rc<Datatype>>) -> Vec<u8> {
     let Some(pair) = pair else { return origin.packed() };
     let count = origin.bytes() as i64 / pair.size();

@@ -11,7 +11,8 @@ use crate::datatype::{Construction, Datatype};
 use crate::operation::{CODED, Coded, HAS_LONG_DOUBLE, Predefined, short_reduction, word_bytes_of};
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// Where `bytes` bytes lie that an operation of plain data touches, if this process sees them and nothing is wrong.
+    /// Returns where `bytes` bytes lie that an operation of plain data touches, if this process sees them and nothing
+    /// is wrong.
     #[inline(always)]
     pub fn reach_plainly(
         &self,
@@ -23,13 +24,13 @@ impl<E: Endpoint + 'static> Window<E> {
         self.service.if_open().as_ref()?.here(rank, offset, bytes as u64)
     }
 
-    /// Whether a copy to this address is one that [`contract::copy_past_caches`] is for.
+    /// Returns whether a copy to this address is one that [`contract::copy_past_caches`] is for.
     #[cold]
     pub fn is_of_long_run(&self, to: *const u8, bytes: usize) -> bool {
         self.service.if_open().as_ref().is_some_and(|window| window.is_of_long_run(to, bytes))
     }
 
-    /// Where `displacement` is in a member's memory, in bytes, if operations on it are allowed.
+    /// Returns where `displacement` is in a member's memory, in bytes, if operations on it are allowed.
     #[inline(always)]
     fn place_plainly(&self, rank: usize, displacement: i64) -> Option<(usize, u64)> {
         if !self.epochs.is_open(rank) {

@@ -27,7 +27,7 @@ pub(super) struct Service<E: Endpoint> {
     engine: Rc<Engine<E>>,
     /// None once the window was closed.
     window: RefCell<Option<Window>>,
-    /// Whether anything ever goes by messages.
+    /// True if anything ever goes by messages.
     goes_by_messages: bool,
     deliveries: RefCell<Vec<Rc<Delivery>>>,
     context: u32,
@@ -55,7 +55,7 @@ impl<E: Endpoint + 'static> Service<E> {
 }
 
 impl<E: Endpoint> Service<E> {
-    /// The window.
+    /// Returns the window.
     ///
     /// # Panics
     /// If it was closed.
@@ -64,7 +64,7 @@ impl<E: Endpoint> Service<E> {
         Ref::map(self.window.borrow(), |window| window.as_ref().expect("it is open"))
     }
 
-    /// The window, if it is open: for the shortest ways, which are one function.
+    /// Returns the window, if it is open: for the shortest ways, which are one function.
     #[inline(always)]
     pub(super) fn if_open(&self) -> Ref<'_, Option<Window>> {
         self.window.borrow()
@@ -75,7 +75,7 @@ impl<E: Endpoint> Service<E> {
         RefMut::map(self.window.borrow_mut(), |window| window.as_mut().expect("it is open"))
     }
 
-    /// Whether anything ever goes by messages.
+    /// Returns whether anything ever goes by messages.
     #[inline(always)]
     pub(super) fn goes_by_messages(&self) -> bool {
         self.goes_by_messages

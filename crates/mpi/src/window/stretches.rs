@@ -5,8 +5,8 @@ use contract::Stretch;
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
 
-/// The stretches of `count` elements at `offset`, in the order of their data; those that touch are one. Elements that are
-/// made of a `pair` go as whole pairs, with their gaps.
+/// Returns the stretches of `count` elements at `offset`, in the order of their data; those that touch are one.
+/// Elements that are made of a `pair` go as whole pairs, with their gaps.
 pub(super) fn stretches(
     of: &Datatype,
     count: i64,

@@ -22,7 +22,7 @@ pub(super) struct Signals {
     sent: RefCell<Vec<Started>>,
     /// Those of a post: each of its members will send a complete.
     awaited: RefCell<Vec<Started>>,
-    /// Whether this process has posted to itself, and completed.
+    /// True if this process has posted to itself, and completed.
     own_post: Cell<bool>,
     own_complete: Cell<bool>,
     awaits_own: Cell<bool>,
@@ -54,7 +54,7 @@ impl<E: Endpoint + 'static> Window<E> {
         flushed
     }
 
-    /// The members of a group as ranks of the window.
+    /// Returns the members of a group as ranks of the window.
     fn ranks_of(&self, group: &Group) -> Result<Vec<usize>> {
         let rank = |&member: &usize| {
             let outside = || Error::new(ErrorClass::Group, "a group with others than members");
@@ -175,7 +175,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(())
     }
 
-    /// Whether they have; then the access has ended.
+    /// Returns whether they have; then the access has ended.
     ///
     /// # Errors
     /// [`ErrorClass::RmaSync`] without a post, and those that end the run.

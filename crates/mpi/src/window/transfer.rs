@@ -27,7 +27,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// How much data they are, if they are fit for use.
+    /// Returns how much data they are, if they are fit for use.
     pub(super) fn bytes(&self) -> Result<usize> {
         ensure!(self.count >= 0, ErrorClass::Count, "a count of {}", self.count);
         let committed = self.of.is_committed();
@@ -42,7 +42,7 @@ impl Place {
 pub(super) type Started = Option<Ticket>;
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// Where a place begins in the member's memory, in bytes.
+    /// Returns where a place begins in the member's memory, in bytes.
     pub(super) fn offset(&self, place: &Place) -> Result<i64> {
         let unit = *self.units.get(place.rank).ok_or_else(|| self.no_member(place.rank))?;
         let offset = place.displacement.checked_mul(unit);
@@ -79,7 +79,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Error::new(ErrorClass::RmaRange, what)
     }
 
-    /// Whether this process sees all memory of a member: then what it does not find there is not there.
+    /// Returns whether this process sees all memory of a member: then what it does not find there is not there.
     fn sees(&self, rank: usize) -> bool {
         self.service.window().here(rank, 0, 0).is_some()
     }
@@ -133,7 +133,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(self.request(delivery))
     }
 
-    /// The request of something that may be under way.
+    /// Returns the request of something that may be under way.
     pub(super) fn request(&self, delivery: Option<Rc<super::service::Delivery>>) -> Request<E> {
         let action = match delivery {
             None => Under::Done(Status::empty(), Ok(())),
@@ -145,7 +145,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Request::new(self.engine(), action)
     }
 
-    /// A request that has ended: of an operation whose memory may be changed.
+    /// Returns a request that has ended: of an operation whose memory may be changed.
     pub fn done(&self) -> Request<E> {
         self.request(None)
     }

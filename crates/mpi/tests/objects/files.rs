@@ -58,7 +58,7 @@ impl Shares {
         (etype, filetype)
     }
 
-    /// The byte of the file that has a byte of a rank's data.
+    /// Returns the byte of the file that has a byte of a rank's data.
     fn place(&self, rank: usize, byte: i64) -> usize {
         let (unit, own) = (self.etype.bytes(), &self.of[rank]);
         let element = byte / unit;

@@ -69,7 +69,7 @@ impl Model {
         self
     }
 
-    /// The elements of an array of `sizes` whose index in each dimension is wanted, in the order of the array.
+    /// Returns the elements of an array of `sizes` whose index in each dimension is wanted, in the order of the array.
     pub(crate) fn picked(
         &self,
         sizes: &[i64],
@@ -100,7 +100,7 @@ impl Model {
         self.map.iter().map(|(_, kind)| kind.bytes()).sum()
     }
 
-    /// The data of `count` elements, whose address is byte `base` of `memory`.
+    /// Returns the data of `count` elements, whose address is byte `base` of `memory`.
     pub(crate) fn packed(&self, memory: &[u8], base: i64, count: i64) -> Vec<u8> {
         let mut data = Vec::new();
         self.each(base, count, |place, bytes| data.extend(&memory[place..place + bytes]));

@@ -23,7 +23,7 @@ fn apply(reduction: &Reduction, left: &[u8], right: &mut [u8], count: i64) {
     reduction.apply(&input.unwrap(), &inout.unwrap());
 }
 
-/// What an operation makes of two integers; none for operations that are not of integers.
+/// Returns what an operation makes of two integers; none for operations that are not of integers.
 fn of_integers(op: Predefined, left: i128, right: i128) -> Option<i128> {
     let truth = |both: bool| Some(i128::from(both));
     match op {
@@ -43,7 +43,7 @@ fn of_integers(op: Predefined, left: i128, right: i128) -> Option<i128> {
     }
 }
 
-/// The integer in `bytes`, which has a sign or none.
+/// Returns the integer in `bytes`, which has a sign or none.
 fn integer(bytes: &[u8], signed: bool) -> i128 {
     let negative = signed && bytes[bytes.len() - 1] >= 128;
     let mut wide = [if negative { 255 } else { 0 }; 16];
@@ -136,7 +136,7 @@ fn floating_point_numbers_and_complex_ones_follow_their_rules() {
 #[cfg(all(target_arch = "x86_64", not(miri)))] // Miri knows no instructions of the x87.
 #[test]
 fn long_doubles_are_combined_in_their_own_format() {
-    /// A power of two as the x87 has it: the exponent is 16383 more, the leading one is written.
+    /// Returns a power of two as the x87 has it: the exponent is 16383 more, the leading one is written.
     fn power(exponent: i32, negative: bool) -> Vec<u8> {
         let high = (16383 + exponent) as u16 | u16::from(negative) << 15;
         [&(1_u64 << 63).to_le_bytes()[..], &high.to_le_bytes(), &[0; 6]].concat()

@@ -14,7 +14,7 @@ impl Random {
         self.0.bits()
     }
 
-    /// A number from `first` to `last`.
+    /// Returns a number from `first` to `last`.
     pub(crate) fn within(&mut self, first: i64, last: i64) -> i64 {
         first + (self.bits() % (last - first + 1) as u64) as i64
     }

@@ -58,7 +58,7 @@ fn subarray(random: &mut Random, (of, model): &Both) -> Both {
     (Datatype::subarray(sizes, parts, starts.clone(), order, of).unwrap(), expected)
 }
 
-/// The process that has an index of a dimension, when blocks are dealt out in turn.
+/// Returns the process that has an index of a dimension, when blocks are dealt out in turn.
 fn owner(distribution: Distribution, length: i64, processes: i64, index: i64) -> i64 {
     let block = match distribution {
         Distribution::None(_) => length,
@@ -112,7 +112,7 @@ fn distributed(random: &mut Random, (of, model): &Both) -> Both {
     (Datatype::distributed(spread, of).unwrap(), expected)
 }
 
-/// A random type and its type map.
+/// Returns a random type and its type map.
 fn tree(random: &mut Random, depth: usize) -> Both {
     let kind = random.pick(&KINDS);
     let basic = || (Datatype::basic(kind), Model::basic(kind));

@@ -138,7 +138,7 @@ fn the_case_of_equal_bits_is_not_a_second_test_of_sums() {
     assert_eq!(passes(Fault::AllreduceInOwnOrder, 4, sums), Ok(()));
 }
 
-/// How many messages this rank sends for a collective.
+/// Returns how many messages this rank sends for a collective.
 fn sent(machine: &mut dyn Rank, collective: fn(&mut dyn Rank) -> Result<()>) -> Result<usize> {
     let mut counting = Broken::new(machine, Fault::None);
     collective(&mut counting)?;

@@ -30,7 +30,7 @@ impl Manner {
 pub(super) struct Lab(RankWindow);
 
 impl Lab {
-    /// A window of all ranks, each with as many zeros. Words at its beginning are aligned.
+    /// Returns a window of all ranks, each with as many zeros. Words at its beginning are aligned.
     pub(super) fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, manner: Manner) -> Result<Lab> {
         let (me, size) = (endpoint.rank(), endpoint.size());
         let memory = OwnMemory::new(endpoint, bytes, manner != Manner::Allocated);

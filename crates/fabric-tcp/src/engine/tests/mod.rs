@@ -42,7 +42,7 @@ fn wires(size: usize) -> Vec<Wires> {
     all
 }
 
-/// An engine, and the starter's end of its control connection.
+/// Returns an engine, and the starter's end of its control connection.
 fn engine(wires: Wires) -> (Engine, TcpStream) {
     let (own, starter) = wires.control;
     let control = Control::new(own, Inbox::default()).unwrap();

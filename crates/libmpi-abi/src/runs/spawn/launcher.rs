@@ -82,8 +82,8 @@ impl Launcher {
     }
 }
 
-/// What the launcher reads behind the length of it: words with a zero after each. The fabric, the port, and for each program its ranks, its folder
-/// or nothing, the number of its arguments, itself and these.
+/// Returns what the launcher reads behind the length of it: words with a zero after each. The fabric, the port, and for
+/// each program its ranks, its folder or nothing, the number of its arguments, itself and these.
 fn request(fabric: &str, port: &mpi::Port, programs: &[Program]) -> Vec<u8> {
     let mut words: Vec<OsString> = vec![fabric.into(), port.to_string().into()];
     for one in programs {
@@ -96,14 +96,14 @@ fn request(fabric: &str, port: &mpi::Port, programs: &[Program]) -> Vec<u8> {
     words.iter().flat_map(|word| word.as_bytes().iter().copied().chain([0])).collect()
 }
 
-/// The command that has launched this run; else the one of this installation, or what a shell finds.
+/// Returns the command that has launched this run; else the one of this installation, or what a shell finds.
 fn launcher() -> OsString {
     let beside = || Some(own_path()?.parent()?.parent()?.join("bin/cornerstone"));
     let known = std::env::var_os(VARIABLE).map(PathBuf::from).or_else(beside);
     known.filter(|path| path.exists()).map_or_else(|| "cornerstone".into(), OsString::from)
 }
 
-/// Where this library lies.
+/// Returns where this library lies.
 fn own_path() -> Option<PathBuf> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: an address of this library, and room for the answer, whose name lasts as long as the library.

@@ -71,7 +71,7 @@ fn check_host(host: &str) -> Result {
     }
 }
 
-/// The largest number in a list such as `2,4:10:2` (4, 6, 8, 10) that is not above `limit`.
+/// Returns the largest number in a list such as `2,4:10:2` (4, 6, 8, 10) that is not above `limit`.
 fn most(soft: &str, limit: usize) -> Result<usize> {
     let wrong = || error_of(ERR_INFO_VALUE, format!("soft is {soft:?}"));
     let mut most = None;

@@ -23,7 +23,7 @@ pub(crate) struct Coded {
 pub(crate) const CODED: Arithmetic = Arithmetic { combine, word_bytes };
 
 impl Coded {
-    /// An operation on elements of a datatype: what cannot be told apart is bytes.
+    /// Returns an operation on elements of a datatype: what cannot be told apart is bytes.
     pub(crate) fn new(op: Predefined, of: &Datatype) -> Self {
         match of.only_pair() {
             Some((kind, index)) => Coded { op, kind, index: Some(index) },
@@ -37,7 +37,7 @@ impl Coded {
         Coded { op, kind, index: None }
     }
 
-    /// The datatype of an element, if it has gaps.
+    /// Returns the datatype of an element, if it has gaps.
     pub(crate) fn pair(&self) -> Option<Rc<Datatype>> {
         self.index.map(|index| Datatype::pair(self.kind, index))
     }
@@ -111,13 +111,14 @@ fn kind_or_none(number: u8) -> Option<Option<Kind>> {
 /// wider vectors.
 const SHORT_BYTES: usize = 512;
 
-/// The contract's name of an operation on so many bytes of elements without gaps, where it has one and is the faster.
+/// Returns the contract's name of an operation on so many bytes of elements without gaps, where it has one and is the
+/// faster.
 #[inline(always)]
 pub(crate) fn short_reduction(op: Predefined, kind: Kind, bytes: usize) -> Option<Reduction> {
     if bytes <= SHORT_BYTES { plain(op, kind) } else { None }
 }
 
-/// The contract's name of an operation on elements without gaps, where it has one.
+/// Returns the contract's name of an operation on elements without gaps, where it has one.
 #[inline]
 fn plain(op: Predefined, kind: Kind) -> Option<Reduction> {
     use Predefined::{Maximum, Minimum, Product, Sum};
@@ -168,7 +169,7 @@ fn combine(code: u32, operand: &[u8], target: &mut [u8]) {
     }
 }
 
-/// The length of elements that processors update by themselves; else 0.
+/// Returns the length of elements that processors update by themselves; else 0.
 #[inline(always)]
 pub(crate) fn word_bytes_of(kind: Kind) -> usize {
     match kind.as_number() {

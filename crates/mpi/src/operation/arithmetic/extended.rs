@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::operation::predefined::Predefined::{self, Maximum, Minimum, Product, Sum};
 
-/// Whether this machine has such numbers.
+/// True if this machine has such numbers.
 pub(crate) const HAS_LONG_DOUBLE: bool = cfg!(target_arch = "x86_64");
 
 /// From one number to the next.
@@ -46,7 +46,7 @@ mod absent {
 #[cfg(not(target_arch = "x86_64"))]
 use absent::*;
 
-/// The order of two numbers: by sign, then by exponent and mantissa, which is the order of the bits; none for
+/// Returns the order of two numbers: by sign, then by exponent and mantissa, which is the order of the bits; none for
 /// what is not a number.
 pub(super) unsafe fn compare(one: *const u8, other: *const u8) -> Option<Ordering> {
     let key = |place: *const u8| {

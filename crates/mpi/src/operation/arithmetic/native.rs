@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::operation::predefined::Predefined;
 use crate::operation::reduction::Reduction;
 
-/// The contract's name of a reduction, where it has one.
+/// Returns the contract's name of a reduction, where it has one.
 #[inline]
 fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
     let element = match of.only_kind()? {
@@ -31,7 +31,7 @@ fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
 }
 
 impl Reduction {
-    /// What combines elements for fabrics, who alone may call it: the left and the right ones into the result's
+    /// Returns what combines elements for fabrics, who alone may call it: the left and the right ones into the result's
     /// place, so many bytes. None for elements with gaps and for those that are too long for a fabric.
     #[inline(always)]
     pub(crate) fn applied(&self) -> Option<impl FnMut(*const u8, *const u8, *mut u8, usize)> {
