@@ -1,11 +1,11 @@
-//! What a fabric must do: the waist of the house.
+//! What a fabric must implement: the narrow waist between fabrics and programs.
 //!
-//! Below it are fabrics, which know memory, processes, networks and virtual time. Above it are two faces,
-//! each written once: [`Rank`](crate::Rank), the safe blocking interface that benchmarks are written against
-//! ([`Member`](crate::Member)), and MPI (crate `mpi`). Everything that programs have in common, whatever
-//! carries their messages, is built above; everything that only a fabric can know is built below.
+//! Below the waist are fabrics, which know memory, processes, networks and virtual time. Above it are two faces, each
+//! written once: [`Rank`](crate::Rank), the safe blocking interface of benchmarks ([`Member`](crate::Member)), and MPI
+//! (crate `mpi`). What programs have in common on every fabric is built above; what only a fabric can know is built
+//! below.
 //!
-//! It is generic on purpose, and not object safe: a face is compiled for each fabric.
+//! The trait is generic on purpose and not object safe: a face is compiled for each fabric.
 
 mod collective;
 mod context;
@@ -27,57 +27,58 @@ use crate::{
     SharedLine, Time, TimeSpan, Work, Writable,
 };
 
-/// One rank's end of a fabric.
+/// One rank's endpoint of a fabric.
 ///
-/// Ranks are numbers of the run, 0 to `size() - 1`. A message belongs to a *context*, a private space of
-/// messages: a receive matches messages of its own context only. Each context number N of the faces takes two
-/// of these: 2 N for the messages of programs, and 2 N + 1 for those inside collectives.
+/// Ranks are numbers of the run, 0 to `size() - 1`. A message belongs to a *context*, a private space of messages: a
+/// receive matches messages of its own context only. Each context number N of the faces takes two of these: 2 N for the
+/// messages of programs, and 2 N + 1 for those inside collectives.
 ///
 /// # Matching
-/// Messages between two ranks in one context match receives in the order in which both were posted, among those whose tags agree.
+/// Messages between two ranks in one context match receives in the order in which both were posted, among those whose
+/// tags agree.
 ///
 /// # Errors
-/// An error of a call is for good unless its documentation says otherwise: the run cannot go on, every later call fails too, and the endpoint touches no
-/// memory of requests any more. Mistakes of single operations (a message that does not fit) are not errors of calls: the envelope tells them.
+/// An error of a call is permanent unless its documentation says otherwise: the run cannot go on, every later call
+/// fails too, and the endpoint no longer touches the memory of requests. Mistakes of single operations, such as a
+/// message that does not fit, are not errors of calls; the envelope reports them.
 ///
 /// # Safety
-/// Whoever implements this uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or cancelled, and not at all
-/// after a call has failed for good. Faces lend the memory of blocking calls in that belief.
+/// An implementation uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or
+/// cancelled, and never after a call has failed permanently. Faces lend the memory of blocking calls on that promise.
 #[allow(unsafe_code)]
 pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     // Identity and placement.
-    /// This rank's number.
+    /// Returns this rank's number.
     fn rank(&self) -> usize;
 
-    /// Returns how many ranks the run has.
+    /// Returns the number of ranks of the run.
     fn size(&self) -> usize;
 
-    /// Returns the processor that this rank is bound to, if it is bound to one.
+    /// Returns the processor that this rank is bound to, if it is bound to exactly one.
     fn processor(&self) -> Option<usize>;
 
-    /// Returns whether every rank can run at the same time. Where not, no rank should spin for another.
+    /// Returns whether every rank can run at the same time. If not, no rank should spin for another.
     fn every_rank_has_a_processor(&self) -> bool;
 
-    /// Returns what carries the messages, for the record of the run.
+    /// Returns the description of the fabric for the record of the run.
     fn describe(&self) -> FabricDescription;
 
-    /// Returns a number for the host of a rank, where ranks of one host reach each other by a shorter way; none
-    /// elsewhere.
+    /// Returns a number for the host of a rank, if ranks of one host reach each other by a faster path.
     fn host_of(&self, _rank: usize) -> Option<usize> {
         None
     }
 
-    /// Memory that all ranks share, for measuring the hardware, where there is any.
+    /// Returns memory that all ranks share, for measuring the hardware, if there is any.
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         None
     }
 
-    /// Asks for a priority among the ranks that share this rank's processor.
+    /// Requests a priority among the ranks that share this rank's processor.
     fn set_priority(&mut self, _priority: Priority) -> PriorityGranted {
         PriorityGranted::Refused { why: "this fabric has no priorities".into() }
     }
 
-    /// Switches a way to keep the operating system out of the way on or off; where that cannot be, says why.
+    /// Switches one kind of isolation from the operating system on or off. Returns the reason if that is impossible.
     fn isolate(&mut self, _isolation: Isolation, _on: bool) -> std::result::Result<(), String> {
         Err("this fabric leaves that to the system".into())
     }
@@ -91,7 +92,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Returns the time on the clock that all ranks share.
     fn now(&self) -> Time;
 
-    /// Returns how far that clock can be trusted.
+    /// Returns the accuracy of that clock.
     fn clock(&self) -> ClockQuality;
 
     /// Waits until `now() >= time`.
@@ -99,22 +100,23 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         crate::wait_until(|| self.now(), time);
     }
 
-    /// Does `body`, which is as much computing as `work` says; a simulated machine lets the time pass that it takes.
+    /// Runs `body`, which computes as much as `work` says. A simulated machine lets that much virtual time pass.
     fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {
         body();
     }
 
     // Contexts.
-    /// This rank's part of a context to come. The members tell each other theirs, and open the context or withdraw.
+    /// Returns this rank's part of a new context. The members exchange their parts, then open the context or withdraw.
     fn offer_context(&mut self) -> ContextOffer {
         ContextOffer::NOTHING
     }
 
-    /// Takes an offer back of which no context will be made.
+    /// Withdraws an offer of which no context will be made.
     fn withdraw_context(&mut self, _offer: ContextOffer) {}
 
-    /// Opens context `number` (messages travel in 2 `number` and 2 `number` + 1) for `members`, ranks of the run, of
-    /// which this rank is number `me`. All members call it alike, with each member's offer in the order of the members.
+    /// Opens context `number`, whose messages travel in 2 `number` and 2 `number` + 1. `members` are ranks of the run,
+    /// and this rank is number `me` of them. All members make the same call, with every member's offer in the order of
+    /// the members.
     fn open_context(
         &mut self,
         number: u32,
@@ -123,7 +125,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         offers: &[ContextOffer],
     ) -> Result<ContextPlace>;
 
-    /// Leaves a context, as all its members do in the end.
+    /// Leaves a context. Every member calls this in the end.
     fn close_context(&mut self, place: ContextPlace) -> Result<()>;
 
     // Messages.
@@ -140,25 +142,25 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Starts to receive a message into the beginning of `room`.
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request>;
 
-    /// The same for a message that is read once: where the fabric can, it stays in its sender's memory, and
-    /// [`lent`](Endpoint::lent) tells of it.
+    /// As [`post_receive`](Endpoint::post_receive), for a message that is read once: if the fabric can, the message
+    /// stays in its sender's memory, and [`lent`](Endpoint::lent) returns it.
     fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
         self.post_receive(selector, room)
     }
 
-    /// Returns whether a request is done, as far as is known without a look at what has arrived.
+    /// Returns whether a request is known to be done. Makes no progress.
     fn is_done(&self, request: Request) -> bool;
 
-    /// Returns the message of a request that is done. Of a send: this rank, the tag and the length.
+    /// Returns the envelope of a request that is done. For a send it holds this rank, the tag and the length.
     fn envelope(&self, request: Request) -> Envelope;
 
-    /// Returns whether a request that is done ended well, where one can fail alone. A message that does not fit is no
+    /// Returns the outcome of a request that is done, on fabrics where a single request can fail. Truncation is no
     /// failure.
     fn outcome(&mut self, _request: Request) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the message of a receive that is done, if it stayed with its sender. To be asked before
+    /// Returns the message of a receive that is done, if it stayed with its sender. Must be called before
     /// [`end`](Endpoint::end).
     fn lent(&mut self, _request: Request) -> Option<InPlace> {
         None
@@ -177,24 +179,24 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         Ok(())
     }
 
-    /// Forgets a request that is done and returns its message. The request's number is used again.
+    /// Frees a request that is done and returns its envelope. The request's number is used again.
     fn end(&mut self, request: Request) -> Envelope;
 
-    /// Ends a receive that has found no message; false if it has found one.
+    /// Cancels a posted receive. Returns false if it has already matched a message.
     fn cancel_receive(&mut self, request: Request) -> bool;
 
-    /// Returns the oldest message that has arrived, has no receive, and that `selector` accepts.
+    /// Returns the oldest unexpected message that `selector` accepts.
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>>;
 
-    /// As [`probe`](Endpoint::probe), and moves the message to another context and tag, where only a receive
-    /// for these finds it. Returns what the message was before.
+    /// As [`probe`](Endpoint::probe), and moves the message to another context and tag, where only a receive for these
+    /// matches it. Returns the envelope that the message had before.
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>>;
 
     // Progress.
-    /// Takes in what has arrived, and sends on what is queued, without waiting.
+    /// Makes progress without waiting: takes in what has arrived, and sends on what is queued.
     fn progress(&mut self) -> Result<()>;
 
-    /// Returns whether a request is done, after one look at what has arrived.
+    /// Makes progress once and returns whether a request is done.
     fn test(&mut self, request: Request) -> Result<bool> {
         if !self.is_done(request) {
             self.progress()?;
@@ -202,23 +204,24 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         Ok(self.is_done(request))
     }
 
-    /// For a program that looks again and again and does not wait: sleeps until something comes for this rank, but no longer
-    /// than `longest`. Returns whether anything has come since the last such call; then it has not slept.
+    /// Sleeps until something arrives for this rank, at most for `longest`: for a program that polls instead of
+    /// waiting. Returns whether anything has arrived since the last such call; then it has not slept.
     fn sleep_a_while(&mut self, _longest: TimeSpan) -> Result<bool> {
         Ok(true)
     }
 
-    /// Waits until one of `requests` is done: the first in the list, if several are. There is at least one.
+    /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty.
     ///
     /// # Errors
-    /// Also where none of them can ever end because the ranks that they need have ended.
+    /// Also if none of them can ever complete because the ranks that they need have ended.
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize>;
 
-    /// Waits until `done` says so. It is asked after every look, may use the endpoint, and must not wait itself.
+    /// Waits until `done` returns true. `done` is called after every poll, may use the endpoint, and must not wait
+    /// itself.
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()>;
 
-    // What a fabric may do better than its face: one call instead of a post, a wait and an end.
-    /// Sends, if the message leaves at once and completely; false if it does not, and then nothing has happened.
+    // Operations that a fabric may do better than its face: one call instead of a post, a wait and an end.
+    /// Sends if the whole message leaves at once. Otherwise returns false and has no effect.
     #[inline(always)]
     fn send_at_once(
         &mut self,
@@ -233,13 +236,13 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Sends `data`; returns when it may be changed.
     #[inline]
     fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
-        // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
+        // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed permanently.
         let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
         let request = self.post_send(to, context, tag, data, Completion::Local)?;
         finish(self, request).map(drop)
     }
 
-    /// Receives into `buffer`; a message that is too long is cut, which the envelope tells.
+    /// Receives into `buffer`. A message that is too long is truncated, and its envelope reports that.
     #[inline]
     fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
         // SAFETY: as in `send`.
@@ -248,7 +251,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         finish(self, request)
     }
 
-    /// Does both at once.
+    /// Sends and receives at the same time.
     #[inline]
     fn exchange(
         &mut self,
@@ -283,8 +286,8 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         (0..count).try_for_each(|_| self.send(to, context, tag, data))
     }
 
-    /// Receives `count` messages into the same `buffer`, each over the one before. A message that does not
-    /// fit ends it with that message's envelope.
+    /// Receives `count` messages into the same `buffer`, each over the one before. Ends early with the envelope of a
+    /// message that does not fit.
     fn receive_window(
         &mut self,
         selector: Selector,
@@ -301,12 +304,12 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     }
 
     // Collectives.
-    /// Carries out a collective of a context's members, if this fabric has something better than messages for
-    /// it: `None` if not, and then nothing has happened. All members of a context get the same answer. While
-    /// it waits, `idle` is called again and again; it must not wait.
+    /// Carries out a collective of a context's members if this fabric has something better than messages for it.
+    /// Otherwise returns `None` and has no effect. All members of a context get the same answer. While it waits it
+    /// calls `idle` again and again, which must not wait.
     ///
     /// # Errors
-    /// [`Error::MismatchedCollective`] and [`Error::UnequalCounts`] need not be for good.
+    /// [`Error::MismatchedCollective`] and [`Error::UnequalCounts`] need not be permanent.
     fn collective(
         &mut self,
         _place: ContextPlace,
@@ -316,9 +319,10 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         None
     }
 
-    /// Starts a collective, if this fabric has something better than messages for it: `None` if not, at all members
-    /// alike. [`advance_collective`](Endpoint::advance_collective) does it all. Those of a context end in the order in
-    /// which they were started, and before a later [`collective`](Endpoint::collective), whose `idle` goes on with them.
+    /// Starts a collective if this fabric has something better than messages for it; returns `None` otherwise, at all
+    /// members alike. [`advance_collective`](Endpoint::advance_collective) does all the work. The started collectives
+    /// of a context end in the order in which they were started, and before a later
+    /// [`collective`](Endpoint::collective), whose `idle` advances them.
     fn start_collective(
         &mut self,
         _place: ContextPlace,
@@ -327,8 +331,8 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         None
     }
 
-    /// Goes on with a collective that was started, as far as it can without waiting. Returns how it ended, once it has.
-    /// `call` is the same each time, and its memory is used until then. To be called after every look at what has arrived.
+    /// Advances a started collective as far as possible without waiting. Returns its outcome once it has ended. `call`
+    /// must be the same each time, and its memory is used until then. Must be called after every poll.
     ///
     /// # Errors
     /// As for [`collective`](Endpoint::collective).
@@ -341,64 +345,64 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         None
     }
 
-    /// Announces a collective that the members make by messages, and which `mark` names, the same at all of
-    /// them. Gives a number to ask [`find_mismatch`](Endpoint::find_mismatch) with; 0 where nobody compares.
+    /// Announces a collective that the members make by messages. `mark` names the call and is the same at all of them.
+    /// Returns the number to pass to [`find_mismatch`](Endpoint::find_mismatch), or 0 if this fabric compares nothing.
     fn announce_by_messages(&mut self, _place: ContextPlace, _mark: u32) -> u32 {
         0
     }
 
-    /// For a rank that waits for messages of the collective that was announced with `number`: why it waits in
-    /// vain, if it does. Asked again and again, whenever [`is_liveness_check_due`](Endpoint::is_liveness_check_due).
-    /// Whether the members' next calls are right again is up to the fabric.
+    /// Returns why the collective that was announced with `number` can never complete, or `None` if it still can. A
+    /// rank that waits for its messages calls this whenever [`is_liveness_check_due`](Endpoint::is_liveness_check_due).
+    /// Whether the members' next calls succeed again is up to the fabric.
     fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
         None
     }
 
-    /// Returns whether it is time to ask whether a wait is in vain, after so many polls that found nothing.
+    /// Returns whether a liveness check is due after `polls` idle polls.
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         polls.is_multiple_of(1024)
     }
 
-    /// The face begins (`true`) or ends an algorithm of a collective over messages; begins nest. For fabrics
-    /// on which a library's messages cost other than a program's.
+    /// Marks the beginning (`true`) or the end of a collective's algorithm over messages; the marks nest. For fabrics
+    /// on which messages of a library have another cost than those of a program.
     fn mark_algorithm(&mut self, _begins: bool) {}
 
     // Memory.
-    /// Memory that every rank reads and writes directly, aligned to pages, if there is any. It may hold anything.
+    /// Allocates page-aligned memory that every rank reads and writes directly, if there is any. It is not initialised.
     fn allocate(&mut self, _bytes: usize) -> Option<NonNull<u8>> {
         None
     }
 
-    /// Gives such memory back.
+    /// Frees such memory.
     ///
     /// # Safety
     /// `memory` came from [`allocate`](Endpoint::allocate) with as many bytes, and nobody uses it any more.
     unsafe fn release(&mut self, _memory: NonNull<u8>, _bytes: usize) {}
 
     // The end.
-    /// Says that this rank sends no messages of its own any more and takes none. What all that have left do may go on.
+    /// Declares that this rank sends no messages of its own any more and receives none. Ranks that have all left may
+    /// still do joint work.
     fn leave(&mut self) -> Result<()>;
 
-    /// Returns whether a wait has to ask of each request that it waits for whether it [is
-    /// hopeless](Endpoint::is_hopeless): once any rank has [left](Endpoint::leave), and while somebody wants to know
-    /// what this rank waits for.
+    /// Returns whether a wait must ask of each of its requests whether it [is hopeless](Endpoint::is_hopeless): once
+    /// any rank has [left](Endpoint::leave), and while the launcher asks what this rank waits for.
     fn any_has_left(&self) -> bool;
 
-    /// Returns whether a request can never end, because the ranks that it needs have left. What they sent before may
-    /// have arrived since the last look. A wait asks this only of what it waits for.
+    /// Returns whether a request can never complete because the ranks that it needs have left. What they sent before
+    /// may have arrived since the last poll. A wait asks this only of the requests that it waits for.
     fn is_hopeless(&self, request: Request) -> bool;
 
     /// Returns whether all ranks that could send what `selector` accepts have left.
     fn none_will_send(&self, selector: Selector) -> bool;
 
-    /// Says that a wait of this rank may be ended by something else than messages and collectives, such as another thread
-    /// of the program. From then on nobody takes it for one that cannot end.
+    /// Declares that something else than messages and collectives may end a wait of this rank, such as another thread
+    /// of the program. From then on its waits never count as waits that cannot end.
     fn expect_other_ends(&mut self) {}
 
-    /// Returns the error of a request that is hopeless, which every call returns from now on.
+    /// Returns the error of a hopeless request. Every later call returns this error too.
     fn give_up_on(&mut self, request: Request) -> Error;
 
-    /// Ends this rank's part of the run: completes what is still under way, tells the others and whoever
-    /// started the run of a failure, and gives the status that the process should exit with.
+    /// Ends this rank's part of the run: completes what is still under way, reports a failure to the other ranks and to
+    /// whoever started the run, and returns the status that the process should exit with.
     fn finish(self, outcome: Result<()>) -> i32;
 }
