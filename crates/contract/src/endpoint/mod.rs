@@ -2,8 +2,7 @@
 //!
 //! Below the waist are fabrics, which know memory, processes, networks and virtual time. Above it are two faces, each
 //! written once: [`Rank`](crate::Rank), the safe blocking interface of benchmarks ([`Member`](crate::Member)), and MPI
-//! (crate `mpi`). What programs have in common on every fabric is built above; what only a fabric can know is built
-//! below.
+//! (crate `mpi`). What programs have in common on every fabric is built in the faces.
 //!
 //! The trait is generic on purpose and not object safe: a face is compiled for each fabric.
 
@@ -34,8 +33,7 @@ use crate::{
 /// messages of programs, and 2 N + 1 for those inside collectives.
 ///
 /// # Matching
-/// Messages between two ranks in one context match receives in the order in which both were posted, among those whose
-/// tags agree.
+/// Messages between two ranks in one context match receives with agreeing tags in the order in which both were posted.
 ///
 /// # Errors
 /// An error of a call is permanent unless its documentation says otherwise: the run cannot go on, every later call
@@ -114,9 +112,8 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Withdraws an offer of which no context will be made.
     fn withdraw_context(&mut self, _offer: ContextOffer) {}
 
-    /// Opens context `number`, whose messages travel in 2 `number` and 2 `number` + 1. `members` are ranks of the run,
-    /// and this rank is number `me` of them. All members make the same call, with every member's offer in the order of
-    /// the members.
+    /// Opens context `number`, whose messages travel in 2 `number` and 2 `number` + 1. `members` are ranks
+    /// of the run, this one number `me` of them. All make the same call, with the offers in the order of the members.
     fn open_context(
         &mut self,
         number: u32,
@@ -154,14 +151,12 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Returns the envelope of a request that is done. For a send it holds this rank, the tag and the length.
     fn envelope(&self, request: Request) -> Envelope;
 
-    /// Returns the outcome of a request that is done, on fabrics where a single request can fail. Truncation is no
-    /// failure.
+    /// Returns the outcome of a request that is done, where a single request can fail. Truncation is no failure.
     fn outcome(&mut self, _request: Request) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the message of a receive that is done, if it stayed with its sender. Must be called before
-    /// [`end`](Endpoint::end).
+    /// Returns the message of a receive that is done, before its [`end`](Endpoint::end), if it stayed with its sender.
     fn lent(&mut self, _request: Request) -> Option<InPlace> {
         None
     }
@@ -216,8 +211,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Also if none of them can ever complete because the ranks that they need have ended.
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize>;
 
-    /// Waits until `done` returns true. `done` is called after every poll, may use the endpoint, and must not wait
-    /// itself.
+    /// Waits until `done` returns true. It is called after every poll, may use the endpoint, and must not wait.
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()>;
 
     // Operations that a fabric may do better than its face: one call instead of a post, a wait and an end.
@@ -286,8 +280,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         (0..count).try_for_each(|_| self.send(to, context, tag, data))
     }
 
-    /// Receives `count` messages into the same `buffer`, each over the one before. Ends early with the envelope of a
-    /// message that does not fit.
+    /// Receives `count` messages into the same `buffer`. Ends early with the envelope of one that does not fit.
     fn receive_window(
         &mut self,
         selector: Selector,
@@ -380,8 +373,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     unsafe fn release(&mut self, _memory: NonNull<u8>, _bytes: usize) {}
 
     // The end.
-    /// Declares that this rank sends no messages of its own any more and receives none. Ranks that have all left may
-    /// still do joint work.
+    /// Declares that this rank sends and receives no messages of its own any more. Those that left may still act together.
     fn leave(&mut self) -> Result<()>;
 
     /// Returns whether a wait must ask of each of its requests whether it [is hopeless](Endpoint::is_hopeless): once
