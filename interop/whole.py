@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Whole programs from start to end under our MPI library and under others, turn by turn in one run.
+
+  CORNERSTONE_PROGRAMS   the sources of the suite `programs` (interop/README.md)
+  CORNERSTONE_MPI_ROOTS  installations of MPICH 5 and Intel MPI, with colons between: folders with bin/mpiexec
+
+One build of each program runs under every library, for all have the standard ABI. The time is that of the launcher's whole process:
+it includes the start and the end of the ranks. Ranks are not bound to processors, for there may be more of them; every library
+gets its own options for that. A library that takes more than four times as long as the best is measured once. Nothing else should
+run meanwhile.
+
+Rows are `empty` (a program that only starts and ends), the applications by name, and `mpi4py` (its own test suite).
+"""
+
+import argparse
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import ground
+import mpi4py_suite
+import programs
+
+RANKS = (2, 4, 8, 16)
+EMPTY_RANKS = (2, 16, 64)
+# Parts of mpi4py's suite that start processes or need a number of ranks of their own: they do not compare.
+MPI4PY_LEFT_OUT = ("test_spawn", "test_dynproc", "test_util_pool", "test_ulfm", "test_exceptions", "test_toplevel")
+TIME_LIMIT_S = 300
+TOO_SLOW = 4
+
+
+class Peer:
+    """A library: how ranks are started, and where the library lies."""
+
+    def __init__(self, name, launcher, folder, environment):
+        self.name, self.launcher = name, launcher
+        self.environment = {"LD_LIBRARY_PATH": str(folder), **environment}
+
+    def seconds(self, ranks, command, folder):
+        """Seconds from start to end, or None if the program failed or took longer than the limit."""
+        begin = time.monotonic()
+        ended = ground.run(ranks, command, limit_s=TIME_LIMIT_S, folder=folder, launcher=self.launcher,
+                           environment=self.environment)
+        took = time.monotonic() - begin
+        if ended.status != 0:
+            print(f"{self.name}: {pathlib.Path(command[0]).name} at {ranks} ranks: {ended.reason()}", file=sys.stderr)
+            return None
+        return took
+
+
+def peers(release):
+    """Ours first, then the others that are installed."""
+    yield Peer("ours", [release / "cornerstone", "launch"], release, {})
+    for root in filter(None, os.environ.get("CORNERSTONE_MPI_ROOTS", "").split(":")):
+        root = pathlib.Path(root).resolve()
+        if not (root / "lib" / "libmpi_abi.so.1").exists():
+            print(f"skipped: {root}, because it has no library of the standard ABI")
+            continue
+        said = subprocess.run([root / "bin" / "mpiexec", "--version"], stdout=subprocess.PIPE, text=True).stdout
+        if "Intel" in said:
+            yield Peer("Intel MPI", [root / "bin" / "mpiexec"], root / "lib", {"I_MPI_ROOT": str(root)})
+        else:
+            # MPICH polls. Ranks that share a processor must yield early.
+            yield Peer("MPICH", [root / "bin" / "mpiexec"], root / "lib", {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"})
+
+
+def empty():
+    """A program that only starts and ends."""
+    folder = ground.WORK / "empty"
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "empty.c"
+    source.write_text("#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n")
+    ground.must([ground.COMPILER, "-O2", source, "-o", folder / "empty"])
+    return folder / "empty"
+
+
+def rows(names, all_ranks):
+    """Name, ranks, command and folder of every row that is asked for."""
+    wants = lambda name: not names or name in names
+    if wants("empty"):
+        program = empty()
+        for ranks in all_ranks or EMPTY_RANKS:
+            yield "empty", ranks, [program], ground.WORK
+    sources = ground.source(programs.VARIABLE)
+    for program, source in programs.present(sources) if sources else ():
+        if not wants(program.name):
+            continue
+        folder = programs.built(program, source)
+        place = folder / "results"
+        place.mkdir(exist_ok=True)
+        for ranks in filter(program.fits, all_ranks or RANKS):
+            yield program.name, ranks, program.command(folder, ranks), place
+    if wants("mpi4py") and mpi4py_suite.build():
+        left_out = [word for name in MPI4PY_LEFT_OUT for word in ("-e", rf"\b{name}\.py$")]
+        command = [mpi4py_suite.PYTHON, mpi4py_suite.SOURCE / "test" / "main.py", "--quiet", *left_out]
+        for ranks in all_ranks or RANKS:
+            yield "mpi4py", ranks, command, ground.WORK
+
+
+def measured(all_peers, ranks, command, folder, rounds):
+    """The times of each library, turn by turn."""
+    times = {peer.name: [] for peer in all_peers}
+    dropped = set()
+    for _ in range(rounds):
+        for peer in all_peers:
+            if peer.name in dropped:
+                continue
+            took = peer.seconds(ranks, command, folder)
+            if took is None:
+                times[peer.name], _ = [], dropped.add(peer.name)
+            else:
+                times[peer.name].append(took)
+        best = min((min(of) for of in times.values() if of), default=math.inf)
+        dropped |= {name for name, of in times.items() if of and min(of) > TOO_SLOW * best}
+    return times
+
+
+def cell(times):
+    if not times:
+        return "failed"
+    middle = statistics.median(times)
+    return f"{middle:.3g}" if len(times) == 1 else f"{middle:.3g} ({min(times):.3g} to {max(times):.3g})"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", help="rows to measure [default: all]")
+    parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")], metavar="LIST",
+                        help="numbers of ranks (2,4,8,16; 2,16,64 for `empty`)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="turns of each row (3)")
+    given = parser.parse_args()
+    known = {"empty", "mpi4py", *(program.name for program in programs.ALL)}
+    if unknown := [row for row in given.rows if row not in known]:
+        parser.error(f"no row {unknown[0]}; there are {', '.join(sorted(known))}")
+    if given.rounds < 1:
+        parser.error("--rounds wants a number from 1 on")
+    return given
+
+
+def main():
+    given = arguments()
+    ground.build()
+    release = ground.build_for_speed()
+    all_peers = list(peers(release))
+    if len(all_peers) == 1:
+        print("skipped: whole programs beside other MPIs, because CORNERSTONE_MPI_ROOTS names no MPI of the standard ABI")
+        return
+    heads = [f"{peer.name}, s" for peer in all_peers]
+    print(f"whole process, seconds, median and range of {given.rounds} turns; ratio of ours to the better of the others")
+    print(f"| program | ranks | {' | '.join(heads)} | ratio |\n|---|---|{'---|' * len(heads)}---|")
+    ratios = {}
+    for name, ranks, command, folder in rows(given.rows, given.ranks):
+        times = measured(all_peers, ranks, command, folder, given.rounds)
+        ours, *others = [statistics.median(of) if of else math.inf for of in times.values()]
+        ratio = ours / min(others) if min(others) < math.inf else None
+        if ratio is not None:
+            ratios.setdefault((name in ("empty", "mpi4py") and name, ranks), []).append(ratio)
+        told = "-" if ratio is None else f"{ratio:.2f}"
+        print(f"| {name} | {ranks} | {' | '.join(cell(of) for of in times.values())} | {told} |", flush=True)
+    for (apart, ranks), of in ratios.items():
+        print(f"{apart or 'applications'}, {ranks} ranks: geometric mean {statistics.geometric_mean(of):.2f}, largest {max(of):.2f}")
+
+
+if __name__ == "__main__":
+    main()
