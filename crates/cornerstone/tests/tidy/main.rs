@@ -1,14 +1,14 @@
 //! Reads the sources as text, and refuses what makes them hard to read or to change: files and functions that are too
-//! long, rooms that import from rooms above them, files that import each other, one type name for different things, words
+//! long, modules that import from modules above them, files that import each other, one type name for different things, words
 //! that the glossary replaces, and links that lead nowhere.
 
 mod circles;
 mod examples;
 mod imports;
 mod links;
+mod module_order;
 mod modules;
 mod names;
-mod rooms;
 mod sizes;
 mod sources;
 mod tokens;

@@ -1,4 +1,4 @@
-//! The order of rooms: the files and folders directly under a crate's `src/` import only from those below them.
+//! The order of modules: the files and folders directly under a crate's `src/` import only from those listed before them.
 
 use std::fs;
 
@@ -7,19 +7,19 @@ use crate::sources::{crates, root};
 
 /// Where the orders are declared, and under which heading.
 const DECLARED_IN: &str = "docs/architecture.md";
-const HEADING: &str = "## Order of rooms";
+const HEADING: &str = "## Order of modules";
 
-/// A crate and its rooms from the lowest to the highest.
+/// A crate and its modules from the lowest to the highest.
 #[derive(Debug, PartialEq, Eq)]
 struct Order {
     name: String,
-    rooms: Vec<String>,
+    modules: Vec<String>,
 }
 
 #[test]
 fn rooms_import_from_rooms_below_them() {
     let text = fs::read_to_string(root().join(DECLARED_IN)).expect(DECLARED_IN);
-    let (mut climbs, mut mistakes) = (Vec::new(), Vec::new());
+    let (mut upward, mut mistakes) = (Vec::new(), Vec::new());
     for order in orders(&text) {
         if !crates().contains(&order.name) {
             mistakes.push(format!("{DECLARED_IN}: there is no crate {}", order.name));
@@ -27,14 +27,14 @@ fn rooms_import_from_rooms_below_them() {
         }
         let read = Crate::read(&order.name);
         mistakes.extend(undeclared(&order, &read));
-        climbs.extend(climbing(&order, &read));
+        upward.extend(upward_imports(&order, &read));
     }
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
-    let count = climbs.len();
-    assert!(count == 0, "{count} imports climb\n{}", climbs.join("\n"));
+    let count = upward.len();
+    assert!(count == 0, "{count} imports from higher modules\n{}", upward.join("\n"));
 }
 
-/// The orders that a text declares: the lines "* `crate`: room, room" under the heading. Indented lines go on with an
+/// The orders that a text declares: the lines "* `crate`: module, module" under the heading. Indented lines go on with an
 /// order.
 fn orders(text: &str) -> Vec<Order> {
     let under = text.split(&format!("{HEADING}\n")).nth(1).unwrap_or("");
@@ -42,54 +42,54 @@ fn orders(text: &str) -> Vec<Order> {
     let mut orders: Vec<Order> = Vec::new();
     for line in section.lines() {
         let begun = line.strip_prefix("* `").and_then(|line| line.split_once("`:"));
-        let rooms = match begun {
-            Some((name, rooms)) => {
-                orders.push(Order { name: name.to_owned(), rooms: Vec::new() });
-                rooms
+        let modules = match begun {
+            Some((name, modules)) => {
+                orders.push(Order { name: name.to_owned(), modules: Vec::new() });
+                modules
             }
             // Indented: the order goes on.
             None if line.starts_with(' ') => line,
             None => continue,
         };
-        let rooms = rooms.split(',').map(|room| room.trim().trim_matches('`').to_owned());
+        let modules = modules.split(',').map(|module| module.trim().trim_matches('`').to_owned());
         if let Some(order) = orders.last_mut() {
-            order.rooms.extend(rooms.filter(|room| !room.is_empty()));
+            order.modules.extend(modules.filter(|module| !module.is_empty()));
         }
     }
     orders
 }
 
-/// The room that a file of a crate lies in; none for the crate's root.
-fn room(path: &str) -> Option<&str> {
+/// The module that a file of a crate belongs to; none for the crate's root.
+fn module(path: &str) -> Option<&str> {
     let inside = path.splitn(4, '/').nth(3)?;
-    let room = inside.split('/').next()?.trim_end_matches(".rs");
-    (!["lib", "main"].contains(&room)).then_some(room)
+    let module = inside.split('/').next()?.trim_end_matches(".rs");
+    (!["lib", "main"].contains(&module)).then_some(module)
 }
 
-/// Rooms that are declared and not there, and the other way round.
+/// Modules that are declared and missing, and the reverse.
 fn undeclared(order: &Order, read: &Crate) -> Vec<String> {
     let mut there: Vec<&str> =
-        read.sources.iter().filter_map(|source| room(&source.path)).collect();
+        read.sources.iter().filter_map(|source| module(&source.path)).collect();
     there.dedup();
-    let declared: Vec<&str> = order.rooms.iter().map(String::as_str).collect();
-    let missing = there.iter().filter(|room| !declared.contains(room));
+    let declared: Vec<&str> = order.modules.iter().map(String::as_str).collect();
+    let missing = there.iter().filter(|module| !declared.contains(module));
     let missing = missing
-        .map(|room| format!("{DECLARED_IN}: {} has no place for the room {room}", order.name));
-    let gone = declared.iter().filter(|room| !there.contains(room));
+        .map(|module| format!("{DECLARED_IN}: {} does not order the module {module}", order.name));
+    let gone = declared.iter().filter(|module| !there.contains(module));
     missing
-        .chain(gone.map(|room| format!("{DECLARED_IN}: {} has no room {room}", order.name)))
+        .chain(gone.map(|module| format!("{DECLARED_IN}: {} has no module {module}", order.name)))
         .collect()
 }
 
-/// Who imports from above.
-fn climbing(order: &Order, read: &Crate) -> Vec<String> {
-    // The root stands above all rooms.
+/// Imports from higher modules.
+fn upward_imports(order: &Order, read: &Crate) -> Vec<String> {
+    // The root stands above all modules.
     let level = |path: &str| {
-        room(path).map_or(Some(order.rooms.len()), |room| {
-            order.rooms.iter().position(|other| other == room)
+        module(path).map_or(Some(order.modules.len()), |module| {
+            order.modules.iter().position(|other| other == module)
         })
     };
-    let climbs = |import: &&Import| {
+    let upward = |import: &&Import| {
         let [from, to] = [import.from, import.to].map(|file| level(&read.sources[file].path));
         to > from
     };
@@ -97,7 +97,7 @@ fn climbing(order: &Order, read: &Crate) -> Vec<String> {
         let [from, to] = [import.from, import.to].map(|file| &read.sources[file].path);
         format!("{from}:{} uses {} of {to}", import.line, import.path)
     };
-    read.imports.iter().filter(climbs).map(shown).collect()
+    read.imports.iter().filter(upward).map(shown).collect()
 }
 
 #[cfg(test)]
@@ -107,10 +107,10 @@ mod tests {
 
     #[test]
     fn an_order_is_read_from_its_section_alone() {
-        let text = "# A\n* `x`: no\n## Order of rooms\nWords, and * `y`: no.\n\n* `mpi`: error,\n  `datatype`\n* `b`: c\n\n## Next\n* `z`: no\n";
-        let order = |name: &str, rooms: &[&str]| Order {
+        let text = "# A\n* `x`: no\n## Order of modules\nWords, and * `y`: no.\n\n* `mpi`: error,\n  `datatype`\n* `b`: c\n\n## Next\n* `z`: no\n";
+        let order = |name: &str, modules: &[&str]| Order {
             name: name.to_owned(),
-            rooms: rooms.iter().map(|&room| room.to_owned()).collect(),
+            modules: modules.iter().map(|&module| module.to_owned()).collect(),
         };
         assert_eq!(orders(text), [order("mpi", &["error", "datatype"]), order("b", &["c"])]);
     }
@@ -126,9 +126,9 @@ mod tests {
             imports: vec![import(0, 1), import(1, 0), import(2, 1), import(1, 2)],
         };
         let order =
-            Order { name: "c".to_owned(), rooms: ["a", "b", "gone"].map(str::to_owned).to_vec() };
+            Order { name: "c".to_owned(), modules: ["a", "b", "gone"].map(str::to_owned).to_vec() };
         assert_eq!(
-            climbing(&order, &read),
+            upward_imports(&order, &read),
             [
                 "crates/c/src/a.rs:7 uses crate::x of crates/c/src/b/mod.rs",
                 "crates/c/src/b/mod.rs:7 uses crate::x of crates/c/src/lib.rs"
@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(
             undeclared(&order, &read),
             [
-                "docs/architecture.md: c has no place for the room new",
-                "docs/architecture.md: c has no room gone"
+                "docs/architecture.md: c does not order the module new",
+                "docs/architecture.md: c has no module gone"
             ]
         );
     }
