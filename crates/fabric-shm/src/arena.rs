@@ -1,10 +1,10 @@
-//! Memory that a rank allocates and every other rank sees, so that a long message is copied once, by
-//! whichever side is free, without a system call.
+//! Arenas: memory that one rank allocates and every other rank can access, so that either side copies a long message
+//! once, without a system call.
 //!
-//! A program that wants this for its buffers names [`SharedAllocator`] as its global allocator. It changes
-//! nothing until the process has joined a run; from then on, page-aligned and large allocations come from the
-//! rank's own part of the segment, and everything else from the system as before. Memory elsewhere can be
-//! sent too, only more slowly.
+//! A program that wants this for its buffers sets [`SharedAllocator`] as its global allocator. The allocator behaves
+//! like the system's until the process joins a run. From then on page-aligned and large allocations come from the
+//! rank's arena in the segment, and all others still from the system. Memory outside the arena can be sent too, but
+//! more slowly.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::system::PAGE_BYTES;
 
-/// Smaller allocations without page alignment stay with the system: pages are too coarse for them.
+/// Smaller allocations without page alignment come from the system: pages are too coarse a unit for them.
 const LARGE_BYTES: usize = 32 << 10;
-/// Freed ranges from this size on are given back to the system at once.
+/// Freed ranges of at least this length are returned to the system at once.
 const RETURNED_BYTES: usize = 32 << 20;
-/// Free ranges that can be remembered; beyond them, freed memory is given back and its addresses are not used again.
+/// Maximum number of free ranges that are remembered. Beyond it, freed memory is returned and its addresses are lost.
 const MOST_FREE_RANGES: usize = 512;
 
-/// A global allocator whose large allocations the other ranks of a run can read and write directly.
+/// A global allocator whose large allocations the other ranks of a run can access directly.
 ///
 /// ```
 /// #[global_allocator]
@@ -30,9 +30,9 @@ const MOST_FREE_RANGES: usize = 512;
 /// ```
 pub struct SharedAllocator;
 
-/// The part of the segment that this process allocates from.
+/// The arena of this process.
 struct Arena {
-    /// Its address; 0 until the process has joined a run.
+    /// Address of the arena; 0 until the process has joined a run.
     base: AtomicUsize,
     bytes: AtomicUsize,
     locked: AtomicBool,
@@ -46,27 +46,27 @@ static ARENA: Arena = Arena {
     ranges: UnsafeCell::new(Ranges::new()),
 };
 
-// SAFETY: `ranges` is only touched between `lock` and `unlock`; the rest is atomics.
+// SAFETY: `ranges` is only accessed between `lock` and `unlock`; the rest is atomics.
 unsafe impl Sync for Arena {}
 
-/// Lets this process allocate from `bytes` bytes at `base`, which stay mapped until it ends.
+/// Makes the `bytes` bytes at `base` this process's arena. They stay mapped until the process ends.
 pub(crate) fn open(base: *mut u8, bytes: usize) {
     ARENA.bytes.store(bytes, Ordering::Relaxed);
-    // Release, partner of the acquire in `Arena::base`: whoever sees the base sees the size.
+    // Release, partner of the acquire in `Arena::base`: a thread that sees the base sees the size.
     ARENA.base.store(base as usize, Ordering::Release);
 }
 
-/// Pages that the other ranks see, none if this process has no arena or the arena no room. What they hold is anything.
+/// Allocates pages in the arena, with unspecified contents. Returns `None` without an arena or without room in it.
 pub(crate) fn allocate(bytes: usize) -> Option<NonNull<u8>> {
     let layout = Layout::from_size_align(bytes.max(1), PAGE_BYTES).ok()?;
     let (memory, _) = ARENA.allocate(layout)?;
     NonNull::new(memory)
 }
 
-/// Gives such pages back.
+/// Frees such pages.
 ///
 /// # Safety
-/// `memory` came from [`allocate`] with as many bytes, and is nobody's any more.
+/// `memory` came from [`allocate`] with the same `bytes`, and nothing uses it any more.
 pub(crate) unsafe fn free(memory: NonNull<u8>, bytes: usize) {
     ARENA.free(memory.as_ptr() as usize, bytes.max(1));
 }
@@ -78,7 +78,7 @@ impl Arena {
     }
 
     fn with<T>(&self, body: impl FnOnce(&mut Ranges) -> T) -> T {
-        // Acquire and release, partners of each other: one thread's changes to the ranges are seen by the next.
+        // Acquire and release, partners of each other: the next holder of the lock sees the changes to the ranges.
         while self.locked.swap(true, Ordering::Acquire) {
             spin_loop();
         }
@@ -88,7 +88,7 @@ impl Arena {
         result
     }
 
-    /// Pages for `layout`, and whether they may hold something else than zeros.
+    /// Allocates pages for `layout`. The flag says whether they may hold something else than zeros.
     fn allocate(&self, layout: Layout) -> Option<(*mut u8, bool)> {
         let base = self.base.load(Ordering::Acquire);
         let wanted = layout.align() >= PAGE_BYTES || layout.size() >= LARGE_BYTES;
@@ -105,7 +105,8 @@ impl Arena {
         let first = (address - self.base.load(Ordering::Acquire)) / PAGE_BYTES;
         let pages = bytes.div_ceil(PAGE_BYTES);
         let give_back = || {
-            // SAFETY: the range was allocated from the arena and is nobody's any more. An error only keeps the memory.
+            // SAFETY: the range was allocated from the arena and nothing uses it any more. An error only keeps the
+            // memory.
             unsafe { libc::madvise(address as *mut _, pages * PAGE_BYTES, libc::MADV_REMOVE) };
         };
         if bytes >= RETURNED_BYTES {
@@ -118,7 +119,7 @@ impl Arena {
 }
 
 // SAFETY: memory comes either from the system's allocator or from the arena, which hands out each page once until it is
-// freed; the address tells which of the two a block belongs to.
+// freed; a block's address says which of the two it came from.
 unsafe impl GlobalAlloc for SharedAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match ARENA.allocate(layout) {
@@ -169,12 +170,12 @@ unsafe impl GlobalAlloc for SharedAllocator {
     }
 }
 
-/// Which pages are free: everything from `top` on, and the ranges below it, in rising order and never touching.
+/// The free pages: all from `top` on, and the ranges below it in ascending order, of which no two touch.
 struct Ranges {
     free: [(usize, usize); MOST_FREE_RANGES],
     count: usize,
     top: usize,
-    /// Pages from here on were never handed out, and so hold zeros.
+    /// Pages from here on were never handed out and therefore hold zeros.
     untouched: usize,
 }
 
@@ -183,7 +184,7 @@ impl Ranges {
         Ranges { free: [(0, 0); MOST_FREE_RANGES], count: 0, top: 0, untouched: 0 }
     }
 
-    /// The first place where `pages` fit below `limit`, and whether it was used before.
+    /// Takes the first place below `limit` where `pages` fit. The flag says whether it was used before.
     fn take(&mut self, pages: usize, limit: usize) -> Option<(usize, bool)> {
         let found = self.free[..self.count].iter().position(|&(_, size)| size >= pages);
         if let Some(index) = found {
@@ -205,7 +206,7 @@ impl Ranges {
         Some((first, used))
     }
 
-    /// Frees a range; false if it cannot be remembered.
+    /// Frees a range. Returns false if it cannot be remembered.
     fn put(&mut self, first: usize, pages: usize) -> bool {
         let index = self.free[..self.count].partition_point(|&(start, _)| start < first);
         let (mut first, mut end) = (first, first + pages);

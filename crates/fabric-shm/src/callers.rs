@@ -1,26 +1,26 @@
-//! Where in the program a call of an MPI function came from, found only once somebody asks.
+//! The call site of an MPI function in the program, determined only on request.
 //!
-//! The return addresses of the calls under way are read from the stack, by the tables that every program of this system
-//! has for exceptions. Nothing is noted when a function is called, so nothing is paid for it.
+//! The return addresses of the active calls are read from the stack by means of the unwind tables, which every program
+//! of this system has for exceptions. Nothing is recorded when a function is called, so a call costs nothing.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
 
 use crate::segment::CALLERS_MAX;
 
-/// Calls of this library that may lie between the one of the program and this room.
+/// Maximum number of calls of this library between that of the program and this room.
 const DEPTH_MAX: usize = 64;
 
-/// The call of the program that is under way.
+/// The active call of the program.
 #[derive(Debug, Default)]
 pub(crate) struct Callers {
-    /// The name of the function, where it is one of MPI's; empty otherwise.
+    /// Name of the function if it is one of MPI's; empty otherwise.
     pub(crate) call: String,
-    /// To where it returns, to where that returns, and so on.
+    /// Return addresses of the call, of its caller, and so on.
     pub(crate) addresses: Vec<u64>,
 }
 
-/// The unwinder's own state.
+/// The unwinder's opaque state.
 #[repr(C)]
 struct Context {
     _opaque: [u8; 0],
@@ -29,7 +29,7 @@ struct Context {
 const NO_REASON: c_int = 0;
 const END_OF_STACK: c_int = 5;
 
-// The unwinder that the standard library is linked with too.
+// The unwinder that the standard library links to as well.
 unsafe extern "C" {
     fn _Unwind_Backtrace(
         visit: extern "C" fn(*mut Context, *mut c_void) -> c_int,
@@ -38,13 +38,13 @@ unsafe extern "C" {
     fn _Unwind_GetIP(context: *mut Context) -> usize;
 }
 
-/// The function of the program's interface that is under way, and who has called it.
+/// Returns the active function of the program's interface and its callers.
 pub(crate) fn find() -> Callers {
     let stack = stack();
     let own = object_of(find as *const () as usize).map(|object| object.base);
     let is_own = |address: usize| object_of(address).map(|object| object.base) == own;
     let name = |address: usize| object_of(address).and_then(|object| object.symbol);
-    // The last function of MPI's in this library; a profiling name is the same function.
+    // The last function of MPI in this library; a profiling name is the same function.
     let entry = stack.iter().rposition(|&address| {
         is_own(address) && name(address).is_some_and(|name| is_of_mpi(&name))
     });
@@ -61,10 +61,10 @@ fn is_of_mpi(name: &str) -> bool {
     name.starts_with("MPI_") || name.starts_with("PMPI_")
 }
 
-/// The addresses to which the calls under way return, the innermost first.
+/// Returns the return addresses of the active calls, the innermost first.
 fn stack() -> Vec<usize> {
     let mut found: Vec<usize> = Vec::with_capacity(DEPTH_MAX);
-    // SAFETY: `visit` gets the vector as its argument, which is live and nobody else's during the call.
+    // SAFETY: `visit` gets the vector as its argument, which is live and not otherwise used during the call.
     unsafe { _Unwind_Backtrace(visit, (&raw mut found).cast()) };
     found
 }
@@ -79,7 +79,7 @@ extern "C" fn visit(context: *mut Context, found: *mut c_void) -> c_int {
     NO_REASON
 }
 
-/// The file that an address belongs to.
+/// The file to which an address belongs.
 struct Object {
     base: usize,
     symbol: Option<String>,
@@ -87,9 +87,9 @@ struct Object {
 
 fn object_of(address: usize) -> Option<Object> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // A call may be the last instruction of its function; the address before it is inside all the same.
+    // A call may be the last instruction of its function; the address before it is always inside.
     let inside = address.wrapping_sub(1) as *const c_void;
-    // SAFETY: the place is live; where nothing is found it stays zero, which is a value of it.
+    // SAFETY: the place is live. If nothing is found it stays zero, which is a valid value.
     let found = unsafe {
         if libc::dladdr(inside, found.as_mut_ptr()) == 0 {
             return None;

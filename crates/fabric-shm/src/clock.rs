@@ -1,23 +1,23 @@
-//! The clock that all ranks share: the processor's time-stamp counter where the kernel itself trusts it, else the
-//! system's monotonic clock. The launcher measures the counter's rate once, and every rank uses that one figure.
+//! The clock that all ranks share: the processor's time-stamp counter if the kernel uses it as its own clock, otherwise
+//! the system's monotonic clock. The launcher measures the counter's rate once, and every rank uses that rate.
 
 use contract::{ClockQuality, Time, TimeSpan};
 
 const PS_PER_NS: u64 = 1000;
-/// How long the counter is compared with the system's clock. Each end is known to some 30 ns, so the rate comes out
-/// within about 10 parts in a million.
+/// Duration of the comparison of the counter with the system's clock. Each end is known to about 30 ns, so the rate is
+/// accurate to about 10 parts in a million.
 const CALIBRATION_NS: u64 = 4_000_000;
 
-/// How ranks read the time, the same for all.
+/// Parameters by which all ranks read the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockParameters {
-    /// Whether to read the processor's counter; else the system's monotonic clock, in nanoseconds.
+    /// True if the processor's counter is read; otherwise the system's monotonic clock, in nanoseconds.
     pub(crate) counter: bool,
-    /// The reading at time zero.
+    /// Reading of the counter at time zero.
     pub(crate) epoch: u64,
-    /// Picoseconds in a tick, times 2^32.
+    /// Picoseconds per tick, times 2^32.
     pub(crate) ps_per_tick_scaled: u64,
-    /// The smallest step seen between two readings.
+    /// Smallest step between two readings.
     pub(crate) resolution_ps: u64,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Clock {
     parameters: ClockParameters,
 }
 
-/// A calibration under way: begun before the ranks are started, ended when they are, so that it costs no time.
+/// A calibration in progress. It begins before the ranks are started and ends when they are, so it costs no time.
 pub(crate) struct Calibration {
     counter: bool,
     ticks: u64,
@@ -48,8 +48,8 @@ impl Clock {
         Time::from_ps((scaled >> 32) as u64)
     }
 
-    /// The ranks read one clock: the kernel checks at its start that the processors' counters agree, and does not use
-    /// them as its clock source otherwise.
+    /// Returns the quality of a common clock: the kernel checks at its start that the processors' counters agree, and
+    /// does not use them as its clock source otherwise.
     pub(crate) fn quality(&self) -> ClockQuality {
         ClockQuality {
             resolution: TimeSpan::from_ps(self.parameters.resolution_ps),
@@ -57,7 +57,7 @@ impl Clock {
         }
     }
 
-    /// What is read, for the record of a run.
+    /// Returns the name of the clock for the record of a run.
     pub(crate) fn name(&self) -> &'static str {
         if self.parameters.counter { "time-stamp counter" } else { "CLOCK_MONOTONIC" }
     }
@@ -70,12 +70,12 @@ impl Calibration {
         Calibration { counter, ticks, ns }
     }
 
-    /// The system's clock, which needs no calibration: for a process that must start at once.
+    /// Returns the parameters of the system's clock, which needs no calibration: for a process that must start at once.
     pub(crate) fn without() -> ClockParameters {
         Calibration { counter: false, ticks: 0, ns: monotonic_ns() }.finish()
     }
 
-    /// Waits until enough time has passed, and gives the result.
+    /// Waits until the measurement is long enough, and returns the result.
     pub(crate) fn finish(self) -> ClockParameters {
         if !self.counter {
             let mut clock = ClockParameters {
@@ -104,8 +104,8 @@ impl Calibration {
     }
 }
 
-/// The counter and the system's clock at the same moment: the tightest of several readings of one between two of the
-/// other.
+/// Reads the counter and the system's clock at the same moment. Of several readings of one clock between two of the
+/// other it returns the tightest.
 fn bracketed() -> (u64, u64) {
     let mut best = (u64::MAX, 0, 0);
     for _ in 0..20 {
@@ -125,7 +125,7 @@ fn smallest_step(parameters: ClockParameters) -> u64 {
     contract::smallest_step(|| clock.now()).map_or(u64::MAX, TimeSpan::as_ps)
 }
 
-/// The system's monotonic clock in nanoseconds.
+/// Returns the system's monotonic clock in nanoseconds.
 pub(crate) fn monotonic_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is live; this clock always exists, so the call cannot fail.
@@ -137,14 +137,14 @@ pub(crate) fn monotonic_ns() -> u64 {
 mod counter {
     use std::arch::x86_64::{_mm_lfence, _rdtsc};
 
-    /// Whether the kernel keeps its own time by this counter, which it does only where the counter runs at one rate,
-    /// never stops, and agrees between processors.
+    /// Returns whether the kernel uses this counter as its clock source. It does so only if the counter runs at a
+    /// constant rate, never stops, and agrees between processors.
     pub(super) fn is_trusted() -> bool {
         let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
         std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc")
     }
 
-    /// Reads the counter after everything before it in the program has been done.
+    /// Reads the counter after all earlier instructions have completed.
     #[inline]
     pub(super) fn read() -> u64 {
         // SAFETY: both instructions exist on every x86-64 processor.

@@ -1,7 +1,7 @@
 //! The `local` fabric: ranks as processes that pass messages through one shared memory segment.
 //!
-//! A program calls [`attach_if_rank`] first of all. In the process that the user started it returns nothing, and the
-//! program calls [`launch`], which starts the same program again once for each rank and waits for them. In those
+//! A program calls [`attach_if_rank`] first of all. In the process that the user started it returns nothing. The
+//! program then calls [`launch`], which starts the same program again once for each rank and waits for them. In those
 //! processes [`attach_if_rank`] returns a [`ShmProcess`], whose [`world`](ShmProcess::world) is a [`contract::Rank`].
 //!
 //! The parts, from the lowest up, each of which knows only those before it:

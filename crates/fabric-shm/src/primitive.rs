@@ -1,4 +1,4 @@
-//! What the lock-free parts are built from, in one place, so that loom can replace it (`RUSTFLAGS="--cfg loom"`).
+//! The primitives of the lock-free parts, in one place so that loom can replace them (`RUSTFLAGS="--cfg loom"`).
 
 #[cfg(not(loom))]
 mod chosen {
@@ -7,7 +7,7 @@ mod chosen {
 
     pub(crate) use crate::system::{futex_wait, futex_wake, yield_processor};
 
-    /// Memory that is written by one side and read by the other, in turns that an atomic beside it rules.
+    /// Memory that one side writes and the other reads, in turns that an atomic beside it governs.
     #[repr(transparent)]
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -38,7 +38,7 @@ mod chosen {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
     pub(crate) use loom::thread::yield_now as yield_processor;
 
-    /// A sleep that nothing but a changed word ends: a wake-up that is lost shows as a thread that never goes on.
+    /// A sleep that only a changed word ends: a lost wake-up shows as a thread that never continues.
     pub(crate) fn futex_wait(word: &AtomicU32, value: u32, _: Duration) -> bool {
         while word.load(Ordering::Relaxed) == value {
             yield_processor();

@@ -1,4 +1,4 @@
-//! The calls to Linux that the standard library does not offer, each as a function that returns its error.
+//! System calls of Linux that the standard library does not offer, each as a function that returns its error.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -9,12 +9,12 @@ use std::time::Duration;
 /// The unit of the segment's layout and of the arenas: a page of 4 KiB.
 pub(crate) const PAGE_BYTES: usize = 4096;
 
-/// Turns the C convention of -1 and `errno` into a result.
+/// Converts the C convention of -1 and `errno` to a result.
 pub(crate) fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }
 
-/// How often this thread has lost its processor against its will, and how many page faults it has met.
+/// Returns the numbers of involuntary context switches and page faults of this thread.
 pub(crate) fn switches_and_faults() -> io::Result<[u64; 2]> {
     // SAFETY: all zeros are a value of this type of numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -23,7 +23,7 @@ pub(crate) fn switches_and_faults() -> io::Result<[u64; 2]> {
     Ok([usage.ru_nivcsw, usage.ru_minflt + usage.ru_majflt].map(|count| count as u64))
 }
 
-/// Anonymous memory behind a descriptor, zero-filled, `bytes` long, closed on exec.
+/// Creates anonymous memory behind a descriptor, zero-filled, `bytes` long, closed on exec.
 pub fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: the name is a C string, and a descriptor that was just returned has no other owner.
     let fd = unsafe {
@@ -37,7 +37,7 @@ pub fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Maps `bytes` bytes of shared memory from `offset` on, to read and write.
+/// Maps `bytes` bytes of shared memory from `offset` on for reading and writing.
 pub fn map_shared(memory: BorrowedFd<'_>, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
     // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
     let address = unsafe {
@@ -56,7 +56,7 @@ pub fn map_shared(memory: BorrowedFd<'_>, offset: usize, bytes: usize) -> io::Re
     NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at address zero"))
 }
 
-/// A descriptor that counts what is written to it, closed on exec, whose reads do not wait.
+/// Creates a descriptor that counts what is written to it, closed on exec, whose reads do not block.
 pub(crate) fn event() -> io::Result<OwnedFd> {
     // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
     unsafe {
@@ -65,14 +65,14 @@ pub(crate) fn event() -> io::Result<OwnedFd> {
     }
 }
 
-/// Sleeps until one of two descriptors is readable, at most for `limit`; may return early. Returns whether all that time
+/// Sleeps until one of two descriptors is readable, at most for `limit`; may return early. Returns whether the limit
 /// has passed.
 pub(crate) fn poll_readable(
     one: BorrowedFd<'_>,
     other: Option<BorrowedFd<'_>>,
     limit: Duration,
 ) -> bool {
-    // Polls leave -1 out.
+    // Polls ignore -1.
     let other = other.map_or(-1, |fd| fd.as_raw_fd());
     let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut entries = [entry(one.as_raw_fd()), entry(other)];
@@ -81,7 +81,8 @@ pub(crate) fn poll_readable(
     unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit_ms) == 0 }
 }
 
-/// The limit counts addresses here, not memory; whoever exceeds it is ended by a signal, without a word.
+/// Fails if the limit on the size of files is too low. The limit counts addresses here, not memory, and a process that
+/// exceeds it is ended by a signal without a message.
 fn check_file_size_limit(bytes: u64) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the place is live and of the right type.
@@ -97,7 +98,7 @@ fn check_file_size_limit(bytes: u64) -> io::Result<()> {
     ))
 }
 
-/// Sets how many descriptors this process may have open, within what the system grants at most.
+/// Sets the limit on the open descriptors of this process, at most to what the system permits.
 pub(crate) fn limit_descriptors(soft: u64) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the place is live and of the right type.
@@ -108,7 +109,7 @@ pub(crate) fn limit_descriptors(soft: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Sleeps while `word` holds `value`, at most for `limit`; may return early. Returns whether all that time has passed.
+/// Sleeps while `word` holds `value`, at most for `limit`; may return early. Returns whether the limit has passed.
 pub fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) -> bool {
     let limit = libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,
@@ -128,21 +129,20 @@ pub fn futex_wake(word: &AtomicU32, count: i32) {
     unsafe { libc::syscall(libc::SYS_futex, ptr::from_ref(word), libc::FUTEX_WAKE, count) };
 }
 
-/// Lets the parent and its other children read and write this process's memory where the system would only let the
-/// parent (Yama's restricted scope). Elsewhere it does nothing.
+/// Lets the parent and its other children access this process's memory if the system would permit only the parent
+/// (Yama's restricted scope). Otherwise it has no effect.
 pub(crate) fn allow_cma_from_family() {
     // SAFETY: no memory is involved; an error means that there is nothing to allow.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::getppid() as libc::c_ulong, 0, 0, 0) };
 }
 
-/// The length of a page.
+/// Returns the length of a page.
 pub(crate) fn page_bytes() -> usize {
     // SAFETY: no memory is involved.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }
 
-/// Brings in the pages of some shared memory, as a write to each would; where the system cannot, they come
-/// when they are used.
+/// Faults in the pages of some shared memory for writing. If the system cannot, they are faulted in when they are used.
 ///
 /// # Safety
 /// The memory is mapped, to read and write.
@@ -154,13 +154,13 @@ pub(crate) unsafe fn touch_ahead(start: *mut u8, bytes: usize) {
     }
 }
 
-/// Lets another process have the processor.
+/// Yields the processor to other processes.
 pub(crate) fn yield_processor() {
     // SAFETY: no arguments, and it cannot fail on Linux.
     unsafe { libc::sched_yield() };
 }
 
-/// The processors that the calling thread may run on, in rising order.
+/// Returns the processors on which the calling thread may run, in ascending order.
 pub(crate) fn allowed_processors() -> io::Result<Vec<usize>> {
     // SAFETY: a `cpu_set_t` is plain bits, for which zero is a value, and the size passed is its own.
     unsafe {
@@ -170,7 +170,7 @@ pub(crate) fn allowed_processors() -> io::Result<Vec<usize>> {
     }
 }
 
-/// The processor that the calling thread may run on, if it is only one.
+/// Returns the processor on which the calling thread may run, if it is only one.
 pub(crate) fn only_processor() -> Option<u32> {
     match allowed_processors().ok()?[..] {
         [one] => Some(one as u32),
@@ -191,7 +191,7 @@ pub(crate) fn bind_to_processor(processor: usize) -> io::Result<()> {
     }
 }
 
-/// Lets the calling thread run on every processor that the system lets this process have.
+/// Lets the calling thread run on every processor that the system permits for this process.
 pub(crate) fn unbind() -> io::Result<()> {
     // SAFETY: as above.
     unsafe {
@@ -201,8 +201,8 @@ pub(crate) fn unbind() -> io::Result<()> {
     }
 }
 
-/// Keeps every page of this process in memory from when it is first used, or no longer. Not from now on: the
-/// segment has room for far more than is ever touched.
+/// Locks every page of this process in memory from its first use, or unlocks them. Not from now on: the segment has
+/// room for far more than is ever touched.
 pub(crate) fn lock_memory(on: bool) -> io::Result<()> {
     // SAFETY: no memory is accessed; pages that stay where they are change nothing for anybody.
     let returned = unsafe {
@@ -211,7 +211,7 @@ pub(crate) fn lock_memory(on: bool) -> io::Result<()> {
     check(returned).map(drop)
 }
 
-/// Gives the calling thread a fixed priority (SCHED_FIFO), or with none its share of time like others.
+/// Gives the calling thread a fixed priority (SCHED_FIFO), or with `None` the default scheduling.
 pub(crate) fn set_priority(fixed: Option<u8>) -> io::Result<()> {
     let class = if fixed.is_some() { libc::SCHED_FIFO } else { libc::SCHED_OTHER };
     // SAFETY: a `sched_param` is plain bits, for which zero is a value; it outlives the call, which only reads it.
@@ -229,7 +229,7 @@ pub fn close_on_exec(fd: BorrowedFd<'_>, close: bool) -> io::Result<()> {
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)
 }
 
-/// Makes calls on a descriptor return at once where there is nothing to do yet.
+/// Makes a descriptor non-blocking.
 pub(crate) fn do_not_block(fd: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: no memory is involved.
     unsafe {
@@ -238,7 +238,7 @@ pub(crate) fn do_not_block(fd: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-/// The name of a signal, as `kill -l` has it.
+/// Returns the name of a signal, as `kill -l` has it.
 pub(crate) fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGHUP => "SIGHUP",

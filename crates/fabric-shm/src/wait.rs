@@ -1,11 +1,11 @@
 //! How a rank waits, and how it is woken.
 //!
-//! While every rank has a processor, a waiting rank spins, and yields now and then after a while. Otherwise
-//! it polls a few times, yields a few times, and then sleeps on its sleep word in the segment. Whoever makes
-//! something visible to a rank reads that word, and makes the system call only if the rank sleeps.
+//! If every rank has a processor, a waiting rank spins, and after a while yields from time to time. Otherwise it polls
+//! a few times, yields a few times, and then sleeps on its sleep word in the segment. A rank that publishes something
+//! to another reads that word, and makes the system call only if the other sleeps.
 //!
-//! The sleeper writes its word and then polls once more; the waker writes the work and then reads the word. A
-//! full fence between the two steps on each side makes sure that at least one of them sees the other.
+//! The sleeper writes its word and then polls once more; the waker writes the work and then reads the word. A full
+//! fence between the two steps on each side guarantees that at least one of them sees the other.
 
 use std::time::{Duration, Instant};
 
@@ -13,30 +13,30 @@ use crate::primitive::{
     AtomicU32, Ordering, fence, futex_wait, futex_wake, spin_loop, yield_processor,
 };
 
-/// Idle polls before a rank that has its own processor begins to yield now and then: some 50 microseconds.
+/// Number of idle polls before a rank with its own processor begins to yield: some 50 microseconds.
 const SPINS_BEFORE_YIELD: u32 = 2_000;
-/// Polls between two yields from then on.
+/// Number of polls between two yields from then on.
 const SPINS_BETWEEN_YIELDS: u32 = 200;
-/// Idle polls before a rank yields where ranks are oversubscribed: what it waits for may be one line away.
-/// They are few, for it mostly comes from a rank that needs this processor.
+/// Number of idle polls before a rank yields if ranks are oversubscribed: the awaited line may arrive at once. There
+/// are few, because it mostly comes from a rank that needs this processor.
 const POLLS_BEFORE_YIELD: u32 = 3;
-/// Yields before it sleeps: some 100 microseconds. To wake a rank costs the waker several.
+/// Number of yields before a rank sleeps: some 100 microseconds. Waking it costs the waker several.
 const YIELDS_BEFORE_SLEEP: u32 = 200;
-/// Yields of a rank that has its own processor between two readings of the clock.
+/// Number of yields of a rank with its own processor between two readings of the clock.
 const YIELDS_BETWEEN_CLOCKS: u32 = 16;
-/// How often a rank that spins in a long wait tells so.
+/// Interval at which a spinning rank reports a long wait.
 const TELL_INTERVAL: Duration = Duration::from_millis(100);
-/// The longest sleep. After it a rank checks again whether the run still stands.
+/// Longest sleep. After it a rank checks again whether the run still stands.
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// What to do after another idle poll.
+/// The action after another idle poll.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BackoffStep {
     /// Poll again.
     Poll,
-    /// Poll again, and make a liveness check too: the wait has become long.
+    /// Poll again, and make a liveness check: the wait has become long.
     CheckLiveness,
-    /// The same, and tell that the wait is long.
+    /// As `CheckLiveness`, and report that the wait is long.
     Tell,
     /// Prepare to sleep: call [`announce_sleep`], poll once more, then [`sleep`].
     Sleep,
@@ -47,9 +47,9 @@ pub(crate) struct Backoff {
     own_processor: bool,
     idle_polls: u32,
     yields: u32,
-    /// When a rank that spins begins to wait for long, and from then on when it tells so again.
+    /// Time at which the wait of a spinning rank becomes long, and from then on the time of its next report.
     tell_at: Option<Instant>,
-    /// Whether the last sleep ran out, so that nobody has had anything for this rank for long.
+    /// True if the last sleep ran out, so that nothing has arrived for this rank for a long time.
     sleep_ran_out: bool,
     is_told: bool,
 }
@@ -66,7 +66,7 @@ impl Backoff {
         }
     }
 
-    /// Passes a little time after an idle poll.
+    /// Waits briefly after an idle poll.
     #[inline]
     pub(crate) fn wait(&mut self) -> BackoffStep {
         self.idle_polls = self.idle_polls.saturating_add(1);
@@ -101,22 +101,22 @@ impl Backoff {
         now >= at
     }
 
-    /// Takes note of a sleep, which may have run out.
+    /// Records a sleep, and whether it ran out.
     pub(crate) fn note_sleep(&mut self, has_run_out: bool) {
         self.sleep_ran_out = has_run_out;
     }
 
-    /// Whether a rank that is about to sleep tells that the wait is long.
+    /// Returns whether a rank that is about to sleep reports that the wait is long.
     pub(crate) fn tells_before_sleep(&self) -> bool {
         self.sleep_ran_out
     }
 
-    /// Takes note that it was told that the wait is long.
+    /// Records that the long wait was reported.
     pub(crate) fn note_told(&mut self) {
         self.is_told = true;
     }
 
-    /// Whether it was told, and its end has to be told too.
+    /// Returns whether the long wait was reported, so that its end must be reported too.
     #[inline]
     pub(crate) fn is_told(&self) -> bool {
         self.is_told
@@ -135,22 +135,22 @@ impl Backoff {
     }
 }
 
-/// Whether a liveness check is due after so many idle polls: now and then while the polls follow one another
-/// closely, and at almost every poll once there is a sleep before each.
+/// Returns whether a liveness check is due after `idle_polls` idle polls: from time to time while the polls follow one
+/// another closely, and at almost every poll once a sleep precedes each.
 #[inline]
 pub(crate) fn is_liveness_check_due(idle_polls: u32, own_processor: bool) -> bool {
     let asleep = !own_processor && idle_polls > POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP;
     idle_polls.is_multiple_of(if asleep { 4 } else { 64 })
 }
 
-/// Says that the owner of `word` is about to sleep. The owner then polls once more.
+/// Announces that the owner of `word` is about to sleep. The owner then polls once more.
 pub(crate) fn announce_sleep(word: &AtomicU32) {
     word.store(1, Ordering::Relaxed);
     // Partner of the fence in `wake_if_asleep`.
     fence(Ordering::SeqCst);
 }
 
-/// Sleeps for so long at most, unless somebody has called [`wake_if_asleep`] since [`announce_sleep`]. Returns whether the
+/// Sleeps at most for `longest`, unless [`wake_if_asleep`] was called since [`announce_sleep`]. Returns whether the
 /// sleep ran out.
 pub(crate) fn sleep(word: &AtomicU32, longest: Duration) -> bool {
     let has_run_out = futex_wait(word, 1, longest);
@@ -158,17 +158,17 @@ pub(crate) fn sleep(word: &AtomicU32, longest: Duration) -> bool {
     has_run_out
 }
 
-/// Takes the announcement back.
+/// Withdraws the announcement.
 pub(crate) fn stay_awake(word: &AtomicU32) {
-    // Acquire, partner of the release in `wake_if_asleep`: what we were woken for is seen from here on.
+    // Acquire, partner of the release in `wake_if_asleep`: the reason for the wake-up is visible from here on.
     word.swap(0, Ordering::Acquire);
 }
 
-/// Calls `wake`, which wakes the owner of `word`, if that sleeps or is about to. The caller has just made visible what
-/// the owner waits for.
+/// Calls `wake`, which wakes the owner of `word`, if the owner sleeps or is about to. The caller has just published
+/// what the owner waits for.
 #[inline]
 pub(crate) fn wake_if_asleep(word: &AtomicU32, wake: impl FnOnce(&AtomicU32)) {
-    // Partner of the fence in `announce_sleep`. Without it our store could be seen only after our load: the
+    // Partner of the fence in `announce_sleep`. Without it our store could become visible only after our load: the
     // sleeper would miss the work, and we would miss the sleeper.
     fence(Ordering::SeqCst);
     if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Release) != 0 {
@@ -176,7 +176,7 @@ pub(crate) fn wake_if_asleep(word: &AtomicU32, wake: impl FnOnce(&AtomicU32)) {
     }
 }
 
-/// Wakes whoever [`sleep`]s on `word`.
+/// Wakes the rank that [`sleep`]s on `word`.
 pub(crate) fn wake_sleeper(word: &AtomicU32) {
     futex_wake(word, 1);
 }
@@ -197,8 +197,8 @@ mod tests {
         assert!((0..3 * SPINS_BEFORE_YIELD).all(|_| own_processor.wait() != BackoffStep::Sleep));
     }
 
-    /// A sleeper that polls, announces its sleep, polls again and sleeps, and a waker that gives it work: in
-    /// every order of their steps and of the memory's, the sleeper goes on.
+    /// A sleeper that polls, announces its sleep, polls again and sleeps, and a waker that gives it work: in every
+    /// order of their steps and of the memory's, the sleeper continues.
     #[cfg(loom)]
     #[test]
     fn a_sleeper_is_never_left_asleep() {

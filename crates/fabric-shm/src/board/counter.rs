@@ -1,34 +1,35 @@
-//! Counters of a slot: what the members count together in a step.
+//! Counters of a slot, which the members increment together in a step.
 
 use crate::primitive::{AtomicU64, Ordering};
 
 /// The counters of one slot.
 #[repr(C)]
 pub(crate) struct SlotCounters {
-    /// Members that have put their part, where ranks are oversubscribed: the last to arrive wakes the others.
+    /// Number of members that have put their part, if ranks are oversubscribed: the last to arrive wakes the others.
     pub(crate) arrived: Counter,
-    /// Chunks of a reduction that were claimed. In an allreduce in shares of processors: members of the processor
-    /// that have arrived.
+    /// Number of claimed chunks of a reduction. In an allreduce in shares: number of members of the processor that have
+    /// arrived.
     pub(crate) claimed: Counter,
-    /// Chunks of a reduction that are done. In an allreduce in shares: the member that has combined the share. In a scatter board by board, on each member's board: the root, once the block is
-    /// there. With cross-memory attach: members that read or write this member's memory no more.
+    /// Number of completed chunks of a reduction. In an allreduce in shares: the member that has combined the share. In
+    /// a scatter board by board, on each member's board: the root, once the block is there. With cross-memory attach:
+    /// number of members that no longer access this member's memory.
     pub(crate) done: Counter,
 }
 
-/// A number that belongs to one step: its epoch in the high half, the number in the low half. Whoever counts
-/// first in a new epoch starts from zero, so nobody resets it.
+/// A number that belongs to one step: the epoch in the high half, the number in the low half. The first to count in a
+/// new epoch starts from zero, so no reset is needed.
 #[repr(C, align(64))]
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Counts one more in this epoch; returns how many there are now.
+    /// Increments the counter in this epoch and returns the new number.
     pub(crate) fn count(&self, epoch: u32) -> u32 {
         self.count_below(epoch, u32::MAX).unwrap_or(u32::MAX)
     }
 
-    /// Counts one more unless `limit` are counted already.
+    /// Increments the counter unless it has reached `limit`.
     pub(crate) fn count_below(&self, epoch: u32, limit: u32) -> Option<u32> {
-        // Acquire and release: whoever sees the count sees what all who counted did before.
+        // Acquire and release: a reader of the count sees everything that the counted members did before.
         let next = |word: u64| {
             let counted = if (word >> 32) as u32 == epoch { word as u32 } else { 0 };
             (counted < limit).then(|| u64::from(epoch) << 32 | u64::from(counted + 1))
@@ -37,20 +38,20 @@ impl Counter {
         next(before).map(|word| word as u32)
     }
 
-    /// Sets the number of an epoch in which nobody counts here.
+    /// Sets the number of an epoch in which nothing is counted here.
     pub(crate) fn set(&self, epoch: u32, number: u32) {
-        // Release, partner of the acquire in `get`: whoever reads the number sees what was done before.
+        // Release, partner of the acquire in `get`: a reader of the number sees what was done before.
         self.0.store(u64::from(epoch) << 32 | u64::from(number), Ordering::Release);
     }
 
-    /// The number of this epoch, if there is one yet.
+    /// Returns the number of this epoch, if there is one yet.
     #[inline]
     pub(crate) fn get(&self, epoch: u32) -> Option<u32> {
         let word = self.0.load(Ordering::Acquire);
         ((word >> 32) as u32 == epoch).then_some(word as u32)
     }
 
-    /// Whether exactly `count` are counted in this epoch.
+    /// Returns whether the counter is exactly `count` in this epoch.
     #[inline]
     pub(crate) fn is(&self, epoch: u32, count: u32) -> bool {
         self.0.load(Ordering::Acquire) == u64::from(epoch) << 32 | u64::from(count)

@@ -1,30 +1,30 @@
 //! Arrival in levels: how the members of a large team learn that all of them have put their parts.
 //!
-//! Members are in groups of neighbours. Each counts itself in its group; the last of a group compares the calls that
-//! the group's members mean, and counts the group; the last of these compares the groups' calls, and releases every
-//! group by a line of its own. So nobody reads a line of every member, and whoever is there last goes on at once: where
-//! ranks are oversubscribed no other rank has to run in between.
+//! Members form groups of neighbours. Each member counts itself in its group. The last to arrive in a group compares
+//! the calls of the group's members and counts the group. The last of these compares the groups' calls and releases
+//! each group by a line of its own. So no member reads a line of every other member, and the last to arrive continues
+//! at once: if ranks are oversubscribed, no other rank must run in between.
 
 use std::ops::Range;
 
 use super::{Counter, SlotHeader};
 use crate::ring::LINE_BYTES;
 
-/// What a member means: the id of its call, and the length.
+/// The call that a member makes: its call id and its length.
 pub(crate) type MeantCall = (u32, usize);
 
-/// Stands for the call of members that do not mean the same one. No call is as long.
+/// Represents members that make different calls. No call has this length.
 const DIFFERENT: MeantCall = (0, usize::MAX);
 
 /// The lines of a slot for arrival in levels.
 #[repr(C)]
 pub(crate) struct SlotLevels {
-    /// Groups of which all members have arrived. Only the first member's board counts them.
+    /// Number of groups that have arrived completely. Only the first member's board counts them.
     groups_arrived: Counter,
-    /// The call of a group, once all its members have arrived. So for the next line, only the group's first member's board
-    /// has it.
+    /// Call of a group, once all its members have arrived. This line and the next are used on the board of the group's
+    /// first member only.
     group: SlotHeader,
-    /// Tells the members of a group that all members have arrived, which call they mean, and a short result.
+    /// Announces to the members of a group that all members have arrived, with their call and a short result.
     pub(super) release: SlotHeader,
 }
 
@@ -63,20 +63,20 @@ impl Levels {
         self.members.div_ceil(self.group_members)
     }
 
-    /// The members of a group.
+    /// Returns the members of a group.
     fn members_of(self, group: usize) -> Range<usize> {
         let first = group * self.group_members;
         first..self.members.min(first + self.group_members)
     }
 
-    /// The first member of a member's group.
+    /// Returns the first member of a member's group.
     #[inline]
     pub(crate) fn first_beside(self, member: usize) -> usize {
         member / self.group_members * self.group_members
     }
 
-    /// Where a member's part of `bytes` bytes begins, if the parts of a group lie side by side in `room` bytes, each in
-    /// lines of its own; none if they do not fit.
+    /// Returns the offset of a member's part of `bytes` bytes if the parts of a group lie side by side in `room` bytes,
+    /// each in lines of its own, or `None` if they do not fit.
     #[inline]
     pub(crate) fn place_beside(self, member: usize, bytes: usize, room: usize) -> Option<usize> {
         let each = bytes.next_multiple_of(LINE_BYTES);
@@ -84,11 +84,12 @@ impl Levels {
         fit.then_some((member - self.first_beside(member)) * each)
     }
 
-    /// Counts member `me`, which has published its part of the step and means the call `own`. Returns the call that all
-    /// mean if it is the last member to arrive, which then has to [`release`](Levels::release) all.
+    /// Counts member `me`, which has published its part of the step and makes the call `own`. If it is the last member
+    /// to arrive, returns the call that all make; that member must then [`release`](Levels::release) all.
     ///
-    /// `combine` is called by the last member of a group, and again by the last of all, if the members so far mean the
-    /// same call: with a number of parts, and with whose place each has. The result goes to the place of the last.
+    /// `combine` is called by the last member of a group, and again by the last of all, if the members so far make the
+    /// same call. Its arguments are the number of parts and a function that returns the member whose place holds each
+    /// part. The result goes to the place of the last part.
     pub(crate) fn arrive<'b>(
         self,
         me: usize,
@@ -102,7 +103,7 @@ impl Levels {
         if of_group.arrived.count(epoch) as usize != members.len() {
             return None;
         }
-        // Counting acquires what every member of the group released when it counted: its header is there.
+        // The counter acquires what every member of the group released when it counted: its header is complete.
         let agree = members.clone().all(|member| lines(member).header.means(epoch, own));
         if agree {
             combine(members.len(), &|part| members.start + part);
@@ -121,7 +122,7 @@ impl Levels {
         Some(if agree { own } else { DIFFERENT })
     }
 
-    /// Tells every member that all have arrived, and which call they mean. `fill` writes a short result.
+    /// Announces to every member that all have arrived, and the call that they make. `fill` writes a short result.
     pub(crate) fn release<'b>(
         self,
         epoch: u32,
@@ -136,7 +137,7 @@ impl Levels {
         }
     }
 
-    /// The line that releases a member.
+    /// Returns the line that releases a member.
     #[inline]
     pub(crate) fn release_of<'b>(
         self,
@@ -148,7 +149,7 @@ impl Levels {
 }
 
 impl SlotHeader {
-    /// Whether the part of a step is there, and its owner means this call.
+    /// Returns whether the part of a step is there and its owner makes this call.
     #[inline]
     pub(crate) fn means(&self, epoch: u32, call: MeantCall) -> bool {
         self.holds(epoch) && self.contents() == call

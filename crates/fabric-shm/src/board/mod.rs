@@ -1,11 +1,10 @@
-//! Boards: what one member of a team shows the others in a collective, and how they know when it may be read
-//! and written.
+//! Boards: the memory in which a member of a team shows its parts of collectives to the others, and the protocol that
+//! says when it may be read and written.
 //!
-//! A collective goes in steps, which all members count alike; the number of a step is its *epoch*. In a step
-//! a member puts its part into the slot that the epoch chooses, and the others read it there. The slot is
-//! used again [`SLOTS`] steps later, once every member has said that it has ended the step that used it
-//! before. Parts of up to [`SHORT_BYTES`] lie in the slot's header, beside the epoch, so that they move one
-//! line from core to core.
+//! A collective consists of steps, which all members number alike; the number of a step is its *epoch*. In a step a
+//! member puts its part into the slot that the epoch selects, and the others read it there. The slot is reused
+//! [`SLOTS`] steps later, once every member has ended the step that used it before. Parts of up to [`SHORT_BYTES`] lie
+//! in the slot's header, beside the epoch, so that only one line moves from core to core.
 
 mod calls;
 mod counter;
@@ -17,43 +16,43 @@ pub(crate) use levels::{Levels, Lines, SlotLevels};
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
-/// How many steps a member may be ahead of the slowest.
+/// Number of steps that a member may be ahead of the slowest.
 ///
-/// Where ranks are oversubscribed, each switch between them serves half as many. Together the slots are
-/// larger than the near caches, on purpose: a slot that is used again too soon still lies in the reader's
-/// cache, and what was just written in the writer's. From there a line takes longer than from the cache that
-/// both share. See docs/measurements.md#number-of-slots.
+/// If ranks are oversubscribed, each switch between them serves half as many. The slots together are larger than the
+/// near caches on purpose. A slot that is reused too soon still lies in the reader's cache, and what was just written
+/// lies in the writer's. Fetching a line from there takes longer than from the cache that both share. See
+/// docs/measurements.md#number-of-slots.
 pub(crate) const SLOTS: usize = 16;
-/// The longest part that one slot holds.
+/// Length of the longest part that one slot holds.
 ///
-/// A block of 1 MiB has to fit all slots but one. Then the slot of the collective before, which some members
-/// may not have ended, is not asked for, and a rank that only gives, as in a gather, leaves without waiting
-/// for them. See docs/measurements.md#length-of-slots.
+/// A block of 1 MiB must fit all slots but one. Then it does not need the slot of the previous collective, which some
+/// members may not have ended, and a rank that only gives, as in a gather, leaves without waiting for them. See
+/// docs/measurements.md#length-of-slots.
 pub(crate) const SLOT_BYTES: usize = 72 << 10;
-/// The longest part that lies in the slot's header.
+/// Length of the longest part that lies in the slot's header.
 pub(crate) const SHORT_BYTES: usize = 48;
-/// A board with the slots' bytes behind it.
+/// Length of a board with the bytes of its slots behind it.
 pub(crate) const BOARD_BYTES: usize = size_of::<Board>() + SLOTS * SLOT_BYTES;
 
-/// One member's lines. Fresh memory of zeros is a board of which nothing was used.
+/// The lines of one member's board. Fresh memory of zeros is an unused board.
 #[repr(C, align(4096))]
 pub(crate) struct Board {
     pub(crate) progress: Progress,
-    /// How many members sleep until a slot may be used again. Only the first member's board counts them.
+    /// Number of members that sleep until a slot may be reused. Only the first member's board counts them.
     pub(crate) waiters: Waiters,
-    /// How many members have left the team, and read this board no more.
+    /// Number of members that have left the team and no longer read this board.
     pub(crate) left: Left,
-    /// Whether a member has found that the members are not in the same step. Only the first member's board says so.
+    /// The call from which on the members are not in the same step. Only the first member's board is used.
     pub(crate) broken: Broken,
     pub(crate) history: History,
     pub(crate) recent_by_messages: RecentCalls,
-    /// The calls over boards, each once this member has put what it puts first.
+    /// The calls over boards, each once this member has put its first part of it.
     pub(crate) recent_over_boards: RecentCalls,
-    /// Mostly only the first member's are used. An allreduce in shares uses those of each member, or of the first
-    /// member on each processor.
+    /// Counters of the slots. Most collectives use only the first member's. An allreduce in shares uses those of each
+    /// member, or of the first member on each processor.
     pub(crate) counters: [SlotCounters; SLOTS],
     pub(crate) headers: [SlotHeader; SLOTS],
-    /// Used where members arrive in groups.
+    /// Used if members arrive in groups.
     pub(crate) levels: [SlotLevels; SLOTS],
 }
 
@@ -67,18 +66,18 @@ pub(crate) struct Waiters(pub(crate) AtomicU32);
 #[repr(C, align(64))]
 pub(crate) struct Left(AtomicU32);
 
-/// Whether the members are out of step, and since which call: 0 if they are not, otherwise [`BROKEN`] and the call's
-/// number. Never cleared.
+/// The call from which on the members are out of step: 0 if they are in step, otherwise [`BROKEN`] and the call's
+/// number. It is never cleared.
 #[repr(C, align(64))]
 pub(crate) struct Broken(AtomicU64);
 
 const BROKEN: u64 = 1 << 32;
 
-/// One slot's first line.
+/// The first line of a slot.
 #[repr(C, align(64))]
 pub(crate) struct SlotHeader {
-    /// The step whose part the slot holds. The owner's release is the partner of the readers' acquire:
-    /// without it they could read the part of another step.
+    /// The step whose part the slot holds. The owner's release is the partner of the readers' acquire: without it they
+    /// could read the part of another step.
     epoch: AtomicU32,
     call_id: AtomicU32,
     bytes: AtomicU64,
@@ -89,22 +88,22 @@ const _: () = assert!((SLOTS - 1) * SLOT_BYTES >= 1 << 20);
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<SlotHeader>() == 64 && size_of::<Board>() == 8192);
 
-/// Whether a member at step `at` has reached `epoch`; both may have wrapped.
+/// Returns whether a member at step `at` has reached `epoch`; both may have wrapped.
 #[inline]
 pub(crate) fn has_reached(at: u32, epoch: u32) -> bool {
     at.wrapping_sub(epoch) as i32 >= 0
 }
 
 impl Progress {
-    /// Says that this member has ended a step: it reads nothing of that step any more.
+    /// Declares that this member has ended a step: it no longer reads anything of that step.
     #[inline]
     pub(crate) fn end(&self, epoch: u32) {
-        // Release, partner of the acquire in `ended`: our reads of the others' slots come before their next
-        // writes there.
+        // Release, partner of the acquire in `ended`: our reads of the others' slots come before their next writes
+        // there.
         self.0.store(epoch, Ordering::Release);
     }
 
-    /// The last step that this member has ended.
+    /// Returns the last step that this member has ended.
     #[inline]
     pub(crate) fn ended(&self) -> u32 {
         self.0.load(Ordering::Acquire)
@@ -112,9 +111,9 @@ impl Progress {
 }
 
 impl Left {
-    /// Says that one more member reads this board no more.
+    /// Declares that one more member no longer reads this board.
     pub(crate) fn leave(&self) {
-        // Release, partner of the acquire in `is_everybody`: its reads come before whatever the owner does next.
+        // Release, partner of the acquire in `is_everybody`: the member's reads come before the owner's next action.
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -124,17 +123,17 @@ impl Left {
 }
 
 impl Broken {
-    /// Says that the members are out of step in call `number` and all later ones; 0 means every call.
+    /// Declares the members out of step from call `number` on; 0 means in every call.
     #[cold]
     pub(crate) fn set(&self, number: u32) {
         let is_earlier = |now: u64| now == 0 || number == 0 || !has_reached(number, now as u32);
         let earlier = |now| is_earlier(now).then_some(BROKEN | u64::from(number));
-        // Relaxed: nothing else has to be seen with it, for whoever sees it makes no step any more.
+        // Relaxed: no other memory depends on it, because a member that sees it makes no further step.
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, earlier);
     }
 
-    /// Whether call `number`, 0 if it has none, is among those in which the members are out of step. Earlier calls go
-    /// on: the others have done their part in them.
+    /// Returns whether the members are out of step in call `number`, which is 0 for a call without a number. Earlier
+    /// calls proceed: the others have done their part in them.
     #[inline]
     pub(crate) fn reaches(&self, number: u32) -> bool {
         let word = self.0.load(Ordering::Relaxed);
@@ -143,18 +142,18 @@ impl Broken {
 }
 
 impl SlotHeader {
-    /// Where a short part is written before it is published.
+    /// Returns the memory in which a short part is written before it is published.
     #[inline]
     pub(crate) fn short(&self) -> *mut u8 {
         self.short.with_mut(|place| place.cast())
     }
 
-    /// Makes the part of a step visible, with the id and the length of the call that it belongs to.
+    /// Publishes the part of a step, with the id and the length of its call.
     #[inline]
     pub(crate) fn publish(&self, epoch: u32, call_id: u32, bytes: usize) {
         self.call_id.store(call_id, Ordering::Relaxed);
         self.bytes.store(bytes as u64, Ordering::Relaxed);
-        // Release, partner of the acquire in `holds`: the part and its call are seen with the epoch.
+        // Release, partner of the acquire in `holds`: a reader of the epoch sees the part and its call.
         self.epoch.store(epoch, Ordering::Release);
     }
 
@@ -163,7 +162,7 @@ impl SlotHeader {
         self.epoch.load(Ordering::Acquire) == epoch
     }
 
-    /// The owner's call id, and the length that it means. Only after [`SlotHeader::holds`].
+    /// Returns the owner's call id and length. Valid only after [`SlotHeader::holds`].
     #[inline]
     pub(crate) fn contents(&self) -> (u32, usize) {
         (self.call_id.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed) as usize)

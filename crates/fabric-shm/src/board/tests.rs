@@ -1,4 +1,4 @@
-//! Models of how slots are used, which loom runs in every order of memory operations.
+//! Models of the use of slots, which loom runs in every order of memory operations.
 
 use super::*;
 use crate::primitive::yield_processor;
@@ -18,7 +18,7 @@ impl SlotHeader {
     }
 
     fn write(&self, value: u64) {
-        // SAFETY: eight bytes fit, and the caller has the slot; loom's cell reports where it has not.
+        // SAFETY: eight bytes fit, and the caller owns the slot; loom's cell reports a violation.
         self.short.with_mut(|place| unsafe { place.cast::<u64>().write_unaligned(value) });
     }
 
@@ -46,7 +46,7 @@ struct Pair {
     progress: [Progress; 2],
 }
 
-// SAFETY: the test's point is that the protocol keeps the threads apart; loom's cell reports where it does not.
+// SAFETY: the protocol under test keeps the threads apart; loom's cell reports a violation.
 unsafe impl Sync for Pair {}
 
 impl Pair {
@@ -58,7 +58,7 @@ impl Pair {
         }
     }
 
-    /// Both members give each other a number in each of `steps` steps, through one slot each.
+    /// Each of both members gives the other a number in each of `steps` steps, through one slot each.
     fn exchange(&self, me: usize, steps: u32) {
         for epoch in 1..=steps {
             while !has_reached(self.progress[1 - me].ended(), epoch - 1) {
@@ -86,8 +86,8 @@ fn a_slot_is_used_again_only_after_everybody_has_read_it() {
     });
 }
 
-/// The root writes to a member's slot and says so in its own; the member reads it there and ends the step,
-/// after which the root may write again.
+/// The root writes to a member's slot and publishes that in its own. The member reads it there and ends the step, after
+/// which the root may write again.
 #[cfg(loom)]
 #[test]
 fn a_root_writes_to_a_members_board_only_between_its_steps() {
@@ -127,7 +127,7 @@ fn a_root_writes_to_a_members_board_only_between_its_steps() {
     });
 }
 
-/// Two members give to each other, and each gives the next part in the place where it has just read the other's.
+/// Two members exchange parts, and each puts its next part where it has just read the other's.
 #[cfg(loom)]
 #[test]
 fn members_that_swap_their_places_never_meet_there() {
@@ -169,8 +169,8 @@ fn members_that_swap_their_places_never_meet_there() {
     });
 }
 
-/// A member fills the slots of two steps at once, once it may use both, and says so of each; the other waits
-/// for the second alone, reads both, and ends both, after which they are filled again.
+/// A member fills the slots of two steps at once, when it may use both, and publishes each. The other waits for the
+/// second only, reads both, and ends both, after which they are filled again.
 #[cfg(loom)]
 #[test]
 fn slots_that_are_filled_together_are_read_behind_the_last() {
@@ -214,7 +214,7 @@ fn slots_that_are_filled_together_are_read_behind_the_last() {
     });
 }
 
-/// A member reads the board for the last time and leaves; whoever sees that everybody has left clears it.
+/// A member reads the board for the last time and leaves. A thread that sees that everybody has left clears it.
 #[cfg(loom)]
 #[test]
 fn a_board_is_cleared_only_after_everybody_has_left() {

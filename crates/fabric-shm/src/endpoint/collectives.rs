@@ -1,6 +1,6 @@
-//! The collectives of this fabric, over boards where that is better than messages.
+//! The collectives of this fabric, which use boards if they are faster than messages.
 //!
-//! Either way a call of a program is announced, so that ranks in different calls find out.
+//! Calls over boards and calls by messages are both announced, so that ranks in different calls find out.
 
 use collectives::plan::{Boards, Capabilities, Plans, THRESHOLDS, Thresholds, Transport};
 use contract::record::SharedMemory;
@@ -13,8 +13,8 @@ use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
 use crate::engine::{Engine, call_id, when_started};
 use crate::team::{self, Call, Caller, Host, Memory, Stop, Team};
 
-/// What the ranks of a team share. Long data of programs lie in arenas, from where messages copy them once; a
-/// library's are copied from its own memory.
+/// Returns the capabilities of a team's ranks. Long data of programs lie in arenas, from where messages copy them once.
+/// A library's data are copied from its own memory.
 #[inline(always)]
 fn capabilities(purpose: Purpose, engine: &Engine) -> Capabilities {
     let is_library = purpose == Purpose::Library;
@@ -28,13 +28,13 @@ fn capabilities(purpose: Purpose, engine: &Engine) -> Capabilities {
     Capabilities { boards, cma: is_library && engine.uses_cma() }
 }
 
-/// A rank that waits in a collective: an endpoint, and what has to go on meanwhile.
+/// A rank that waits in a collective: an endpoint, and the work that must go on meanwhile.
 struct Waiting<'a> {
     endpoint: &'a mut ShmEndpoint,
     idle: &'a mut dyn FnMut(&mut ShmEndpoint),
 }
 
-/// A rank that passes by: it does what it can, and waits for nobody.
+/// A rank that advances a collective without waiting.
 struct Passing<'a> {
     endpoint: &'a mut ShmEndpoint,
 }
@@ -81,7 +81,7 @@ impl Caller for Waiting<'_> {
 }
 
 impl ShmEndpoint {
-    /// What becomes of the run if the members are in different calls.
+    /// Ends the run if the members of a program's collective are in different calls.
     fn on_mismatch(&mut self, error: Error) -> Error {
         match self.purpose {
             Purpose::Program => self.engine.fail(error),
@@ -89,7 +89,7 @@ impl ShmEndpoint {
         }
     }
 
-    /// What a reader of the numbers wants to know of collectives over boards.
+    /// Describes collectives over boards for readers of measurements.
     pub(super) fn describe_boards() -> [(String, String); 5] {
         let Thresholds { boards_most_ranks, boards_most_bytes, piece_bytes, .. } = THRESHOLDS;
         [
@@ -102,7 +102,7 @@ impl ShmEndpoint {
         .map(|(name, value)| (name.into(), value))
     }
 
-    /// What a model of this fabric needs to know.
+    /// Returns the properties that a model of this fabric needs.
     pub(super) fn shared_memory(&self) -> SharedMemory {
         let [one_copy_from, both_copy_from] = Engine::copies_from_bytes();
         SharedMemory {
@@ -113,13 +113,13 @@ impl ShmEndpoint {
         }
     }
 
-    /// The plans of collectives of all ranks.
+    /// Returns the plans of collectives of all ranks.
     pub(super) fn plans(&self) -> Option<Plans> {
         let world = self.teams.first()?.as_ref()?;
         Some(world.plans(capabilities(self.purpose, &self.engine)))
     }
 
-    /// All of it is forced into the caller: there the kind of call is known, and its arguments lie in registers.
+    /// Forced into the caller, where the kind of call is known and its arguments lie in registers.
     #[inline(always)]
     pub(super) fn collective_of_team(
         &mut self,
@@ -133,7 +133,7 @@ impl ShmEndpoint {
         {
             return Some(Err(error));
         }
-        // The team is not in its place meanwhile: `idle` may use the endpoint.
+        // The team is out of its place meanwhile: `idle` may use the endpoint.
         let mut team = self.teams[place.0 as usize].take()?;
         let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, way, call);
         self.teams[place.0 as usize] = Some(team);
@@ -143,7 +143,7 @@ impl ShmEndpoint {
         }))
     }
 
-    /// Announces a call. Returns how it goes; none if it goes by messages.
+    /// Announces a call. Returns its plan if it goes over boards.
     #[inline(always)]
     fn begin_collective(
         &mut self,
@@ -152,8 +152,8 @@ impl ShmEndpoint {
         is_started: bool,
     ) -> Option<Call> {
         let (index, is_library) = (place.0 as usize, self.purpose == Purpose::Library);
-        // A rank that still waits for this one's messages is told that this one has left, not that it makes
-        // another call.
+        // A rank that still waits for this one's messages must learn that this one has left, not that it makes another
+        // call.
         let is_counted = is_library && !self.left;
         let team = self.teams.get_mut(index)?.as_deref_mut()?;
         let shape = call.shape();
@@ -181,7 +181,7 @@ impl ShmEndpoint {
         Some(Call { call_id, plan })
     }
 
-    /// Waits until all collectives of a context have ended that were started there. `idle` goes on with them.
+    /// Waits until all started collectives of a context have ended. `idle` advances them.
     #[cold]
     fn finish_started(
         &mut self,
@@ -194,8 +194,7 @@ impl ShmEndpoint {
         })
     }
 
-    /// There is one of it for all kinds of calls, as of the next: to be as short as a call that waits gains nothing
-    /// here.
+    /// Compiled once for all kinds of calls, as the next function: a call that waits gains nothing from less code here.
     #[inline(never)]
     pub(super) fn start_with_team(
         &mut self,
@@ -227,7 +226,7 @@ impl ShmEndpoint {
         ended
     }
 
-    /// Announces a program's call. Returns its call id if it should go over boards.
+    /// Announces a program's call. Returns its call id if it may go over boards.
     fn announce(
         &mut self,
         place: ContextPlace,
@@ -251,13 +250,13 @@ impl ShmEndpoint {
     }
 }
 
-/// Where a block comes from; null if it is in its place.
+/// Returns the source of a block, or null if it is in its place.
 #[inline(always)]
 fn start_of(block: Option<Readable>) -> *const u8 {
     block.map_or(std::ptr::null(), |block| block.as_ptr())
 }
 
-/// Where a block goes; null if it stays in its place.
+/// Returns the destination of a block, or null if it stays in its place.
 #[inline(always)]
 fn room_of(block: Option<Writable>) -> *mut u8 {
     block.map_or(std::ptr::null_mut(), |block| block.as_mut_ptr())
@@ -271,9 +270,9 @@ fn carry_out<H: Host>(
     way: Call,
     call: CollectiveCall<'_>,
 ) -> team::Result<()> {
-    // SAFETY: whoever made the memory of a call promised as many bytes as the call says, until this returns, or
-    // until the call has ended if it was started. The members of the call are those of the team, so there are as
-    // many blocks as each function of the team expects.
+    // SAFETY: the creator of a call's memory promised as many bytes as the call says, until this returns, or until the
+    // call has ended if it was started. The members of the call are those of the team, so there are as many blocks as
+    // each function of the team expects.
     unsafe {
         match call {
             CollectiveCall::Barrier => team.barrier(host, way.call_id),

@@ -1,4 +1,4 @@
-//! What a fabric needs that is composed of this one, for the ranks of a host, and another between hosts.
+//! Operations for a fabric that is composed of this one, for the ranks of a host, and of another between hosts.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -11,42 +11,42 @@ use super::ShmEndpoint;
 use crate::team::Team;
 
 impl ShmEndpoint {
-    /// Has this rank wake from its sleep also once `descriptor` is readable, which the rank then reads. The run was
-    /// [launched](crate::launch) with [`waits_for_descriptors`](crate::LaunchOptions::waits_for_descriptors).
+    /// Makes this rank also wake from its sleep when `descriptor` is readable. The rank then reads it. The run must
+    /// have been [launched](crate::launch) with [`waits_for_descriptors`](crate::LaunchOptions::waits_for_descriptors).
     pub fn wake_by(&mut self, descriptor: OwnedFd) {
         self.engine.sleep_mut().wakes_too = Some(descriptor);
     }
 
-    /// How long the sleeps of this rank may last from now on.
+    /// Limits the duration of this rank's sleeps from now on.
     pub fn sleep_at_most(&mut self, limit: Duration) {
         self.engine.sleep_mut().longest = limit;
     }
 
-    /// Tells whether every rank has a processor, where that is known better than by the launcher: some of this host's
-    /// processors may be used by ranks of another launch. All ranks call it alike, before anything else.
+    /// Sets whether every rank has a processor, if the caller knows that better than the launcher: ranks of another
+    /// launch may use some of this host's processors. All ranks make the same call, before any other.
     pub fn set_every_rank_has_a_processor(&mut self, has: bool) {
         self.engine.set_every_rank_has_a_processor(has);
         self.teams[0] = Some(Box::new(Team::world(&self.engine)));
     }
 
-    /// A number that the ranks of this run share, and no other run of this host has while this one lasts: that of the shared
-    /// memory's file. None where the system does not tell.
+    /// Returns a number that the ranks of this run share and that no other run of this host has while this one lasts:
+    /// the inode of the shared memory's file. `None` if the system does not provide it.
     pub fn run_number(&self) -> Option<u64> {
         let memory = self.engine.segment().memory().try_clone_to_owned().ok()?;
         Some(File::from(memory).metadata().ok()?.ino())
     }
 
-    /// Whether a receive that was posted has found its message, all of which need not be here.
+    /// Returns whether a posted receive has matched a message, which need not have arrived completely.
     pub fn is_matched(&self, receive: Request) -> bool {
         self.engine.is_matched(receive)
     }
 
-    /// Whether anything that this rank has sent waits for room.
+    /// Returns whether anything that this rank has sent waits for room.
     pub fn has_queued(&self) -> bool {
         self.engine.has_queued()
     }
 
-    /// Whether anything that this rank has sent may still be taken.
+    /// Returns whether anything that this rank has sent may still be received.
     pub fn is_sending(&self) -> bool {
         self.engine.is_sending()
     }

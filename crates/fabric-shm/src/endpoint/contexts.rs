@@ -1,4 +1,4 @@
-//! The shared memory of contexts: each member gives a board, and the team of all of them carries out the
+//! The shared memory of contexts: each member contributes a board, and the team of all members carries out the
 //! context's collectives.
 
 use std::ptr::NonNull;
@@ -24,13 +24,13 @@ impl RetiredBoard {
 }
 
 impl ShmEndpoint {
-    /// The team of a context, if it has one.
+    /// Returns the team of a context, if it has one.
     #[inline]
     pub(super) fn team_at(&mut self, place: ContextPlace) -> Option<&mut Team> {
         self.teams.get_mut(place.0 as usize)?.as_deref_mut()
     }
 
-    /// A board for this rank's part in a new team; [`ContextOffer::NOTHING`] if no memory is shared.
+    /// Allocates a board for this rank's part in a new team. Returns [`ContextOffer::NOTHING`] without shared memory.
     pub(super) fn offer_board(&mut self) -> ContextOffer {
         let free = self.retired.iter().position(RetiredBoard::is_free);
         let memory = match free {
@@ -38,14 +38,14 @@ impl ShmEndpoint {
             None => arena::allocate(BOARD_BYTES).map(NonNull::cast::<Board>),
         };
         let Some(memory) = memory else { return ContextOffer::NOTHING };
-        // SAFETY: it is ours alone, and all atomics, for which zeros are values.
+        // SAFETY: nothing else uses it, and it is all atomics, for which zeros are values.
         unsafe { memory.write_bytes(0, 1) };
         let segment = self.engine.segment();
         let offset = segment.offset_in_arenas(memory.as_ptr().cast(), BOARD_BYTES);
         offset.map_or(ContextOffer::NOTHING, |offset| ContextOffer(offset as u64))
     }
 
-    /// Keeps a board for another use, once `members` have left it.
+    /// Keeps a board for reuse once `members` members have left it.
     pub(super) fn retire_board(&mut self, offer: ContextOffer, members: usize) {
         if offer == ContextOffer::NOTHING {
             return;
@@ -55,7 +55,7 @@ impl ShmEndpoint {
         self.retired.extend(board.map(|board| RetiredBoard { board, members }));
     }
 
-    /// The team of these boards; none if this rank cannot reach one of them.
+    /// Creates the team of these boards. Returns `None` if this rank cannot access one of them.
     fn make_team(&self, members: &[usize], me: usize, offers: &[ContextOffer]) -> Option<Team> {
         let segment = self.engine.segment();
         let place = |offer: &ContextOffer| match *offer {
@@ -65,8 +65,8 @@ impl ShmEndpoint {
         let boards: Option<Vec<_>> =
             offers.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
         let oversubscription = Oversubscription::of(&self.engine, members);
-        // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for
-        // another team only once all members have left this one.
+        // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for another
+        // team only after all members have left this one.
         Some(unsafe { Team::new(members.to_vec(), me, boards?, oversubscription) })
     }
 

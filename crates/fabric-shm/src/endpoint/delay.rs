@@ -1,12 +1,12 @@
-//! A delay before every send, so that a test can say how surely a slower build is found.
+//! A delay before every send, with which a test measures how reliably a slower build is detected.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// The length of the delay, in nanoseconds, in the environment of the ranks.
+/// Environment variable of the ranks with the delay in nanoseconds.
 const VARIABLE: &str = "CORNERSTONE_TEST_SEND_DELAY_NS";
 
-/// Waits as long as the environment says; no time if it says nothing.
+/// Waits for the delay in the environment, if there is one.
 pub(super) fn before_send() {
     static DELAY: OnceLock<Duration> = OnceLock::new();
     let delay = *DELAY.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! The contract's [`Endpoint`], in terms of the engine and the teams.
+//! The implementation of the contract's [`Endpoint`] by the engine and the teams.
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl RemoteMemory for ShmEndpoint {
         to: *mut u8,
         bytes: usize,
     ) -> Result<()> {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { self.engine.read_memory_of(rank, address as usize, to, bytes) }
     }
 
@@ -55,14 +55,14 @@ impl RemoteMemory for ShmEndpoint {
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { self.engine.write_memory_of(rank, address as usize, from, bytes) }
     }
 }
 
-// SAFETY: the engine uses the memory of an operation from its start until it marks it done or takes it out of
-// its queues, and after a failure refuses every call before it touches anything (`Engine::check_alive`);
-// helpers of co-copies are kept away by `Engine::close_co_copies`.
+// SAFETY: the engine uses the memory of an operation from its start until it marks it done or takes it out of its
+// queues. After a failure it refuses every call before it touches anything (`Engine::check_alive`).
+// `Engine::close_co_copies` keeps helpers of co-copies away.
 unsafe impl Endpoint for ShmEndpoint {
     #[inline]
     fn rank(&self) -> usize {
@@ -154,13 +154,13 @@ unsafe impl Endpoint for ShmEndpoint {
         super::delay::before_send();
         let synchronous = completion == Completion::Synchronous;
         let (memory, bytes) = (data.as_ptr(), data.bytes());
-        // SAFETY: whoever made `data` promised it.
+        // SAFETY: the creator of `data` promised it.
         unsafe { self.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
     }
 
     #[inline(always)]
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        // SAFETY: whoever made `room` promised it.
+        // SAFETY: the creator of `room` promised it.
         unsafe { self.engine.start_receive(selector, room.as_mut_ptr(), room.bytes()) }
     }
 
@@ -242,7 +242,7 @@ unsafe impl Endpoint for ShmEndpoint {
 
     #[inline(always)]
     fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
-        // SAFETY: whoever made `data` promised it; the slice is used within this call.
+        // SAFETY: the creator of `data` promised it; the slice is used within this call.
         let data = unsafe { std::slice::from_raw_parts(data.as_ptr(), data.bytes()) };
         self.engine.send_at_once(to, context, tag, data)
     }
@@ -318,7 +318,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        // While a call over boards is under way the team is not in its place; that call makes the checks.
+        // While a call over boards is in progress the team is out of its place; that call makes the checks.
         let team = self.teams.get(place.0 as usize)?.as_ref()?;
         team.find_mismatch(&mut self.engine, number)
     }

@@ -1,4 +1,4 @@
-//! How a process finds that it is a rank, and joins the run.
+//! How a process finds out that it is a rank, and joins the run.
 
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 
@@ -11,8 +11,8 @@ use crate::launcher::{LIBRARY_PLACE_VARIABLE, PLACE_VARIABLE};
 use crate::segment::{Bell, Segment, State};
 use crate::system;
 
-/// What the launcher says to a rank in its environment: `rank=R memory=FD reports=FD`, and
-/// `bell=FD` for each rank where ranks have bells.
+/// The place of a rank as its environment gives it: `rank=R memory=FD reports=FD`, and `bell=FD` for each rank if ranks
+/// have bells.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     rank: usize,
@@ -21,16 +21,16 @@ struct Place {
     bells: Vec<RawFd>,
 }
 
-/// Joins the run if this process was started by [`launch`](crate::launch); `None` otherwise.
+/// Joins the run if this process was started by [`launch`](crate::launch). Returns `None` otherwise.
 ///
-/// Call it first in `main`, before other threads exist: it takes the launcher's words out of the environment, so that
-/// programs which a rank starts do not take themselves for ranks.
+/// Must be called first in `main`, before other threads exist. It removes the launcher's variable from the environment,
+/// so that programs which a rank starts do not take themselves for ranks.
 pub fn attach_if_rank() -> Option<Result<ShmProcess>> {
     let joined = join_by(PLACE_VARIABLE, Purpose::Program)?;
     Some(joined.map(ShmProcess::new))
 }
 
-/// The same for a library in any program: joins the run if the process was started with
+/// As [`attach_if_rank`], for a library in any program: joins the run if the process was started with
 /// [`any_program`](crate::LaunchOptions::any_program).
 pub(super) fn join_from_library() -> Option<Result<ShmEndpoint>> {
     join_by(LIBRARY_PLACE_VARIABLE, Purpose::Library)
@@ -38,7 +38,7 @@ pub(super) fn join_from_library() -> Option<Result<ShmEndpoint>> {
 
 fn join_by(variable: &'static str, purpose: Purpose) -> Option<Result<ShmEndpoint>> {
     let words = std::env::var(variable).ok()?;
-    // SAFETY: the documentation above asks for a process with one thread.
+    // SAFETY: the documentation above requires a process with one thread.
     unsafe { std::env::remove_var(variable) };
     let joined = parse(&words)
         .ok_or_else(|| {
@@ -93,9 +93,10 @@ fn join(place: Place, purpose: Purpose) -> std::result::Result<ShmEndpoint, Stri
     Ok(ShmEndpoint::new(engine, clock, processor, reports, purpose))
 }
 
-/// Takes a descriptor over that the launcher handed down, and keeps it from programs that this rank starts.
+/// Takes ownership of a descriptor that the launcher passed on, and closes it in programs that this rank starts.
 fn take(fd: RawFd) -> std::result::Result<OwnedFd, String> {
-    // SAFETY: the launcher opened this descriptor for us alone, and nothing else in this process knows its number.
+    // SAFETY: the launcher opened this descriptor for this process alone, and nothing else in the process knows its
+    // number.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     match system::close_on_exec(fd.as_fd(), true) {
         Ok(()) => Ok(fd),

@@ -1,4 +1,4 @@
-//! Endpoints of libraries, whose programs know nothing of this fabric.
+//! Endpoints of libraries whose programs do not know this fabric.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -13,13 +13,13 @@ use crate::segment::{Choices, Segment, State};
 
 impl ShmEndpoint {
     /// Joins the run if [`launch`](crate::launch) has started this process with
-    /// [`any_program`](crate::LaunchOptions::any_program); `None` otherwise. Call it before other threads
-    /// exist: it takes the launcher's words out of the environment.
+    /// [`any_program`](crate::LaunchOptions::any_program). Returns `None` otherwise. Must be called before other
+    /// threads exist, because it removes the launcher's variable from the environment.
     pub fn attach_library() -> Option<Result<Self>> {
         join_from_library()
     }
 
-    /// A run of this process alone, which nobody launched.
+    /// Creates a run of this process alone, without a launcher.
     ///
     /// # Errors
     /// [`Error::System`] if the system refuses the memory.

@@ -1,5 +1,5 @@
-//! This fabric's end at one rank: the contract's [`Endpoint`](contract::Endpoint) over the engine, and its
-//! life from joining the run to finishing.
+//! The endpoint of this fabric: the contract's [`Endpoint`](contract::Endpoint) over the engine, and its life from
+//! joining the run to finishing.
 
 mod collectives;
 mod composed;
@@ -30,33 +30,32 @@ use crate::segment::{PollState, State};
 use crate::team::Team;
 use contexts::RetiredBoard;
 
-/// One rank's end of the shared-memory fabric.
+/// One rank's endpoint of the shared-memory fabric.
 pub struct ShmEndpoint {
     engine: Engine,
     clock: Clock,
     processor: Option<usize>,
     reporter: Reporter,
     purpose: Purpose,
-    /// The teams of contexts, by their places. There is none for a context without a board at some member,
-    /// and while a collective of the context is under way. They lie in the engine's segment.
+    /// The teams of contexts, by their places. A context has none if some member has no board, and while one of its
+    /// collectives is in progress. The teams lie in the engine's segment.
     teams: Vec<Option<Box<Team>>>,
-    /// Places of contexts that were closed.
+    /// Places of closed contexts.
     free_places: Vec<ContextPlace>,
-    /// Boards that may be used again once everybody has left them.
+    /// Boards that may be reused once everybody has left them.
     retired: Vec<RetiredBoard>,
-    /// In-place messages of other ranks, which the program reads where they are, by number.
+    /// In-place messages of other ranks that the program reads, by number.
     in_place: Vec<Option<InPlaceMessage>>,
     left: bool,
     finished: bool,
 }
 
-/// Whose messages an endpoint carries.
+/// The kind of user whose messages an endpoint carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// Those of a program over the contract. A collective in which the ranks are in different calls ends the
-    /// run.
+    /// A program over the contract. A collective in which the ranks are in different calls ends the run.
     Program,
-    /// Those of a library with an interface of its own. Such a collective fails alone, and the run goes on.
+    /// A library with an interface of its own. Such a collective fails alone, and the run goes on.
     Library,
 }
 
@@ -83,38 +82,38 @@ impl ShmEndpoint {
         }
     }
 
-    /// The bytes that the launcher gave to every rank.
+    /// Returns the bytes that the launcher gave to every rank.
     pub fn job(&self) -> &[u8] {
         self.engine.segment().job()
     }
 
-    /// What hands reports to the launcher.
+    /// Returns a handle that passes reports to the launcher.
     pub fn reporter(&self) -> Reporter {
         self.reporter.clone()
     }
 
-    /// Why the run was given up, if it was: for a rank that waits outside the calls of this fabric.
+    /// Returns why the run was aborted, if it was: for a rank that waits outside the calls of this fabric.
     pub fn given_up(&self) -> Option<Error> {
         let abort = &self.engine.segment().header().abort;
         abort.is_raised().then(|| abort.error())
     }
 
-    /// Tells the launcher of a long wait outside the calls of this fabric, and what a poll for everything has found.
+    /// Reports a long wait outside the calls of this fabric to the launcher, with the result of a poll for everything.
     pub fn tell_wait(&self, found: PollState) {
         self.engine.segment().block(self.engine.rank()).wait_note().tell(found);
     }
 
-    /// Tells the launcher, which has asked, what is waited for, and further lines about it.
+    /// Answers the launcher's question about this wait, with further lines about it.
     pub fn answer(&self, awaited: &[Awaited], remarks: &[String]) {
         self.engine.answer(awaited, remarks);
     }
 
-    /// Whether the launcher wants to know what is waited for.
+    /// Returns whether the launcher asks what this rank waits for.
     pub fn is_asked_what_it_awaits(&self) -> bool {
         self.engine.segment().block(self.engine.rank()).wait_note().question().is_some()
     }
 
-    /// Says that such a wait is over.
+    /// Declares that such a wait is over.
     pub fn end_long_wait(&mut self) {
         self.engine.end_long_wait();
     }

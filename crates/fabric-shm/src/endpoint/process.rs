@@ -1,4 +1,4 @@
-//! A process that is a rank of a program over the contract.
+//! The process of a rank whose program uses the contract.
 
 use contract::{Error, Member, Process, Result};
 
@@ -12,27 +12,27 @@ impl ShmProcess {
         ShmProcess(Process::new(endpoint))
     }
 
-    /// This process as a rank of the context of all ranks.
+    /// Returns this process as a rank of the context of all ranks.
     pub fn world(&mut self) -> Member<'_, ShmEndpoint> {
         self.0.world()
     }
 
-    /// Its end of the fabric.
+    /// Returns its endpoint.
     pub fn endpoint(&self) -> &ShmEndpoint {
         self.0.endpoint()
     }
 
-    /// The same, to change.
+    /// Returns its endpoint mutably.
     pub fn endpoint_mut(&mut self) -> &mut ShmEndpoint {
         self.0.endpoint_mut()
     }
 
-    /// The bytes that the launcher gave to every rank.
+    /// Returns the bytes that the launcher gave to every rank.
     pub fn job(&self) -> &[u8] {
         self.0.endpoint().job()
     }
 
-    /// Hands `bytes` to the launcher, whole, and in the order of this rank's calls.
+    /// Passes `bytes` to the launcher as one report. Reports arrive in the order of this rank's calls.
     ///
     /// # Errors
     /// [`Error::System`] if the launcher no longer reads.
@@ -40,17 +40,17 @@ impl ShmProcess {
         self.0.endpoint().reporter.report(bytes)
     }
 
-    /// What hands reports to the launcher while a program holds this rank.
+    /// Returns a handle that passes reports to the launcher while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.0.endpoint().reporter()
     }
 
-    /// Why the run was given up, if it was: for a rank that waits outside the calls of this fabric.
+    /// Returns why the run was aborted, if it was: for a rank that waits outside the calls of this fabric.
     pub fn given_up(&self) -> Option<Error> {
         self.0.endpoint().given_up()
     }
 
-    /// Its end of the fabric alone, for another face.
+    /// Returns the endpoint alone, for another face.
     ///
     /// # Panics
     /// If an operation that was posted has not been completed.
@@ -58,8 +58,8 @@ impl ShmProcess {
         self.0.into_endpoint()
     }
 
-    /// Ends this rank's part of the run: completes what is still under way, tells the others and the launcher
-    /// of a failure, and gives the status that the process should exit with.
+    /// Ends this rank's part of the run: completes what is still in progress, reports a failure to the other ranks and
+    /// the launcher, and returns the status that the process should exit with.
     pub fn finish(self, outcome: Result<()>) -> i32 {
         self.0.finish(outcome)
     }

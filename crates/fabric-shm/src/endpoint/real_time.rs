@@ -1,4 +1,4 @@
-//! What a rank may ask of Linux so that other programs do not get between it and its deadlines.
+//! Requests to Linux that keep other programs away from a rank and its deadlines.
 
 use std::io;
 
@@ -6,8 +6,8 @@ use contract::{Isolation, Priority, PriorityGranted};
 
 use crate::system;
 
-/// Asks for a priority. Waiting ranks sleep soon where ranks are oversubscribed, so a fixed priority starves
-/// nobody for long.
+/// Requests a priority. Waiting ranks sleep soon if ranks are oversubscribed, so a fixed priority starves nobody for
+/// long.
 pub(super) fn set_priority(priority: Priority) -> PriorityGranted {
     let fixed = match priority {
         Priority::TimeShared => None,
@@ -21,7 +21,7 @@ pub(super) fn set_priority(priority: Priority) -> PriorityGranted {
     }
 }
 
-/// Switches an isolation on or off; `processor` is the one that the rank was started on.
+/// Switches an isolation on or off. `processor` is the one on which the rank was started.
 pub(super) fn isolate(
     isolation: Isolation,
     on: bool,
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_fixed_priority_can_be_given_back_or_the_refusal_says_what_helps() {
-        // In a thread of its own: the scheduling class belongs to the thread.
+        // In a thread of its own, because the scheduling class belongs to the thread.
         std::thread::spawn(|| match set_priority(Priority::Fixed(1)) {
             PriorityGranted::Granted => assert!(set_priority(Priority::TimeShared).is_granted()),
             PriorityGranted::Refused { why } => assert!(why.contains("ulimit -r"), "{why}"),

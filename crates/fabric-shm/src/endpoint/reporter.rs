@@ -1,4 +1,4 @@
-//! What a rank has to say to the launcher: bytes down a pipe, whole.
+//! Reports of a rank to the launcher through a pipe.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use contract::{Error, Result};
 
-/// A rank's way to the launcher, apart from the rank itself.
+/// A rank's connection to the launcher, separate from the rank itself.
 ///
-/// It cannot be sent to another thread: two of them would cut each other's reports in pieces.
+/// It is not `Send`: two threads would interleave the bytes of their reports.
 #[derive(Clone)]
 pub struct Reporter(Rc<File>);
 
@@ -18,7 +18,7 @@ impl Reporter {
         Reporter(Rc::new(File::from(pipe)))
     }
 
-    /// Hands `bytes` to the launcher, whole, and in the order of this rank's calls.
+    /// Passes `bytes` to the launcher as one report. Reports arrive in the order of this rank's calls.
     ///
     /// # Errors
     /// [`Error::System`] if the launcher no longer reads.

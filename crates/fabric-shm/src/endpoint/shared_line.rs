@@ -1,4 +1,4 @@
-//! The line of memory that all ranks see, for measuring what the hardware itself allows.
+//! The cache line that all ranks share, for measuring the limits of the hardware.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use contract::SharedLine;
 use crate::segment::SharedWords;
 use crate::system;
 
-/// Callers poll again after this at the latest, so that a rank whose partner died does not sleep for ever.
+/// Longest sleep before a caller polls again, so that a rank whose partner died does not sleep for ever.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// The half of `word` that holds its low 32 bits, which is all that a futex compares.
+/// Returns the low 32 bits of `word`, which is all that a futex compares.
 fn low_half(word: &AtomicU64) -> &AtomicU32 {
     let halves = std::ptr::from_ref(word).cast::<AtomicU32>();
     let low = if cfg!(target_endian = "little") { 0 } else { 1 };

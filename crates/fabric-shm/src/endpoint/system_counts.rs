@@ -1,10 +1,10 @@
-//! What Linux has counted of what takes a processor from a rank. Anybody may read it.
+//! Linux's counts of the events that take a processor from a rank. They are readable without privileges.
 
 use std::fs::read_to_string;
 
 use crate::system;
 
-/// The counts of this processor and of this thread, the most telling first.
+/// Returns the counts of this processor and of this thread, the most informative first.
 pub(super) fn read(processor: usize) -> Vec<(String, u64)> {
     let text = |path: &str| read_to_string(path).unwrap_or_default();
     let mut counts = Vec::new();
@@ -18,7 +18,7 @@ pub(super) fn read(processor: usize) -> Vec<(String, u64)> {
     counts
 }
 
-/// The rows of a table with a column for each processor: the label, the count in the column of this one, and the rest.
+/// Returns the rows of a table with a column for each processor: the label, the count of this one, and the rest.
 fn rows(table: &str, processor: usize) -> impl Iterator<Item = (&str, u64, Vec<&str>)> {
     let mut lines = table.lines();
     let columns: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
@@ -46,7 +46,7 @@ fn interrupts(table: &str, processor: usize) -> Vec<(String, u64)> {
     rows(table, processor).map(|(label, count, words)| (name(label, &words), count)).collect()
 }
 
-/// Without those that every tick of the timer brings.
+/// Returns the softirqs without those that every tick of the timer raises.
 fn softirqs(table: &str, processor: usize) -> Vec<(String, u64)> {
     const OF_TICKS: [&str; 4] = ["TIMER", "SCHED", "RCU", "HRTIMER"];
     rows(table, processor)
@@ -55,7 +55,7 @@ fn softirqs(table: &str, processor: usize) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// In ticks of 10 ms, the eighth number of the processor's line.
+/// Returns the stolen time: the eighth number of the processor's line, in ticks of 10 ms.
 fn steal(stat: &str, processor: usize) -> Option<(String, u64)> {
     let name = format!("cpu{processor}");
     let line = stat.lines().find(|line| line.split_whitespace().next() == Some(&name))?;
@@ -81,7 +81,7 @@ ERR:          7
         let expected = expected.map(|(name, count)| (name.to_string(), count));
         assert_eq!(named(2)[..2], expected);
         assert_eq!(named(0)[2], ("non-maskable interrupts".to_string(), 3));
-        // What is counted for all processors together has no column for each; an unknown one has none at all.
+        // Totals over all processors have no column for each, and an unknown processor has none at all.
         assert_eq!((named(2).len(), named(0).len(), named(1).len()), (3, 3, 0));
     }
 

@@ -1,5 +1,4 @@
-//! The receiving side: what to do with each cell that arrives, and with a receive that finds its message
-//! waiting.
+//! The receiving side: handles each cell that arrives, and each receive whose message is already here.
 
 use contract::{Envelope, Request, Result, Selector};
 
@@ -11,27 +10,26 @@ use super::operation::{Direction, Operation};
 use super::send::Outgoing;
 use crate::ring::{Body, INLINE_BYTES, copy_short};
 
-/// The message that a source is in the middle of: where its next bytes go.
+/// The destination of the next bytes of a message that a source has begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stream {
-    /// Nothing is begun.
+    /// No message has begun.
     #[default]
     None,
-    /// Into a receive.
+    /// A receive.
     Receive(Request),
-    /// At the end of the copy of the newest unexpected message of this source.
+    /// The end of the copy of this source's newest unexpected message.
     Unexpected {
-        /// Bytes still to come.
+        /// Number of bytes still to come.
         left: usize,
     },
 }
 
 impl Engine {
-    /// Starts to receive.
+    /// Starts a receive.
     ///
     /// # Safety
-    /// `room` bytes at `memory` are writable and nobody else's until the request has ended, or a call has
-    /// failed.
+    /// `room` bytes at `memory` are writable and not otherwise used until the request has ended, or a call has failed.
     #[inline(always)]
     pub(crate) unsafe fn start_receive(
         &mut self,
@@ -43,8 +41,8 @@ impl Engine {
         unsafe { self.start_receive_as(selector, memory, room, false) }
     }
 
-    /// Starts to receive. If `in_place`, a message in its sender's arena stays there, and the program reads
-    /// it there (`in_place`).
+    /// Starts a receive. If `in_place`, a message in its sender's arena stays there, and the program reads it there
+    /// (see `in_place`).
     ///
     /// # Safety
     /// As for `start_receive`.
@@ -74,8 +72,8 @@ impl Engine {
         Ok(request)
     }
 
-    /// Takes in what `source` has sent, until `wanted` has ended. A receive may have been posted for what
-    /// comes after it by then, so that no copy of it is needed.
+    /// Takes in what `source` has sent, until `wanted` has ended. By then a receive may have been posted for what
+    /// follows, which then needs no copy.
     pub(super) fn drain(&mut self, source: usize, wanted: Option<Request>) {
         let mut in_a_row = false;
         while let Some(ring) = &self.inbound[source].ring {
@@ -125,8 +123,8 @@ impl Engine {
         }
     }
 
-    /// Whether a message stays in its ring for now. No receive accepts it, but one may come soon, and a copy
-    /// would cost more than the message (decision 0020).
+    /// Returns whether a message stays in its ring for now. No receive accepts it yet, but one may be posted soon, and
+    /// a copy would cost more than the message (decision 0020).
     #[inline]
     fn defers_copy(&self, source: usize, body: &Body) -> bool {
         self.may_defer_copy
@@ -134,9 +132,9 @@ impl Engine {
             && !self.posted.accepts(&Engine::envelope(source, body, 0))
     }
 
-    /// Tries the shortest path: the oldest message of a known source, straight from its ring into `buffer`.
-    /// It is right only while no message is unexpected and no other receive is posted, for then the oldest
-    /// message in the ring is the next one to match.
+    /// Tries the shortest path: receives the oldest message of a known source directly from its ring into `buffer`.
+    /// Correct only while no message is unexpected and no other receive is posted, because then the oldest message in
+    /// the ring is the next one to match.
     #[inline]
     pub(super) fn receive_now(
         &mut self,
@@ -185,7 +183,7 @@ impl Engine {
         Envelope { context: body.context, source: source as u32, tag: body.tag, bytes, room: bytes }
     }
 
-    /// Takes in the oldest message of a source, which is short, without a copy of its cell.
+    /// Takes in the oldest message of a source, which is short, without copying its cell.
     #[inline(always)]
     fn take_short_from(&mut self, source: usize) {
         self.idle_polls = 0;
@@ -258,7 +256,7 @@ impl Engine {
         }
     }
 
-    /// How much of the message that a source is in the middle of is still to come.
+    /// Returns the number of bytes still to come of the message that a source has begun.
     fn left_bytes(&self, source: usize) -> usize {
         match self.inbound[source].stream {
             Stream::None => 0,
@@ -280,7 +278,7 @@ impl Engine {
         }
     }
 
-    /// Gives a new receive the unexpected message that it matches.
+    /// Matches a new receive with an unexpected message.
     fn accept(&mut self, request: Request, message: Unexpected) {
         let envelope = message.envelope;
         match message.contents {
@@ -291,7 +289,7 @@ impl Engine {
                 operation.begin(envelope);
                 operation.append(&copy);
                 if !operation.done {
-                    // The rest of it is still under way, and goes straight to the receive.
+                    // The rest of it is still in flight and goes directly to the receive.
                     self.inbound[envelope.source as usize].stream = Stream::Receive(request);
                 }
             }
@@ -305,8 +303,8 @@ impl Engine {
 /// `to` has room for `kept` bytes.
 #[inline(always)]
 unsafe fn take_short(body: &Body, rest: &[u8], to: *mut u8, kept: usize) {
-    // SAFETY: the payload has INLINE_BYTES and `rest` its own length. No more is copied, and no more than the
-    // caller has room for.
+    // SAFETY: the payload has INLINE_BYTES and `rest` its own length. No more is copied than these, nor than the caller
+    // has room for.
     unsafe {
         copy_short(body.payload.as_ptr().cast(), to, kept.min(INLINE_BYTES));
         if kept > INLINE_BYTES {
@@ -319,7 +317,7 @@ unsafe fn take_short(body: &Body, rest: &[u8], to: *mut u8, kept: usize) {
 use super::Inbound;
 
 impl Operation {
-    /// The receive has found its message.
+    /// Records the message that the receive has matched.
     #[inline(always)]
     pub(super) fn begin(&mut self, envelope: Envelope) {
         self.envelope = Envelope { room: self.room, ..envelope };

@@ -1,4 +1,4 @@
-//! Calls that wait, and what they check while they do. How they wait is next door (`waiting`).
+//! Blocking calls, and what they check while they wait. `waiting` implements the wait itself.
 
 use contract::{Envelope, Error, Request, Result, Selector};
 
@@ -7,22 +7,22 @@ use super::operation::Direction;
 use crate::segment::State;
 use crate::wait::{Backoff, BackoffStep};
 
-/// How often a blocking receive polls its source's ring before anything else: some microseconds.
+/// Number of polls of the source's ring with which a blocking receive begins: some microseconds.
 pub(crate) const FIRST_POLLS: u32 = 2000;
 
-/// How many messages of one window are under way at once. More would only fill the receiver's queue.
+/// Number of messages of one window in flight at once. More would only fill the receiver's queue.
 const WINDOW: usize = 64;
 
 impl Engine {
-    /// Sends; returns when `data` may be changed.
+    /// Sends, and returns when `data` may be changed.
     #[inline]
     pub(crate) fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
         self.check_alive()?;
         if to != self.me && self.send_now(to, context, tag, data) {
             return Ok(());
         }
-        // SAFETY: `data` is borrowed until this call returns. By then the request has ended, or the engine
-        // has failed and touches nothing again.
+        // SAFETY: `data` is borrowed until this call returns. By then the request has ended, or the engine has failed
+        // and no longer accesses it.
         let request = unsafe { self.start_send(to, context, tag, data.as_ptr(), data.len()) }?;
         if to == self.me && !self.operations[request].done {
             return Err(self.fail(Error::Deadlock {
@@ -35,7 +35,7 @@ impl Engine {
         self.wait(request).map(drop)
     }
 
-    /// Sends if the whole message goes into the ring at once; false if it does not.
+    /// Sends if the whole message goes into the ring at once. Otherwise returns false and has no effect.
     #[inline(always)]
     pub(crate) fn send_at_once(
         &mut self,
@@ -48,7 +48,7 @@ impl Engine {
         Ok(to != self.me && self.send_now(to, context, tag, data))
     }
 
-    /// Sends `data` `count` times, with up to [`WINDOW`] messages under way.
+    /// Sends `data` `count` times, with up to [`WINDOW`] messages in flight.
     pub(crate) fn send_window(
         &mut self,
         to: usize,
@@ -114,7 +114,7 @@ impl Engine {
         Ok(self.operations.end(request))
     }
 
-    /// Whether a request is done, after a poll.
+    /// Polls, and returns whether a request is done.
     pub(crate) fn test(&mut self, request: Request) -> Result<bool> {
         self.check_alive()?;
         if !self.operations[request].done {
@@ -126,14 +126,14 @@ impl Engine {
         Ok(self.operations[request].done)
     }
 
-    /// The oldest message that `selector` would accept and that has arrived.
+    /// Returns the oldest message that has arrived and that `selector` accepts.
     pub(crate) fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
         self.poll()?;
         Ok(self.unexpected.find(&selector).copied())
     }
 
-    /// Hides the oldest message that `selector` would accept from every receive but those for `context` and
-    /// `tag`. Returns what the message was.
+    /// Moves the oldest message that `selector` accepts to `context` and `tag`, where only receives for these match it.
+    /// Returns the envelope that the message had before.
     pub(crate) fn claim(
         &mut self,
         selector: Selector,
@@ -144,7 +144,7 @@ impl Engine {
         Ok(self.unexpected.claim(&selector, context, tag))
     }
 
-    /// Ends a receive that has found no message; false if it has found one.
+    /// Cancels a receive. Returns false if it has already matched a message.
     pub(crate) fn cancel_receive(&mut self, request: Request) -> bool {
         let cancelled = self.posted.remove(request);
         if cancelled {
@@ -153,7 +153,7 @@ impl Engine {
         cancelled
     }
 
-    /// Takes in what has arrived, and fails if the run was given up.
+    /// Takes in what has arrived, and fails if the run was aborted.
     pub(crate) fn poll(&mut self) -> Result<()> {
         self.check_alive()?;
         self.progress(None);
@@ -169,19 +169,19 @@ impl Engine {
         self.operations[request].done
     }
 
-    /// The message of a request that is done.
+    /// Returns the envelope of a request that is done.
     #[inline]
     pub(crate) fn envelope_of(&self, request: Request) -> Envelope {
         self.operations[request].envelope
     }
 
-    /// Forgets a request that is done, and returns its message.
+    /// Frees a request that is done, and returns its envelope.
     #[inline]
     pub(crate) fn end(&mut self, request: Request) -> Envelope {
         self.operations.end(request)
     }
 
-    /// Completes the sends under way whose receivers still run.
+    /// Completes the sends in progress whose receivers still run.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.check_alive()?;
         let pending: Vec<Request> = self.operations.iter_sends().map(|(send, _)| send).collect();
@@ -202,7 +202,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Fails if the run was given up, or if none of `requests` can ever end because the ranks they need have ended.
+    /// Fails if the run was aborted, or if none of `requests` can ever complete because the ranks they need have ended.
     pub(super) fn check_run(&mut self, requests: &[Request]) -> Result<()> {
         if self.segment.header().abort.is_raised() {
             let error = self.segment.header().abort.error();
@@ -222,8 +222,8 @@ impl Engine {
         Err(self.fail(error))
     }
 
-    /// Whether `rank` sends and takes nothing more that this rank can wait for. One that is only leaving still takes part
-    /// in what all do together, and a rank that is leaving itself waits for nothing else.
+    /// Returns whether `rank` will never again send or receive anything that this rank can wait for. A rank that is
+    /// only leaving still takes part in joint work, and a rank that is leaving itself waits for nothing else.
     fn has_ended(&self, rank: usize) -> bool {
         let state = |rank| self.segment.block(rank).state();
         rank != self.me
@@ -234,8 +234,8 @@ impl Engine {
             }
     }
 
-    /// Whether a request that is under way can never end, because the ranks that it needs have ended. What
-    /// they sent before may have arrived since the last poll.
+    /// Returns whether a request in progress can never complete because the ranks that it needs have ended. What they
+    /// sent before may have arrived since the last poll.
     pub(crate) fn is_hopeless(&self, request: Request) -> bool {
         match self.operations[request].direction {
             _ if self.operations[request].done => false,
@@ -244,7 +244,7 @@ impl Engine {
         }
     }
 
-    /// Whether all ranks that could send what `selector` accepts have ended.
+    /// Returns whether all ranks that could send what `selector` accepts have ended.
     pub(crate) fn none_will_send(&self, selector: Selector) -> bool {
         match selector.source {
             Some(source) => self.has_ended(source as usize),
@@ -255,8 +255,8 @@ impl Engine {
         }
     }
 
-    /// Says that this rank sends no messages of its own any more and takes none. Before the others see that,
-    /// all that it has sent is in its rings.
+    /// Declares that this rank sends and receives no messages of its own any more. Before the others see that,
+    /// everything that it has sent is in its rings.
     pub(crate) fn leave(&mut self) -> Result<()> {
         let mut backoff = Backoff::new(false);
         while !self.queued.is_empty() {
@@ -271,14 +271,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a wait asks whether its requests are hopeless: once any rank has left, and while the launcher wants to know
-    /// what this rank waits for.
+    /// Returns whether a wait must check whether its requests are hopeless: once any rank has left, and while the
+    /// launcher asks what this rank waits for.
     #[inline]
     pub(crate) fn any_has_left(&self) -> bool {
         self.telling.is_asked || self.segment.header().left() > 0
     }
 
-    /// The error of a request that is hopeless, which is also that of every call from now on.
+    /// Returns the error of a hopeless request. Every later call returns this error too.
     pub(crate) fn give_up_on(&mut self, request: Request) -> Error {
         let error = self.describe_hopeless(request);
         self.fail(error)

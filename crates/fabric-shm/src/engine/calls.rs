@@ -1,23 +1,22 @@
-//! Which collective each rank is in. Every call is numbered, and its number and call id stand where all ranks
-//! see them. So a rank that waits can find out that another is in a different call, instead of waiting for
-//! ever.
+//! The collective that each rank is in. Every call is numbered, and its number and call id are visible to all ranks. So
+//! a waiting rank can find out that another is in a different call, instead of waiting for ever.
 
 use collectives::plan::Collective;
 use contract::{Error, Reduction, Result};
 
 use super::Engine;
 
-/// How many of its own calls a rank remembers, to compare with ranks that are behind it.
+/// Number of its own calls that a rank keeps, to compare them with ranks that are behind it.
 const REMEMBERED: usize = 64;
 
-// A call id from the top: 4 bits of collective, 5 of reduction, 1 of whether it was started, 10 of root, 12 that depend
-// on the length.
+// Bits of a call id from the top: 4 of collective, 5 of reduction, 1 if it was started, 10 of root, 12 that depend on
+// the length.
 const LENGTH_BITS: u32 = 12;
 const ROOT_BITS: u32 = 10;
 const STARTED: u32 = 1 << (LENGTH_BITS + ROOT_BITS);
 const REDUCTION_BITS: u32 = 5;
 
-/// The call id: what all ranks must agree on in one call, in 32 bits.
+/// Returns the call id: everything that all ranks must agree on in one call, in 32 bits.
 #[inline]
 pub(crate) fn call_id(
     collective: Collective,
@@ -26,27 +25,27 @@ pub(crate) fn call_id(
     bytes: usize,
 ) -> u32 {
     let reduction = reduction.map_or(0, |one| 1 + one.element as u32 * 4 + one.operation as u32);
-    // Small lengths as they are, so that near ones differ; others are mixed.
+    // Small lengths are kept as they are, so that near ones differ; others are mixed.
     let length = (bytes ^ bytes.wrapping_mul(0x9e37_79b9) >> LENGTH_BITS) as u32;
     ((collective as u32 + 1) << REDUCTION_BITS | reduction) << (1 + ROOT_BITS + LENGTH_BITS)
         | (root as u32) << LENGTH_BITS
         | length & ((1 << LENGTH_BITS) - 1)
 }
 
-/// The call id of the same call where it is started and goes on meanwhile: it does not match one that waits.
+/// Returns the id of the same call as a started (non-blocking) one, which does not match a blocking one.
 #[inline]
 pub(crate) fn when_started(call_id: u32) -> u32 {
     call_id | STARTED
 }
 
-/// The collective of a call id.
+/// Returns the name of the collective of a call id.
 fn name(call_id: u32) -> &'static str {
-    // No call has the number 0, which fresh memory holds.
+    // No call has number 0, which fresh memory holds.
     let index = ((call_id >> 28) as usize).wrapping_sub(1);
     Collective::ALL.get(index).map_or("no collective", |(_, name)| name)
 }
 
-/// A call id in words.
+/// Describes a call id in words.
 pub(crate) fn describe(call_id: u32) -> String {
     let name = name(call_id);
     let root = (call_id >> LENGTH_BITS) & ((1 << ROOT_BITS) - 1);
@@ -67,7 +66,7 @@ pub(crate) fn describe(call_id: u32) -> String {
 /// This rank's own calls.
 pub(super) struct Calls {
     number: u32,
-    /// Depends on every call so far.
+    /// Hash of all calls so far.
     history: u32,
     remembered: [u32; REMEMBERED],
 }
@@ -79,7 +78,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// The id of the call with that number, if it is remembered.
+    /// Returns the id of call `number` if it is kept.
     fn of(&self, number: u32) -> Option<u32> {
         let age = self.number.wrapping_sub(number);
         (number != 0 && (age as usize) < REMEMBERED)
@@ -98,9 +97,9 @@ impl Engine {
         self.segment.block(self.me).call().publish(calls.number, call_id);
     }
 
-    /// Begins a barrier, whose call id so far says nothing of root and length; returns its call id, which depends on all
-    /// calls before it. A rank that alone took itself for the root of a broadcast has waited for nobody, and this is
-    /// where that shows.
+    /// Begins a barrier. Its call id so far holds no root and length; returns its call id with a hash of all earlier
+    /// calls. A rank that alone took itself for the root of a broadcast has waited for nobody, and the barrier detects
+    /// that.
     #[inline]
     pub(crate) fn enter_barrier(&mut self, call_id: u32) -> u32 {
         let own = call_id | self.calls.history & ((1 << (ROOT_BITS + LENGTH_BITS)) - 1);
@@ -122,7 +121,7 @@ impl Engine {
     }
 }
 
-/// The error that says which ranks are in which calls.
+/// Returns the error that names the ranks and their calls.
 pub(crate) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Error {
     let (own, theirs) = (describe(own), describe(theirs));
     let explanation = if own == theirs && own.ends_with("barrier") {
@@ -135,12 +134,12 @@ pub(crate) fn mismatch(rank: usize, own: u32, other: usize, theirs: u32) -> Erro
     Error::MismatchedCollective { explanation }
 }
 
-/// Whether two calls are the same one but for the length.
+/// Returns whether two calls differ at most in their length.
 pub(crate) fn differ_in_length_only(one: u32, other: u32) -> bool {
     one >> LENGTH_BITS == other >> LENGTH_BITS
 }
 
-/// The error of two calls that differ in nothing but their length.
+/// Returns the error of two calls that differ in nothing but their length.
 pub(crate) fn unequal_lengths(
     own: u32,
     expected_bytes: usize,

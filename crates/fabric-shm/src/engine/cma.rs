@@ -1,8 +1,8 @@
-//! Cross-memory attach: copies from one process's memory to another's through the kernel, without the ring
-//! (`process_vm_readv` and `process_vm_writev`).
+//! Cross-memory attach: copies between the memory of two processes by the kernel, without the ring (`process_vm_readv`
+//! and `process_vm_writev`).
 //!
-//! The ranks measure at the start whether it is permitted, and whether it is faster than fragments through
-//! the ring (decision 0023).
+//! At the start the ranks measure whether it is permitted, and whether it is faster than fragments through the ring
+//! (decision 0023).
 
 use std::io;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::primitive::{spin_loop, yield_processor};
 use crate::segment::{CmaVote, Segment};
 use crate::system::PAGE_BYTES;
 
-/// Whether this process and the others use cross-memory attach.
+/// The use of cross-memory attach by this process and the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cma {
     /// The user has switched it off.
@@ -25,46 +25,46 @@ pub(super) enum Cma {
     Allowed { fast: bool },
 }
 
-/// How much is read from the neighbour to measure cross-memory attach.
+/// Number of bytes that are read from the neighbour to measure cross-memory attach.
 const PROBE_BYTES: usize = 64 << 10;
-/// In how many parts it is read from the ring. The shortest time of a part counts, for a pause would spoil
-/// the sum.
+/// Number of parts in which they are read from the ring. The shortest time of a part counts, because a pause would
+/// distort the sum.
 const PROBE_PARTS: usize = 8;
 
-/// How often a rank polls for its neighbour before it yields.
+/// Number of polls for its neighbour before a rank yields.
 const POLLS_BEFORE_YIELD: u32 = 1000;
 
-/// What the neighbours read before the first message: memory of this process alone, and the ring to one of
+/// The memory that the neighbours read before the first message: memory of this process alone, and the ring to one of
 /// them.
 pub(super) struct Probe(Vec<u8>);
 
 impl Probe {
-    /// Writes what the neighbours read, before this rank joins.
+    /// Writes the memory that the neighbours read, before this rank joins.
     pub(super) fn publish(segment: &Segment, me: usize) -> Self {
         let probe = Probe(vec![1; PROBE_BYTES]);
         segment.block(me).set_probe(probe.0.as_ptr() as u64);
         let reader = (me + segment.ranks() - 1) % segment.ranks();
         let (ring, bytes) = ring_to_probe(segment, me, reader);
-        // SAFETY: the ring holds so many bytes, this rank is its only sender, and has sent nothing. Nobody
-        // reads it but the neighbour that measures, to which the contents do not matter.
+        // SAFETY: the ring holds this many bytes, this rank is its only sender, and it has sent nothing. Only the
+        // neighbour that measures reads it, and ignores the contents.
         unsafe { ring.write_bytes(1, bytes) };
         probe
     }
 
-    /// Writes to the ring once more, for a neighbour that is about to read it. A processor may have slept
-    /// while ranks waited for each other, and its caches are empty then. What it had written would come from
-    /// memory, and cross-memory attach would pass for the fast way. See
-    /// docs/measurements.md#a-probe-of-cold-caches-misleads.
+    /// Writes to the ring once more, for a neighbour that is about to read it. The processor may have slept while ranks
+    /// waited for each other, which empties its caches. What it had written would come from memory, and cross-memory
+    /// attach would wrongly seem the faster path. See docs/measurements.md#a-probe-of-cold-caches-misleads.
     fn refresh(segment: &Segment, me: usize) {
         let reader = (me + segment.ranks() - 1) % segment.ranks();
         let (ring, bytes) = ring_to_probe(segment, me, reader);
-        // SAFETY: as in `publish`. The neighbour waits for the flag, and reads nothing else of the ring
-        // before this rank sends.
+        // SAFETY: as in `publish`. The neighbour waits for the flag, and reads nothing else of the ring before this
+        // rank sends.
         unsafe { ring.write_bytes(2, bytes) };
         segment.block(me).set_probe_written();
     }
 
-    /// Reads the next rank's memory in both ways, and compares the times. That rank has joined.
+    /// Reads the next rank's memory both through the ring and by cross-memory attach, and compares the times. That rank
+    /// has joined.
     pub(super) fn try_neighbour(&self, segment: &Segment, me: usize) -> Cma {
         let neighbour = (me + 1) % segment.ranks();
         let block = segment.block(neighbour);
@@ -73,7 +73,7 @@ impl Probe {
         // The memory is written and the ring is read here, so that no page fault is measured.
         let mut room = vec![3; bytes];
         for page in (0..bytes).step_by(PAGE_BYTES) {
-            // SAFETY: inside the ring; what is read does not matter.
+            // SAFETY: inside the ring; the value read is ignored.
             std::hint::black_box(unsafe { ring.add(page).read_volatile() });
         }
         Probe::refresh(segment, me);
@@ -86,8 +86,8 @@ impl Probe {
         let mut part_s = f64::MAX;
         for index in 0..PROBE_PARTS {
             let start = Instant::now();
-            // SAFETY: the part lies in the ring and in `room`. The neighbour wrote there before it set the
-            // flag. It writes again only once it sends, and those bytes do not matter here.
+            // SAFETY: the part lies in the ring and in `room`. The neighbour wrote there before it set the flag. It
+            // writes again only once it sends, and those bytes are ignored here.
             unsafe {
                 let to = room.as_mut_ptr().add(index * part);
                 std::ptr::copy_nonoverlapping(ring.add(index * part), to, part);
@@ -98,30 +98,30 @@ impl Probe {
         let mut cma_s = f64::MAX;
         for _ in 0..3 {
             let start = Instant::now();
-            // SAFETY: `room` is this rank's own and as long as that.
+            // SAFETY: `room` is this rank's own and this long.
             let read = unsafe { read_memory(process, address, room.as_mut_ptr(), bytes) };
             if let Err(error) = read {
                 return Cma::Refused(error.raw_os_error().unwrap_or(0));
             }
             cma_s = cma_s.min(start.elapsed().as_secs_f64());
         }
-        // Through the ring another copy comes before this one, and overlaps with it but for a fragment. So
-        // cross-memory attach is fast if it takes less than twice as long as this copy. See
+        // Through the ring another copy precedes this one and overlaps with it but for one fragment. So cross-memory
+        // attach counts as fast if it takes less than twice as long as this copy. See
         // docs/measurements.md#when-cross-memory-attach-is-fast.
         Cma::Allowed { fast: cma_s < 2.0 * part_s * PROBE_PARTS as f64 }
     }
 }
 
-/// The bytes of the ring from one rank to another that are used for measuring.
+/// Returns the bytes of the ring from one rank to another that are used for measuring.
 fn ring_to_probe(segment: &Segment, sender: usize, receiver: usize) -> (*mut u8, usize) {
     let ring = segment.ring(sender, receiver);
     (ring.lines.start, PROBE_BYTES.min(ring.lines.bytes()))
 }
 
 impl Cma {
-    /// What all ranks decide from what each has found. The sender must choose the protocol that suits the
-    /// receiver, so cross-memory attach is the fast way for all ranks or for none. A rank that was
-    /// interrupted while it measured does not decide alone.
+    /// Combines what each rank has measured into a decision of all. The sender must choose the protocol that suits the
+    /// receiver, so cross-memory attach is fast for all ranks or for none. A rank that was interrupted while it
+    /// measured does not decide alone.
     pub(super) fn agree(self, segment: &Segment) -> Self {
         let vote = match self {
             Cma::Allowed { fast: true } => CmaVote::Fast,
@@ -135,13 +135,13 @@ impl Cma {
         }
     }
 
-    /// Whether every rank's memory can be read, and that is the fast way.
+    /// Returns whether every rank's memory can be read, and faster than through the ring.
     #[inline]
     pub(super) fn is_fast(self) -> bool {
         self == Cma::Allowed { fast: true }
     }
 
-    /// Whether every rank's memory can be read and written.
+    /// Returns whether every rank's memory can be read and written.
     pub(super) fn is_allowed(self) -> bool {
         matches!(self, Cma::Allowed { .. })
     }
@@ -162,15 +162,15 @@ impl Cma {
 }
 
 impl Engine {
-    /// Whether this rank reads and writes others' memory.
+    /// Returns whether this rank may read and write the memory of others.
     pub(crate) fn may_use_cma(&self) -> bool {
         self.cma.is_allowed()
     }
 
-    /// Copies from any memory of another rank. A failure is an error of this call alone.
+    /// Copies from any memory of another rank. A failure affects this call only.
     ///
     /// # Safety
-    /// `to` has room for `bytes` bytes, and the rank expects them to be read.
+    /// `to` has room for `bytes` bytes, and the other rank expects its memory to be read.
     pub(crate) unsafe fn read_memory_of(
         &self,
         rank: usize,
@@ -179,15 +179,15 @@ impl Engine {
         bytes: usize,
     ) -> Result<()> {
         let process = self.segment.block(rank).process();
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { read_memory(process, address, to, bytes) }
             .map_err(|error| cannot("read", rank, (address, bytes), &error))
     }
 
-    /// Copies to any memory of another rank. A failure is an error of this call alone.
+    /// Copies to any memory of another rank. A failure affects this call only.
     ///
     /// # Safety
-    /// `from` has `bytes` bytes, and the rank expects them there.
+    /// `from` has `bytes` bytes, and the other rank expects them there.
     pub(crate) unsafe fn write_memory_of(
         &self,
         rank: usize,
@@ -196,7 +196,7 @@ impl Engine {
         bytes: usize,
     ) -> Result<()> {
         let process = self.segment.block(rank).process();
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { write_memory(process, address, from, bytes) }
             .map_err(|error| cannot("write", rank, (address, bytes), &error))
     }
@@ -246,7 +246,7 @@ type Call = unsafe extern "C" fn(
 ) -> libc::ssize_t;
 
 /// # Safety
-/// As the two above.
+/// As for the two functions above.
 unsafe fn transfer(
     call: Call,
     process: libc::pid_t,

@@ -1,15 +1,14 @@
-//! In-place receives: messages that their receiver reads in their sender's arena (decision 0024).
+//! In-place receives: the receiver reads messages in their sender's arena (decision 0024).
 //!
-//! Every rank can read a message in an arena, so a receive that only wants to read it once need not copy it.
-//! The receiver keeps the RTS instead, and sends its FIN when the program releases the message.
+//! Every rank can read a message in an arena, so a receive that only reads it once need not copy it. The receiver keeps
+//! the RTS instead, and sends its FIN when the program releases the message.
 
 use contract::Request;
 
 use super::Engine;
 use super::message::{Location, Rts, kind, numbers};
 
-/// A message in its sender's arena, which the program of its receiver reads. Its sender waits until it is
-/// released.
+/// A message in its sender's arena that the program of its receiver reads. Its sender waits until it is released.
 #[derive(Debug)]
 pub(crate) struct InPlaceMessage {
     source: usize,
@@ -20,7 +19,7 @@ pub(crate) struct InPlaceMessage {
 }
 
 impl Engine {
-    /// Leaves a message with an RTS where it is, if the receive wants that and both ranks can.
+    /// Leaves a message with an RTS in place if the receive allows that and both ranks can.
     pub(super) fn keep_in_place(&mut self, request: Request, rts: Rts) -> bool {
         let operation = &mut self.operations[request];
         let Location::Arena(offset) = rts.location else { return false };
@@ -36,26 +35,26 @@ impl Engine {
         true
     }
 
-    /// The message of a receive that has just ended, if it stayed in place.
+    /// Returns the message of a receive that has just ended, if it stayed in place.
     pub(crate) fn take_in_place(&mut self, request: Request) -> Option<InPlaceMessage> {
         let at = self.in_place.iter().position(|(lent_to, _)| *lent_to == request)?;
         Some(self.in_place.swap_remove(at).1)
     }
 
-    /// The bytes of a message in place.
+    /// Returns the bytes of an in-place message.
     pub(crate) fn view<'a>(&'a self, message: &'a InPlaceMessage) -> &'a [u8] {
         let memory = self.segment.at_offset(message.offset, message.bytes);
         let memory =
             memory.expect("an in-place message lies in the arenas, which this rank has mapped");
-        // SAFETY: `at_offset` has checked the range. The sender's request keeps these bytes as they are until
-        // its FIN, which only `release` sends, and that takes the message. What the sender wrote before its
-        // RTS is visible, for the RTS came through its ring (release and acquire there).
+        // SAFETY: `at_offset` has checked the range. The sender's request keeps these bytes unchanged until its FIN,
+        // which only `release` sends, and that takes the message. What the sender wrote before its RTS is visible,
+        // because the RTS came through its ring (release and acquire there).
         unsafe { std::slice::from_raw_parts(memory, message.bytes) }
     }
 
-    /// Lets the sender have its memory back.
+    /// Gives the memory back to the sender.
     pub(crate) fn release(&mut self, message: InPlaceMessage) {
-        // Whatever was read of it was read before the cell of this FIN is released.
+        // Everything that was read of it was read before the cell of this FIN is released.
         self.send_control(message.source, numbers(kind::FIN, [message.theirs]));
     }
 }

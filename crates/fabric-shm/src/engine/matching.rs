@@ -1,7 +1,6 @@
-//! The two queues of matching: receives that wait for a message, and messages that wait for a receive.
+//! The two queues of matching: posted receives and unexpected messages.
 //!
-//! Both keep the order in which things came, and both are searched from the oldest, which is all that the
-//! rules of matching ask for.
+//! Both keep the order of arrival, and both are searched from the oldest entry. The rules of matching require no more.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -10,7 +9,7 @@ use contract::{Envelope, Request, Selector};
 
 use super::message::Rts;
 
-/// Receives without a message.
+/// The posted receives that have matched no message.
 #[derive(Default)]
 pub(super) struct PostedQueue {
     queue: VecDeque<(Selector, Request)>,
@@ -27,29 +26,29 @@ impl PostedQueue {
         self.queue.push_back((selector, request));
     }
 
-    /// Takes out `request`; false if it has found its message.
+    /// Removes `request`. Returns false if it has matched a message.
     pub(super) fn remove(&mut self, request: Request) -> bool {
         let index = self.queue.iter().position(|&(_, posted)| posted == request);
         index.is_some_and(|index| self.queue.remove(index).is_some())
     }
 
-    /// Whether `request` has found no message.
+    /// Returns whether `request` has matched no message.
     pub(super) fn holds(&self, request: Request) -> bool {
         self.queue.iter().any(|&(_, posted)| posted == request)
     }
 
-    /// Adds which requests wait to a hash.
+    /// Adds the requests in the queue to a hash.
     pub(super) fn hash_into(&self, hasher: &mut impl Hasher) {
         self.queue.iter().for_each(|(_, request)| request.0.hash(hasher));
     }
 
-    /// Whether there is a receive that accepts `envelope`.
+    /// Returns whether a receive accepts `envelope`.
     #[inline]
     pub(super) fn accepts(&self, envelope: &Envelope) -> bool {
         self.queue.iter().any(|(selector, _)| selector.accepts(envelope))
     }
 
-    /// Takes out the oldest receive that accepts `envelope`.
+    /// Removes and returns the oldest receive that accepts `envelope`.
     #[inline(always)]
     pub(super) fn take(&mut self, envelope: &Envelope) -> Option<Request> {
         // It is mostly the oldest one, and then nothing is moved.
@@ -66,15 +65,15 @@ impl PostedQueue {
     }
 }
 
-/// A message without a receive.
+/// An unexpected message.
 pub(super) struct Unexpected {
     pub(super) envelope: Envelope,
     pub(super) contents: Contents,
 }
 
-/// What is known of an unexpected message.
+/// The contents of an unexpected message.
 pub(super) enum Contents {
-    /// A copy of as much as has arrived.
+    /// A copy of the bytes that have arrived so far.
     Copy(Vec<u8>),
     /// The RTS of another rank.
     Rts(Rts),
@@ -82,13 +81,13 @@ pub(super) enum Contents {
     Own(Request),
 }
 
-/// Messages without a receive.
+/// The unexpected messages.
 pub(super) struct UnexpectedQueue {
     queue: VecDeque<Unexpected>,
 }
 
 impl UnexpectedQueue {
-    /// A queue with room for some messages, so that the first that comes early allocates nothing for it.
+    /// Creates a queue with room for some messages, so that the first early one needs no allocation.
     pub(super) fn with_room() -> Self {
         UnexpectedQueue { queue: VecDeque::with_capacity(16) }
     }
@@ -102,7 +101,7 @@ impl UnexpectedQueue {
         self.queue.push_back(message);
     }
 
-    /// The heads of all of them, the oldest first.
+    /// Returns the envelopes of all messages, the oldest first.
     pub(super) fn envelopes(&self) -> impl Iterator<Item = &Envelope> {
         self.queue.iter().map(|message| &message.envelope)
     }
@@ -111,8 +110,8 @@ impl UnexpectedQueue {
         self.envelopes().find(|one| selector.accepts(one))
     }
 
-    /// Moves the oldest message that `selector` accepts to another context and tag, and returns what it was.
-    /// It keeps its place, since the rest of it may be under way.
+    /// Moves the oldest message that `selector` accepts to another context and tag, and returns the envelope that it
+    /// had. It keeps its position, because the rest of it may still be in flight.
     pub(super) fn claim(
         &mut self,
         selector: &Selector,
@@ -125,7 +124,7 @@ impl UnexpectedQueue {
         Some(before)
     }
 
-    /// Takes out the oldest message that `selector` accepts.
+    /// Removes and returns the oldest message that `selector` accepts.
     #[inline(always)]
     pub(super) fn take(&mut self, selector: &Selector) -> Option<Unexpected> {
         if self.queue.is_empty() { None } else { self.take_any(selector) }
@@ -137,7 +136,7 @@ impl UnexpectedQueue {
         self.queue.remove(index)
     }
 
-    /// The copy of the message that `source` began last, to add to it.
+    /// Returns the copy of the message that `source` began last, for appending.
     pub(super) fn last_from(&mut self, source: u32) -> Option<&mut Vec<u8>> {
         let newest = self.queue.iter_mut().rev().find(|one| one.envelope.source == source)?;
         match &mut newest.contents {
@@ -152,8 +151,7 @@ mod tests {
     use super::*;
     use crate::engine::message::Location;
 
-    /// The rules of matching in the slowest and plainest way: of all pairs that fit, the one with the oldest
-    /// of each.
+    /// The rules of matching in their simplest form: of all pairs that match, the one with the oldest of each.
     #[derive(Default)]
     struct Model {
         receives: Vec<(Selector, u32)>,
@@ -203,7 +201,7 @@ mod tests {
                     let envelope = Envelope { context, source, tag, ..Envelope::default() };
                     let found = posted.take(&envelope).map(|request| request.0);
                     if found.is_none() {
-                        // The name travels as the request of an RTS.
+                        // The name takes the place of the request of an RTS.
                         let rts = Rts { request: name, location: Location::Address(0) };
                         unexpected.add(Unexpected { envelope, contents: Contents::Rts(rts) });
                     }

@@ -1,12 +1,12 @@
-//! What ranks send each other: the kinds of cells, and how numbers lie in their payloads.
+//! The kinds of cells that ranks send, and the layout of numbers in their payloads.
 
 use crate::ring::{Body, INLINE_BYTES, Payload};
 
-/// The kinds of cells. Numbers in a payload are listed in their order.
+/// The kinds of cells. The numbers in a payload are listed in their order.
 pub(super) mod kind {
     /// A whole message, in one cell or two.
     pub(crate) const SHORT: u8 = 1;
-    /// A message's beginning: its length (two words), the bytes that come with this cell.
+    /// The beginning of a message: its length (two words), and the bytes that come with this cell.
     pub(crate) const EAGER: u8 = 2;
     /// More of the message that this sender began last: the bytes that come with this cell.
     pub(crate) const MORE: u8 = 3;
@@ -24,7 +24,7 @@ pub(super) mod kind {
     pub(crate) const FIN: u8 = 8;
 }
 
-/// Where a rank's memory is, as the others see it.
+/// The location of a rank's memory, as the others see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     /// At this offset in the arenas, which every rank maps.
@@ -41,22 +41,22 @@ pub(super) struct Rts {
     pub(super) location: Location,
 }
 
-/// The first of a location's three words, if it is in an arena.
+/// The first of a location's three words if it is in an arena.
 const IN_ARENA: u32 = 1;
 
-/// A cell's body with numbers for its payload.
+/// Returns a cell's body with numbers as its payload.
 pub(super) fn numbers<const N: usize>(kind: u8, numbers: [u32; N]) -> Body {
     let mut payload: Payload = [0; INLINE_BYTES / 4];
     payload[..N].copy_from_slice(&numbers);
     Body { kind, inline_bytes: 0, lines: 0, tag: 0, context: 0, payload }
 }
 
-/// A length as two words of a payload.
+/// Returns a length as two words of a payload.
 pub(super) fn halves(bytes: usize) -> [u32; 2] {
     [bytes as u32, (bytes as u64 >> 32) as u32]
 }
 
-/// A location as three words of a payload.
+/// Returns a location as three words of a payload.
 pub(super) fn location_words(location: Location) -> [u32; 3] {
     let (flag, number) = match location {
         Location::Arena(offset) => (IN_ARENA, offset),

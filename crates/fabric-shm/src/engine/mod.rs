@@ -1,9 +1,9 @@
-//! The message engine: started operations, matching, and the protocols that move the bytes.
+//! The message engine: operations, matching, and the protocols that move the data.
 //!
-//! It knows raw memory, ranks, contexts and tags, and no interface: the contract's endpoint is one layer over
-//! it. One engine belongs to one thread; everything that it shares lies in the segment.
+//! It works on raw memory, ranks, contexts and tags, and knows no interface: the contract's endpoint is one layer above
+//! it. An engine belongs to one thread; everything that it shares lies in the segment.
 //!
-//! How a message travels, by its length:
+//! The protocol of a message depends on its length:
 //! * up to 108 bytes ([`SHORT_BYTES`](crate::ring::SHORT_BYTES)): in one cell, from 49 bytes on in two;
 //! * up to [`EAGER_LIMIT_BYTES`](limits::EAGER_LIMIT_BYTES) (less where rendezvous is faster: `limits`):
 //!   eagerly, through the byte ring, in fragments if need be; a receiver that has posted nothing keeps a
@@ -11,9 +11,9 @@
 //! * longer: by rendezvous. Once the receive is known, the message is copied from memory to memory where one
 //!   side reaches the other's, and follows in fragments otherwise.
 //!
-//! The path of a short message is forced into one function (`inline(always)`). What one function hands to
-//! another in memory is written in small parts and read at once in larger ones. Such a read waits until all
-//! stores before it have left the processor, and those to cells wait for lines of another processor. See
+//! The path of a short message is forced into one function (`inline(always)`). What one function passes to another in
+//! memory is written in small parts and read at once in larger ones. Such a read waits until all earlier stores have
+//! left the processor, and stores to cells wait for lines of another processor. See
 //! docs/measurements.md#short-path-in-one-function.
 
 mod arrive;
@@ -59,37 +59,37 @@ use telling::Telling;
 pub(crate) struct Engine {
     me: usize,
     choices: Choices,
-    /// By source; none until that rank has sent something.
+    /// By source; `None` until that rank has sent something.
     inbound: Vec<Inbound>,
     /// By destination.
     outbound: Vec<Outbound>,
     /// The sources that have ever sent something, in the order in which they were found.
     active: Vec<usize>,
-    /// The destinations with something queued.
+    /// The destinations with a non-empty queue.
     queued: Vec<usize>,
     operations: Operations,
     posted: PostedQueue,
     unexpected: UnexpectedQueue,
     cma: Cma,
     co_copies: Vec<CoCopy>,
-    /// In-place messages whose receives have not been asked for their end.
+    /// In-place messages whose receives have not ended yet.
     in_place: Vec<(Request, InPlaceMessage)>,
     calls: Calls,
     telling: Telling,
-    /// How many polls in a row have moved nothing.
+    /// Number of consecutive polls that have moved nothing.
     idle_polls: u32,
-    /// Whether this poll may leave messages in their rings.
+    /// True if this poll may leave messages in their rings.
     may_defer_copy: bool,
     sleep: Sleep,
-    /// The first error that cannot be mended; every later call returns it.
+    /// The first permanent error; every later call returns it.
     failure: Option<contract::Error>,
     /// Last, because everything above may point into it.
     segment: Segment,
 }
 
-/// How a rank sleeps that has a bell.
+/// How a rank with a bell sleeps.
 pub(crate) struct Sleep {
-    /// What wakes it as well, once it is readable.
+    /// Descriptor that also wakes it, once it is readable.
     pub(crate) wakes_too: Option<OwnedFd>,
     pub(crate) longest: Duration,
 }
@@ -102,15 +102,15 @@ struct Inbound {
 
 struct Outbound {
     ring: Producer,
-    /// Whether the receiver has been told to poll this ring.
+    /// True if the receiver has been added to poll this ring.
     receiver_knows: bool,
-    /// RTS that were sent and not yet answered.
+    /// Number of RTS that were sent and not yet answered.
     pending_rts: u32,
     queue: std::collections::VecDeque<Outgoing>,
 }
 
 impl Engine {
-    /// Joins the run as rank `me`; returns once all ranks have.
+    /// Joins the run as rank `me`. Returns once all ranks have joined.
     pub(crate) fn new(mut segment: Segment, me: usize) -> Self {
         segment.open_arenas(me);
         let choices = segment.header().choices();
@@ -139,7 +139,7 @@ impl Engine {
             choices,
             inbound: (0..ranks).map(|_| Inbound::default()).collect(),
             outbound,
-            // Room for all ranks, so that nothing is allocated later, whichever of them is busy first.
+            // Room for all ranks, so that nothing is allocated later, whichever of them is active first.
             active: Vec::with_capacity(ranks),
             queued: Vec::with_capacity(ranks),
             operations: Operations::default(),
@@ -168,28 +168,28 @@ impl Engine {
         self.inbound.len()
     }
 
-    /// How it sleeps, to change.
+    /// Returns its sleep settings mutably.
     pub(crate) fn sleep_mut(&mut self) -> &mut Sleep {
         &mut self.sleep
     }
 
-    /// Whether every rank has a processor, where that is known better than by the launcher. To be called before
-    /// anybody waits, and by all ranks alike.
+    /// Sets whether every rank has a processor, if the caller knows that better than the launcher. All ranks must make
+    /// the same call, before any of them waits.
     pub(crate) fn set_every_rank_has_a_processor(&mut self, has: bool) {
         self.choices.every_rank_has_a_processor = has;
     }
 
-    /// Whether a receive that was posted has found its message.
+    /// Returns whether a posted receive has matched a message.
     pub(crate) fn is_matched(&self, receive: Request) -> bool {
         !self.posted.holds(receive)
     }
 
-    /// Whether anything that this rank has sent is not in its ring.
+    /// Returns whether anything that this rank has sent is not yet in its ring.
     pub(crate) fn has_queued(&self) -> bool {
         !self.queued.is_empty()
     }
 
-    /// Whether anything that this rank has sent may still be taken.
+    /// Returns whether anything that this rank has sent may still be received.
     pub(crate) fn is_sending(&self) -> bool {
         self.operations.iter_sends().any(|(_, one)| match one.direction {
             operation::Direction::Send { to } => {
@@ -203,13 +203,13 @@ impl Engine {
         &self.segment
     }
 
-    /// Whether there are more ranks than processors.
+    /// Returns whether there are more ranks than processors.
     #[inline]
     pub(crate) fn is_oversubscribed(&self) -> bool {
         !self.choices.every_rank_has_a_processor
     }
 
-    /// The choices that a reader of measurements wants to know.
+    /// Describes the choices that matter to readers of measurements.
     pub(crate) fn describe(&self) -> BTreeMap<String, String> {
         let waiting = if self.choices.every_rank_has_a_processor {
             "spin; yield now and then after 50 us"
@@ -246,13 +246,13 @@ impl Engine {
         ])
     }
 
-    /// From which lengths on messages are copied once, or by both sides.
+    /// Returns the lengths from which messages are copied once, and by both sides.
     pub(crate) fn copies_from_bytes() -> [usize; 2] {
         [ARENA_RENDEZVOUS_FROM_BYTES + 1, RECEIVER_ASKS_HELP_FROM_BYTES]
     }
 
-    /// Refuses every call after a failure that cannot be mended: memory of the call that failed may be gone,
-    /// and must not be touched any more.
+    /// Refuses every call after a permanent failure: memory of the call that failed may be gone and must not be
+    /// accessed.
     #[inline]
     pub(crate) fn check_alive(&self) -> Result<()> {
         match &self.failure {
@@ -274,14 +274,14 @@ impl Engine {
         }
     }
 
-    /// Takes in what has arrived, until `wanted` has ended, and sends on what is queued.
+    /// Takes in what has arrived, until `wanted` has ended, and sends what is queued.
     fn progress(&mut self, wanted: Option<Request>) {
         self.may_defer_copy = false;
         self.move_messages(wanted);
     }
 
-    /// The same for one of many polls: it may leave a message in its ring for a while that no receive
-    /// accepts. It is not enough where something depends on one poll having seen everything.
+    /// As `progress`, for one of many polls: it may temporarily leave a message in its ring that no receive accepts.
+    /// Not sufficient if a single poll must have seen everything.
     fn progress_in_a_wait(&mut self, wanted: Option<Request>) {
         self.may_defer_copy = true;
         self.idle_polls = self.idle_polls.saturating_add(1);
@@ -313,7 +313,7 @@ impl Engine {
                 if self.inbound[sender].ring.is_none() {
                     let place = self.segment.ring(sender, self.me);
                     let back = self.segment.ring(self.me, sender);
-                    // SAFETY: as for the producers; we are the only receiver.
+                    // SAFETY: as for the producers; this rank is the only receiver.
                     self.inbound[sender].ring = Some(unsafe { Consumer::new(place, back) });
                     self.active.push(sender);
                 }

@@ -1,4 +1,4 @@
-//! Started operations: what the engine knows of each until it is asked for its end.
+//! Operations: the engine's record of each until the program has completed it.
 
 use std::hash::{Hash, Hasher};
 
@@ -16,21 +16,20 @@ pub(super) struct Operation {
     pub(super) direction: Direction,
     /// The user's memory; never written for a send.
     pub(super) memory: *mut u8,
-    /// The length of that memory.
+    /// Length of that memory.
     pub(super) room: usize,
-    /// Bytes that have arrived or left.
+    /// Number of bytes that have arrived or left.
     pub(super) moved: usize,
-    /// The message, once it is known.
+    /// Envelope of the message, once it is known.
     pub(super) envelope: Envelope,
     pub(super) done: bool,
-    /// Whether a message goes by rendezvous at any length, so that its end says that a receive has taken it.
+    /// True if a message goes by rendezvous at any length, so that its end implies that a receive has matched it.
     pub(super) rendezvous: bool,
-    /// Whether a message may stay where its sender has it.
+    /// True if a message may stay in its sender's memory.
     pub(super) in_place: bool,
 }
 
-/// The operations under way. Their places are used again, so that a program in its steady state allocates
-/// nothing.
+/// The operations in progress. Their places are reused, so that a program in its steady state allocates nothing.
 #[derive(Default)]
 pub(super) struct Operations {
     places: Vec<Operation>,
@@ -48,20 +47,20 @@ impl Operations {
         Request((self.places.len() - 1) as u32)
     }
 
-    /// Forgets an operation that has ended, and returns its message.
+    /// Frees an operation that has ended, and returns its envelope.
     #[inline(always)]
     pub(super) fn end(&mut self, request: Request) -> Envelope {
         self.free.push(request.0);
         self[request].envelope
     }
 
-    /// Adds how far each has come to a hash.
+    /// Adds the progress of each operation to a hash.
     pub(super) fn hash_into(&self, hasher: &mut impl Hasher) {
         self.places.iter().for_each(|one| (one.moved, one.done).hash(hasher));
         self.free.len().hash(hasher);
     }
 
-    /// The sends that are under way.
+    /// Returns the sends in progress.
     pub(super) fn iter_sends(&self) -> impl Iterator<Item = (Request, &Operation)> {
         let sends = self.places.iter().enumerate();
         sends

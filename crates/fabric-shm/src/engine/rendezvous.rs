@@ -1,9 +1,9 @@
-//! Long messages, which are copied from the sender's memory to the receiver's.
+//! The rendezvous protocol: long messages, which are copied from the sender's memory to the receiver's.
 //!
-//! The sender's RTS says where the message lies. Once the receiver has a receive for it, it copies the
-//! message and sends a FIN. From [`RECEIVER_ASKS_HELP_FROM_BYTES`] on the receiver first asks the sender for
-//! co-copy: each side claims the next chunk off a counter in the segment until none is left. A sender that is
-//! busy claims none, and the receiver does it all.
+//! The sender's RTS holds the location of the message. Once a receive has matched it, the receiver copies the message
+//! and sends a FIN. From [`RECEIVER_ASKS_HELP_FROM_BYTES`] on the receiver first asks the sender for co-copy: each side
+//! claims the next chunk from a counter in the segment until none is left. A busy sender claims none, and the receiver
+//! copies everything.
 
 use contract::{Envelope, Error, Request, Result};
 
@@ -16,7 +16,7 @@ use super::message::{Location, Rts, halves, kind, location_from, location_words,
 use crate::primitive::spin_loop;
 use crate::segment::{HELP_SLOTS, HelpSlot};
 
-/// How long a failing rank waits for a helper to finish its chunk.
+/// Number of polls for which a failing rank waits for a helper to finish its chunk.
 const HELPER_POLLS: u32 = 10_000_000;
 
 /// A receive that waits for the last chunk of its helper.
@@ -26,12 +26,12 @@ pub(super) struct CoCopy {
     theirs: u32,
     slot: usize,
     generation: u32,
-    /// The chunks that the helper has to have done.
+    /// Number of chunks that the helper must complete.
     helped: u32,
 }
 
 impl Engine {
-    /// Where the others find `bytes` bytes at `memory`.
+    /// Returns the location under which the others find `bytes` bytes at `memory`.
     pub(super) fn location_of(&self, memory: *const u8, bytes: usize) -> Location {
         match self.segment.offset_in_arenas(memory, bytes) {
             Some(offset) => Location::Arena(offset),
@@ -39,7 +39,7 @@ impl Engine {
         }
     }
 
-    /// Whether this rank reaches memory there without the ring.
+    /// Returns whether this rank can access memory there without the ring.
     fn reaches(&self, location: Location) -> bool {
         match (location, self.cma) {
             (Location::Arena(_), _) => self.segment.has_arenas(),
@@ -48,8 +48,8 @@ impl Engine {
         }
     }
 
-    /// Answers an RTS for a receive: copies the message if its location can be reached, and asks for
-    /// fragments with a CTS otherwise.
+    /// Answers an RTS for a receive: copies the message if its location is accessible, and otherwise requests fragments
+    /// with a CTS.
     pub(super) fn accept_rts(&mut self, request: Request, envelope: Envelope, rts: Rts) {
         self.operations[request].begin(envelope);
         if self.keep_in_place(request, rts) {
@@ -112,8 +112,7 @@ impl Engine {
         self.poll_co_copies();
     }
 
-    /// Copies a part of a message into its receive. Returns false if that failed, which ends the engine's
-    /// work.
+    /// Copies a part of a message into its receive. Returns false if that failed, which is permanent.
     fn copy_to_receive(
         &mut self,
         request: Request,
@@ -125,7 +124,7 @@ impl Engine {
         // SAFETY: `start + bytes` is within the receive's room, which the caller of `start_receive` promised.
         let to = unsafe { operation.memory.add(start) };
         let copied = match location {
-            // SAFETY: the sender's request holds this memory until our FIN.
+            // SAFETY: the sender's request keeps this memory until our FIN.
             Location::Arena(offset) => unsafe {
                 self.segment.copy_from_arenas(offset + start, to, bytes);
                 Ok(())
@@ -157,8 +156,7 @@ impl Engine {
         {
             let start = chunk as usize * chunk_bytes(bytes);
             let length = chunk_bytes(bytes).min(bytes - start);
-            // SAFETY: the caller of `start_send` promised `room` bytes, and the receiver counts no more than
-            // that.
+            // SAFETY: the caller of `start_send` promised `room` bytes, and the receiver counts no more than that.
             let from = unsafe { operation.memory.add(start) };
             let copied = match location {
                 // SAFETY: the receiver keeps this memory until all claimed chunks are done.
@@ -181,7 +179,7 @@ impl Engine {
         self.wake(source);
     }
 
-    /// Completes the receives whose helpers have done their chunks.
+    /// Completes the receives whose helpers have completed their chunks.
     pub(super) fn poll_co_copies(&mut self) {
         let mut index = 0;
         while index < self.co_copies.len() {
@@ -203,16 +201,16 @@ impl Engine {
         self.send_control(source, numbers(kind::FIN, [theirs]));
     }
 
-    /// Whether cross-memory attach is the fast way, for all ranks.
+    /// Returns whether cross-memory attach is fast, for all ranks.
     #[inline]
     pub(crate) fn uses_cma(&self) -> bool {
         self.cma.is_fast()
     }
 
-    /// Copies from another rank's memory. A failure ends the engine's work.
+    /// Copies from another rank's memory. A failure is permanent.
     ///
     /// # Safety
-    /// `to` has room for `bytes` bytes, and the rank leaves its own alone meanwhile.
+    /// `to` has room for `bytes` bytes, and the other rank does not modify its own meanwhile.
     pub(crate) unsafe fn read_from(
         &mut self,
         rank: usize,
@@ -226,10 +224,10 @@ impl Engine {
         read.map_err(|error| self.fail(cannot_copy(rank as u32, &error)))
     }
 
-    /// Copies to another rank's memory. A failure ends the engine's work.
+    /// Copies to another rank's memory. A failure is permanent.
     ///
     /// # Safety
-    /// `from` holds `bytes` bytes, and the rank expects them at `to`.
+    /// `from` holds `bytes` bytes, and the other rank expects them at `to`.
     pub(crate) unsafe fn write_to(
         &mut self,
         rank: usize,
@@ -243,7 +241,7 @@ impl Engine {
         written.map_err(|error| self.fail(cannot_copy(rank as u32, &error)))
     }
 
-    /// Keeps helpers away from memory that is about to be given up.
+    /// Keeps helpers away from memory that is about to be released.
     pub(super) fn close_co_copies(&mut self) {
         for one in std::mem::take(&mut self.co_copies) {
             let slot: &HelpSlot = self.segment.block(self.me).help_slot(one.slot);

@@ -11,18 +11,18 @@ use crate::ring::{Body, SHORT_BYTES, lines_for};
 
 /// Something for another rank that is not yet in its ring.
 pub(super) enum Outgoing {
-    /// A message of which nothing has gone yet.
+    /// A message of which nothing has been sent yet.
     Begin(Request),
     /// The rest of a message.
     Continue(Request),
     /// The data of a message whose RTS was answered by a CTS, for the receiver's request.
     Data(Request, u32),
-    /// A cell of the protocol.
+    /// A control cell of the protocol.
     Control(Body),
 }
 
 impl Engine {
-    /// Starts to send.
+    /// Starts a send.
     ///
     /// # Safety
     /// `bytes` bytes at `memory` stay readable and unchanged until the request has ended, or a call has failed.
@@ -38,8 +38,7 @@ impl Engine {
         unsafe { self.start_send_as(to, context, tag, memory, bytes, false) }
     }
 
-    /// Starts to send. If `rendezvous`, the request ends only once a receive has taken the message, at any
-    /// length.
+    /// Starts a send. If `rendezvous`, the request ends only once a receive has matched the message, at any length.
     ///
     /// # Safety
     /// As for `start_send`.
@@ -72,7 +71,7 @@ impl Engine {
         Ok(request)
     }
 
-    /// Tries the shortest path: a message that fits one cell and its lines, straight into the ring.
+    /// Tries the shortest path: sends a message that fits one cell and its lines directly into the ring.
     #[inline(always)]
     pub(super) fn send_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
         if data.len() > CMA_RENDEZVOUS_FROM_BYTES && self.uses_cma_early(to) {
@@ -107,8 +106,8 @@ impl Engine {
         true
     }
 
-    /// The same for a message of several fragments, if the ring has room for all of them. Then the message
-    /// need not become a request. See docs/measurements.md#fragments-without-a-request.
+    /// As `send_now`, for a message of several fragments, if the ring has room for all of them. Then the message needs
+    /// no request. See docs/measurements.md#fragments-without-a-request.
     #[inline(never)]
     fn send_fragments_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
         if data.len() > self.eager_limit_bytes(to)
@@ -127,7 +126,7 @@ impl Engine {
         true
     }
 
-    /// The longest message to `to` that goes eagerly, from memory outside the arenas.
+    /// Returns the length of the longest eager message to `to` from memory outside the arenas.
     fn eager_limit_bytes(&self, to: usize) -> usize {
         match self.uses_cma_early(to) {
             true => CMA_RENDEZVOUS_FROM_BYTES,
@@ -135,20 +134,19 @@ impl Engine {
         }
     }
 
-    /// Whether messages of medium length go by rendezvous for cross-memory attach, instead of through the
-    /// ring.
+    /// Returns whether messages of medium length go by rendezvous with cross-memory attach instead of through the ring.
     fn uses_cma_early(&self, to: usize) -> bool {
         self.cma.is_fast() && (self.outbound[to].pending_rts == 0 || !self.posted.is_empty())
     }
 
-    /// An RTS was answered by a CTS or a FIN.
+    /// Records that an RTS was answered by a CTS or a FIN.
     pub(super) fn rts_answered(&mut self, request: Request) {
         if let Direction::Send { to } = self.operations[request].direction {
             self.outbound[to as usize].pending_rts -= 1;
         }
     }
 
-    /// Sends a cell of the protocol, at once if nothing is queued before it.
+    /// Sends a control cell, at once if nothing is queued before it.
     pub(super) fn send_control(&mut self, to: usize, body: Body) {
         let outbound = &mut self.outbound[to];
         if outbound.queue.is_empty() && outbound.ring.has_room() {
@@ -172,7 +170,7 @@ impl Engine {
         while index < self.queued.len() {
             let to = self.queued[index];
             self.push_to(to);
-            // `push_to` takes `to` out of the list once its queue is empty, and the others move up.
+            // `push_to` removes `to` from the list once its queue is empty, and the others move up.
             index += usize::from(self.queued.get(index) == Some(&to));
         }
     }
@@ -188,7 +186,7 @@ impl Engine {
         self.queued.retain(|&queued| queued != to);
     }
 
-    /// Sends one thing; returns what is left of it if the ring is full.
+    /// Sends one item. Returns what is left of it if the ring is full.
     fn push_one(&mut self, to: usize, outgoing: Outgoing) -> Option<Outgoing> {
         match outgoing {
             Outgoing::Control(body) => {
@@ -208,7 +206,7 @@ impl Engine {
         }
     }
 
-    /// The first cell of a message.
+    /// Sends the first cell of a message. Returns what is left of it.
     fn begin(&mut self, to: usize, request: Request) -> Option<Outgoing> {
         let Operation { envelope, memory, room, rendezvous, .. } = self.operations[request];
         // SAFETY: the caller of `start_send` promised `room` readable bytes.
@@ -245,8 +243,8 @@ impl Engine {
         None
     }
 
-    /// Pushes as much of a message as there is room for, where `before` bytes have gone already. Returns how
-    /// many have gone now. `first` makes the first cell, from the number of bytes in it.
+    /// Pushes as much of a message as there is room for, of which `before` bytes were pushed already. Returns the
+    /// number of bytes pushed now. `first` makes the first cell, from the number of bytes in it.
     #[inline]
     fn push_fragments(
         &mut self,
@@ -275,8 +273,8 @@ impl Engine {
         moved
     }
 
-    /// Pushes as much of a request's data as there is room for. `first` makes the first cell, from the number
-    /// of bytes in it.
+    /// Pushes as much of a request's data as there is room for. `first` makes the first cell, from the number of bytes
+    /// in it.
     fn push_fragment(
         &mut self,
         to: usize,
@@ -288,7 +286,7 @@ impl Engine {
         let data = unsafe { std::slice::from_raw_parts(memory, room) };
         let moved = self.push_fragments(to, data, before, &first);
         if moved > before {
-            // A rank that waits for its own sends need not copy yet what waits to come in.
+            // A rank that waits for its own sends need not copy incoming messages yet.
             self.idle_polls = 0;
         }
         let operation = &mut self.operations[request];
@@ -344,7 +342,7 @@ impl Engine {
         let source = self.operations[send];
         let target = &mut self.operations[receive];
         let bytes = source.room.min(target.room);
-        // SAFETY: both callers promised their memory, and a receive's is nobody else's.
+        // SAFETY: both callers promised their memory, and nothing else uses a receive's.
         unsafe { std::ptr::copy(source.memory, target.memory, bytes) };
         target.envelope = Envelope { room: target.room, ..source.envelope };
         target.done = true;

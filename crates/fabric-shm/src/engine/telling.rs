@@ -1,7 +1,7 @@
-//! What a rank that waits for long tells the launcher (`segment::WaitNote`), and how it finds out what it waits for.
+//! Reports to the launcher about a long wait (`segment::WaitNote`), and how the rank finds out what it waits for.
 //!
-//! A wait knows its end by a function. While [`Telling::is_asked`], that function is called once more, and asks of each
-//! request that it waits for whether it is hopeless. These requests are noted.
+//! A wait knows its end by a function. While [`Telling::is_asked`], that function is called once more and checks for
+//! each request that it waits for whether it is hopeless. These requests are noted.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,35 +13,35 @@ use super::operation::Direction;
 use crate::callers;
 use crate::segment::{Answer, PollState};
 
-/// The most things that a rank says it waits for; a program may wait for thousands.
+/// Maximum number of items that a rank says it waits for; a program may wait for thousands.
 const NAMED: usize = 6;
 
-/// What the engine tells of its long waits.
+/// The engine's reports of its long waits.
 #[derive(Default)]
 pub(super) struct Telling {
-    /// Whether the launcher wants to know what this rank waits for.
+    /// True if the launcher asks what this rank waits for.
     pub(super) is_asked: bool,
-    /// Changes of what this rank has under way that show nowhere else in it.
+    /// Number of state changes of this rank that no other part of it shows.
     pub(super) moves: u64,
-    /// Whether something else than messages and collectives may end a wait.
+    /// True if something else than messages and collectives may end a wait.
     pub(super) has_other_ends: bool,
     awaited: RefCell<Vec<Awaited>>,
-    /// What collectives that were started wait for, whether or not this rank waits for them.
+    /// What started collectives wait for, whether or not this rank waits for them.
     started: RefCell<Vec<Awaited>>,
 }
 
 impl Engine {
-    /// Counts that something was done in a collective which others see.
+    /// Counts an action in a collective that others can see.
     pub(crate) fn count_move(&mut self) {
         self.telling.moves = self.telling.moves.wrapping_add(1);
     }
 
-    /// From now on no wait of this rank counts as one that cannot end.
+    /// Excludes the waits of this rank from those that can be proved endless.
     pub(crate) fn expect_other_ends(&mut self) {
         self.telling.has_other_ends = true;
     }
 
-    /// Notes something that this rank waits for, if it is asked.
+    /// Notes something that this rank waits for, if the launcher asks.
     #[inline]
     pub(crate) fn note_awaited(&self, awaited: impl FnOnce() -> Awaited) {
         if self.telling.is_asked {
@@ -49,14 +49,14 @@ impl Engine {
         }
     }
 
-    /// The same for a collective that was started.
+    /// As [`note_awaited`](Engine::note_awaited), for a started collective.
     pub(crate) fn note_started(&self, awaited: impl FnOnce() -> Awaited) {
         if self.telling.is_asked {
             self.telling.started.borrow_mut().push(awaited());
         }
     }
 
-    /// The same for an operation that is under way.
+    /// As [`note_awaited`](Engine::note_awaited), for an operation in progress.
     #[inline]
     pub(crate) fn note_request(&self, request: Request) {
         if self.telling.is_asked && !self.is_done(request) {
@@ -64,7 +64,7 @@ impl Engine {
         }
     }
 
-    /// The same for a message that is probed for.
+    /// As [`note_awaited`](Engine::note_awaited), for a message that is probed for.
     #[inline]
     pub(crate) fn note_probe(&self, selector: Selector) {
         self.note_awaited(|| Awaited::Message(selector));
@@ -83,14 +83,14 @@ impl Engine {
         }
     }
 
-    /// Before the poll of which [`tell_wait`](Engine::tell_wait) tells.
+    /// Prepares for the poll whose result [`tell_wait`](Engine::tell_wait) reports.
     pub(super) fn begin_to_tell(&mut self) {
         self.telling.awaited.borrow_mut().clear();
         self.telling.started.borrow_mut().clear();
         self.telling.is_asked = self.segment.block(self.me).wait_note().question().is_some();
     }
 
-    /// Tells that a poll for everything has found nothing, and answers what this rank waits for.
+    /// Reports that a poll for everything was idle, and answers what this rank waits for.
     pub(super) fn tell_wait(&mut self) {
         let is_asked = std::mem::take(&mut self.telling.is_asked);
         if self.telling.has_other_ends {
@@ -107,7 +107,7 @@ impl Engine {
         }
     }
 
-    /// Answers the launcher what this rank waits for, and further lines about it.
+    /// Answers the launcher's question what this rank waits for, with further lines about it.
     pub(crate) fn answer(&self, awaited: &[Awaited], remarks: &[String]) {
         let note = self.segment.block(self.me).wait_note();
         let Some(question) = note.question() else { return };
@@ -121,15 +121,15 @@ impl Engine {
         note.answer(question, &Answer { text: lines.join("\n"), callers: callers.addresses });
     }
 
-    /// Says that a long wait is over.
+    /// Declares that a long wait is over.
     #[cold]
     pub(crate) fn end_long_wait(&mut self) {
         self.telling.is_asked = false;
         self.segment.block(self.me).wait_note().end();
     }
 
-    /// A number that is another one after anything of this rank's has moved: it has taken something from a ring or put
-    /// something there, or a request, a queue or a collective has changed.
+    /// Returns a number that changes whenever anything of this rank has moved: it has taken something from a ring or
+    /// put something there, or a request, a queue or a collective has changed.
     fn state_number(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.telling.moves.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! How calls wait: they poll, yield, sleep, and tell the launcher once that has taken long.
+//! The waits of blocking calls: they poll, yield, sleep, and report to the launcher once a wait is long.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::Engine;
 use crate::wait::{self, Backoff, BackoffStep};
 
 impl Engine {
-    /// Waits until one of several requests is done; returns its index, the lowest if several are.
+    /// Waits until one of several requests is done. Returns its index, the lowest if several are.
     pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.check_alive()?;
         let mut backoff = Backoff::new(self.choices.every_rank_has_a_processor);
@@ -40,8 +40,8 @@ impl Engine {
         }
     }
 
-    /// Waits, with the engine of `owner` at work, until `done` returns true. `done` is called after every
-    /// poll, may use the engine, and must not wait itself.
+    /// Waits until `done` returns true while the engine of `owner` makes progress. `done` is called after every poll,
+    /// may use the engine, and must not wait itself.
     pub(crate) fn wait_until<T>(
         owner: &mut T,
         engine: fn(&mut T) -> &mut Engine,
@@ -95,7 +95,7 @@ impl Engine {
         }
     }
 
-    /// Polls for everything; tells the launcher that this has found nothing, if so. Returns whether the wait is over.
+    /// Polls for everything and reports to the launcher if the poll was idle. Returns whether the wait is over.
     #[cold]
     fn poll_and_tell<T>(
         backoff: &mut Backoff,
@@ -104,7 +104,7 @@ impl Engine {
         done: &mut dyn FnMut(&mut T) -> bool,
     ) -> Result<bool> {
         engine(owner).begin_to_tell();
-        // A failure is told by the end of the wait.
+        // The end of the wait reports a failure.
         backoff.note_told();
         engine(owner).poll()?;
         if done(owner) {
@@ -133,7 +133,7 @@ impl Engine {
         Ok(())
     }
 
-    /// For a program that looks again and again: sleeps until something comes, but no longer than `longest`. Returns whether
+    /// Sleeps until something arrives, at most for `longest`: for a program that polls repeatedly. Returns whether
     /// anything has moved since the last such call; then it has not slept.
     pub(crate) fn sleep_a_while(&mut self, longest: Duration) -> Result<bool> {
         let has_moved = self.idle_polls == 0;
@@ -151,8 +151,8 @@ impl Engine {
         Ok(false)
     }
 
-    /// Sleeps until another rank wakes this one, or what [`Sleep`](super::Sleep) names does. Returns whether the sleep
-    /// ran out.
+    /// Sleeps until another rank wakes this one, or the descriptor in [`Sleep`](super::Sleep) does. Returns whether the
+    /// sleep ran out.
     fn sleep(&self) -> bool {
         self.sleep_at_most(self.sleep.longest)
     }
@@ -165,7 +165,7 @@ impl Engine {
                 let wakes_too = self.sleep.wakes_too.as_ref().map(AsFd::as_fd);
                 let has_run_out = bell.sleep(wakes_too, longest);
                 wait::stay_awake(word);
-                // A short sleep that ran out says nothing of a long wait.
+                // A short sleep that ran out does not imply a long wait.
                 has_run_out && longest >= wait::LONGEST_SLEEP
             }
         }
@@ -180,7 +180,7 @@ impl Engine {
     }
 }
 
-/// The request that a wait is for, if it is for one.
+/// Returns the request that a wait is for, if it is exactly one.
 fn only(requests: &[Request]) -> Option<Request> {
     match requests {
         [request] => Some(*request),

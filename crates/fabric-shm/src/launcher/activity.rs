@@ -1,4 +1,4 @@
-//! What ranks do, for people.
+//! The activity of ranks, described for people.
 
 use std::fmt;
 use std::fs;
@@ -6,31 +6,32 @@ use std::path::PathBuf;
 
 use crate::segment::Answer;
 
-/// What one rank does.
+/// The activity of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankActivity {
-    /// Which rank.
+    /// The rank.
     pub rank: usize,
-    /// What it does.
+    /// Its activity.
     pub activity: Activity,
 }
 
-/// What a rank does.
+/// What a rank is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// It has not joined the run yet, or never will.
     NotJoined,
-    /// It is outside of calls that wait, or has not waited for long. The system's word for its state: running, sleeping, stopped.
+    /// It is outside of calls that wait, or has not waited for long. The string is the system's name of its state:
+    /// running, sleeping, stopped.
     Runs(String),
-    /// It has ended its part.
+    /// It has ended its part of the run.
     Finished,
     /// It waits in a call.
     Waits {
-        /// The function, if it is one of MPI's.
+        /// Name of the function, if it is one of MPI's.
         call: Option<String>,
-        /// Where it was called, the innermost first.
+        /// Call sites, the innermost first.
         sites: Vec<CallSite>,
-        /// What it waits for, and remarks, a line each.
+        /// What it waits for, and remarks, one line each.
         lines: Vec<String>,
     },
 }
@@ -38,16 +39,16 @@ pub enum Activity {
 /// A place in the code of a program: the call before a return address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
-    /// The file of the program or the library.
+    /// File of the program or the library.
     pub object: PathBuf,
-    /// The address of the call in the process.
+    /// Address of the call in the process.
     pub address: u64,
-    /// The first address in the process at which the file is mapped.
+    /// First address in the process at which the file is mapped.
     pub base: u64,
 }
 
 impl fmt::Display for RankActivity {
-    /// Without names of functions of the program and lines of its source, which take debug information.
+    /// Omits the names of the program's functions and the lines of its source, which require debug information.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "rank {} ", self.rank)?;
         match &self.activity {
@@ -63,7 +64,7 @@ impl fmt::Display for RankActivity {
 }
 
 impl Activity {
-    /// What a rank has answered.
+    /// Returns the activity that a rank has answered.
     pub(super) fn of_answer(answer: &Answer, process: u32) -> Self {
         let (call, lines) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
@@ -74,10 +75,10 @@ impl Activity {
         }
     }
 
-    /// The system's word for what a process does.
+    /// Returns the activity of a process according to the system.
     pub(super) fn of_process(process: u32) -> Self {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        // The name of the program, in brackets, may hold anything.
+        // The name of the program, in brackets, may contain anything.
         let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
         let word = match state {
             Some('R') => "running",
@@ -90,7 +91,7 @@ impl Activity {
     }
 }
 
-/// The place before a return address, as the system's list of a process's mappings tells it.
+/// Returns the place before a return address according to the system's list of a process's mappings.
 fn site(maps: &str, return_address: u64) -> Option<CallSite> {
     // A call may be the last instruction of its function.
     let address = return_address.checked_sub(1)?;
@@ -126,7 +127,7 @@ mod tests {
         for address in [0, 0x7f00_0000_0010, 0x7ffd_0000_0010, 1 << 40] {
             assert_eq!(site(MAPS, address), None);
         }
-        // The call is in the first page, what it returns to in the second.
+        // The call is in the first page, its return address in the second.
         assert_eq!(site(MAPS, 0x55d0_a000_1000).unwrap().address, 0x55d0_a000_0fff);
     }
 

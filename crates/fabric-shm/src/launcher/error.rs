@@ -1,47 +1,47 @@
-//! Why a run could not be started or did not end well.
+//! The reasons why a run could not be started or failed.
 
 use super::RankActivity;
 use crate::segment::MAXIMUM_RANKS;
 use crate::system::signal_name;
 
-/// Why a run could not be started or did not end well.
+/// The reason why a run could not be started or failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// Options that no run can have.
+    /// The options are invalid.
     #[error("{0}")]
     BadOptions(String),
     /// A rank failed or died; the others were ended.
     #[error("rank {rank} {reason}; the other ranks were ended")]
     RankFailed {
-        /// Which one.
+        /// Number of the rank.
         rank: usize,
-        /// What happened to it.
+        /// Description of its failure.
         reason: String,
-        /// The status it ended with, or 128 and the number of the signal that killed it, as shells have it.
+        /// Status with which it ended, or 128 plus the number of the signal that killed it, as shells have it.
         status: u8,
     },
-    /// No rank could ever go on; all were ended.
+    /// No rank could ever continue; all were ended.
     #[error("no rank can go on: all wait, and no message is under way; all ranks were ended")]
     Hang {
-        /// What each of them did.
+        /// The activity of each rank.
         ranks: Vec<RankActivity>,
     },
     /// A signal to the launcher ended the run.
     #[error("interrupted by {}; all ranks were ended", signal_name(*signal))]
     Interrupted {
-        /// Its number.
+        /// Number of the signal.
         signal: i32,
     },
-    /// The receiver of the reports asked for it; all ranks were ended.
+    /// The receiver of the reports requested the end; all ranks were ended.
     #[error("stopped by the receiver of the reports; all ranks were ended")]
     Stopped,
-    /// The operating system refused something.
+    /// The operating system refused a request.
     #[error("{what} failed: {reason}")]
     System {
-        /// What was tried.
+        /// The operation that failed.
         what: String,
-        /// The system's own words, and what to do where that is known.
+        /// The system's message, and the next step where one is known.
         reason: String,
     },
 }

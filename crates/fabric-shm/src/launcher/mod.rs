@@ -1,5 +1,5 @@
-//! Starting a run and seeing it through: processes, their reports, their deaths, whether they go on, and the user's
-//! signals.
+//! The launcher: starts the processes of a run, and supervises their reports, their deaths, their progress, and the
+//! user's signals.
 
 mod activity;
 mod error;
@@ -26,24 +26,24 @@ use process::Process;
 use signals::Signals;
 use supervise::Supervisor;
 
-/// The environment variable in which a rank finds its place.
+/// Environment variable that holds the place of a rank.
 pub(crate) const PLACE_VARIABLE: &str = "CORNERSTONE_LOCAL_RANK";
 
-/// The same for any program, which joins through a library if it joins at all. It has a name of its own, so that a
-/// program which starts ranks itself, as the command line does, does not take itself for one of them.
+/// The same for any program, which joins through a library if it joins at all. The name differs so that a program which
+/// starts ranks itself, as the command line does, does not take itself for one of them.
 pub(crate) const LIBRARY_PLACE_VARIABLE: &str = "CORNERSTONE_MPI_RANK";
 
-/// Runs a program as `options.ranks` ranks, and returns when every one of them has ended.
+/// Runs a program as `options.ranks` ranks, and returns when all of them have ended.
 ///
-/// `on_report` gets what ranks hand over with [`ShmProcess::report`](crate::ShmProcess::report): each report
-/// whole, those of one rank in their order. It is called on this thread, between checks of the ranks, so it
-/// should be quick. Once it breaks off, it is not called again, and the ranks are ended.
+/// `on_report` receives the reports that ranks pass to [`ShmProcess::report`](crate::ShmProcess::report): each report
+/// complete, those of one rank in their order. It is called on this thread, between checks of the ranks, so it should
+/// be quick. After it has returned `Break`, it is not called again, and the ranks are ended.
 ///
-/// While it runs, SIGINT, SIGTERM and SIGHUP end the run instead of this process, except those that the
-/// process ignores. No rank outlives this call, nor this process, however it ends.
+/// During the run SIGINT, SIGTERM and SIGHUP end the run instead of this process, except those that the process
+/// ignores. No rank outlives this call, nor this process, however it ends.
 ///
 /// # Errors
-/// The first thing that went wrong; by then all ranks have ended.
+/// The first failure. All ranks have ended by then.
 pub fn launch(
     options: &LaunchOptions,
     on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,

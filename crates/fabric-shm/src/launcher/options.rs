@@ -1,4 +1,4 @@
-//! What a run is asked to be, checked before anything is started.
+//! The options of a run, which are checked before anything is started.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,57 +11,57 @@ use super::{LaunchError, Watch};
 use crate::segment::MAXIMUM_RANKS;
 use crate::system;
 
-/// What to run, and how.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// How many ranks, 1 to [`MAXIMUM_RANKS`].
+    /// Number of ranks, 1 to [`MAXIMUM_RANKS`].
     pub ranks: usize,
-    /// Which rank runs on which processor.
+    /// Binding of ranks to processors.
     pub binding: Binding,
     /// Bytes that every rank can read with [`ShmProcess::job`](crate::ShmProcess::job).
     pub job: Vec<u8>,
-    /// The program that each rank runs; it must call [`attach_if_rank`](crate::attach_if_rank) first.
+    /// Program that each rank runs; it must call [`attach_if_rank`](crate::attach_if_rank) first.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Arguments of the program.
     pub arguments: Vec<OsString>,
-    /// Whether ranks may copy straight from each other's memory (process_vm_readv) where the system lets them; where
-    /// not, long messages go through the segment.
+    /// True if ranks may copy directly between their memories (process_vm_readv) if the system permits that. Otherwise
+    /// long messages go through the segment.
     pub cross_memory_attach: bool,
-    /// Whether the program is any program, not one of this crate's ranks by agreement. Then rank 0 has this process's
-    /// standard input, the program may end without ever joining, a status other than 0 is a failure even after it has
-    /// finished its part, and signals to this process are passed on to it.
+    /// True if the program need not be written for this crate. Then rank 0 has this process's standard input, the
+    /// program may end without ever joining, a status other than 0 is a failure even after it has finished its part,
+    /// and signals to this process are forwarded to it.
     pub any_program: bool,
-    /// Variables that every rank's environment has besides this process's own.
+    /// Environment variables of every rank in addition to this process's own.
     pub environment: Vec<(OsString, OsString)>,
-    /// The folder in which the ranks begin; this process's if not given.
+    /// Working directory of the ranks; this process's own if not given.
     pub directory: Option<PathBuf>,
-    /// Ranks that run something else than the program above.
+    /// Ranks that run another program.
     pub others: Vec<OtherProgram>,
-    /// Where each rank's standard output and standard error go; empty means where this process's go.
+    /// Standard output and standard error of each rank. Empty for this process's own.
     pub streams: Vec<Streams>,
-    /// Whether ranks wait for descriptors of their own as well as for each other ([`ShmEndpoint::wake_by`]). Such ranks
-    /// cannot be watched, for what comes by descriptors is seen by nobody else.
+    /// True if ranks wait for descriptors of their own as well as for each other ([`ShmEndpoint::wake_by`]). Such ranks
+    /// cannot be watched, because nothing else sees what arrives by descriptors.
     ///
     /// [`ShmEndpoint::wake_by`]: crate::ShmEndpoint::wake_by
     pub waits_for_descriptors: bool,
-    /// Whether and how it is watched that the ranks go on.
+    /// How the progress of the ranks is watched, if it is.
     pub watch: Option<Watch>,
-    /// How many descriptors a rank may have open (the soft limit); as many as this process if not given.
+    /// Soft limit on the open descriptors of a rank; this process's own if not given.
     pub descriptor_limit: Option<u64>,
 }
 
-/// What some of the ranks run instead of the program of all.
+/// The program of some ranks, instead of the common one.
 #[derive(Clone, Debug)]
 pub struct OtherProgram {
-    /// Which ranks.
+    /// The ranks.
     pub ranks: Range<usize>,
-    /// The program.
+    /// Their program.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Variables that the environment of these ranks has besides that of all.
+    /// Environment variables of these ranks in addition to those of all.
     pub environment: Vec<(OsString, OsString)>,
-    /// The folder in which these ranks begin, if it is not that of all.
+    /// Working directory of these ranks, if it is not the common one.
     pub directory: Option<PathBuf>,
 }
 
@@ -74,40 +74,41 @@ pub struct Streams {
     pub error: Arc<File>,
 }
 
-/// Which rank runs on which processor.
+/// Binding of ranks to processors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Binding {
-    /// The system decides, and may move ranks.
+    /// Ranks are not bound; the system may move them.
     None,
-    /// Rank r on the r-th processor that this process may use; if there are more ranks than processors, they take turns
-    /// through the list.
+    /// Rank r on the r-th processor that this process may use. With more ranks than processors, the list is used
+    /// repeatedly.
     #[default]
     OneCoreEach,
     /// All ranks on the first processor that this process may use.
     OneForAll,
     /// The first half of the ranks (rounded down) on the first processor that this process may use, the others on the
-    /// second: two nodes that run several tasks each. Where there is one processor only, all are on it.
+    /// second: two nodes that run several tasks each. With a single processor all ranks run on it.
     Halves,
-    /// Rank r on the r-th processor of the list, from its start again at its end.
+    /// Rank r on the r-th processor of the list, which is used repeatedly.
     Cores(Vec<usize>),
 }
 
-/// Options that were checked.
+/// Checked options.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// The processor of each rank, if it is to be bound.
+    /// Processor of each rank that is bound.
     pub(super) processors: Vec<Option<usize>>,
     pub(super) every_rank_has_a_processor: bool,
 }
 
 impl LaunchOptions {
-    /// This same program as `ranks` ranks with `job`, no arguments, each rank bound, everything allowed.
+    /// Creates options that run this same program as `ranks` ranks with `job`, without arguments, each rank bound, and
+    /// everything permitted.
     pub fn new(ranks: usize, job: Vec<u8>) -> Self {
         LaunchOptions {
             ranks,
             binding: Binding::default(),
             job,
-            // The link, not the path behind it: that one is gone if the program was built anew since it was started.
+            // The link, not the path behind it, which is gone if the program was rebuilt since it was started.
             program: PathBuf::from("/proc/self/exe"),
             arguments: Vec::new(),
             cross_memory_attach: true,
@@ -122,7 +123,7 @@ impl LaunchOptions {
         }
     }
 
-    /// The command of a rank, in its folder and with its environment.
+    /// Returns the command of a rank, in its directory and with its environment.
     pub(super) fn command(&self, rank: usize) -> Command {
         let other = self.others.iter().find(|other| other.ranks.contains(&rank));
         let mut command = Command::new(other.map_or(&self.program, |other| &other.program));

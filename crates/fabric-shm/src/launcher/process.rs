@@ -1,4 +1,4 @@
-//! One rank's process: how it is started and how its end is known.
+//! The process of one rank: its start and its end.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,7 +11,7 @@ use super::{LIBRARY_PLACE_VARIABLE, LaunchError, LaunchOptions, PLACE_VARIABLE};
 use crate::segment::Segment;
 use crate::system::{self, check, signal_name};
 
-/// A rank's process.
+/// The process of a rank.
 pub(super) struct Process {
     pub(super) rank: usize,
     child: Child,
@@ -34,7 +34,7 @@ impl Process {
         };
         let (reports, reports_in) =
             io::pipe().map_err(|error| failed("making a pipe for", error))?;
-        // What a rank has started may hold the other end for as long as it likes.
+        // A descendant of the rank may hold the other end for any length of time.
         system::do_not_block(reports.as_fd()).map_err(|error| failed("preparing", error))?;
         let mut command = options.command(rank);
         connect(&mut command, options, rank).map_err(|error| failed("preparing", error))?;
@@ -55,21 +55,21 @@ impl Process {
             command.pre_exec(move || {
                 die_with(launcher)?;
                 if !any_program {
-                    // A Ctrl-C reaches the whole group; the launcher alone decides what it means.
+                    // A Ctrl-C reaches the whole process group; only the launcher decides on its effect.
                     libc::signal(libc::SIGINT, libc::SIG_IGN);
                 }
                 system::close_on_exec(memory, false)?;
                 system::close_on_exec(kept, false)?;
                 for &bell in &bells {
-                    // SAFETY: as above, for the segment outlives the call.
+                    // SAFETY: as above, because the segment outlives the call.
                     system::close_on_exec(std::os::fd::BorrowedFd::borrow_raw(bell), false)?;
                 }
                 if let Some(limit) = descriptor_limit {
-                    // It was granted to this process before; a rank with more is better than none.
+                    // It was granted to this process before; a rank with a higher limit is better than none.
                     let _ = system::limit_descriptors(limit);
                 }
                 if let Some(processor) = processor {
-                    // Not being allowed to bind is no reason to fail; the rank says where it runs.
+                    // A refused binding is no failure; the rank reports where it runs.
                     let _ = system::bind_to_processor(processor);
                 }
                 Ok(())
@@ -82,19 +82,19 @@ impl Process {
         Ok(Process { rank, child, end, reports: Reports::new(File::from(OwnedFd::from(reports))) })
     }
 
-    /// Ends it at once, if it still runs.
+    /// Kills it if it still runs.
     pub(super) fn kill(&mut self) {
         // An error here means that it has ended.
         let _ = self.child.kill();
     }
 
-    /// Sends it a signal, if it still runs.
+    /// Sends it a signal if it still runs.
     pub(super) fn signal(&self, signal: i32) {
-        // SAFETY: no memory is involved; the process was not collected yet, so its number is nobody else's.
+        // SAFETY: no memory is involved; the process was not collected yet, so its number was not reused.
         unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
     }
 
-    /// Whether it has a handler for a signal.
+    /// Returns whether it has a handler for a signal.
     pub(super) fn handles(&self, signal: i32) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let caught = status
@@ -110,13 +110,13 @@ impl Process {
     }
 }
 
-/// What a rank is told of its place.
+/// Returns the text that tells a rank its place.
 fn place_words(rank: usize, memory: RawFd, reports: RawFd, bells: &[RawFd]) -> String {
     let bells: String = bells.iter().map(|bell| format!(" bell={bell}")).collect();
     format!("rank={rank} memory={memory} reports={reports}{bells}")
 }
 
-/// Gives a rank its standard streams.
+/// Connects a rank's standard streams.
 fn connect(command: &mut Command, options: &LaunchOptions, rank: usize) -> io::Result<()> {
     let reads = options.any_program && rank == 0;
     command.stdin(if reads { Stdio::inherit() } else { Stdio::null() });
@@ -126,13 +126,13 @@ fn connect(command: &mut Command, options: &LaunchOptions, rank: usize) -> io::R
     Ok(())
 }
 
-/// A status as shells have it.
+/// Returns a status as shells have it.
 pub(super) fn shell_status(status: ExitStatus) -> u8 {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     number.and_then(|number| u8::try_from(number).ok()).unwrap_or(1)
 }
 
-/// A status in words.
+/// Describes a status in words.
 pub(super) fn describe(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("was killed by {}", signal_name(signal)),
@@ -141,12 +141,12 @@ pub(super) fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Makes the calling process die when its parent does, between fork and exec.
+/// Makes the calling process die with its parent. Called between fork and exec.
 fn die_with(launcher: u32) -> io::Result<()> {
     // SAFETY: no memory is involved.
     unsafe {
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        // It may have died before the call above.
+        // The parent may have died before the call above.
         if libc::getppid() as u32 != launcher {
             libc::_exit(1);
         }

@@ -1,13 +1,13 @@
-//! What a rank hands to the launcher: reports, each a length in eight bytes and then its bytes, through a pipe.
+//! Reports of a rank to the launcher through a pipe, each as its length in eight bytes and its bytes.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, RawFd};
 
-/// The launcher's end of a rank's pipe, with what has come of the next report.
+/// The launcher's end of a rank's pipe, with the bytes of the next report that have arrived.
 pub(super) struct Reports {
     pipe: File,
-    /// Whether the rank may still write.
+    /// True if the rank may still write.
     open: bool,
     pending: Vec<u8>,
 }
@@ -17,13 +17,12 @@ impl Reports {
         Reports { pipe, open: true, pending: Vec::new() }
     }
 
-    /// The descriptor to poll; -1, which polls leave out, once the rank has closed its end.
+    /// Returns the descriptor to poll, or -1, which polls ignore, after the rank has closed its end.
     pub(super) fn descriptor(&self) -> RawFd {
         if self.open { self.pipe.as_raw_fd() } else { -1 }
     }
 
-    /// Reads once what is there, and hands on each report that is whole. False where nothing more is there,
-    /// now or ever.
+    /// Reads once, and passes on each complete report. Returns false if nothing more is there, now or ever.
     pub(super) fn read(&mut self, on_report: &mut dyn FnMut(&[u8])) -> bool {
         let mut room = [0; 65536];
         match self.pipe.read(&mut room) {

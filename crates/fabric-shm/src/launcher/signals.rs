@@ -1,4 +1,4 @@
-//! The user's signals: while a run is under way they end the run, not the launcher's process.
+//! Signals of the user: during a run they end the run instead of the launcher's process.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,27 +10,27 @@ use crate::system::{self, check};
 
 const CAUGHT: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Signals that mean nothing to the launcher, but may to the program it runs.
+/// Signals that mean nothing to the launcher but may to the program it runs.
 const PASSED_ON: [i32; 2] = [libc::SIGUSR1, libc::SIGUSR2];
 
-/// Where the handler writes; -1 while no run is under way.
+/// Descriptor to which the handler writes; -1 while no run is in progress.
 static WAKE: AtomicI32 = AtomicI32::new(-1);
-/// The signal that came first; 0 for none.
+/// The first signal; 0 for none.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
-/// The signals to pass on, a bit for each by its number.
+/// Signals to forward, one bit each by its number.
 static TO_PASS: AtomicU32 = AtomicU32::new(0);
 
 /// Catches signals until it is dropped.
 pub(super) struct Signals {
-    /// Readable once a signal has come.
+    /// Readable once a signal has arrived.
     pub(super) event: File,
     before: Vec<(i32, libc::sigaction)>,
 }
 
 impl Signals {
-    /// Begins to catch. A signal that this process ignores (under `nohup`, say) stays ignored.
-    /// If `pass_on`, signals that a program may have a meaning for are caught too.
+    /// Begins to catch signals. One that this process ignores (under `nohup`, say) stays ignored. If `pass_on`, signals
+    /// that may mean something to a program are caught too.
     pub(super) fn catch(pass_on: bool) -> io::Result<Self> {
         let event = File::from(system::event()?);
         if WAKE.compare_exchange(-1, event.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).is_err()
@@ -59,9 +59,9 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The signal that came first, if one came.
+    /// Returns the first signal that has arrived, if any.
     pub(super) fn first(&self) -> Option<i32> {
-        // Empties the event, so that it is readable again only after another signal; an error means it was empty.
+        // Empties the event, so that it is readable again only after another signal. An error means that it was empty.
         let _ = (&self.event).read(&mut [0; 8]);
         let signal = FIRST.load(Ordering::SeqCst);
         (signal != 0).then_some(signal)
@@ -69,7 +69,7 @@ impl Signals {
 }
 
 impl Signals {
-    /// The signals to pass on that came since the last call.
+    /// Returns the signals to forward that have arrived since the last call.
     pub(super) fn to_pass(&self) -> impl Iterator<Item = i32> {
         let bits = TO_PASS.swap(0, Ordering::SeqCst);
         PASSED_ON.into_iter().filter(move |signal| bits & 1 << signal != 0)
@@ -79,14 +79,14 @@ impl Signals {
 impl Drop for Signals {
     fn drop(&mut self) {
         for (signal, before) in &self.before {
-            // SAFETY: `before` is what the system gave us.
+            // SAFETY: `before` is the action that the system returned.
             unsafe { libc::sigaction(*signal, before, std::ptr::null_mut()) };
         }
         WAKE.store(-1, Ordering::SeqCst);
     }
 }
 
-/// Notes the signal and wakes the supervisor: an atomic and a write, both allowed in a handler.
+/// Records the signal and wakes the supervisor: an atomic and a write, both allowed in a handler.
 extern "C" fn handler(signal: libc::c_int) {
     if PASSED_ON.contains(&signal) {
         TO_PASS.fetch_or(1 << signal, Ordering::SeqCst);
@@ -95,7 +95,7 @@ extern "C" fn handler(signal: libc::c_int) {
     }
     let one = 1u64;
     let event = WAKE.load(Ordering::SeqCst);
-    // SAFETY: writes eight live bytes; errno is put back for the code that was interrupted.
+    // SAFETY: writes eight live bytes; errno is restored for the interrupted code.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;

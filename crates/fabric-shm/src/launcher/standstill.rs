@@ -1,48 +1,49 @@
-//! When it is certain that no rank can go on.
+//! The proof that no rank can ever continue.
 //!
-//! Ranks have no threads of ours, so a rank in a wait changes what others see only in its polls. A rank that waits for
-//! long counts its polls for everything that have found nothing, and gives a number that changes with whatever moves.
+//! Ranks have no threads of this library, so a rank in a wait changes what others see only in its polls. A rank that
+//! waits for long counts its idle polls for everything, and publishes a number that changes whenever anything of it
+//! moves.
 //!
-//! Assume that all ranks are in the same long waits at two moments, with the same numbers, and that each has polled in
-//! vain a few times between the two. Then nothing can move any more. For take the first change after the first moment
-//! and the poll that made it. It is none of the polls that were counted, since it would have changed that rank's number.
-//! So the same rank has polled before it, has seen the same memory, as nothing has changed before the first change, and
-//! has found nothing: it finds nothing again. What is in the system's connections is not in memory, so everything that
-//! was written must have been read.
+//! Assume that all ranks are in the same long waits at two moments, with the same numbers, and that each has had a few
+//! idle polls between the two. Then nothing can move any more. Consider the first change after the first moment, and
+//! the poll that made it. It is none of the counted polls, since it would have changed that rank's number. So the same
+//! rank has polled before it, has seen the same memory, as nothing has changed before the first change, and has found
+//! nothing: it finds nothing again. Data in the system's connections are not in memory, so everything that was written
+//! must have been read.
 //!
-//! Some polls do more than others: every few of them a rank checks whether the others make the same call, and tells them
-//! its own. Hence the number of polls and the time.
+//! Some polls do more than others: in every few of them a rank checks whether the others make the same call, and
+//! publishes its own. Hence the required number of polls, and the required time.
 
 use std::time::{Duration, Instant};
 
 use crate::segment::{LongWait, PollState};
 
-/// Polls in vain of every rank. Checks of calls are made at every fourth poll at the latest.
+/// Required idle polls of every rank. Calls are checked at every fourth poll at the latest.
 const POLLS: u64 = 6;
-/// The shortest time, and more of it for each rank of the run: over TCP, ranks tell each other their calls after half of that.
+/// Shortest standstill, in addition to [`TIME_PER_RANK`]: over TCP, ranks exchange their calls after half of it.
 const TIME: Duration = Duration::from_millis(300);
 const TIME_PER_RANK: Duration = Duration::from_millis(10);
 
-/// What a rank does at some moment.
+/// The state of a rank at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RankState {
     /// It may do anything.
     Runs,
     /// It has ended its part, and does nothing that others would see.
     Finished,
-    /// It waits for long.
+    /// It is in a long wait.
     Waits(LongWait),
 }
 
-/// Whether the ranks stand still, from one moment to the next.
+/// The search for a standstill of the ranks, from one moment to the next.
 #[derive(Default)]
 pub(super) struct Standstill {
     begin: Option<(Instant, Vec<RankState>)>,
 }
 
 impl Standstill {
-    /// Takes what all ranks do now. Returns how long they have stood still: in the same waits, or out of long waits, and
-    /// nothing has moved in them.
+    /// Records the states of all ranks. Returns how long they have stood still: in the same waits, or out of long
+    /// waits, with no change in them.
     pub(super) fn note(&mut self, now: Instant, ranks: &[RankState]) -> Duration {
         match &self.begin {
             Some((since, begin)) if is_same(begin, ranks) => now.duration_since(*since),
@@ -53,7 +54,7 @@ impl Standstill {
         }
     }
 
-    /// Whether no rank can ever go on.
+    /// Returns whether no rank can ever continue.
     pub(super) fn is_for_ever(&self, now: Instant, ranks: &[RankState]) -> bool {
         let Some((since, begin)) = &self.begin else { return false };
         let waits = |rank: &RankState| matches!(rank, RankState::Waits(_));
@@ -105,7 +106,7 @@ mod tests {
         RankState::Waits(LongWait { number, polls, found })
     }
 
-    /// Whether two moments a second apart are a standstill for ever.
+    /// Returns whether two moments a second apart prove an endless standstill.
     fn is_hang(begin: &[RankState], end: &[RankState]) -> bool {
         let (mut standstill, now) = (Standstill::default(), Instant::now());
         standstill.note(now, begin);
@@ -153,8 +154,8 @@ mod tests {
         assert!(!standstill.is_for_ever(after(6), &[waits(1, 6, 2)]));
     }
 
-    /// Ranks that pass a token on and wait between, seen at random moments, stand still only once nobody has it. A rank
-    /// acts in its polls alone, as ours do; what it tells it may tell much later.
+    /// Ranks that pass a token on and wait in between, observed at random moments, stand still only once none has it. A
+    /// rank acts in its polls only, as real ones do; it may report much later.
     #[test]
     fn no_order_of_polls_makes_a_run_look_stuck_while_a_message_is_under_way() {
         for seed in 1..300_u64 {

@@ -1,4 +1,4 @@
-//! Watching the ranks of a run until the last has ended.
+//! Supervision of the ranks of a run until the last has ended.
 
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
@@ -10,21 +10,21 @@ use super::watch::{Finding, Watcher};
 use super::{LaunchError, LaunchOptions};
 use crate::segment::{Segment, State};
 
-/// How long ranks may take to end by themselves once the run is given up, before they are killed.
+/// Time in which ranks may end by themselves after the run is aborted, before they are killed.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Watches ranks, hands their reports on, and ends the run when something goes wrong.
+/// Supervises ranks, passes their reports on, and ends the run on a failure.
 pub(super) struct Supervisor<'a> {
     segment: &'a Segment,
     signals: &'a Signals,
     running: Vec<Process>,
     signal: Option<i32>,
-    /// Whether the receiver of the reports has broken off.
+    /// True if the receiver of the reports has returned `Break`.
     stopped: bool,
-    /// The first failure, and when the rest is to be killed.
+    /// The first failure, and the time at which the remaining ranks are killed.
     failure: Option<LaunchError>,
     kill_at: Option<Instant>,
-    /// Whether the ranks run any program, which may never join.
+    /// True if the ranks run any program, which may never join.
     any_program: bool,
     watcher: Option<Watcher>,
 }
@@ -48,7 +48,7 @@ impl<'a> Supervisor<'a> {
         self.running.push(process);
     }
 
-    /// Gives the run up: ranks that wait return with an error, and those that do not end soon are killed.
+    /// Aborts the run: waiting ranks return with an error, and those that do not end soon are killed.
     pub(super) fn give_up(&mut self, rank: Option<usize>, why: &str) {
         let abort = &self.segment.header().abort;
         match rank {
@@ -59,13 +59,13 @@ impl<'a> Supervisor<'a> {
         self.kill_at.get_or_insert_with(|| Instant::now() + GRACE);
     }
 
-    /// Returns when every rank has ended.
+    /// Runs until every rank has ended.
     pub(super) fn run(&mut self, on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) {
         let mut stopped = false;
         while !self.running.is_empty() {
             let ready = self.poll();
             self.pass_signals_on();
-            // What comes after the receiver broke off is read, so that no rank blocks on a full pipe, and dropped.
+            // Later reports are read, so that no rank blocks on a full pipe, and dropped.
             let on_report = &mut |report: &[u8]| {
                 stopped = stopped || on_report(report).is_break();
             };
@@ -90,7 +90,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Ends the run if no rank can go on.
+    /// Ends the run if no rank can ever continue.
     fn check_progress(&mut self) {
         if self.kill_at.is_some() || self.running.is_empty() {
             return;
@@ -102,7 +102,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// How the run ended.
+    /// Returns the outcome of the run.
     pub(super) fn outcome(self) -> Result<(), LaunchError> {
         match (self.signal, self.failure) {
             (Some(signal), _) => Err(LaunchError::Interrupted { signal }),
@@ -112,7 +112,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Sleeps until something happens; says of each running rank whether it has reports and whether it has ended.
+    /// Sleeps until an event. Returns for each running rank whether it has reports and whether it has ended.
     fn poll(&mut self) -> Vec<(bool, bool)> {
         let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut entries = vec![entry(self.signals.event.as_raw_fd())];
@@ -137,7 +137,7 @@ impl<'a> Supervisor<'a> {
             if let Some(watcher) = self.watcher.as_mut().filter(|_| is_question) {
                 watcher.ask(self.segment);
             }
-            // A question to the launcher must not end a program that knows nothing of it.
+            // A question to the launcher must not end a program that does not know it.
             let told = self.running.iter().filter(|one| !is_question || one.handles(signal));
             told.for_each(|process| process.signal(signal));
         }
@@ -152,7 +152,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Takes leave of a rank that has ended.
+    /// Collects a rank that has ended.
     fn collect(&mut self, index: usize, on_report: &mut dyn FnMut(&[u8])) {
         let mut process = self.running.remove(index);
         while process.reports.read(on_report) {}
@@ -173,8 +173,8 @@ impl<'a> Supervisor<'a> {
             }
             State::Failed => {}
             State::Starting if self.any_program && status == 0 => {
-                // No failure for a program that does not pass messages; ranks that join would wait for this
-                // one for ever.
+                // Not a failure for a program that passes no messages; ranks that join would wait for this one for
+                // ever.
                 self.segment.block(rank).set_state(State::Failed);
                 self.segment.header().abort.raise_death(rank, "ended without joining the run");
                 self.segment.wake_all();
@@ -189,12 +189,12 @@ impl<'a> Supervisor<'a> {
                 }
             }
         }
-        // It may have said itself why it failed; that must be known before its status can be added.
+        // It may have reported itself why it failed; that must be known before its status can be added.
         self.note_failures();
         self.note_status(rank, status);
     }
 
-    /// Adds the status of a rank that had said itself that it fails.
+    /// Adds the status of a rank that had reported its own failure.
     fn note_status(&mut self, ended: usize, with: u8) {
         if let Some(LaunchError::RankFailed { rank, status, .. }) = &mut self.failure
             && *rank == ended
@@ -204,7 +204,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Notes a failure that a rank has reported itself.
+    /// Records a failure that a rank has reported itself.
     fn note_failures(&mut self) {
         if self.kill_at.is_some() && self.failure.is_some() {
             return;
@@ -226,7 +226,7 @@ impl<'a> Supervisor<'a> {
             for process in &mut self.running {
                 process.kill();
             }
-            // Should one of them take long to die, check again, but not without pause.
+            // If one of them takes long to die, check again, but not without a pause.
             self.kill_at = Some(Instant::now() + GRACE);
         }
     }

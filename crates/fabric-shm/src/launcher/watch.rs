@@ -1,4 +1,4 @@
-//! Watching whether the ranks of a run go on, and asking them what they wait for where they do not.
+//! The watch over the progress of a run, which asks ranks what they wait for if there is none.
 
 use std::time::{Duration, Instant};
 
@@ -6,33 +6,33 @@ use super::activity::{Activity, RankActivity};
 use super::standstill::{RankState, Standstill};
 use crate::segment::{Segment, State};
 
-/// How often the launcher checks what the ranks do while one of them waits for long, and while none does.
+/// Intervals of the checks of the ranks: while one of them is in a long wait, and while none is.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(300);
-/// How long it waits for answers. Ranks that wait answer when their next sleep runs out.
+/// Time limit for answers. Waiting ranks answer when their next sleep runs out.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 
-/// What to do where ranks wait.
+/// What the launcher does about waiting ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
-    /// What becomes of a run in which no rank can go on.
+    /// What happens to a run in which no rank can continue.
     pub on_hang: OnHang,
-    /// Also tell what all ranks do whenever none has moved for so long.
+    /// Also report the activity of all ranks whenever none has moved for this long.
     pub standstill: Option<Duration>,
-    /// Gets what all ranks do: after a standstill, on SIGUSR1, and of a hang that does not end the run.
+    /// Receives the activity of all ranks: after a standstill, on SIGUSR1, and on a hang that does not end the run.
     pub tell: fn(&str, &[RankActivity]),
 }
 
-/// What becomes of a run in which no rank can ever go on.
+/// What happens to a run in which no rank can ever continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnHang {
     /// It is ended.
     End,
-    /// It is told once, and the ranks are left as they are.
+    /// It is reported once, and the ranks are left as they are.
     Tell,
 }
 
-/// Why the ranks are asked what they do.
+/// The reason why the ranks are asked for their activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Hang,
@@ -40,9 +40,9 @@ enum Reason {
     Signal,
 }
 
-/// What the watch has found out.
+/// The result of a check.
 pub(super) enum Finding {
-    /// No rank can ever go on, and the run is to be ended.
+    /// No rank can ever continue, and the run must end.
     Hang(Vec<RankActivity>),
     Nothing,
 }
@@ -51,13 +51,13 @@ pub(super) enum Finding {
 pub(super) struct Watcher {
     watch: Watch,
     standstill: Standstill,
-    /// How long a standstill was when it was told last.
+    /// Duration of the standstill at its last report.
     told_standstill: Duration,
     has_told_hang: bool,
-    /// Whether some rank waits for long.
+    /// True if some rank is in a long wait.
     does_any_wait: bool,
     question: u32,
-    /// Why the ranks were asked, and until when they may answer.
+    /// The reason why the ranks were asked, and the time limit for their answers.
     asking: Option<(Reason, Instant)>,
 }
 
@@ -74,12 +74,12 @@ impl Watcher {
         }
     }
 
-    /// Somebody wants to know what the ranks do.
+    /// Asks the ranks for their activity, on request of the user.
     pub(super) fn ask(&mut self, segment: &Segment) {
         self.ask_for(Reason::Signal, segment);
     }
 
-    /// The time until the next check.
+    /// Returns the time until the next check.
     pub(super) fn interval(&self) -> Duration {
         match self.does_any_wait || self.asking.is_some() {
             true => CHECK_INTERVAL,
@@ -87,7 +87,7 @@ impl Watcher {
         }
     }
 
-    /// Checks what the ranks do now.
+    /// Checks the state of the ranks.
     pub(super) fn check(&mut self, segment: &Segment) -> Finding {
         let now = Instant::now();
         let ranks: Vec<RankState> = (0..segment.ranks()).map(|rank| state(segment, rank)).collect();

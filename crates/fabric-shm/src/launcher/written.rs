@@ -1,4 +1,4 @@
-//! Runs whose output is read.
+//! Runs whose output is captured.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use super::{LaunchError, LaunchOptions, Streams, launch};
 
-/// One launch at a time: a process has one set of signal handlers.
+/// Serialises launches: a process has one set of signal handlers.
 static LAUNCHES: Mutex<()> = Mutex::new(());
 
-/// Runs a program as [`launch`] does; gives what its ranks wrote to standard output and standard error, in the order in
-/// which it came, with how the run ended. Calls from several threads wait for each other. Reports are dropped.
+/// Runs a program as [`launch`] does. Returns the outcome of the run, and what its ranks wrote to standard output and
+/// standard error in the order in which it arrived. Calls from several threads wait for each other. Reports are
+/// dropped.
 pub fn launch_and_read(mut options: LaunchOptions) -> (Result<(), LaunchError>, Vec<u8>) {
     let _alone = LAUNCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let mut written = Vec::new();
@@ -26,7 +27,7 @@ pub fn launch_and_read(mut options: LaunchOptions) -> (Result<(), LaunchError>, 
     let (ended, read) = std::thread::scope(|scope| {
         let reader = scope.spawn(|| output.read_to_end(&mut written));
         let ended = launch(&options, &mut |_| ControlFlow::Continue(()));
-        // The reader comes to the end once nobody holds the other end any more.
+        // The reader reaches the end once nobody holds the other end any more.
         drop(options);
         (ended, reader.join().expect("reading does not panic"))
     });

@@ -1,6 +1,6 @@
-//! The byte ring, and each end's account of its lines.
+//! The byte ring, and the account that each end keeps of its lines.
 //!
-//! The accounts stand apart from the ends because each end uses the account of the other direction too: a
+//! The accounts are separate from the ends because each end also uses the account of the other direction: a
 //! reverse-path payload of one ring lies in lines of the other.
 
 use super::{LINE_BYTES, lines_for};
@@ -17,7 +17,7 @@ impl ByteRing {
         self.line_count as usize * LINE_BYTES
     }
 
-    /// Where the `bytes` bytes lie that begin at a line's position: the place and length of the first part,
+    /// Returns the location of the `bytes` bytes that begin at a line's position: start and length of the first part,
     /// and the length of the rest, which begins at the start of the ring.
     #[inline]
     pub(super) fn parts(&self, line: u32, bytes: usize) -> (*mut u8, usize, usize) {
@@ -28,7 +28,7 @@ impl ByteRing {
         (unsafe { self.start.add(start) }, first, bytes - first)
     }
 
-    /// The first position from this one on that is the start of the ring.
+    /// Returns the first position from this one on that is the start of the ring.
     #[inline]
     fn next_start(&self, line: u32) -> u32 {
         line.wrapping_add(self.line_count - 1) & !(self.line_count - 1)
@@ -37,11 +37,11 @@ impl ByteRing {
     /// Copies `data` into the ring, from a line's position on.
     ///
     /// # Safety
-    /// The lines are this rank's to write.
+    /// This rank may write the lines.
     #[inline]
     unsafe fn copy_in(&self, line: u32, data: &[u8]) {
         let (to, first, rest) = self.parts(line, data.len());
-        // SAFETY: both parts lie inside the byte ring; the caller may write there.
+        // SAFETY: both parts lie inside the byte ring; the caller may write them.
         unsafe {
             std::ptr::copy_nonoverlapping(data.as_ptr(), to, first);
             std::ptr::copy_nonoverlapping(data[first..].as_ptr(), self.start, rest);
@@ -49,13 +49,13 @@ impl ByteRing {
     }
 }
 
-/// The sender's account of its byte ring: which lines it may write.
+/// The sender's account of its byte ring: the lines that it may write.
 pub(crate) struct SenderLines {
     ring: ByteRing,
     next: u32,
-    /// The position up to which lines are known to be free.
+    /// Position up to which lines are known to be free.
     returned: u32,
-    /// How many reverse-path payloads in lines of this ring have been read.
+    /// Number of reverse-path payloads in lines of this ring that have been read.
     reverse_payloads: u16,
 }
 
@@ -64,7 +64,7 @@ impl SenderLines {
         SenderLines { ring, next: 0, returned: 0, reverse_payloads: 0 }
     }
 
-    /// How many lines are in use, as far as is known.
+    /// Returns the number of lines in use, as far as is known.
     #[inline(always)]
     fn used(&self) -> u32 {
         self.next.wrapping_sub(self.returned)
@@ -75,14 +75,14 @@ impl SenderLines {
         self.used() + lines <= self.ring.line_count
     }
 
-    /// Whether a quarter of the ring or more is in use.
+    /// Returns whether a quarter of the ring or more is in use.
     pub(super) fn is_quarter_used(&self) -> bool {
         self.used() >= self.ring.line_count / 4
     }
 
-    /// Takes note of a credit word: lines are free up to `up_to`, after so many reverse-path payloads. If one
-    /// of these is still unread the lines may be its own. A rank that waits for room takes in what arrives,
-    /// and reads the word again.
+    /// Processes a credit word: lines are free up to `up_to`, after `reverse_payloads` reverse-path payloads. If one of
+    /// these is still unread, the lines may be its own, and the word is ignored. A rank that waits for room takes in
+    /// what arrives, and reads the word again.
     #[inline]
     pub(super) fn credit(&mut self, reverse_payloads: u16, up_to: u32) {
         if reverse_payloads == self.reverse_payloads {
@@ -90,8 +90,8 @@ impl SenderLines {
         }
     }
 
-    /// Lines are free up to a position, unless more are known to be: a credit word may be older than a
-    /// reverse-path payload, or than a new beginning.
+    /// Frees lines up to a position, unless more are known to be free: a credit word may be older than a reverse-path
+    /// payload, or than a restart at the beginning.
     #[inline]
     fn free(&mut self, up_to: u32) {
         if (up_to.wrapping_sub(self.returned) as i32) > 0 {
@@ -99,7 +99,7 @@ impl SenderLines {
         }
     }
 
-    /// A reverse-path payload in lines up to a position has been read.
+    /// Records that a reverse-path payload in lines up to a position has been read.
     #[inline]
     pub(super) fn take_back(&mut self, up_to: u32) {
         self.reverse_payloads = self.reverse_payloads.wrapping_add(1);
@@ -108,11 +108,11 @@ impl SenderLines {
 
     /// Copies `data` into the ring, and returns its first line.
     ///
-    /// A ring that is known to be empty begins again at its start. So a ping-pong stays in the lines of one
-    /// message, which a near cache holds. See docs/measurements.md#reverse-path-payloads.
+    /// A ring that is known to be empty restarts at its beginning. So a ping-pong stays in the lines of one message,
+    /// which a near cache holds. See docs/measurements.md#reverse-path-payloads.
     ///
     /// # Safety
-    /// The caller has seen that [`fits`](SenderLines::fits) holds for these lines.
+    /// The caller has checked that [`fits`](SenderLines::fits) holds for these lines.
     #[inline]
     pub(super) unsafe fn write(&mut self, data: &[u8]) -> u32 {
         if self.returned == self.next {
@@ -120,22 +120,22 @@ impl SenderLines {
             self.returned = self.next;
         }
         let line = self.next;
-        // SAFETY: the caller has seen that these lines are free.
+        // SAFETY: the caller has checked that these lines are free.
         unsafe { self.ring.copy_in(line, data) };
         self.next = line.wrapping_add(lines_for(data.len()));
         line
     }
 }
 
-/// The receiver's account of the same ring: which lines it has read, and which of them it has given back.
+/// The receiver's account of the same ring: the lines that it has read, and those of them that it has returned.
 pub(crate) struct ReceiverLines {
     pub(super) ring: ByteRing,
     next: u32,
-    /// The position up to which lines were given back, by credit or with reverse-path payloads.
+    /// Position up to which lines were returned, by credit or with reverse-path payloads.
     pub(super) returned: u32,
-    /// How many reverse-path payloads were put into lines of this ring.
+    /// Number of reverse-path payloads that were put into lines of this ring.
     pub(super) reverse_payloads: u16,
-    /// How many lines this rank has sent the other way, less those that went back by credit since; see
+    /// Number of lines that this rank has sent in the other direction, less those returned by credit since; see
     /// [`due`](ReceiverLines::due).
     sent: u32,
 }
@@ -145,28 +145,28 @@ impl ReceiverLines {
         ReceiverLines { ring, next: 0, returned: 0, reverse_payloads: 0, sent: 0 }
     }
 
-    /// How many lines have been read and not given back.
+    /// Returns the number of lines that have been read and not returned.
     #[inline]
     pub(super) fn owing(&self) -> u32 {
         self.next.wrapping_sub(self.returned)
     }
 
-    /// The `lines` lines from `line` on have been read.
+    /// Records that `lines` lines from `line` on have been read.
     #[inline]
     pub(super) fn read(&mut self, line: u32, lines: u32) {
         if line != self.next {
-            // The sender had everything back, and began again at the start.
+            // The sender had everything back, and restarted at the beginning.
             self.returned = line;
         }
         self.next = line.wrapping_add(lines);
     }
 
-    /// How many lines go back now: all of them once they are a quarter of the ring, less what is kept for the
-    /// reverse path.
+    /// Returns the number of lines to return now: all of them once they are a quarter of the ring, less what is kept
+    /// for the reverse path.
     ///
-    /// As many lines are kept as this rank has sent lately, and at most three quarters of the ring, so that
-    /// the sender has room for its longest fragment. Of a long message only the end is kept, for its
-    /// beginning needs the room.
+    /// As many lines are kept as this rank has sent recently, and at most three quarters of the ring, so that the
+    /// sender has room for its longest fragment. Of a long message only the end is kept, because its beginning needs
+    /// the room.
     #[inline]
     pub(super) fn due(&mut self, left_bytes: usize) -> u32 {
         let quarter = self.ring.line_count / 4;
@@ -183,15 +183,15 @@ impl ReceiverLines {
         due
     }
 
-    /// This rank has sent `lines` lines the other way. The number shrinks as credits go back, so a stream
-    /// that is not answered gets its credits as early as if nothing had been sent.
+    /// Records that this rank has sent `lines` lines in the other direction. The number shrinks as credits are
+    /// returned, so a stream without replies gets its credits as early as if nothing had been sent.
     #[inline]
     pub(super) fn count_sent(&mut self, lines: u32) {
         self.sent = (self.sent + lines).min(2 * self.ring.line_count);
     }
 
-    /// Puts `data` into the oldest lines that are owing, if they are enough, which gives these lines back.
-    /// Returns the first of them, for the cell that the caller sends.
+    /// Puts `data` into the oldest lines that are owing if they suffice, which returns these lines. Returns the first
+    /// of them, for the cell that the caller sends.
     #[inline]
     pub(super) fn put_on_reverse_path(&mut self, data: &[u8]) -> Option<u32> {
         let lines = lines_for(data.len());
@@ -199,9 +199,8 @@ impl ReceiverLines {
             return None;
         }
         let line = self.returned;
-        // SAFETY: these lines have been read and not given back, so the sender leaves them alone until it has
-        // read this payload: no credit word of ours names them, and a word that names later lines counts this
-        // payload too.
+        // SAFETY: these lines have been read and not returned, so the sender does not touch them until it has read this
+        // payload: no credit word of ours names them, and a word that names later lines also counts this payload.
         unsafe { self.ring.copy_in(line, data) };
         self.returned = line.wrapping_add(lines);
         self.reverse_payloads = self.reverse_payloads.wrapping_add(1);

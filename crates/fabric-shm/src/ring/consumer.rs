@@ -5,41 +5,40 @@ use super::lines::{prefetch, take_lines};
 use super::{Body, Credits, INLINE_BYTES, LINE_BYTES, LINE_WORD, Place};
 use crate::primitive::{Ordering, spin_loop};
 
-/// How many cells ahead the receiver prefetches the line that it will read, once it has found two messages in
-/// a row. Without that it waits for each line in turn where lines are slow. See
+/// Number of cells by which the receiver prefetches ahead the line that it will read, once it has found two messages in
+/// a row. Without prefetching it waits for each line in turn on machines with slow lines. See
 /// docs/measurements.md#prefetch-of-cells-that-are-read.
 const PREFETCH_CELLS: u32 = 4;
 
 /// The receiver's end.
 pub(crate) struct Consumer {
     place: Place,
-    /// The byte ring of the other direction, whose lines hold the reverse-path payloads that come through
-    /// this ring.
+    /// The byte ring of the other direction, whose lines hold the reverse-path payloads that arrive through this ring.
     reverse_path: ByteRing,
     next_cell: u32,
-    /// The position up to which cells were given back.
+    /// Position up to which cells were returned.
     returned_cells: u32,
-    /// The same for lines of the byte ring.
+    /// Account of the lines of the byte ring.
     pub(crate) lines: ReceiverLines,
 }
 
 impl Consumer {
-    /// `back` is the ring of the other direction.
+    /// Creates the receiver's end. `back` is the ring of the other direction.
     ///
     /// # Safety
-    /// As [`Producer::new`](super::Producer::new) of both places, with no other consumer.
+    /// As for [`Producer::new`](super::Producer::new) with both places, and there is no other consumer.
     pub(crate) unsafe fn new(place: Place, back: Place) -> Self {
         let lines = ReceiverLines::new(place.lines);
         Consumer { place, reverse_path: back.lines, next_cell: 0, returned_cells: 0, lines }
     }
 
-    /// How many cells have been taken, from zero again after 2^32.
+    /// Returns the number of cells taken, which wraps at 2^32.
     #[cfg(not(loom))]
     pub(crate) fn position(&self) -> u32 {
         self.next_cell
     }
 
-    /// The oldest message, if one is there.
+    /// Returns the oldest message, if there is one.
     #[inline]
     pub(crate) fn peek(&self) -> Option<&Body> {
         let cell = self.place.cell(self.next_cell);
@@ -47,16 +46,15 @@ impl Consumer {
         if cell.sequence.load(Ordering::Acquire) != self.next_cell.wrapping_add(1) {
             return None;
         }
-        // SAFETY: the sequence says that the sender has published this cell; it writes it again only after
-        // our credit.
+        // SAFETY: the sequence number says that the sender has published this cell; it writes it again only after our
+        // credit.
         Some(cell.body.with(|body| unsafe { &*body }))
     }
 
-    /// The oldest message, polling for it up to `polls` times.
+    /// Returns the oldest message, polling for it up to `polls` times.
     ///
-    /// The pause between two polls matters: without it the processor has a dozen loads of the line under way
-    /// when the sender takes the line, and has to undo them all. See
-    /// docs/measurements.md#polling-without-a-pause.
+    /// The pause between two polls matters. Without it the processor has a dozen loads of the line in flight when the
+    /// sender takes the line, and must discard them all. See docs/measurements.md#polling-without-a-pause.
     #[inline]
     pub(crate) fn await_message(&self, polls: u32) -> Option<&Body> {
         for _ in 1..polls {
@@ -68,14 +66,14 @@ impl Consumer {
         self.peek()
     }
 
-    /// Prefetches the line of a cell that is read soon. Only while messages lie there one after the other:
+    /// Prefetches the line of a cell that will be read soon. Only useful while messages lie there one after the other:
     /// otherwise the line is taken from the sender before it has written it.
     #[inline(always)]
     pub(crate) fn prefetch_ahead(&self) {
         prefetch(self.place.cell(self.next_cell.wrapping_add(PREFETCH_CELLS)));
     }
 
-    /// The bytes of the oldest message, which is short, behind its first [`INLINE_BYTES`].
+    /// Returns the bytes of the oldest message, which is short, after its first [`INLINE_BYTES`].
     #[inline]
     pub(crate) fn rest(&self, body: &Body) -> &[u8] {
         let bytes = usize::from(body.inline_bytes).saturating_sub(INLINE_BYTES);
@@ -84,23 +82,22 @@ impl Consumer {
         }
         let cell = self.place.cell(self.next_cell.wrapping_add(1));
         let bytes = bytes.min(size_of::<Body>());
-        // SAFETY: the sender wrote these bytes before it published the cell that `peek` returned, and leaves
-        // them alone until our credit for both; they lie within the body.
+        // SAFETY: the sender wrote these bytes before it published the cell that `peek` returned, and does not touch
+        // them until our credit for both; they lie within the body.
         cell.body.with(|place| unsafe { std::slice::from_raw_parts(place.cast(), bytes) })
     }
 
-    /// The first `bytes` bytes of the oldest message's payload, in two parts where they wrap round the ring's
+    /// Returns the first `bytes` bytes of the oldest message's payload, in two parts if they wrap around the ring's
     /// end.
     #[inline]
     pub(crate) fn data(&self, body: &Body, bytes: usize) -> (&[u8], &[u8]) {
         let ring = if body.is_on_reverse_path() { &self.reverse_path } else { &self.lines.ring };
         let bytes = bytes.min(usize::from(body.lines) * LINE_BYTES);
         let (from, first, rest) = ring.parts(body.payload[LINE_WORD], bytes);
-        // SAFETY: both parts lie inside the byte ring; the sender wrote them before it published the cell
-        // that `peek` returned, and leaves them alone until our credit, or, if they are our own, until we use
-        // them.
+        // SAFETY: both parts lie inside the byte ring; the sender wrote them before it published the cell that `peek`
+        // returned, and does not touch them until our credit, or, if they are our own, until we use them.
         unsafe {
-            // Our own lines, which we write next, need not be taken: a reader's store gets them anyway.
+            // Our own lines, which we write next, need not be taken: our store fetches them anyway.
             if !body.is_on_reverse_path() {
                 take_lines(from, first);
                 take_lines(ring.start, rest);
@@ -109,8 +106,8 @@ impl Consumer {
         }
     }
 
-    /// Gives up the oldest message, which has `cells` cells and no lines. Returns whether credits went back,
-    /// for which a sender may be waiting.
+    /// Removes the oldest message, which has `cells` cells and no lines. Returns whether credits were returned, for
+    /// which a sender may be waiting.
     #[inline]
     pub(crate) fn pop_short(&mut self, cells: u32) -> bool {
         self.next_cell = self.next_cell.wrapping_add(cells);
@@ -121,7 +118,7 @@ impl Consumer {
         due
     }
 
-    /// The same for any message, of which `left_bytes` bytes are still to come. `back` is the account of the
+    /// As `pop_short`, for any message, of which `left_bytes` bytes are still to come. `back` is the account of the
     /// ring to its sender.
     #[inline]
     pub(crate) fn pop(&mut self, body: &Body, left_bytes: usize, back: &mut SenderLines) -> bool {

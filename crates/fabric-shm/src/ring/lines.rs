@@ -1,8 +1,8 @@
-//! Copies of short messages, prefetches of cache lines, and their ownership.
+//! Copies of short messages, prefetching of cache lines, and the transfer of their ownership.
 
 use super::{Body, Cell, LINE_BYTES};
 
-/// Prefetches a line that is written soon. A hint.
+/// Prefetches a line that will be written soon. A hint.
 #[inline]
 pub(super) fn prefetch_for_write(line: &Cell) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -14,7 +14,7 @@ pub(super) fn prefetch_for_write(line: &Cell) {
     let _ = line;
 }
 
-/// Prefetches a line that is read soon. A hint.
+/// Prefetches a line that will be read soon. A hint.
 #[inline]
 pub(super) fn prefetch(line: &Cell) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -26,16 +26,17 @@ pub(super) fn prefetch(line: &Cell) {
     let _ = line;
 }
 
-/// Takes the cache lines of `bytes` bytes away from the processor that wrote them, before they are read: adds
-/// nothing to one byte of each.
+/// Takes ownership of the cache lines of `bytes` bytes from the processor that wrote them, before they are read, by
+/// adding zero to one byte of each.
 ///
-/// A line that was only read stays in both caches, and the writer's next store has to invalidate the reader's
-/// copy. Where that takes longer than to fetch a line, as on Zen 4, it bounds a stream in one direction. A line
-/// that was taken goes back and forth between two owners. `prefetchw` does not do the same. See
+/// A line that was only read stays in both caches, and the writer's next store must invalidate the reader's copy. If
+/// that takes longer than fetching a line, as on Zen 4, it limits a stream in one direction. A line that was taken
+/// moves back and forth between two owners. `prefetchw` does not have this effect. See
 /// docs/measurements.md#lines-that-their-reader-takes.
 ///
 /// # Safety
-/// The bytes are mapped for writing, and nobody else reads or writes them before this rank says that it has read them.
+/// The bytes are mapped for writing, and nobody else reads or writes them before this rank declares that it has read
+/// them.
 #[inline]
 pub(crate) unsafe fn take_lines(start: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -49,15 +50,14 @@ pub(crate) unsafe fn take_lines(start: *const u8, bytes: usize) {
     let _ = (start, bytes, LINE_BYTES);
 }
 
-/// Copies `bytes` bytes, at most a [`Body`]'s, without a call: by overlapping moves of a fixed size, which
-/// are faster than `memcpy` for a length that the compiler does not know. See
-/// docs/measurements.md#copies-of-a-few-bytes.
+/// Copies `bytes` bytes, at most a [`Body`]'s, without a call: by overlapping moves of a fixed size, which are faster
+/// than `memcpy` for a length that the compiler does not know. See docs/measurements.md#copies-of-a-few-bytes.
 ///
 /// # Safety
 /// Both places hold `bytes` bytes and do not overlap.
 #[inline]
 pub(crate) unsafe fn copy_short(from: *const u8, to: *mut u8, bytes: usize) {
-    /// Moves one `T` at both ends; for lengths of one `T` to two.
+    /// Moves one `T` at each end. For lengths of one `T` to two.
     ///
     /// # Safety
     /// As above, with `bytes >= size_of::<T>()`.

@@ -1,23 +1,22 @@
-//! One sender's way to one receiver: a ring of cache-line cells, and a ring of bytes for what does not fit a
-//! cell.
+//! The channel from one sender to one receiver: a ring of cache-line cells, and a ring of bytes for payloads that do
+//! not fit a cell.
 //!
-//! A cell holds its sequence number, an envelope and up to [`INLINE_BYTES`] of payload in one cache line, so
-//! a short message moves one line. The cell at position p (counted from zero, never wrapped) is ready when
-//! its sequence number is p + 1. The ring starts as zeros, which is the number of no position in the first
-//! lap. Longer payloads lie in the byte ring, whose lines are used and freed in the order of the cells.
+//! A cell holds its sequence number, an envelope and up to [`INLINE_BYTES`] of payload in one cache line, so a short
+//! message moves one line. The cell at position p (counted from zero, never wrapped) is ready when its sequence number
+//! is p + 1. The ring starts as zeros, which is the sequence number of no position in the first lap. Longer payloads
+//! lie in the byte ring, whose lines are used and freed in the order of the cells.
 //!
-//! A message that is a little longer goes on in the next cell, whose body then holds nothing but bytes. That
-//! takes as many lines as the byte ring would, and spares the account of the byte ring. See
-//! docs/measurements.md#messages-in-two-cells.
+//! A message that is slightly longer continues in the next cell, whose body then holds only bytes. That takes as many
+//! lines as the byte ring would, and needs no accounting there. See docs/measurements.md#messages-in-two-cells.
 //!
-//! The receiver returns credits for both rings in one word of another line, and only once a quarter of a ring
-//! is owing. So that line moves once in many messages, not once in each.
+//! The receiver returns credits for both rings in one word of another line, and only once a quarter of a ring is owing.
+//! So that line moves once in many messages, not once in each.
 //!
-//! Lines of the byte ring that the receiver has read and still owes may carry its own payloads back:
-//! *reverse-path payloads*. Their cells lie in the ring of the other direction as ever, and say which lines
-//! of this one they have. The receiver has lines that it has just read in its cache already, and needs no
-//! credit for them; they are the sender's again once it has read the payload. In a ping-pong both directions
-//! then use the same lines, and no credits are written (decision 0027).
+//! Lines of the byte ring that the receiver has read and still owes may carry its own payloads back: *reverse-path
+//! payloads*. Their cells lie in the ring of the other direction as usual, and say which lines of this ring they use.
+//! The receiver already has lines that it has just read in its cache, and needs no credit for them. The sender owns
+//! them again once it has read the payload. In a ping-pong both directions then use the same lines, and no credits are
+//! written (decision 0027).
 
 mod byte_ring;
 mod consumer;
@@ -35,34 +34,34 @@ pub(crate) use producer::Producer;
 
 use crate::primitive::{AtomicU32, AtomicU64, UnsafeCell};
 
-/// The size of a cache line, of a cell and of a unit of the byte ring.
+/// Length of a cache line, of a cell and of a unit of the byte ring.
 pub(crate) const LINE_BYTES: usize = 64;
-/// The payload that fits the cell itself.
+/// Length of the payload that fits the cell itself.
 pub(crate) const INLINE_BYTES: usize = 48;
 
-/// The payload of a message in two cells.
+/// Length of the longest payload of a message in two cells.
 pub(crate) const SHORT_BYTES: usize = INLINE_BYTES + size_of::<Body>();
 
-/// One cell, one cache line.
+/// One cell, which is one cache line.
 #[repr(C, align(64))]
 pub(crate) struct Cell {
-    /// The position of the message, plus 1. The sender's release here is the partner of the receiver's
-    /// acquire; without it the receiver could read an envelope of the lap before.
+    /// Position of the message, plus 1. The sender's release here is the partner of the receiver's acquire; without it
+    /// the receiver could read an envelope of the lap before.
     sequence: AtomicU32,
     body: UnsafeCell<Body>,
 }
 
-/// What a cell carries.
+/// The content of a cell.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Body {
     /// The kind of the message, which the engine chooses.
     pub(crate) kind: u8,
-    /// The length of a short message, whose bytes lie in `payload` and from [`INLINE_BYTES`] on in the next
-    /// cell; zero for all others.
+    /// Length of a short message, whose bytes lie in `payload` and from [`INLINE_BYTES`] on in the next cell; zero for
+    /// all others.
     pub(crate) inline_bytes: u8,
-    /// How many lines of a byte ring belong to this cell. If there are any, the last two words of `payload`
-    /// are the ring's.
+    /// Number of lines of a byte ring that belong to this cell. If there are any, the last two words of `payload`
+    /// belong to the ring.
     pub(crate) lines: u16,
     pub(crate) tag: u32,
     pub(crate) context: u32,
@@ -76,22 +75,22 @@ pub(crate) type Payload = [u32; INLINE_BYTES / 4];
 /// [`REVERSE_PATH`] for the receiver's.
 const RING_WORD: usize = INLINE_BYTES / 4 - 2;
 const REVERSE_PATH: u32 = 1;
-/// The word that says where the lines begin, as a position that never wraps.
+/// The word with the beginning of the lines, as a position that never wraps.
 const LINE_WORD: usize = INLINE_BYTES / 4 - 1;
 
-/// The line on which the receiver returns credits ([`Credits`]).
+/// The line in which the receiver returns credits ([`Credits`]).
 #[repr(C, align(64))]
 pub(crate) struct Credit(AtomicU64);
 
-/// What a credit word says. All of it is in one word, so that it belongs together whenever it is read.
+/// The content of a credit word. It is a single word, so that a reader always sees consistent values.
 struct Credits {
-    /// The position up to which the receiver has given cells back; the low half, for fewer than that are ever
-    /// under way.
+    /// Position up to which the receiver has returned cells. The low half suffices, because fewer cells than that are
+    /// ever in flight.
     cells: u16,
-    /// How many reverse-path payloads the receiver had put into this ring's lines before. `lines` is valid
-    /// only for a sender that has read as many: otherwise lines of an unread payload would pass as free.
+    /// Number of reverse-path payloads that the receiver had put into this ring's lines before. `lines` is valid only
+    /// for a sender that has read as many: otherwise lines of an unread payload would seem free.
     reverse_payloads: u16,
-    /// The position up to which the receiver has given lines of the byte ring back.
+    /// Position up to which the receiver has returned lines of the byte ring.
     lines: u32,
 }
 
@@ -112,7 +111,7 @@ impl Credits {
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == LINE_BYTES && size_of::<Credit>() == LINE_BYTES);
 
-/// Where a ring lies. The number of cells is a power of two.
+/// Location of a ring. The number of cells is a power of two.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) credit: *const Credit,
@@ -121,19 +120,19 @@ pub(crate) struct Place {
     pub(crate) lines: byte_ring::ByteRing,
 }
 
-/// How many lines of the byte ring `bytes` take.
+/// Returns the number of lines of the byte ring that `bytes` bytes occupy.
 pub(crate) fn lines_for(bytes: usize) -> u32 {
     bytes.div_ceil(LINE_BYTES) as u32
 }
 
 impl Body {
-    /// How many cells the message has.
+    /// Returns the number of cells of the message.
     #[inline]
     pub(crate) fn cells(&self) -> u32 {
         1 + u32::from(usize::from(self.inline_bytes) > INLINE_BYTES)
     }
 
-    /// Whether its payload lies in lines that the receiver of this message had sent before.
+    /// Returns whether the payload lies in lines that the receiver of this message had sent before.
     #[inline]
     fn is_on_reverse_path(&self) -> bool {
         self.payload[RING_WORD] == REVERSE_PATH
@@ -141,11 +140,11 @@ impl Body {
 }
 
 impl Place {
-    /// The cell at a position.
+    /// Returns the cell at a position.
     #[inline]
     fn cell<'a>(&self, position: u32) -> &'a Cell {
         let index = (position & (self.cell_count - 1)) as usize;
-        // SAFETY: the index is masked into the ring, which whoever made the ends has promised is mapped.
+        // SAFETY: the index is masked into the ring, which the creator of the ends has promised is mapped.
         unsafe { &*self.cells.add(index) }
     }
 }

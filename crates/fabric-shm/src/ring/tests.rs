@@ -1,21 +1,21 @@
-//! One direction of a ring: in every order of memory operations (loom), and at random.
+//! Tests of one direction of a ring: in every order of memory operations (loom), and at random.
 
 use super::byte_ring::ByteRing;
 use super::*;
 
 mod reverse_path;
 
-/// A ring of its own memory.
+/// A ring with memory of its own.
 struct Memory {
     credit: Box<Credit>,
     cells: Box<[Cell]>,
     bytes: Box<[u8]>,
 }
 
-/// One end, to be moved to another thread. The memory outlives both threads.
+/// One end, which a test moves to another thread. The memory outlives both threads.
 struct End<T>(T);
 
-// SAFETY: each end is used by one thread, which is what the ring asks for.
+// SAFETY: each end is used by one thread, as the ring requires.
 unsafe impl<T> Send for End<T> {}
 
 impl Memory {
@@ -54,7 +54,7 @@ fn body(tag: u32, first: u32) -> Body {
     Body { kind: 1, inline_bytes: 4, lines: 0, tag, context: 0, payload }
 }
 
-/// Gives up the oldest message of a ring whose receiver sends nothing.
+/// Removes the oldest message of a ring whose receiver sends nothing.
 #[cfg(not(loom))]
 fn pop(consumer: &mut Consumer) -> bool {
     let mut unused = Memory::new(2, 8);
@@ -62,7 +62,7 @@ fn pop(consumer: &mut Consumer) -> bool {
     consumer.pop(&found, 0, &mut unused.ends().0.0.lines)
 }
 
-/// The next message, once it is there.
+/// Waits for the next message and returns it.
 #[cfg(loom)]
 fn await_next(consumer: &Consumer) -> Body {
     loop {
@@ -73,7 +73,7 @@ fn await_next(consumer: &Consumer) -> Body {
     }
 }
 
-/// More messages than cells, so that cells are used again: in every order, each arrives whole and in its place.
+/// More messages than cells, so that cells are reused: in every order, each arrives complete and in sequence.
 #[cfg(loom)]
 #[test]
 fn messages_arrive_whole_and_in_order_in_every_interleaving() {
@@ -100,8 +100,8 @@ fn messages_arrive_whole_and_in_order_in_every_interleaving() {
     });
 }
 
-/// Messages of one cell and of two in a ring of two: in every order, the second cell's bytes are there with
-/// the first's.
+/// Messages of one cell and of two in a ring of two: in every order, the bytes in the second cell are visible with
+/// those in the first.
 #[cfg(loom)]
 #[test]
 fn messages_of_two_cells_arrive_whole_in_every_interleaving() {
@@ -187,7 +187,7 @@ mod unmodelled {
             for bytes in 0..=SHORT_BYTES {
                 let data: Vec<u8> = (0..bytes).map(|index| (index + lap) as u8).collect();
                 assert!(producer.0.push_short((1, lap as u32, 0), &data));
-                // Behind it there is nothing, whatever bytes lie in the second cell.
+                // Nothing follows it, whatever bytes lie in the second cell.
                 let found = *consumer.0.peek().unwrap();
                 assert_eq!((found.tag, usize::from(found.inline_bytes)), (lap as u32, bytes));
                 let first: Vec<u8> =
@@ -227,7 +227,7 @@ mod unmodelled {
         assert!(consumer.0.pop_short(1) && producer.0.has_room());
     }
 
-    /// The fragments of a message of so many bytes, in units of 1 KiB.
+    /// Returns the fragments of a message of `kibibytes` KiB, in units of 1 KiB.
     fn fragments(ring: &Producer, far_ahead: bool, kibibytes: usize) -> Vec<usize> {
         let (mut moved, mut found) = (0, vec![]);
         while moved < kibibytes << 10 {
@@ -246,7 +246,7 @@ mod unmodelled {
         assert_eq!(fragments(&ring, false, 64), [16; 4]);
         assert_eq!(fragments(&ring, false, 128), [16, 16, 32, 32, 16, 16]);
         assert_eq!(fragments(&ring, false, 256), [16, 16, 32, 64, 64, 32, 16, 16]);
-        // 53 left after 32 of 85: half of it, less than 32, in whole pages of 4.
+        // 53 are left after 32 of 85: half of that, less than 32, in whole pages of 4.
         assert_eq!(fragments(&ring, false, 85), [16, 16, 24, 16, 13]);
         assert_eq!(fragments(&ring, true, 150), [64, 64, 22]);
         let mut small = Memory::new(8, 16);
@@ -258,7 +258,7 @@ mod unmodelled {
 
     #[test]
     fn a_message_of_fragments_has_room_for_its_lines_and_its_cells() {
-        // Fragments of a quarter, four lines.
+        // Fragments are a quarter of the ring, four lines.
         let mut memory = Memory::new(8, 16);
         let (mut producer, mut consumer) = memory.ends();
         let lines = |count: usize| count * LINE_BYTES;
@@ -267,7 +267,7 @@ mod unmodelled {
         producer.0.push(body(0, 0), &vec![0; lines(4)], None);
         assert!(producer.0.has_room_for_fragments(lines(12)));
         assert!(!producer.0.has_room_for_fragments(lines(12) + 1));
-        // A quarter goes back. With five of eight cells in use there are three left, for three fragments.
+        // A quarter is returned. With five of eight cells in use three are left, for three fragments.
         assert!(pop(&mut consumer.0));
         (0..5).for_each(|_| assert!(producer.0.push_short((1, 0, 0), &[])));
         assert!(producer.0.has_room_for_fragments(lines(12)));
@@ -283,7 +283,7 @@ mod unmodelled {
         assert!(!producer.0.is_far_ahead());
         producer.0.push(body(1, 0), &lines(1), None);
         assert!(producer.0.is_far_ahead());
-        // Three lines are less than what is returned at once, four are not.
+        // Three lines are less than what is returned at once; four are not.
         assert!(!pop(&mut consumer.0) && producer.0.is_far_ahead());
         assert!(pop(&mut consumer.0) && !producer.0.is_far_ahead());
     }
@@ -294,7 +294,7 @@ mod unmodelled {
         let from: Vec<u8> = (1..=LONGEST as u8).collect();
         for bytes in 0..=LONGEST {
             let mut to = [0; LONGEST + 1];
-            // SAFETY: both places hold as many.
+            // SAFETY: both places hold this many.
             unsafe { copy_short(from.as_ptr(), to.as_mut_ptr(), bytes) };
             assert_eq!(to[..bytes], from[..bytes]);
             assert!(to[bytes..].iter().all(|&byte| byte == 0));

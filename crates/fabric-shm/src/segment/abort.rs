@@ -1,4 +1,4 @@
-//! The record of what ended a run early: the first failure wins, and every rank that waits long checks it.
+//! The record of an aborted run. The first failure is kept, and every rank in a long wait checks it.
 
 use crate::primitive::{AtomicU32, Ordering};
 use std::sync::atomic::AtomicU8;
@@ -9,10 +9,10 @@ const CLEAR: u32 = 0;
 const BEING_WRITTEN: u32 = 1;
 const RAISED: u32 = 2;
 
-/// No rank: the launcher or the user gave the run up.
+/// No rank: the launcher or the user aborted the run.
 const NO_RANK: u32 = u32::MAX;
 
-/// Why the run was given up, if it was.
+/// The reason why the run was aborted, if it was.
 #[repr(C, align(64))]
 pub(crate) struct Abort {
     state: AtomicU32,
@@ -23,19 +23,20 @@ pub(crate) struct Abort {
 }
 
 impl Abort {
-    /// Whether the run was given up. Cheap enough to ask in a spin loop: the line is only ever written once.
+    /// Returns whether the run was aborted. Cheap enough for a spin loop: the line is written only once.
     #[inline]
     pub(crate) fn is_raised(&self) -> bool {
         // Acquire, partner of the release in `raise`.
         self.state.load(Ordering::Acquire) == RAISED
     }
 
-    /// Gives the run up because `rank`'s program failed, or for a reason of no rank. Only the first call counts.
+    /// Aborts the run because `rank`'s program failed, or for a reason that concerns no rank. Only the first call has
+    /// an effect.
     pub(crate) fn raise(&self, rank: Option<usize>, why: &str) -> bool {
         self.raise_as(rank, false, why)
     }
 
-    /// Gives the run up because `rank` died.
+    /// Aborts the run because `rank` died.
     pub(crate) fn raise_death(&self, rank: usize, how: &str) -> bool {
         self.raise_as(Some(rank), true, how)
     }
@@ -57,7 +58,7 @@ impl Abort {
         true
     }
 
-    /// Which rank failed, if it was one, and why.
+    /// Returns which rank failed, if one did, and why.
     pub(crate) fn reason(&self) -> Option<(Option<usize>, String)> {
         if !self.is_raised() {
             return None;
@@ -70,7 +71,7 @@ impl Abort {
         Some((rank, String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// The error that every call of a rank returns from now on.
+    /// Returns the error that every call of a rank returns from now on.
     pub(crate) fn error(&self) -> contract::Error {
         match self.reason() {
             Some((Some(rank), how)) if self.died.load(Ordering::Relaxed) != 0 => {

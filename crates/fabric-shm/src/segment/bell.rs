@@ -1,4 +1,4 @@
-//! Bells: ranks that wait for descriptors as well sleep on those, and one more, by which the others wake them.
+//! Bells: ranks that also wait for descriptors sleep on those and on a bell, by which the other ranks wake them.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::system;
 
-/// A counter of the system's that is readable once it was rung.
+/// A counter of the kernel (eventfd) that is readable after it was rung.
 pub(crate) struct Bell(File);
 
 impl Bell {
@@ -15,13 +15,13 @@ impl Bell {
         system::event().map(Bell::from)
     }
 
-    /// Wakes its owner from [`sleep`](Bell::sleep), or from the next one.
+    /// Ends its owner's current or next [`sleep`](Bell::sleep).
     pub(crate) fn ring(&self) {
-        // An error means that it was rung 2^64 times, and that is enough.
+        // An error means that it was rung 2^64 times, which is enough.
         let _ = (&self.0).write(&1_u64.to_ne_bytes());
     }
 
-    /// Sleeps until it was rung or `other` is readable, at most for `limit`. Returns whether all that time has passed.
+    /// Sleeps until it was rung or `other` is readable, at most for `limit`. Returns whether the limit has passed.
     pub(crate) fn sleep(&self, other: Option<BorrowedFd<'_>>, limit: Duration) -> bool {
         let has_run_out = system::poll_readable(self.0.as_fd(), other, limit);
         // An error means that it was not rung.

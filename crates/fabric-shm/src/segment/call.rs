@@ -1,8 +1,8 @@
-//! Each rank's latest collective call.
+//! Latest collective call of each rank.
 
 use crate::primitive::{AtomicU64, Ordering};
 
-/// Which collective a rank is in: the number of the call (high half) and its call id (low half), in one word so that
+/// The collective that a rank is in: the number of the call (high half) and its call id (low half), in one word so that
 /// the others never see halves of two calls.
 #[repr(C, align(64))]
 pub(crate) struct CallWord(AtomicU64);

@@ -1,4 +1,5 @@
-//! The first page of the segment, and the page of each rank. All of it is atomics: several processes see it at once.
+//! The first page of the segment, and the page of each rank. Everything in them is atomic: several processes access it
+//! at once.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 use crate::system;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
-/// Changes with anything that two builds would have to agree on. Sizes and places are compared too.
+/// Version of the layout, which changes with anything that two builds must agree on. Sizes and places are compared too.
 const VERSION: u32 = 9;
 const BUILD_BOTH: &str = "build the launcher and the program (or libmpi_abi) from the same sources";
 
@@ -29,12 +30,12 @@ pub(crate) struct Header {
     version: AtomicU32,
     ranks: AtomicU32,
     job_bytes: AtomicU64,
-    /// The fingerprint of the layout, as the launcher knows it.
+    /// Fingerprint of the layout that the launcher uses.
     fingerprint: AtomicU64,
     choices: AtomicU32,
-    /// How many ranks have mapped the segment. Ranks that wait for all of them sleep on it.
+    /// Number of ranks that have mapped the segment. Ranks that wait for all of them sleep on it.
     joined: AtomicU32,
-    /// How many have left.
+    /// Number of ranks that have left.
     left: AtomicU32,
     cma_votes: CmaVotes,
     clock: ClockWords,
@@ -48,11 +49,11 @@ pub(crate) struct Header {
 struct CmaVotes {
     fast: AtomicU32,
     impossible: AtomicU32,
-    /// How many have voted. Ranks that wait for all of them sleep on it.
+    /// Number of ranks that have voted. Ranks that wait for all of them sleep on it.
     given: AtomicU32,
 }
 
-/// What a rank, or all of them, found of cross-memory attach, compared with two copies through the ring.
+/// A rank's vote on cross-memory attach, compared with two copies through the ring, or the result of all votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CmaVote {
     Impossible,
@@ -60,7 +61,7 @@ pub(crate) enum CmaVote {
     Fast,
 }
 
-/// One cache line that belongs to nobody.
+/// One cache line without an owner.
 #[repr(C, align(64))]
 pub(crate) struct SharedWords(pub(crate) [AtomicU64; 8]);
 
@@ -74,7 +75,7 @@ struct ClockWords {
     resolution_ps: AtomicU64,
 }
 
-/// How far a rank has come.
+/// The state of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum State {
@@ -82,12 +83,11 @@ pub(crate) enum State {
     Starting = 0,
     /// Running its program.
     Alive = 1,
-    /// Its program ended in order, and it has nothing under way.
+    /// Its program ended normally, and it has nothing in progress.
     Finished = 2,
     /// Its program failed, or it died.
     Failed = 3,
-    /// It sends nothing of its own any more and takes nothing, but still serves what others do together with
-    /// it.
+    /// It sends and receives no messages of its own any more, but still takes part in joint work.
     Leaving = 4,
 }
 
@@ -96,9 +96,9 @@ pub(crate) enum State {
 pub(crate) struct RankBlock {
     state: AtomicU32,
     process: AtomicU32,
-    /// One more than the number of the only processor that it may run on; zero if there are several.
+    /// Number of the only processor on which it may run, plus one; zero if there are several.
     processor: AtomicU32,
-    /// An address in its process from which the others may try to read.
+    /// Address in its process from which the others may try to read.
     probe: AtomicU64,
     /// 1 once it has written what its neighbour reads to measure the ring.
     probe_written: AtomicU32,
@@ -109,11 +109,11 @@ pub(crate) struct RankBlock {
     wait_note: WaitNote,
 }
 
-/// 1 while the rank sleeps or is about to. Written by its owner and by those who wake it.
+/// 1 while the rank sleeps or is about to. Its owner and those who wake it write it.
 #[repr(C, align(64))]
 pub(crate) struct SleepWord(pub(crate) AtomicU32);
 
-/// A bit for each rank that ever sent something, set once. The receiver polls no other ring, so the pages of
+/// One bit for each rank that has ever sent anything, set once. The receiver polls no other ring, so the pages of
 /// unused rings are never touched.
 #[repr(C, align(64))]
 struct Senders([AtomicU64; MAXIMUM_RANKS / 64]);
@@ -174,7 +174,7 @@ impl Header {
         }
     }
 
-    /// Counts one more rank that has joined, and wakes those who wait for the last.
+    /// Counts one more rank that has joined, and wakes the ranks that wait for the last.
     pub(crate) fn count_joined(&self) {
         self.joined.fetch_add(1, Ordering::AcqRel);
         system::futex_wake(&self.joined, i32::MAX);
@@ -182,7 +182,7 @@ impl Header {
 
     /// Counts a rank that has left.
     pub(crate) fn count_left(&self) {
-        // Release, partner of `left`: whoever sees the count sees the state of the rank, too.
+        // Release, partner of `left`: a reader of the count sees the state of the rank, too.
         self.left.fetch_add(1, Ordering::Release);
     }
 
@@ -191,15 +191,15 @@ impl Header {
         self.left.load(Ordering::Acquire)
     }
 
-    /// Whether any rank has joined.
+    /// Returns whether any rank has joined.
     pub(crate) fn has_been_joined(&self) -> bool {
         self.joined.load(Ordering::Acquire) > 0
     }
 
-    /// Sleeps until all `ranks` ranks have joined or the run is given up.
+    /// Sleeps until all `ranks` ranks have joined or the run is aborted.
     pub(crate) fn wait_for_all(&self, ranks: usize) {
         loop {
-            // Acquire, partner of `count_joined`: what each rank wrote before it counted itself is seen after.
+            // Acquire, partner of `count_joined`: what each rank wrote before it counted itself is visible afterwards.
             let joined = self.joined.load(Ordering::Acquire);
             if joined as usize >= ranks || self.abort.is_raised() {
                 return;
@@ -208,9 +208,9 @@ impl Header {
         }
     }
 
-    /// Gives this rank's vote, waits for all others', and returns the result: fast if more than half found it
-    /// fast and for nobody it is impossible. Of two ranks each can prevent cross-memory attach, which loses
-    /// less where it is wrong than using it does.
+    /// Casts this rank's vote, waits for all others, and returns the result: fast if more than half found it fast and
+    /// for none it is impossible. With two ranks each can prevent cross-memory attach. A wrong decision against it
+    /// costs less than a wrong one for it.
     pub(crate) fn vote_on_cma(&self, own: CmaVote, ranks: usize) -> CmaVote {
         let CmaVotes { fast, impossible, given } = &self.cma_votes;
         match own {
@@ -218,7 +218,7 @@ impl Header {
             CmaVote::Impossible => impossible.fetch_add(1, Ordering::Relaxed),
             CmaVote::Slow => 0,
         };
-        // Release, partner of the acquire below: whoever has counted all sees all votes.
+        // Release, partner of the acquire below: a rank that has counted all sees all votes.
         given.fetch_add(1, Ordering::AcqRel);
         system::futex_wake(given, i32::MAX);
         loop {
@@ -246,7 +246,8 @@ impl Header {
         system::futex_wake(&words.ready, i32::MAX);
     }
 
-    /// How to read the time; sleeps until the launcher has measured it. Nothing if the run is given up before.
+    /// Returns the parameters of the clock. Sleeps until the launcher has measured it. Returns `None` if the run is
+    /// aborted before.
     pub(crate) fn clock(&self) -> Option<ClockParameters> {
         let words = &self.clock;
         while words.ready.load(Ordering::Acquire) == 0 {
@@ -264,7 +265,7 @@ impl Header {
     }
 }
 
-/// A number that differs where two builds lay things out differently. It depends on every size and place that
+/// Returns a number that differs between two builds with different layouts. It depends on every size and place that
 /// both must share.
 fn fingerprint(layout: &Layout) -> u64 {
     let last = layout.ranks() - 1;
@@ -292,7 +293,7 @@ fn fingerprint(layout: &Layout) -> u64 {
 
 impl RankBlock {
     pub(crate) fn state(&self) -> State {
-        // Acquire, partner of `set_state`: whatever the rank sent before it finished is in its rings.
+        // Acquire, partner of `set_state`: everything that the rank sent before it finished is in its rings.
         match self.state.load(Ordering::Acquire) {
             0 => State::Starting,
             1 => State::Alive,
@@ -314,12 +315,12 @@ impl RankBlock {
         self.process.store(process, Ordering::Relaxed);
     }
 
-    /// The processor that this rank is bound to.
+    /// Returns the processor to which this rank is bound.
     pub(crate) fn processor(&self) -> Option<u32> {
         self.processor.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Says where this rank runs, before it joins.
+    /// Publishes the processor of this rank, before it joins.
     pub(crate) fn set_processor(&self, processor: Option<u32>) {
         self.processor.store(processor.map_or(0, |one| one + 1), Ordering::Relaxed);
     }
@@ -333,7 +334,7 @@ impl RankBlock {
     }
 
     pub(crate) fn is_probe_written(&self) -> bool {
-        // Acquire, partner of the release below: what was written is read as it was.
+        // Acquire, partner of the release below: what was written is read correctly.
         self.probe_written.load(Ordering::Acquire) != 0
     }
 
@@ -341,18 +342,18 @@ impl RankBlock {
         self.probe_written.store(1, Ordering::Release);
     }
 
-    /// The collective that this rank is in.
+    /// Returns the collective that this rank is in.
     #[inline]
     pub(crate) fn call(&self) -> &CallWord {
         &self.call
     }
 
-    /// A slot for the co-copy of a message that this rank receives.
+    /// Returns a slot for the co-copy of a message that this rank receives.
     pub(crate) fn help_slot(&self, slot: usize) -> &HelpSlot {
         &self.help_slots[slot]
     }
 
-    /// What this rank tells of its long waits.
+    /// Returns this rank's reports of its long waits.
     pub(crate) fn wait_note(&self) -> &WaitNote {
         &self.wait_note
     }
@@ -361,13 +362,13 @@ impl RankBlock {
         &self.sleep.0
     }
 
-    /// Says that `sender` has begun to send to this rank.
+    /// Declares that `sender` has begun to send to this rank.
     pub(crate) fn add_sender(&self, sender: usize) {
         // Release: the receiver's acquire in `senders` comes before it first polls the ring.
         self.senders.0[sender / 64].fetch_or(1 << (sender % 64), Ordering::Release);
     }
 
-    /// The ranks that ever sent to this one, 64 to a word.
+    /// Returns the ranks that ever sent to this one, 64 to a word.
     #[inline]
     pub(crate) fn senders(&self, word: usize) -> u64 {
         self.senders.0[word].load(Ordering::Acquire)

@@ -1,22 +1,22 @@
-//! The help slot: where two ranks divide the co-copy of one long message.
+//! The help slot, in which two ranks divide the co-copy of one long message.
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
-/// How many receives of one rank may have helpers at once.
+/// Number of receives of one rank that may have helpers at once.
 pub(crate) const HELP_SLOTS: usize = 16;
 
 /// A counter of chunks, in the block of the receiving rank.
 #[repr(C, align(64))]
 pub(crate) struct HelpSlot {
-    /// The generation (high half) and the number of chunks that nobody has claimed (low half). The generation
-    /// keeps a helper that comes too late away from the next message.
+    /// The generation (high half) and the number of unclaimed chunks (low half). The generation keeps a late helper
+    /// away from the next message.
     claim: AtomicU64,
-    /// Chunks that the helper has copied.
+    /// Number of chunks that the helper has copied.
     done: AtomicU32,
 }
 
 impl HelpSlot {
-    /// Begins a message of `chunks` chunks; returns its generation. Only the owner calls it.
+    /// Begins a message of `chunks` chunks, and returns its generation. Only the owner calls it.
     pub(crate) fn open(&self, chunks: u32) -> u32 {
         let generation = ((self.claim.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
         self.done.store(0, Ordering::Relaxed);
@@ -42,7 +42,7 @@ impl HelpSlot {
 
     /// Counts a chunk that the helper has copied.
     pub(crate) fn count_done(&self) {
-        // Release, partner of the acquire in `done`: the chunk's bytes are there before it is counted.
+        // Release, partner of the acquire in `done`: the chunk's bytes are visible before it is counted.
         self.done.fetch_add(1, Ordering::Release);
     }
 

@@ -1,22 +1,22 @@
-//! Where each thing lies in the segment. Everything else asks here.
+//! The layout of the segment, in one place for all users.
 
 use crate::board::BOARD_BYTES;
 use crate::ring::LINE_BYTES;
 use crate::system::PAGE_BYTES;
 
-/// The most ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with the square
-/// (1024 ranks: under 3 GiB of addresses, of which only the rings in use take memory).
+/// Maximum number of ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with
+/// the square (1024 ranks: under 3 GiB of addresses, of which only the rings in use take memory).
 pub const MAXIMUM_RANKS: usize = 1024;
 
-/// What the rings to one rank may take together, so that memory grows linearly even where every rank talks to
-/// every other.
+/// Maximum length of all rings to one rank together, so that memory grows linearly even if every rank sends to every
+/// other.
 const INBOUND_BYTES_PER_RANK: usize = 1 << 20;
 
-/// The most that one rank, and all together, can allocate where the others see it; addresses, not memory.
+/// Maximum length of one rank's arena, and of all arenas together; addresses, not memory.
 const ARENA_BYTES: usize = 64 << 30;
 const ARENAS_BYTES: usize = 16 << 40;
 
-/// The sizes and places of a segment, a function of the number of ranks and the length of the job alone.
+/// The sizes and offsets of a segment, which depend only on the number of ranks and the length of the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     ranks: usize,
@@ -39,7 +39,7 @@ impl Layout {
     pub(crate) fn new(ranks: usize, job_bytes: usize) -> Self {
         assert!((1..=MAXIMUM_RANKS).contains(&ranks));
         let inbound_bytes = INBOUND_BYTES_PER_RANK / ranks.next_power_of_two();
-        // A quarter for cells, half for bytes. More than 256 cells or 256 KiB gains nothing. See
+        // A quarter for cells, half for bytes. More than 256 cells or 256 KiB has no benefit. See
         // docs/measurements.md#size-of-rings.
         let cells = (inbound_bytes / 4 / LINE_BYTES).clamp(8, 256);
         let lines = (inbound_bytes / 2 / LINE_BYTES).clamp(8, 4096);
@@ -62,7 +62,7 @@ impl Layout {
         self.lines as u32
     }
 
-    /// Page 0 is the header; then a page for each rank.
+    /// Returns the offset of a rank's page. Page 0 is the header; a page for each rank follows.
     pub(crate) fn block_offset(&self, rank: usize) -> usize {
         assert!(rank < self.ranks);
         PAGE_BYTES * (1 + rank)
@@ -72,7 +72,7 @@ impl Layout {
         PAGE_BYTES * (1 + self.ranks)
     }
 
-    /// The board of a rank for the collectives of all ranks.
+    /// Returns the offset of a rank's board for the collectives of all ranks.
     pub(crate) fn board_offset(&self, rank: usize) -> usize {
         assert!(rank < self.ranks);
         self.boards_offset() + rank * BOARD_BYTES
@@ -90,7 +90,7 @@ impl Layout {
         LINE_BYTES * (1 + self.cells + self.lines)
     }
 
-    /// The rings to one receiver lie together, for it polls them all.
+    /// Returns the offsets of a ring. The rings to one receiver lie together, because it polls them all.
     pub(crate) fn ring(&self, sender: usize, receiver: usize) -> RingOffsets {
         assert!(sender < self.ranks && receiver < self.ranks);
         let start = self.rings_offset() + (receiver * self.ranks + sender) * self.ring_bytes();
@@ -98,12 +98,12 @@ impl Layout {
         RingOffsets { credit: start, cells, bytes: cells + LINE_BYTES * self.cells }
     }
 
-    /// Where the ranks' arenas begin: behind everything else, since they are addresses more than memory.
+    /// Returns the offset of the ranks' arenas: after everything else, since they are addresses more than memory.
     pub(crate) fn arenas_offset(&self) -> usize {
         self.segment_bytes()
     }
 
-    /// The addresses set aside for what each rank allocates.
+    /// Returns the length of the address range of each rank's arena.
     pub(crate) fn arena_bytes(&self) -> usize {
         ARENA_BYTES.min(ARENAS_BYTES / self.ranks.next_power_of_two())
     }

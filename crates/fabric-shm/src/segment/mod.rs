@@ -1,4 +1,4 @@
-//! The shared memory of a run: what lies in it, how it is made, and how a rank maps it.
+//! The shared memory of a run: its contents, its creation, and its mapping by a rank.
 
 mod abort;
 mod bell;
@@ -26,14 +26,14 @@ use crate::ring::{ByteRing, Place};
 use crate::system::{self, PAGE_BYTES, map_shared};
 use crate::wait;
 
-/// What the launcher decides for a whole run.
+/// The launcher's decisions for a whole run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choices {
     /// Every rank has a processor to itself, so ranks may spin.
     pub(crate) every_rank_has_a_processor: bool,
-    /// Ranks may copy from and to each other's memory through the kernel where it lets them.
+    /// Ranks may copy from and to each other's memory through the kernel if it permits that.
     pub(crate) cross_memory_attach: bool,
-    /// There are addresses for memory that ranks allocate and all of them see.
+    /// There are addresses for arenas.
     pub(crate) arenas: bool,
 }
 
@@ -42,24 +42,24 @@ pub(crate) struct Segment {
     base: NonNull<u8>,
     layout: Layout,
     memory: OwnedFd,
-    /// Where this process has mapped the ranks' arenas. They stay mapped: the program's own memory is among them.
+    /// Address of the ranks' arenas in this process. They stay mapped: the program's own memory is among them.
     arenas: Option<NonNull<u8>>,
-    /// A bell for each rank, where ranks sleep on descriptors; else none.
+    /// A bell for each rank if ranks sleep on descriptors; otherwise empty.
     bells: Vec<Bell>,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread. Everything in it is reached through atomics,
-// or through the ends of rings, which are not shared themselves.
+// SAFETY: the mapping belongs to the process, not to a thread. Everything in it is accessed through atomics, or through
+// the ends of rings, which are not shared themselves.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
 
 impl Segment {
-    /// Makes a segment for `ranks` ranks with `job` in it.
+    /// Creates a segment for `ranks` ranks that holds `job`.
     pub(crate) fn create(ranks: usize, job: &[u8], choices: Choices) -> io::Result<Self> {
         let layout = Layout::new(ranks, job.len());
         let whole = layout.arenas_offset() + ranks * layout.arena_bytes();
-        // A limit on the size of files may forbid the arenas, without which everything works but more slowly.
+        // A limit on the size of files may forbid the arenas. Everything works without them, but more slowly.
         let (memory, arenas) = match system::memory_file(whole) {
             Ok(memory) => (memory, true),
             Err(_) => (system::memory_file(layout.segment_bytes())?, false),
@@ -76,8 +76,7 @@ impl Segment {
         Ok(segment)
     }
 
-    /// Maps the segment behind `memory`, which the launcher handed down.
-    /// With it come the ranks' bells, or none.
+    /// Maps the segment behind `memory`, which the launcher passed on, together with the ranks' bells or none.
     pub(crate) fn open(memory: OwnedFd, bells: Vec<Bell>) -> Result<Self, String> {
         let failed = |error: io::Error| format!("the shared memory cannot be mapped: {error}");
         let page = map_shared(memory.as_fd(), 0, PAGE_BYTES).map_err(failed)?;
@@ -93,8 +92,8 @@ impl Segment {
         Ok(Segment { base, layout, memory, arenas: None, bells })
     }
 
-    /// Maps the arenas of all ranks, and lets this process allocate from that of `rank`. A limit on addresses
-    /// may forbid it; then this rank sees nobody's arena and has none.
+    /// Maps the arenas of all ranks, and lets this process allocate from that of `rank`. A limit on addresses may
+    /// forbid that; then this rank sees no arena and has none.
     pub(crate) fn open_arenas(&mut self, rank: usize) {
         let (each, all) = (self.layout.arena_bytes(), self.layout.arena_bytes() * self.ranks());
         if !self.header().choices().arenas {
@@ -106,7 +105,7 @@ impl Segment {
         self.arenas = Some(base);
         // SAFETY: the whole range was just mapped.
         unsafe {
-            // Not into core files, which would hold every rank's memory once for each rank. Failure does no harm.
+            // Not included in core files, which would hold every rank's memory once for each rank. Failure is harmless.
             libc::madvise(base.as_ptr().cast(), all, libc::MADV_DONTDUMP);
             arena::open(base.as_ptr().add(rank * each), each);
         }
@@ -116,7 +115,7 @@ impl Segment {
         self.arenas.is_some()
     }
 
-    /// Where `bytes` bytes at `memory` lie in the arenas, if they do.
+    /// Returns the offset in the arenas of the `bytes` bytes at `memory`, if they lie there.
     #[inline]
     pub(crate) fn offset_in_arenas(&self, memory: *const u8, bytes: usize) -> Option<usize> {
         let all = self.layout.arena_bytes() * self.ranks();
@@ -124,27 +123,27 @@ impl Segment {
         (offset < all && bytes <= all - offset).then_some(offset)
     }
 
-    /// The memory at that offset in the arenas, where `bytes` bytes lie in them.
+    /// Returns the memory at that offset in the arenas, if `bytes` bytes lie in them.
     pub(crate) fn at_offset(&self, offset: usize, bytes: usize) -> Option<*mut u8> {
         let all = self.layout.arena_bytes() * self.ranks();
         let inside = offset <= all && bytes <= all - offset;
         self.arenas.filter(|_| inside).map(|base| base.as_ptr().wrapping_add(offset))
     }
 
-    /// Copies out of some rank's arena.
+    /// Copies from an arena of any rank.
     ///
     /// # Safety
-    /// `to` has room for `bytes`, and the rank that owns the place leaves it alone meanwhile.
+    /// `to` has room for `bytes`, and the owner of the place does not change it meanwhile.
     pub(crate) unsafe fn copy_from_arenas(&self, offset: usize, to: *mut u8, bytes: usize) {
         let from = self.in_arenas(offset, bytes);
         // SAFETY: `in_arenas` checks the range; the caller promises the rest.
         unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
     }
 
-    /// Copies into some rank's arena.
+    /// Copies into an arena of any rank.
     ///
     /// # Safety
-    /// `from` holds `bytes`, and the rank that owns the place expects them.
+    /// `from` holds `bytes`, and the owner of the place expects them.
     pub(crate) unsafe fn copy_to_arenas(&self, from: *const u8, offset: usize, bytes: usize) {
         let to = self.in_arenas(offset, bytes);
         // SAFETY: as above.
@@ -176,7 +175,7 @@ impl Segment {
         unsafe { self.base.cast::<Header>().as_ref() }
     }
 
-    /// The block of one rank.
+    /// Returns the block of one rank.
     pub(crate) fn block(&self, rank: usize) -> &RankBlock {
         let offset = self.layout.block_offset(rank);
         // SAFETY: `block_offset` checks the rank and gives a page-aligned place inside the mapping; blocks
@@ -184,7 +183,7 @@ impl Segment {
         unsafe { self.base.add(offset).cast::<RankBlock>().as_ref() }
     }
 
-    /// The bytes that the launcher left for every rank.
+    /// Returns the bytes that the launcher stored for every rank.
     pub(crate) fn job(&self) -> &[u8] {
         // SAFETY: written before any rank was started and never again.
         unsafe {
@@ -195,7 +194,7 @@ impl Segment {
         }
     }
 
-    /// The ring from `sender` to `receiver`.
+    /// Returns the ring from `sender` to `receiver`.
     pub(crate) fn ring(&self, sender: usize, receiver: usize) -> Place {
         let ring = self.layout.ring(sender, receiver);
         // SAFETY: `Layout::ring` checks both ranks and gives line-aligned offsets inside the mapping.
@@ -213,7 +212,7 @@ impl Segment {
         }
     }
 
-    /// A rank's board for the collectives of all ranks.
+    /// Returns a rank's board for the collectives of all ranks.
     pub(crate) fn board(&self, rank: usize) -> *const Board {
         // SAFETY: the layout checks the rank and gives a page-aligned place inside the mapping.
         unsafe { self.base.add(self.layout.board_offset(rank)) }.cast::<Board>().as_ptr()
@@ -224,7 +223,7 @@ impl Segment {
         (0..self.ranks()).for_each(|rank| self.wake_if_asleep(rank));
     }
 
-    /// Wakes a rank if it sleeps or is about to. The caller has just made visible what that rank waits for.
+    /// Wakes a rank if it sleeps or is about to. The caller has just published what that rank waits for.
     #[inline]
     pub(crate) fn wake_if_asleep(&self, rank: usize) {
         wait::wake_if_asleep(self.block(rank).sleep_word(), |word| match self.bell(rank) {
@@ -233,12 +232,12 @@ impl Segment {
         });
     }
 
-    /// The bell of a rank, where ranks have them.
+    /// Returns the bell of a rank, if ranks have them.
     pub(crate) fn bell(&self, rank: usize) -> Option<&Bell> {
         self.bells.get(rank)
     }
 
-    /// Gives the ranks that will be started a bell each.
+    /// Creates a bell for each rank.
     pub(crate) fn make_bells(&mut self) -> io::Result<()> {
         self.bells = (0..self.ranks()).map(|_| Bell::new()).collect::<io::Result<_>>()?;
         Ok(())

@@ -1,28 +1,28 @@
-//! What a rank that has waited for long tells the launcher: that it waits and that nothing has moved, and what it waits
-//! for once it is asked.
+//! The note in which a rank reports a long wait to the launcher: that it waits and that nothing has moved, and, on
+//! request, what it waits for.
 //!
-//! The rank writes it only after a sleep that ran out or a spin as long, so nothing of it is on the way of a message.
+//! The rank writes it only after a sleep that ran out or an equally long spin, so it is never on the path of a message.
 
 use std::sync::atomic::AtomicU8;
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
 const TEXT_BYTES: usize = 1600;
-/// The most return addresses that a rank tells.
+/// Maximum number of return addresses that a rank reports.
 pub(crate) const CALLERS_MAX: usize = 8;
 
 /// A rank's note, in its block.
 #[repr(C, align(64))]
 pub(crate) struct WaitNote {
-    /// Which of its long waits the rank is in, counted from 1; 0 while it is in none.
+    /// Number of the current long wait, counted from 1; 0 while the rank is in none.
     number: AtomicU64,
-    /// How many long waits it has had.
+    /// Number of its long waits so far.
     count: AtomicU64,
     polls: AtomicU64,
     state: AtomicU64,
     sent_bytes: AtomicU64,
     received_bytes: AtomicU64,
-    /// The launcher's latest question, and the one that the text answers.
+    /// The launcher's latest question, and the question that the text answers.
     asked: AtomicU32,
     answered: AtomicU32,
     text_bytes: AtomicU32,
@@ -30,14 +30,14 @@ pub(crate) struct WaitNote {
     text: [AtomicU8; TEXT_BYTES],
 }
 
-/// What a rank knows after a poll that found nothing for it.
+/// What a rank knows after an idle poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PollState {
-    /// Changes whenever anything of this rank's messages and collectives has moved.
+    /// Changes whenever any of this rank's messages and collectives has moved.
     pub state: u64,
-    /// What it has written to connections that others read, where messages go through such.
+    /// Number of bytes that it has written to connections that others read, on fabrics with connections.
     pub sent_bytes: u64,
-    /// What it has read from them.
+    /// Number of bytes that it has read from them.
     pub received_bytes: u64,
 }
 
@@ -45,22 +45,22 @@ pub struct PollState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LongWait {
     pub(crate) number: u64,
-    /// The polls of this rank in long waits that have found nothing.
+    /// Number of idle polls of this rank in long waits.
     pub(crate) polls: u64,
     pub(crate) found: PollState,
 }
 
-/// What a rank answers.
+/// A rank's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// Lines: the call, if it is known, and what it waits for.
     pub(crate) text: String,
-    /// Addresses in the program to which the call and its callers return, the innermost first.
+    /// Return addresses in the program of the call and its callers, the innermost first.
     pub(crate) callers: Vec<u64>,
 }
 
 impl WaitNote {
-    /// Says that a poll of a long wait has found nothing. Only the owner calls it.
+    /// Reports an idle poll of a long wait. Only the owner calls it.
     pub(crate) fn tell(&self, found: PollState) {
         let PollState { state, sent_bytes, received_bytes } = found;
         if self.number.load(Ordering::Relaxed) == 0 {
@@ -72,16 +72,16 @@ impl WaitNote {
         self.sent_bytes.store(sent_bytes, Ordering::Relaxed);
         self.received_bytes.store(received_bytes, Ordering::Relaxed);
         let polls = self.polls.load(Ordering::Relaxed) + 1;
-        // Release, partner of the acquire in `read`: who sees the poll sees what had moved until then.
+        // Release, partner of the acquire in `read`: a reader of the poll count sees what had moved until then.
         self.polls.store(polls, Ordering::Release);
     }
 
-    /// Says that the wait is over. Only the owner calls it.
+    /// Declares that the wait is over. Only the owner calls it.
     pub(crate) fn end(&self) {
         self.number.store(0, Ordering::Release);
     }
 
-    /// The long wait that the rank is in, if it is in one.
+    /// Returns the long wait that the rank is in, if any.
     pub(crate) fn read(&self) -> Option<LongWait> {
         let polls = self.polls.load(Ordering::Acquire);
         let found = PollState {
@@ -93,12 +93,12 @@ impl WaitNote {
         (number != 0).then_some(LongWait { number, polls, found })
     }
 
-    /// Asks what the rank waits for; `question` is another number each time.
+    /// Asks what the rank waits for. `question` must differ each time.
     pub(crate) fn ask(&self, question: u32) {
         self.asked.store(question, Ordering::Relaxed);
     }
 
-    /// The question that the owner has not answered, if there is one.
+    /// Returns the question that the owner has not answered, if there is one.
     pub(crate) fn question(&self) -> Option<u32> {
         let asked = self.asked.load(Ordering::Relaxed);
         (asked != self.answered.load(Ordering::Relaxed)).then_some(asked)
@@ -118,7 +118,7 @@ impl WaitNote {
         self.answered.store(question, Ordering::Release);
     }
 
-    /// The answer to a question, once it is there.
+    /// Returns the answer to a question, once it is there.
     pub(crate) fn answer_to(&self, question: u32) -> Option<Answer> {
         if self.answered.load(Ordering::Acquire) != question {
             return None;

@@ -1,4 +1,4 @@
-//! What the members of a team have to agree on, and what becomes of a call in which they do not.
+//! Agreement of the members of a team on their calls, and the failure of a call on which they disagree.
 
 use collectives::plan::THRESHOLDS;
 use contract::Error;
@@ -9,7 +9,7 @@ use crate::board::{SLOTS, has_reached};
 use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
 use crate::segment::State;
 
-/// Whose parts a rank waits for.
+/// The members for whose parts a rank waits.
 #[derive(Clone, Copy)]
 pub(super) enum Awaited {
     Nobody,
@@ -21,7 +21,7 @@ pub(super) enum Awaited {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Agreement {
     Yes,
-    /// They are not, but each call has as many steps.
+    /// They are not, but each call has the same number of steps.
     InStep,
     OutOfStep,
 }
@@ -33,7 +33,8 @@ pub(super) fn out_of_step() -> Error {
 }
 
 impl Team {
-    /// What follows from a part of a call. If it failed and all are in step, the steps go on.
+    /// Decides from the outcome of a part of a call whether the call continues. After a failure with all in step, the
+    /// steps continue.
     #[inline]
     pub(super) fn check_outcome<H: Host>(&self, outcome: &Result<()>, host: &mut H) -> Result<()> {
         match self.agreement {
@@ -46,8 +47,8 @@ impl Team {
         }
     }
 
-    /// Counts a call that is about to be made over boards, and publishes the count. A root that waits for
-    /// nobody does so too, for others may wait for what it never sends.
+    /// Counts a call that is about to be made over boards, and publishes the count. A root that waits for nobody does
+    /// so too, because others may wait for what it never sends.
     #[inline]
     pub(crate) fn count_call(&mut self) {
         self.counts.over_boards = self.counts.over_boards.wrapping_add(1);
@@ -55,8 +56,8 @@ impl Team {
         self.publish_history();
     }
 
-    /// Counts a call that the members make among them by messages, and publishes its call id, the same at all
-    /// of them. Returns the number of the call.
+    /// Counts a call that the members make by messages, and publishes its call id, which is the same at all of them.
+    /// Returns the number of the call.
     pub(crate) fn count_call_by_messages(&mut self, call_id: u32) -> u32 {
         self.counts.by_messages = self.counts.by_messages.wrapping_add(1);
         let number = self.counts.number();
@@ -65,23 +66,22 @@ impl Team {
         number
     }
 
-    /// Publishes how many calls this rank has made: a write to a line that others read only when they have
-    /// waited for long.
+    /// Publishes the number of calls of this rank: a write to a line that others read only after a long wait.
     #[inline]
     fn publish_history(&self) {
         let CallCounts { over_boards, by_messages, .. } = self.counts;
         self.board(self.me).history.publish(over_boards, by_messages);
     }
 
-    /// Finds a member that cannot have made the same calls as this rank: it is in a call by messages and this
-    /// rank in one over boards, or the other way round.
+    /// Finds a member that cannot have made the same calls as this rank: one of the two is in a call by messages and
+    /// the other in one over boards.
     pub(super) fn find_contradicting(&self) -> Option<usize> {
         let CallCounts { over_boards, by_messages, .. } = self.counts;
         (0..self.size())
             .find(|&other| self.board(other).history.contradicts(over_boards, by_messages))
     }
 
-    /// Finds a member whose call by messages of this number has another call id.
+    /// Finds a member whose call by messages with this number has another call id.
     fn find_differing(&self, number: u32) -> Option<usize> {
         let own = self.board(self.me).recent_by_messages.call_id(number)?;
         let differs = |call_id: u32| call_id != own;
@@ -89,13 +89,13 @@ impl Team {
         (0..self.size()).find(|&other| call_id(other).is_some_and(differs))
     }
 
-    /// A call begins that has this number, of which nothing is published: what was published last is the call before.
+    /// Begins a call with this number, of which nothing is published yet: the last published call is an earlier one.
     #[inline]
     pub(super) fn forget_published_call(&mut self, number: u32) {
         (self.counts.under_way, self.counts.is_published) = (number, false);
     }
 
-    /// Publishes which call this rank is in, once it has put what it puts first: whoever sees the call sees that part.
+    /// Publishes the call that this rank is in, once it has put its first part: a reader of the call sees that part.
     #[inline]
     pub(super) fn publish_call(&mut self, call_id: u32) {
         let number = self.counts.under_way;
@@ -105,8 +105,8 @@ impl Team {
         }
     }
 
-    /// Finds a member whose call over boards of the same number is another than this rank's. Lengths are
-    /// compared with the parts.
+    /// Finds a member whose call over boards with the same number differs from this rank's. Lengths are compared with
+    /// the parts.
     pub(super) fn find_in_other_call(&self) -> Option<usize> {
         let (own, number) = (self.call.call_id, self.counts.under_way);
         let call_id = |other| self.board(other).recent_over_boards.call_id(number);
@@ -116,8 +116,8 @@ impl Team {
         })
     }
 
-    /// For a rank that waits in the call by messages of this number: why that call cannot complete, if it
-    /// cannot. The other members learn of it too.
+    /// Returns why the call by messages with this number can never complete, or `None` if it still can. The other
+    /// members learn of it too.
     pub(crate) fn find_mismatch<H: Host>(&self, host: &mut H, number: u32) -> Option<Error> {
         if self.board(0).broken.reaches(number) {
             return Some(out_of_step());
@@ -131,14 +131,14 @@ impl Team {
         Some(Error::MismatchedCollective { explanation })
     }
 
-    /// Makes all members fail in call `number` or, if they have come further, in the one they are in.
+    /// Makes all members fail in call `number`, or in their current one if they have come further.
     #[cold]
     fn break_team<H: Host>(&self, host: &mut H, number: u32) {
         self.board(0).broken.set(number);
         self.wake_others(host);
     }
 
-    /// The error of this call if a member is in another one, which `call_id` and `bytes` tell.
+    /// Returns the error of this call if a member is in another one, with `call_id` and `bytes`.
     #[cold]
     pub(super) fn mismatch<H: Host>(
         &mut self,
@@ -147,8 +147,8 @@ impl Team {
         call_id: u32,
         bytes: usize,
     ) -> Error {
-        // Calls of one step each leave the members in step. A block for every member goes in one step up to
-        // that length.
+        // Calls of one step each leave the members in step. A block for every member goes in one step up to that
+        // length.
         let theirs_is_one_step = bytes <= THRESHOLDS.piece_bytes / self.size();
         let in_step = self.call.is_one_step && theirs_is_one_step;
         self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
@@ -160,13 +160,13 @@ impl Team {
         )
     }
 
-    /// The error of a call that a member does not take part in; `does` says what it does.
+    /// Returns the error of a call in which a member does not take part; `does` says what it does instead.
     pub(super) fn not_in_call(&self, member: usize, does: &str) -> Error {
         let (rank, call) = (self.members[member], describe(self.call.call_id));
         Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
     }
 
-    /// Finds a member that is in another call in this step, or has ended it without the part that is waited for.
+    /// Finds a member that is in another call in this step, or has ended the step without the awaited part.
     pub(super) fn find_out_of_step(&self, awaited: Awaited, epoch: u32) -> Option<usize> {
         let slot = epoch as usize % SLOTS;
         let is_out_of_step = |member: usize| {
@@ -187,7 +187,7 @@ impl Team {
         }
     }
 
-    /// Finds a rank that has ended its program and not this step.
+    /// Finds a rank that has ended its program but not this step.
     pub(super) fn find_finished<H: Host>(&self, host: &mut H, epoch: u32) -> Option<usize> {
         let segment = host.engine().segment();
         let is_finished = |member: usize| {

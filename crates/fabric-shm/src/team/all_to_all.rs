@@ -4,21 +4,21 @@ use collectives::plan::Pieces;
 
 use super::{Call, Host, Memory, Result, Team, any};
 
-/// An all-to-all, as one member makes it.
+/// An all-to-all from the view of one member.
 struct AllToAll {
     memory: Memory,
     each: usize,
     pieces: Pieces,
-    /// How many blocks a board has room for. Nobody reads its own block from a board, so none is put there.
+    /// Number of blocks that fit a board. A member's own block is never read from a board, so it is not put there.
     parts: usize,
     own_last: bool,
 }
 
 impl Team {
-    /// Gives block r of `send` of member s to member r, as block s of its `receive`, a block long as the call says.
+    /// Copies block r of member s's `send` to block s of member r's `receive`. A block has the length of the call.
     ///
     /// # Safety
-    /// `send` holds a block for each member and `receive` has room for one of each. They are the same memory
+    /// `send` holds a block for each member and `receive` has room for a block of each member. They are the same memory
     /// or do not overlap.
     pub(crate) unsafe fn all_to_all<H: Host>(
         &mut self,
@@ -49,7 +49,7 @@ impl Team {
 }
 
 impl AllToAll {
-    /// Which of the blocks on a member's board is another member's.
+    /// Returns the index of another member's block on a member's board.
     #[inline]
     fn index(of: usize, on: usize) -> usize {
         if of > on { of - 1 } else { of }
@@ -63,11 +63,11 @@ impl AllToAll {
     unsafe fn copy_own(&self, me: usize, start: usize, bytes: usize) {
         let Memory { send, receive } = self.memory;
         let start = me * self.each + start;
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller promises the memory.
         unsafe { std::ptr::copy(send.add(start), receive.add(start), bytes) };
     }
 
-    /// Puts the blocks of a window, in its last step: by then all its slots are this rank's.
+    /// Puts the blocks of a window, in its last step: by then this rank owns all its slots.
     ///
     /// # Safety
     /// As for [`Team::all_to_all`].
@@ -81,7 +81,7 @@ impl AllToAll {
         }
         let span = team.span(team.me, first, self.parts * bytes);
         for member in (0..team.size()).filter(|&member| member != team.me) {
-            // SAFETY: the bytes are within the blocks, and the span has room for so many of each other member.
+            // SAFETY: the bytes are within the blocks, and the span has room for as many of each other member.
             unsafe {
                 let from = self.memory.send.add(member * self.each + start);
                 span.put(AllToAll::index(member, team.me) * bytes, from, bytes);
@@ -95,7 +95,7 @@ impl AllToAll {
         }
     }
 
-    /// Takes the blocks of a window, in its first step, once all have put its last.
+    /// Copies the blocks of a window, in its first step, once all have put its last.
     ///
     /// # Safety
     /// As for [`Team::all_to_all`].
@@ -110,7 +110,7 @@ impl AllToAll {
         let Some((last, window)) = self.pieces.begun_window(epoch, piece) else { return Ok(()) };
         let (start, bytes) = self.pieces.get_all(&window);
         if !host.waits() {
-            // Otherwise what was taken would be taken again.
+            // A step that stops is made again, and would copy again what it has copied.
             team.wait_for_all(host, last)?;
         }
         let are_there = team.wait_for_arrivals(host, last)?;

@@ -4,10 +4,10 @@ use super::copies::copy;
 use super::{Call, Host, Memory, Result, Team, any};
 
 impl Team {
-    /// Puts `send` of member r into block r of every member's `receive`, a block long as the call says.
+    /// Copies member r's `send` to block r of every member's `receive`. A block has the length of the call.
     ///
     /// # Safety
-    /// `send` holds a block apart from `receive`, or is null: then this rank's block is in its place.
+    /// `send` holds a block apart from `receive`, or is null, which means that this rank's block is in its place.
     /// `receive` has room for a block of each member.
     pub(crate) unsafe fn allgather<H: Host>(
         &mut self,
@@ -33,8 +33,8 @@ impl Team {
                 team.put(epoch, bytes, |to| unsafe { copy(from.add(start), to, bytes) });
                 team.arrive(host, epoch);
                 if !send.is_null() {
-                    // SAFETY: as above. The own block is copied now, when the others need not wait for it and
-                    // while it is in the cache. See docs/measurements.md#a-ranks-own-block.
+                    // SAFETY: as above. The own block is copied now, while the others need not wait for it and it is in
+                    // the cache. See docs/measurements.md#a-ranks-own-block.
                     unsafe { copy(from.add(start), own.add(start), bytes) };
                 }
             },

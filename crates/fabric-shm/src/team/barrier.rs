@@ -1,11 +1,11 @@
-//! Barrier.
+//! Barrier over boards.
 
 use collectives::plan::Plan;
 
 use super::{Call, Host, Result, Team};
 
 impl Team {
-    /// Waits until all members have come here.
+    /// Waits until all members have reached the barrier.
     pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, call_id: u32) -> Result<()> {
         self.run(
             host,

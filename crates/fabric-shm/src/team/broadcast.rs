@@ -4,10 +4,10 @@ use super::copies::{copy, take};
 use super::{Call, Host, Result, Team, any};
 
 impl Team {
-    /// Copies the root's bytes to every other member's.
+    /// Copies the root's bytes to the memory of every other member.
     ///
     /// # Safety
-    /// `memory` holds the call's bytes, to read at the root and to write at the other members.
+    /// `memory` holds the call's bytes, readable at the root and writable at the other members.
     pub(crate) unsafe fn broadcast<H: Host>(
         &mut self,
         host: &mut H,
@@ -21,8 +21,8 @@ impl Team {
         }
         let pieces = call.plan.pieces;
         let (is_root, is_only_reader) = (self.me == root, self.size() == 2);
-        // A root that broadcasts again waits for nobody now either: the others take several broadcasts at
-        // once, with fewer switches. See docs/measurements.md#broadcasts-in-a-row.
+        // A root that broadcasts again does not wait here either: the others take several broadcasts at once, with
+        // fewer switches. See docs/measurements.md#broadcasts-in-a-row.
         self.must_yield &= !is_root;
         let outcome = self.run(
             host,

@@ -1,7 +1,7 @@
-//! How members combine the parts of a step.
+//! The combination of the members' parts of a step.
 //!
-//! Elements are combined from the last member's to the first's, the lower always on the left. So the result
-//! is the same whoever computes it, and right for operations that do not commute.
+//! Elements are combined from the last member's to the first's, with the lower member always on the left. So the result
+//! does not depend on who computes it, and is correct for operations that do not commute.
 
 use contract::{Apply, Combine};
 
@@ -11,20 +11,20 @@ use super::{Host, Memory, Result, Team};
 use crate::board::{SHORT_BYTES, SLOTS};
 use crate::ring::take_lines;
 
-/// What a member claims at once. It stays in the nearest cache while all members' parts are combined.
+/// Length that a member claims at once. It stays in the nearest cache while all members' parts are combined.
 const CHUNK_BYTES: usize = 8 << 10;
 
-/// The length of a chunk of whole elements, each of which fits one ([`Combine::LONGEST_ELEMENT`]).
+/// Returns the length of a chunk of whole elements, each of which fits one ([`Combine::LONGEST_ELEMENT`]).
 pub(super) fn chunk_bytes(combine: &Combine<'_>) -> usize {
     CHUNK_BYTES / combine.element_bytes * combine.element_bytes
 }
 
-/// Combines `bytes` bytes of so many members, which lie where `part` says, into `result`. Returns where the
-/// combined bytes are: those of a single member stay where they are.
+/// Combines `bytes` bytes of `size` members, whose parts lie where `part` says, into `result`. Returns the location of
+/// the combined bytes: those of a single member stay where they are.
 ///
 /// # Safety
-/// All parts hold so many bytes, and `result` has room for them. It is apart from all parts but the last
-/// member's, and from that or the same.
+/// All parts hold `bytes` bytes, and `result` has room for them. `result` overlaps no part but the last member's, and
+/// is either equal to or apart from that one.
 #[inline(always)]
 pub(super) unsafe fn combine_parts(
     members: usize,
@@ -42,8 +42,8 @@ pub(super) unsafe fn combine_parts(
 }
 
 impl Team {
-    /// Where this rank reads its own part: in the caller's memory, unless the result goes there. To read what
-    /// was just put waits until that line is this core's again. See
+    /// Returns the location at which this rank reads its own part: in the caller's memory, unless the result goes
+    /// there. Reading what was just put would wait until that line is owned by this core again. See
     /// docs/measurements.md#a-ranks-own-part-of-a-reduction.
     pub(super) fn own_part(
         &self,
@@ -58,8 +58,8 @@ impl Team {
         memory.send.wrapping_add(start)
     }
 
-    /// Combines all parts of the step into `to`, which has room for `bytes` bytes. This rank's part is at `own`.
-    /// If not all members do so (`TO_ALL`), it is the only one that reads them, and takes their lines.
+    /// Combines all parts of the step into `to`, which has room for `bytes` bytes. This rank's part is at `own`. Unless
+    /// all members do so (`TO_ALL`), this rank is the only reader of the parts, and takes ownership of their lines.
     pub(super) fn combine_all<const TO_ALL: bool>(
         &self,
         epoch: u32,
@@ -74,8 +74,8 @@ impl Team {
                 true => own.wrapping_add(start),
                 false => self.place(member, epoch, bytes).cast_const().wrapping_add(start),
             };
-            // SAFETY: every member has put `bytes` bytes, and leaves them until all have ended the step. Our
-            // own are there for as long as the call lasts.
+            // SAFETY: every member has put `bytes` bytes, and does not change them until all have ended the step. This
+            // rank's own exist for the duration of the call.
             unsafe {
                 if !TO_ALL && bytes > SHORT_BYTES {
                     self.others().for_each(|member| take_lines(part(member), here));
@@ -89,7 +89,7 @@ impl Team {
         }
     }
 
-    /// Claims chunks of the step's parts as long as there are any, and combines each in the last member's slot.
+    /// Claims chunks of the step's parts while there are any, and combines each in the last member's slot.
     pub(super) fn combine_chunks<H: Host>(
         &self,
         host: &mut H,
@@ -105,7 +105,7 @@ impl Team {
             let here = chunk_bytes.min(bytes - start);
             let part = |member: usize| self.place(member, epoch, bytes).wrapping_add(start);
             let result = part(size - 1);
-            // SAFETY: the chunk is ours alone, and every member has put `bytes` bytes.
+            // SAFETY: only this rank has claimed the chunk, and every member has put `bytes` bytes.
             unsafe { combine_parts(size, |member| part(member).cast_const(), result, here, apply) };
             if counters.done.count(epoch) == chunks && self.oversubscribed {
                 self.wake_others(host);

@@ -5,18 +5,18 @@ use std::ops::RangeInclusive;
 use crate::board::SHORT_BYTES;
 use crate::ring::{copy_short, take_lines};
 
-/// Slots that follow one another, the first behind the last: memory that begins again at its end.
+/// Consecutive slots, where the first follows the last: memory that continues at its beginning.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
-    /// Where the memory begins, and how long it is.
+    /// Start and length of the memory.
     pub(super) start: *mut u8,
     pub(super) bytes: usize,
-    /// Where in it the span begins.
+    /// Start of the span in the memory.
     pub(super) first: *mut u8,
 }
 
 impl Span {
-    /// Where byte `offset` of the span lies, and how many bytes follow it there.
+    /// Returns the location of byte `offset` of the span, and the number of bytes that follow it there.
     #[inline]
     pub(super) fn at(self, offset: usize) -> (*mut u8, usize) {
         let offset = self.first.addr() - self.start.addr() + offset;
@@ -27,7 +27,7 @@ impl Span {
     /// Copies `bytes` bytes into the span, from `offset` on.
     ///
     /// # Safety
-    /// `from` holds them, and the span has room, which is this rank's.
+    /// `from` holds them, and the span, which this rank owns, has room.
     #[inline]
     pub(super) unsafe fn put(self, offset: usize, from: *const u8, bytes: usize) {
         let (to, room) = self.at(offset);
@@ -57,9 +57,9 @@ impl Span {
     }
 }
 
-/// Lengths that are copied by one instruction (`rep movsb`) though the C library would use vectors. The
-/// instruction takes lines from the other processor without reading them first, while stores wait for each
-/// line in turn. See docs/measurements.md#one-instruction-for-1-to-4-kib.
+/// Lengths that are copied by one instruction (`rep movsb`), although the C library would use vectors. The instruction
+/// takes lines from the other processor without reading them first, while stores wait for each line in turn. See
+/// docs/measurements.md#one-instruction-for-1-to-4-kib.
 const STRING_INSTRUCTION_BYTES: RangeInclusive<usize> = 1025..=4096;
 
 /// Copies `bytes` bytes that do not overlap; short ones without a call.
@@ -80,11 +80,11 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// How much is taken from its writer before it is copied: it stays in the nearest cache meanwhile.
+/// Length that is taken from its writer before it is copied: it stays in the nearest cache meanwhile.
 const TAKEN_BYTES: usize = 8 << 10;
 
-/// Copies `bytes` bytes out of a slot of which this rank is the only reader, and takes their cache lines
-/// ([`take_lines`]). Where members swap places the lines change hands without it.
+/// Copies `bytes` bytes out of a slot of which this rank is the only reader, and takes ownership of their cache lines
+/// ([`take_lines`]). Not needed if members swap places, because the lines change owners then anyway.
 ///
 /// # Safety
 /// Both places hold them, and nobody else uses those of the slot before this step has ended.
@@ -105,14 +105,14 @@ pub(super) unsafe fn take(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies by one instruction, where there is one.
+/// Copies by one instruction, on processors that have one.
 ///
 /// # Safety
 /// As for [`copy`].
 #[inline]
 unsafe fn copy_by_string_instruction(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: the caller promises it; the direction flag is clear outside of such code.
+    // SAFETY: the caller promises it; the direction flag is clear outside of code that sets it.
     unsafe {
         std::arch::asm!(
             "rep movsb",

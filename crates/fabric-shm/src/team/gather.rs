@@ -5,8 +5,8 @@ use collectives::plan::THRESHOLDS;
 use super::copies::{copy, take};
 use super::{Call, Host, Memory, Result, Team, any};
 
-/// What is left of the root's own block in a gather. The root copies it while there is nothing else to do, so
-/// that the others need not wait for it.
+/// The remainder of the root's own block in a gather. The root copies it while it would otherwise be idle, so that the
+/// others need not wait for it.
 struct OwnBlock {
     from: *const u8,
     to: *mut u8,
@@ -17,7 +17,7 @@ impl OwnBlock {
     /// Copies the next chunk.
     ///
     /// # Safety
-    /// Both places hold the bytes that are left.
+    /// Both places hold the remaining bytes.
     unsafe fn copy_chunk(&mut self) {
         let bytes = self.left.min(THRESHOLDS.own_block_chunk_bytes);
         // SAFETY: the caller promised it.
@@ -27,7 +27,7 @@ impl OwnBlock {
         self.left -= bytes;
     }
 
-    /// Copies all that is left.
+    /// Copies the remainder.
     ///
     /// # Safety
     /// As above.
@@ -40,11 +40,11 @@ impl OwnBlock {
 }
 
 impl Team {
-    /// Puts `send` of member r into block r of the root's `receive`, a block long as the call says.
+    /// Copies member r's `send` to block r of the root's `receive`. A block has the length of the call.
     ///
     /// # Safety
-    /// `send` holds a block. At the root `receive` has room for a block of each member, and `send` may be
-    /// null: then the root's own block is in its place.
+    /// `send` holds a block. At the root `receive` has room for a block of each member, and `send` may be null, which
+    /// means that the root's own block is in its place.
     pub(crate) unsafe fn gather<H: Host>(
         &mut self,
         host: &mut H,
@@ -63,7 +63,7 @@ impl Team {
         let left = if is_copied { each } else { 0 };
         let mut own = OwnBlock { from: send, to: receive.wrapping_add(me * each), left };
         if !host.waits() {
-            // It does not come back here before the others' parts are there.
+            // The root does not come back here before the others' parts are there.
             // SAFETY: the caller promised both blocks.
             unsafe { own.copy_all() };
         }
@@ -78,7 +78,7 @@ impl Team {
                         copy(send.add(start), to, bytes);
                     });
                 } else if plan.group_ranks.is_some() {
-                    // The last member to arrive compares what all mean.
+                    // The last member to arrive compares the calls of all members.
                     team.publish(epoch);
                 }
                 team.arrive(host, epoch);

@@ -1,4 +1,4 @@
-//! Arrival in levels, where there are too many members for each to look at all others (decision 0035).
+//! Arrival in levels, for teams with too many members for each to poll all others (decision 0035).
 
 use contract::Apply;
 
@@ -8,19 +8,19 @@ use super::copies::copy;
 use super::{Host, Result, Team};
 use crate::board::{Levels, Lines, SHORT_BYTES, SLOTS};
 
-/// How members learn that all of them have put their parts.
+/// The ways in which members learn that all of them have put their parts.
 #[derive(Clone, Copy)]
 pub(super) enum Arrivals {
-    /// Each looks at all others' headers.
+    /// Each polls the headers of all others.
     Seen,
-    /// One counter counts all: the last to arrive wakes the others.
+    /// One counter counts all members: the last to arrive wakes the others.
     Counted,
     /// In groups.
     InLevels(Levels),
 }
 
 impl Arrivals {
-    /// Those of so many members.
+    /// Returns the kind for a number of members.
     pub(super) fn of(members: usize, oversubscribed: bool) -> Self {
         match collectives::plan::group_ranks(members) {
             Some(group) => Arrivals::InLevels(Levels::new(members, group)),
@@ -31,7 +31,7 @@ impl Arrivals {
 }
 
 impl Team {
-    /// A member's lines of a step's slot.
+    /// Returns a member's lines of a step's slot.
     #[inline]
     fn lines(&self, member: usize, epoch: u32) -> Lines<'_> {
         let (board, slot) = (self.board(member), epoch as usize % SLOTS);
@@ -42,7 +42,7 @@ impl Team {
         }
     }
 
-    /// Counts this rank in its group. The last rank of all releases the others; `combine` and `fill` are as for
+    /// Counts this rank in its group. The last rank to arrive releases the others; `combine` and `fill` are as for
     /// [`Levels::arrive`] and [`Levels::release`].
     pub(super) fn arrive_in_levels<H: Host>(
         &self,
@@ -62,7 +62,8 @@ impl Team {
         }
     }
 
-    /// The same with a part of `bytes` bytes, which the last of each group and the last of all combine.
+    /// As [`arrive_in_levels`](Team::arrive_in_levels), with a part of `bytes` bytes, which the last of each group and
+    /// the last of all combine.
     pub(super) fn arrive_and_combine<H: Host>(
         &self,
         host: &mut H,
@@ -75,7 +76,8 @@ impl Team {
         let combine = |parts: usize, member: &dyn Fn(usize) -> usize| {
             let (part, result) = (|index| place(member(index)).cast_const(), member(parts - 1));
             // SAFETY: these members have put `bytes` bytes each, or the last of their groups has combined as many; they
-            // leave them until all have ended the step. Nobody else reads the last one's place before it is counted.
+            // do not change them until all have ended the step. Nobody else reads the last one's place before it is
+            // counted.
             unsafe { combine_parts(parts, part, place(result), bytes, apply) };
         };
         let fill = |short: *mut u8| {
@@ -87,8 +89,8 @@ impl Team {
         self.arrive_in_levels(host, epoch, levels, combine, fill);
     }
 
-    /// Waits until all members have arrived. Returns whether all mean this rank's call, so that nobody's part needs to be
-    /// looked for.
+    /// Waits until all members have arrived. Returns whether all make this rank's call, so that no single part needs to
+    /// be checked.
     pub(super) fn wait_for_release<H: Host>(
         &mut self,
         host: &mut H,
@@ -119,7 +121,7 @@ impl Team {
             true => levels.release_of(self.me, |member| self.lines(member, epoch)).short(),
             false => self.place(self.size() - 1, epoch, bytes),
         };
-        // SAFETY: all members mean this call, so the result is there, and stays until this step has ended; `to` has
+        // SAFETY: all members make this call, so the result is there, and stays until this step has ended; `to` has
         // room for it.
         unsafe { copy(from, to, bytes) };
         Ok(())

@@ -1,9 +1,9 @@
 //! Collectives in shared memory: a team of ranks, each with a board that all of them see.
 //!
-//! Every collective is a number of steps (`steps`). In a step a member puts its part on its board, takes the
-//! others' parts from theirs, or does both. Long data go in pieces, a step for each. Several pieces are put
-//! before the first is taken, so that oversubscribed ranks switch once for all of them. A rank that waits
-//! goes on moving messages: another may need them to get here at all.
+//! Every collective is a number of steps (`steps`). In a step a member puts its part on its board, takes the others'
+//! parts from theirs, or does both. Long data go in pieces, a step for each. Several pieces are put before the first is
+//! taken, so that oversubscribed ranks switch once for all of them. A waiting rank continues to move messages: another
+//! may need them to reach the collective at all.
 
 mod agreement;
 mod all_to_all;
@@ -43,31 +43,33 @@ pub(crate) use started::Stop;
 use crate::board::{Board, SLOTS};
 use crate::engine::Engine;
 
-/// What a part of a call comes to.
+/// The result of a part of a call.
 pub(crate) type Result<T> = std::result::Result<T, Stop>;
 
-/// Who calls a collective: an engine, or what it is in.
+/// The caller of a collective: an engine, or its owner.
 pub(crate) trait Caller {
     fn engine(&mut self) -> &mut Engine;
 
-    /// Whether its calls wait for other members. Where they do not they stop, and go on the next time.
+    /// Returns whether its calls wait for other members. Calls that do not wait stop instead, and continue the next
+    /// time.
     fn waits(&self) -> bool;
 
-    /// Does what else has to go on while this rank waits.
+    /// Does other work that must go on while this rank waits.
     fn idle(&mut self) {}
 
-    /// Decides what becomes of the run if the members are in different calls; returns the error of this call.
+    /// Handles a call in which the members are in different calls: decides the fate of the run, and returns the error
+    /// of this call.
     fn on_mismatch(&mut self, error: Error) -> Error;
 }
 
 /// A caller for which calls are compiled.
 pub(crate) trait Host: Caller + Sized {
-    /// Whether the steps of a call are compiled into it. Else one function goes through the steps of all calls.
+    /// True if the steps of a call are compiled into it. Otherwise one function goes through the steps of all calls.
     const HAS_OWN_STEPS: bool;
 }
 
-/// Any caller. Started calls and the ways of long data are compiled for it alone: there it takes no time to speak of
-/// that functions are called by address.
+/// Any caller. Started calls and calls with long data are compiled for it only: the cost of dynamic dispatch is
+/// negligible there.
 impl Caller for &mut (dyn Caller + '_) {
     fn engine(&mut self) -> &mut Engine {
         (**self).engine()
@@ -90,7 +92,7 @@ impl Host for &mut (dyn Caller + '_) {
     const HAS_OWN_STEPS: bool = false;
 }
 
-/// A caller as any caller.
+/// Returns a caller as a trait object.
 fn any<H: Host>(host: &mut H) -> &mut (dyn Caller + '_) {
     host
 }
@@ -120,22 +122,22 @@ pub(crate) struct Memory {
     pub(crate) receive: *mut u8,
 }
 
-/// Some ranks, with memory for their collectives.
+/// Ranks with shared memory for their collectives.
 ///
 /// All members make the same calls in the same order.
 pub(crate) struct Team {
     /// Ranks of the run, by their place in the team.
     members: Vec<usize>,
-    /// This rank's place.
+    /// Place of this rank.
     me: usize,
     boards: Vec<*const Board>,
-    /// For each slot, whether the long parts of two members lie on each other's boards: they swap places
-    /// whenever both have given.
+    /// For each slot, whether the long parts of two members lie on each other's boards: they swap places whenever both
+    /// have given a part.
     swapped: [bool; SLOTS],
-    /// What of each board this rank has used.
+    /// The pages of each board that this rank has used.
     pages: Vec<Pages>,
     topology: Topology,
-    /// Whether there are more ranks than processors. Then the last member to arrive wakes the others.
+    /// True if there are more ranks than processors. Then the last member to arrive wakes the others.
     oversubscribed: bool,
     arrivals: Arrivals,
     groups: Groups,
@@ -147,30 +149,31 @@ pub(crate) struct Team {
     ended_by_all: u32,
     /// The call that this rank is in.
     call: Agreed,
-    /// The length that the next call publishes, where it is not its own.
+    /// Length that the next call publishes instead of its own.
     poisoned_bytes: Option<usize>,
     agreement: Agreement,
     counts: CallCounts,
     started: StartedCalls,
-    /// Whether this rank is counted among those that wait until a slot may be used again.
+    /// True if this rank is counted among those that wait until a slot may be reused.
     waits_for_slot: bool,
-    /// Whether this rank combines its group's share of the stage under way. All stages of a window are put before the
+    /// True if this rank combines its group's share of the current stage. All stages of a window are put before the
     /// first is combined, and only groups of one have several.
     owns_share: bool,
-    /// Whether this rank was the root of the last call where ranks are oversubscribed. It has waited for
-    /// nobody, and yields to those who wait for its data before it begins its next call.
+    /// True if ranks are oversubscribed and this rank was the root of the last call. It has waited for nobody, and
+    /// yields to those who wait for its data before it begins its next call.
     must_yield: bool,
-    /// For calls by cross-memory attach: where elements are combined, and what an all-to-all in place sends.
+    /// Scratch memory of calls by cross-memory attach: for combining elements, and for the data that an in-place
+    /// all-to-all sends.
     scratch: Vec<u8>,
 }
 
 impl Team {
-    /// A team of `members`, of which this rank is number `me`.
+    /// Creates a team of `members`, of which this rank is number `me`.
     ///
     /// # Safety
-    /// Each of `boards` points to a member's board with [`BOARD_BYTES`](crate::board::BOARD_BYTES) of mapped
-    /// memory. It was zero when the first member made its team of it, and stays mapped and the team's as long
-    /// as any member has its team.
+    /// Each of `boards` points to a member's board with [`BOARD_BYTES`](crate::board::BOARD_BYTES) of mapped memory. It
+    /// was zero when the first member created its team with it. It stays mapped and reserved for the team while any
+    /// member has its team.
     pub(crate) unsafe fn new(
         members: Vec<usize>,
         me: usize,
@@ -204,43 +207,43 @@ impl Team {
         }
     }
 
-    /// The team of all ranks, which a process may have once.
+    /// Creates the team of all ranks, which a process may have once.
     pub(crate) fn world(engine: &Engine) -> Self {
         let segment = engine.segment();
         let members: Vec<usize> = (0..segment.ranks()).collect();
         let boards = members.iter().map(|&rank| segment.board(rank)).collect();
         let oversubscription = Oversubscription::of(engine, &members);
-        // SAFETY: the layout has a board for every rank, of zeros when the launcher made it. The mapping
-        // outlives the engine, beside which the team is kept.
+        // SAFETY: the layout has a board for every rank, of zeros when the launcher created it. The mapping outlives
+        // the engine, beside which the team is kept.
         unsafe { Team::new(members, engine.rank(), boards, oversubscription) }
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     #[inline]
     pub(crate) fn size(&self) -> usize {
         self.members.len()
     }
 
-    /// The way of a call of these members.
+    /// Returns the plan of a call of these members.
     #[inline(always)]
     pub(crate) fn plan(&self, shape: CallShape, capabilities: &Capabilities) -> Plan {
         select(shape, self.size(), self.topology, capabilities)
     }
 
-    /// The ways of all calls of these members.
+    /// Returns the plans of all calls of these members.
     pub(crate) fn plans(&self, capabilities: Capabilities) -> Plans {
         Plans::of(self.size(), self.topology, capabilities)
     }
 
-    /// Makes the others fail in the next call, which publishes `bytes` as its length: for a rank whose own
-    /// arguments do not fit each other, and which has to go through the call for the others' sake.
+    /// Makes the other members fail in the next call, which publishes `bytes` as its length: for a rank whose own
+    /// arguments are inconsistent, and which must go through the call for the others' sake.
     pub(crate) fn poison<H: Host>(&mut self, host: &H, bytes: usize) {
         if self.is_beginning(host) {
             self.poisoned_bytes = Some(bytes);
         }
     }
 
-    /// Leaves the team: this rank reads the boards no more. Returns its own board.
+    /// Leaves the team: this rank no longer reads the boards. Returns its own board.
     pub(crate) fn leave(self) -> *const Board {
         for member in 0..self.size() {
             self.board(member).left.leave();
@@ -254,7 +257,7 @@ impl Team {
         unsafe { &*self.boards[member] }
     }
 
-    /// The other members, each rank beginning with another.
+    /// Returns the other members. Each rank begins with another one.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let (me, size) = (self.me, self.size());
         (1..size).map(move |distance| (me + distance) % size)

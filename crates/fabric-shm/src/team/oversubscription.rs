@@ -1,4 +1,4 @@
-//! What a member does with a processor that is not its own alone: who lets whom run, and when.
+//! Sharing a processor between ranks: who yields to whom, and when.
 
 use collectives::plan::Topology;
 
@@ -8,24 +8,24 @@ use crate::board::{SLOTS, has_reached};
 use crate::engine::Engine;
 use crate::primitive::{spin_loop, yield_processor};
 
-/// Polls of an oversubscribed rank while what it waits for has to come from another processor: some
+/// Number of polls of an oversubscribed rank while the awaited part must come from another processor: some
 /// microseconds, in case that one waits for a rank on this processor. See
 /// docs/measurements.md#polling-on-an-oversubscribed-processor.
 const SPINS_WHEN_NO_LOCAL_RANK_IS_PENDING: u32 = 300;
 
-/// Whether there are more ranks than processors, and what is known of where they run.
+/// Whether there are more ranks than processors, and where they are known to run.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Oversubscription {
     /// Every rank has a processor.
     None,
-    /// The system moves ranks as it likes.
+    /// The system may move ranks.
     Unbound,
     /// Each member is bound to one processor: these, by the members' places.
     Bound(Vec<u32>),
 }
 
 impl Oversubscription {
-    /// That of a team of these ranks.
+    /// Returns that of a team of these ranks.
     pub(crate) fn of(engine: &Engine, members: &[usize]) -> Self {
         if !engine.is_oversubscribed() {
             return Oversubscription::None;
@@ -37,7 +37,7 @@ impl Oversubscription {
 }
 
 impl Oversubscription {
-    /// The same, as plans know it.
+    /// Returns the same in the terms of plans.
     pub(super) fn topology(&self) -> Topology {
         match self {
             Oversubscription::None => Topology::OwnProcessors,
@@ -47,18 +47,18 @@ impl Oversubscription {
     }
 }
 
-/// The members by processor, where every rank is bound to one; else each for itself.
+/// The members by processor, if every rank is bound to one; otherwise each member is a group.
 pub(super) struct Groups {
     /// The members of this rank's group, without this rank.
     pub(super) local: Vec<usize>,
     /// The first member of each group, in rising order.
     pub(super) first: Vec<usize>,
-    /// Which of these is in this rank's group.
+    /// Index of this rank's group in `first`.
     pub(super) own: usize,
 }
 
 impl Groups {
-    /// The groups of so many members, seen from number `me`.
+    /// Returns the groups of `members` members, seen from number `me`.
     pub(super) fn new(oversubscription: &Oversubscription, members: usize, me: usize) -> Self {
         match oversubscription {
             Oversubscription::Bound(processors) => Groups::by_processor(processors, me),
@@ -79,7 +79,7 @@ impl Groups {
 }
 
 impl Team {
-    /// Lets the others on this processor take what this rank has put: yields until all have, and at most once for each.
+    /// Lets the others on this processor take what this rank has put: yields until all have, at most once for each.
     pub(super) fn yield_to_members(&self) {
         let has_ended = |member| has_reached(self.board(member).progress.ended(), self.epoch);
         let mut pending = (0..self.size()).peekable();
@@ -92,8 +92,8 @@ impl Team {
         }
     }
 
-    /// Polls for a while, if no rank on this processor has to run before what is awaited can come. Returns
-    /// whether it came.
+    /// Polls for a while if no rank on this processor must run before the awaited part can come. Returns whether it
+    /// came.
     #[inline]
     pub(super) fn keeps_processor(
         &self,
@@ -108,7 +108,7 @@ impl Team {
             })
     }
 
-    /// Whether a rank on this processor may have to run before what is awaited can come.
+    /// Returns whether a rank on this processor may have to run before the awaited part can come.
     fn is_local_rank_pending(&self, awaited: Awaited, epoch: u32) -> bool {
         if self.topology != Topology::OversubscribedBound {
             return true;

@@ -1,30 +1,29 @@
 //! The pages of a board's slots.
 //!
-//! The first use of a page costs a rank a page fault. Calls go round the slots, so faults would go on for as
-//! many calls as it takes until each slot was used as far as it will be: up to sixteen. Once a rank has used
-//! a few slots of a board, it asks for the same pages of all of them at once. See
-//! docs/measurements.md#pages-that-are-touched-ahead.
+//! The first use of a page costs a rank a page fault. Calls use the slots in turn, so faults would continue until each
+//! slot was used up to its final length: for up to sixteen calls. Once a rank has used a few slots of a board, it
+//! requests the same pages of all of them at once. See docs/measurements.md#pages-that-are-touched-ahead.
 
 use std::cell::Cell;
 
 use crate::board::{SLOT_BYTES, SLOTS};
 use crate::system;
 
-/// How many longer parts are put on or taken from a board before its pages are touched ahead. A broadcast or
-/// two need not bring in the whole board.
+/// Number of longer parts that are put on or taken from a board before its pages are touched ahead. One or two
+/// broadcasts need not bring in the whole board.
 const USES: u32 = 8;
 
-/// What this rank has used of a board's slots.
+/// The use that this rank has made of a board's slots.
 #[derive(Default)]
 pub(super) struct Pages {
-    /// How much of each slot was touched.
+    /// Length of each slot that was touched.
     touched_bytes: Cell<usize>,
-    /// How often more was used than that.
+    /// Number of uses beyond that length.
     uses: Cell<u32>,
 }
 
 impl Pages {
-    /// Notes that a slot is used up to `bytes`.
+    /// Records that a slot is used up to `bytes`.
     ///
     /// # Safety
     /// `slots` points to the board's slots, mapped to read and write.
@@ -36,7 +35,7 @@ impl Pages {
         }
     }
 
-    /// The same for a part that is longer than any before.
+    /// As [`use_slot`](Pages::use_slot), for a part that is longer than any before.
     ///
     /// # Safety
     /// As above.
@@ -60,7 +59,7 @@ impl Pages {
 mod tests {
     use super::*;
 
-    /// Which of the pages of some shared memory are there.
+    /// Returns which of the pages of some shared memory are resident.
     fn resident(start: *mut u8, bytes: usize) -> Vec<bool> {
         let mut there = vec![0_u8; bytes / system::page_bytes()];
         // SAFETY: the memory is mapped, and there is a byte for each page of it.
@@ -92,7 +91,7 @@ mod tests {
         // Linux before 5.14 does not know the advice.
         let known = resident(start, bytes).contains(&true);
         assert!(!known || resident(start, bytes) == wanted(2), "two pages of each slot");
-        // What is there is not asked for again, and no more than a slot holds.
+        // Resident pages are not requested again, and no more than a slot holds.
         use_slots(2 * page);
         assert!(!known || resident(start, bytes) == wanted(2));
         use_slots(SLOT_BYTES);

@@ -1,4 +1,4 @@
-//! Where the parts of members lie on boards.
+//! The places of members' parts on boards.
 
 use super::Team;
 use super::copies::Span;
@@ -6,7 +6,7 @@ use super::levels::Arrivals;
 use crate::board::{Levels, SHORT_BYTES, SLOT_BYTES, SLOTS};
 
 impl Team {
-    /// Where a member's part of a step lies.
+    /// Returns the place of a member's part of a step.
     pub(super) fn place(&self, member: usize, epoch: u32, bytes: usize) -> *mut u8 {
         assert!(bytes <= SLOT_BYTES);
         let slot = epoch as usize % SLOTS;
@@ -23,17 +23,17 @@ impl Team {
         slots.wrapping_add(slot * SLOT_BYTES)
     }
 
-    /// The same where members arrive in groups. The parts of a group lie side by side on its first member's board if one
-    /// slot holds them: to read all parts a member then needs as many pages as there are groups, not as there are
-    /// members. No pages are touched ahead, for there would be those of all members' boards at each member. See
-    /// docs/measurements.md#parts-of-a-group-side-by-side.
+    /// As [`place`](Team::place), if members arrive in groups. The parts of a group lie side by side on its first
+    /// member's board if one slot holds them: to read all parts a member then needs as many pages as there are groups,
+    /// not as there are members. No pages are touched ahead, because at each member those of all members' boards would
+    /// be. See docs/measurements.md#parts-of-a-group-side-by-side.
     fn place_in_levels(&self, levels: Levels, member: usize, slot: usize, bytes: usize) -> *mut u8 {
         let beside = levels.place_beside(member, bytes, SLOT_BYTES);
         let board = if beside.is_some() { levels.first_beside(member) } else { member };
         self.slots(board).wrapping_add(slot * SLOT_BYTES + beside.unwrap_or(0))
     }
 
-    /// Whether parts of so many bytes lie side by side.
+    /// Returns whether parts of `bytes` bytes lie side by side.
     #[inline]
     fn lie_side_by_side(&self, bytes: usize) -> bool {
         match self.arrivals {
@@ -42,24 +42,23 @@ impl Team {
         }
     }
 
-    /// On whose board a member's long part lies.
+    /// Returns the member on whose board a member's long part lies.
     #[inline]
     fn board_of_part(&self, member: usize, slot: usize) -> usize {
         member ^ usize::from(self.swapped[slot])
     }
 
-    /// The slots of a board.
+    /// Returns the slots of a board.
     #[inline]
     fn slots(&self, board: usize) -> *mut u8 {
         self.boards[board].wrapping_add(1).cast_mut().cast()
     }
 
-    /// Swaps the places of two members that have both given a part in a step and taken the other's (decision
-    /// 0028).
+    /// Swaps the places of two members that have both given a part in a step and taken the other's (decision 0028).
     ///
-    /// Each puts its next longer part of this slot where it has just read, for it has those lines in its
-    /// cache. Where only one gives there is nothing to swap. Each member swaps by itself, as both find out if
-    /// they are not in the same call. See docs/measurements.md#swapped-places.
+    /// Each puts its next longer part of this slot where it has just read, because it has those lines in its cache. If
+    /// only one gives there is nothing to swap. Each member swaps by itself, as both find out if they are not in the
+    /// same call. See docs/measurements.md#swapped-places.
     #[inline]
     pub(super) fn swap_places(&mut self, epoch: u32) {
         if self.size() == 2 {
@@ -67,7 +66,7 @@ impl Team {
         }
     }
 
-    /// A member's slots from a step's on as one place, for `bytes` bytes that all of them hold together.
+    /// Returns a member's slots from a step's on as one place for `bytes` bytes, which they hold together.
     #[inline]
     pub(super) fn span(&self, member: usize, epoch: u32, bytes: usize) -> Span {
         let first = self.place(member, epoch, bytes.min(SLOT_BYTES));

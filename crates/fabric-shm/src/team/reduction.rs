@@ -30,7 +30,7 @@ impl Team {
     /// Combines `send` of all members into `receive` of all members.
     ///
     /// # Safety
-    /// As for `reduce`, `receive` at all members.
+    /// As for `reduce`, with `receive` at all members.
     pub(crate) unsafe fn allreduce<H: Host>(
         &mut self,
         host: &mut H,
@@ -42,11 +42,11 @@ impl Team {
         unsafe { self.reduce_to::<H, true>(host, call, 0, memory, combine) }
     }
 
-    /// Combines `send` of all members into `receive` of all, or of the root alone. There is one of it for each:
-    /// what depends on the root costs an allreduce nothing.
+    /// Combines `send` of all members into `receive` of all, or of the root alone. Compiled separately for each, so
+    /// that the root costs an allreduce nothing.
     ///
     /// # Safety
-    /// As there.
+    /// As for `reduce` and `allreduce`.
     #[inline(always)]
     unsafe fn reduce_to<H: Host, const TO_ALL: bool>(
         &mut self,
@@ -56,7 +56,7 @@ impl Team {
         memory: Memory,
         combine: Combine<'_>,
     ) -> Result<()> {
-        // SAFETY: the caller promises the same for whichever is called.
+        // SAFETY: the caller promises the same for each of these functions.
         unsafe {
             match (call.plan.transport, call.plan.owners) {
                 (Transport::Memory, _) => {
@@ -71,10 +71,10 @@ impl Team {
         }
     }
 
-    /// The same where receivers combine all for themselves, members claim chunks, or the last of groups combine.
+    /// As `reduce_to`, if receivers combine everything themselves, members claim chunks, or the last of groups combine.
     ///
     /// # Safety
-    /// As there.
+    /// As for `reduce_to`.
     #[inline(always)]
     unsafe fn combine_pieces<H: Host, const TO_ALL: bool>(
         &mut self,
@@ -108,7 +108,7 @@ impl Team {
     }
 }
 
-/// A reduction of pieces, as one member makes it.
+/// A reduction in pieces, from the view of one member.
 struct PiecewiseReduction<const TO_ALL: bool> {
     plan: Plan,
     memory: Memory,
@@ -121,7 +121,7 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
     /// Puts this rank's piece.
     ///
     /// # Safety
-    /// As for [`Team::reduce_to`]; so below.
+    /// As for [`Team::reduce_to`]; likewise below.
     #[inline(always)]
     unsafe fn put<H: Host>(
         &self,
@@ -133,7 +133,7 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
     ) {
         let (Memory { send, receive }, (start, bytes)) = (self.memory, self.plan.pieces.get(piece));
         let owners = self.plan.owners_of(bytes);
-        // A root that combines all by itself reads its own part where it is.
+        // A root that combines everything itself reads its own part in place.
         let is_alone = !TO_ALL && self.receives && owners == Owners::Receivers;
         let stays = is_alone && send != receive.cast_const();
         team.put(epoch, bytes, |to| {
@@ -148,7 +148,7 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
         }
     }
 
-    /// Combines what this rank has to combine of a piece.
+    /// Combines this rank's share of a piece.
     #[inline(always)]
     unsafe fn work<H: Host>(
         &self,
@@ -172,14 +172,14 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
             let places = (own, self.memory.receive.wrapping_add(start));
             team.combine_all::<TO_ALL>(epoch, bytes, self.chunk_bytes, places, apply);
         }
-        // The others help if nobody has to be waited for.
+        // The others help if nobody must be waited for.
         if in_chunks && (self.receives || team.all_are_there(epoch)) {
             team.combine_chunks(host, epoch, bytes, self.chunk_bytes, apply);
         }
         Ok(())
     }
 
-    /// Takes the result of a piece, if others have combined it.
+    /// Copies the result of a piece, if others have combined it.
     #[inline(always)]
     unsafe fn take<H: Host>(
         &self,

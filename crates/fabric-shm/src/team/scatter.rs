@@ -7,11 +7,11 @@ use super::{Call, Host, Memory, Result, Team, any};
 use crate::board::SHORT_BYTES;
 
 impl Team {
-    /// Gives block r of `send` at the root to member r, as its `receive`, a block long as the call says.
+    /// Copies block r of the root's `send` to member r's `receive`. A block has the length of the call.
     ///
     /// # Safety
-    /// `receive` has room for a block. At the root `send` holds a block for each member, and `receive` may be
-    /// null: then the root's own block stays where it is.
+    /// `receive` has room for a block. At the root `send` holds a block for each member, and `receive` may be null,
+    /// which means that the root's own block stays in place.
     pub(crate) unsafe fn scatter<H: Host>(
         &mut self,
         host: &mut H,
@@ -26,7 +26,7 @@ impl Team {
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let Memory { send, receive } = memory;
         let (pieces, each) = (call.plan.pieces, call.plan.pieces.bytes);
-        // Blocks that together fit one line lie in the root's, others on their members' boards.
+        // Blocks that together fit one line lie in the root's, other blocks on their members' boards.
         let together = size * each <= SHORT_BYTES;
         let place = |team: &Team, member: usize, epoch: u32, bytes: usize| match together {
             true => team.place(root, epoch, size * bytes).wrapping_add(member * bytes),
@@ -44,8 +44,8 @@ impl Team {
                     let (start, bytes) = pieces.get(piece);
                     for member in (0..size).filter(|&member| member != me) {
                         let to = place(team, member, epoch, bytes);
-                        // SAFETY: the pieces are within the blocks that the caller promised. All have ended the
-                        // slot's last step, and in this one nobody but the root writes to any board.
+                        // SAFETY: the pieces are within the blocks that the caller promised. All members have ended the
+                        // slot's last step, and in this one only the root writes to any board.
                         unsafe { copy(send.add(member * each + start), to, bytes) };
                     }
                     team.put(epoch, bytes, |_| {});
@@ -67,10 +67,10 @@ impl Team {
         outcome
     }
 
-    /// The same for long blocks.
+    /// As `scatter`, for long blocks.
     ///
     /// # Safety
-    /// As there.
+    /// As for `scatter`.
     unsafe fn scatter_long<H: Host>(
         &mut self,
         host: &mut H,
@@ -78,7 +78,7 @@ impl Team {
         root: usize,
         memory: Memory,
     ) -> Result<()> {
-        // SAFETY: the caller promises the same for whichever is called.
+        // SAFETY: the caller promises the same for each of these functions.
         unsafe {
             match call.plan.goes_by_memory() {
                 true => self.scatter_by_cma(host, call, root, memory),

@@ -1,13 +1,13 @@
-//! Scatter of long blocks where ranks are oversubscribed: the root fills one member's board after the other.
+//! Scatter of long blocks if ranks are oversubscribed: the root fills the members' boards one after the other.
 //!
-//! A member goes on as soon as its block is there. When the last block is there the first member has long left.
+//! A member continues as soon as its block is there. When the last block is there, the first member has long left.
 
 use super::agreement::Awaited;
 use super::{Call, Host, Memory, Result, Stop, Team};
 use crate::board::SLOTS;
 
 impl Team {
-    /// Scatter, a board after the other.
+    /// Scatters one board after the other.
     ///
     /// # Safety
     /// As for `scatter`.
@@ -29,13 +29,12 @@ impl Team {
                 }
                 let Some((first, window)) = pieces.ended_window(epoch, piece) else { return };
                 let (start, bytes) = pieces.get_all(&window);
-                // This publishes which call it is. That a block is there is published to its member alone.
+                // This publishes the call. Only the member itself is told that its block is there.
                 team.publish_window(first, window.len());
                 for member in team.remote_processors_first() {
                     let span = team.span(member, first, bytes);
-                    // SAFETY: the bytes are within the block that the caller promised. All have ended the
-                    // steps that used these slots before, and in these nobody but the root writes to any
-                    // board.
+                    // SAFETY: the bytes are within the block that the caller promised. All members have ended the steps
+                    // that used these slots before, and in these only the root writes to any board.
                     unsafe { span.put(0, send.add(member * each + start), bytes) };
                     team.board(member).counters[epoch as usize % SLOTS].done.set(epoch, me as u32);
                     let segment = host.engine().segment();
@@ -63,14 +62,14 @@ impl Team {
             return outcome;
         }
         if is_root && !receive.is_null() {
-            // SAFETY: the caller promised both. It is done last, for the others wait for their blocks.
+            // SAFETY: the caller promised both. Copied last, because the others wait for their blocks.
             unsafe { std::ptr::copy(send.add(me * each), receive, each) };
         }
         self.must_yield = is_root;
         outcome
     }
 
-    /// The other members, those on this rank's processor last: they run only once it yields.
+    /// Returns the other members, those on this rank's processor last: they run only once it yields.
     fn remote_processors_first(&self) -> impl Iterator<Item = usize> + use<> {
         let local = self.groups.local.clone();
         let remote: Vec<usize> = self.others().filter(|other| !local.contains(other)).collect();

@@ -1,10 +1,10 @@
-//! Long allreduces of which each group of members combines a share: each of two members that have a processor
-//! each, or, where ranks are oversubscribed and bound, the members of each processor (decision 0029).
+//! Long allreduces of which each group of members combines a share. With two members that have a processor each, each
+//! member is a group; if ranks are oversubscribed and bound, the members of each processor are (decision 0029).
 //!
-//! The last member of a group to arrive owns its share. It puts everything but that, reads it where its caller
-//! has it, and combines into the free room in its slots. So less is copied than if all members put all. Where
-//! a group shares a processor its owner has nobody to wait for there, so that each switch between ranks serves
-//! a whole window.
+//! The last member of a group to arrive owns its share. It puts all its data but that share, reads the share in its
+//! caller's memory, and combines into the free room in its slots. So less is copied than if all members put everything.
+//! If a group shares a processor, its owner waits for nobody there, so that each switch between ranks serves a whole
+//! window.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -22,8 +22,8 @@ use crate::board::{SLOTS, SlotCounters};
 #[derive(Clone, Copy)]
 struct Shares {
     pieces: Pieces,
-    /// Whether the pieces of a window are one stage. Of two members that have a processor each, each piece is
-    /// one, so that both are always at work.
+    /// True if the pieces of a window are one stage. With two members that have a processor each, each piece is a
+    /// stage, so that both always work.
     by_window: bool,
     element_bytes: usize,
     chunk_bytes: usize,
@@ -35,14 +35,14 @@ struct Stage {
     /// The first and the last step.
     first: u32,
     last: u32,
-    /// Where the data begin in the caller's memory, and how long they are.
+    /// Start of the data in the caller's memory, and their length.
     start: usize,
     bytes: usize,
     element_bytes: usize,
 }
 
 impl Shares {
-    /// The stage that ends with a step.
+    /// Returns the stage that ends with a step.
     fn ended(&self, epoch: u32, piece: usize) -> Option<Stage> {
         if !self.by_window {
             return self.begun(epoch, piece);
@@ -51,7 +51,7 @@ impl Shares {
         Some(self.stage(first, epoch, &window))
     }
 
-    /// The stage that begins with a step.
+    /// Returns the stage that begins with a step.
     fn begun(&self, epoch: u32, piece: usize) -> Option<Stage> {
         if !self.by_window {
             return Some(self.stage(epoch, epoch, &(piece..piece + 1)));
@@ -67,7 +67,7 @@ impl Shares {
 }
 
 impl Team {
-    /// Allreduce in shares.
+    /// Makes an allreduce in shares.
     ///
     /// # Safety
     /// As for `allreduce`.
@@ -90,7 +90,7 @@ impl Team {
             &call,
             |team, host, epoch, piece| {
                 let Some(stage) = shares.ended(epoch, piece) else { return };
-                // All slots of the stage are this rank's now.
+                // This rank owns all slots of the stage now.
                 team.owns_share = team.arrives_last(epoch);
                 // SAFETY: the bytes are within what the caller promised.
                 unsafe { team.put_for_others(stage, send.add(stage.start)) };
@@ -124,13 +124,12 @@ impl Team {
         )
     }
 
-    /// The counters of a step for a group.
+    /// Returns the counters of a step for a group.
     fn group_counters(&self, group: usize, epoch: u32) -> &SlotCounters {
         &self.board(self.groups.first[group]).counters[epoch as usize % SLOTS]
     }
 
-    /// Counts this rank among the members of its group that have arrived in this step. Returns whether it is
-    /// the last.
+    /// Counts this rank among the members of its group that have arrived in this step. Returns whether it is the last.
     fn arrives_last(&self, epoch: u32) -> bool {
         let arrived = &self.group_counters(self.groups.own, epoch).claimed;
         arrived.count(epoch) as usize == self.groups.local.len() + 1
@@ -140,7 +139,7 @@ impl Team {
         part_of(group, self.groups.first.len(), stage.bytes, stage.element_bytes)
     }
 
-    /// Puts this rank's data of a stage: all that other members combine.
+    /// Puts this rank's data of a stage: everything that other members combine.
     ///
     /// # Safety
     /// `send` holds the stage's bytes.
@@ -153,8 +152,8 @@ impl Team {
         }
     }
 
-    /// Combines the share of this rank's group into `to` and into this rank's own slots, where that part is
-    /// free. This rank's data of the stage are at `from`, which is `to` or apart from it.
+    /// Combines the share of this rank's group into `to` and into this rank's own slots, where that part is free. This
+    /// rank's data of the stage are at `from`, which is `to` or apart from it.
     fn combine_own_share(
         &self,
         stage: Stage,
@@ -174,13 +173,12 @@ impl Team {
                 true => from.wrapping_add(start),
                 false => span(member).at(start).0.cast_const(),
             };
-            // SAFETY: every member but this one has put this part, and this rank's data are there for as long
-            // as the call lasts. Nobody reads this part in our slots before we have published that it is
-            // combined. All boards' slots go on at their start at the same place.
+            // SAFETY: every member but this one has put this part, and this rank's data exist for the duration of the
+            // call. Nobody reads this part in our slots before we have published that it is combined. The slots of all
+            // boards wrap around at the same place.
             unsafe {
                 let to = to.add(start);
-                // By a copy into the slot, where that is possible: it takes lines from the other processor
-                // without reading them.
+                // By a copy into the slot if possible: it takes lines from the other processor without reading them.
                 let (result, second) = if in_place { (slot, to) } else { (to, slot) };
                 copy(combine_parts(self.size(), data, result, here, apply), second, here);
             }
@@ -193,7 +191,7 @@ impl Team {
         let (groups, own) = (self.groups.first.len(), self.groups.own);
         let from_own = |distance: usize| (own + distance) % groups;
         if !host.waits() {
-            // Otherwise what was taken would be taken again.
+            // A step that stops is made again, and would copy again what it has copied.
             for group in (0..groups).map(from_own) {
                 self.wait_for_share(host, stage, group)?;
             }
@@ -204,8 +202,8 @@ impl Team {
             let Some(member) = other else { continue };
             let share = self.share(group, stage);
             let span = self.span(member as usize, stage.first, stage.bytes);
-            // SAFETY: the member that combined the share has published that. The share stays until this step
-            // has ended, and `to` has room for the stage.
+            // SAFETY: the member that combined the share has published that. The share stays until this step has ended,
+            // and `to` has room for the stage.
             unsafe { span.take(share.start, to.add(share.start), share.len()) };
         }
         Ok(())
@@ -219,7 +217,7 @@ impl Team {
         group: usize,
     ) -> Result<Option<u32>> {
         let owner = |team: &Team| team.group_counters(group, stage.last).done.get(stage.last);
-        // While it is another processor's share no rank on this one has to run first.
+        // No rank on this processor must run first while the share belongs to another processor.
         let awaited = match group == self.groups.own {
             true => Awaited::Nobody,
             false => Awaited::One(self.groups.first[group]),

@@ -1,4 +1,4 @@
-//! The steps of a call: when a slot may be used again, how a part is published, and who wakes whom.
+//! The steps of a call: when a slot may be reused, how a part is published, and who wakes whom.
 
 use super::agreement::{Agreement, Awaited, out_of_step};
 use super::call::Agreed;
@@ -8,17 +8,17 @@ use super::{Call, Host, Result, Stop, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::primitive::{Ordering, fence};
 
-/// What puts a piece, as a value.
+/// The function that puts a piece, as a value.
 type Put<'a, H> = &'a mut dyn FnMut(&mut Team, &mut H, u32, usize);
-/// What does another part of a step, as a value.
+/// The function that does another part of a step, as a value.
 type Act<'a, H> = &'a mut dyn FnMut(&mut Team, &mut H, u32, usize) -> Result<()>;
 
 impl Team {
-    /// Makes the steps of one call. `put` gets the epoch of the step and the number of the piece, and may use
-    /// this rank's slot; `take` does what has to wait for others.
+    /// Makes the steps of one call. `put` gets the epoch of the step and the number of the piece, and may use this
+    /// rank's slot; `take` does what must wait for others.
     ///
-    /// If the members are not in the same call, its steps are made all the same, so that the next call finds
-    /// all in step. Where their numbers of steps differ, no call of this team can succeed any more.
+    /// If the members are not in the same call, its steps are made all the same, so that the next call finds all in
+    /// step. If their numbers of steps differ, no call of this team can succeed any more.
     #[inline(always)]
     pub(super) fn run<H: Host>(
         &mut self,
@@ -30,9 +30,9 @@ impl Team {
         self.run_with_work(host, call, put, |_, _, _, _| Ok(()), take)
     }
 
-    /// The same with a third part between the two. `work` is done for all pieces of a window before the first
-    /// is taken, so that an oversubscribed rank waits once for what others do, not once for each piece. It is
-    /// forced into its callers, of which each is another collective.
+    /// As `run`, with a third part between the two. `work` is done for all pieces of a window before the first is
+    /// taken, so that an oversubscribed rank waits once for what others do, not once for each piece. Forced into its
+    /// callers, of which each is another collective.
     #[inline(always)]
     pub(super) fn run_with_work<H: Host>(
         &mut self,
@@ -49,7 +49,7 @@ impl Team {
         self.go_on(host, call, (&mut put, &mut work, &mut take))
     }
 
-    /// Goes through the steps of a call, from where it stands: there is one of it for all kinds of calls.
+    /// Goes through the steps of a call from its position. Compiled once for all kinds of calls.
     #[inline(never)]
     fn go_on<H: Host>(
         &mut self,
@@ -70,8 +70,8 @@ impl Team {
         outcome
     }
 
-    /// Goes through the steps of a call from `at` on. If it stops there, that is where it goes on: no other step has
-    /// failed before.
+    /// Goes through the steps of a call from `at` on. If it stops there, it resumes there: no other step has failed
+    /// before.
     #[inline(always)]
     fn go_through<H: Host>(
         &mut self,
@@ -84,7 +84,7 @@ impl Team {
     ) -> Result<()> {
         let (pieces, mut outcome) = (call.plan.pieces, Ok(()));
         let count = pieces.count();
-        // Not an iterator with steps, which would divide: that takes as long as much of a short call.
+        // Not an iterator with steps, whose division takes a large part of the time of a short call.
         while at.first < count {
             let end = count.min(at.first + pieces.window);
             if at.stage == Stage::Put {
@@ -129,7 +129,7 @@ impl Team {
         outcome
     }
 
-    /// Begins a call that waits.
+    /// Begins a blocking call.
     #[inline(always)]
     fn begin_counted_call<H: Host>(&mut self, host: &mut H, call: &Call) -> Result<()> {
         let number = self.counts.take_number();
@@ -158,7 +158,7 @@ impl Team {
         Ok(())
     }
 
-    /// Begins a step: from here on this rank may use its slot, and the step's counters.
+    /// Begins a step: from here on this rank may use its slot and the step's counters.
     #[inline]
     fn begin<H: Host>(&mut self, host: &mut H) -> Result<u32> {
         let epoch = self.epoch.wrapping_add(1);
@@ -211,14 +211,14 @@ impl Team {
         self.publish(epoch);
     }
 
-    /// Says that this rank's part of the step is there.
+    /// Publishes this rank's part of the step.
     #[inline]
     pub(super) fn publish(&self, epoch: u32) {
         let header = &self.board(self.me).headers[epoch as usize % SLOTS];
         header.publish(epoch, self.call.call_id, self.call.bytes);
     }
 
-    /// Says the same of a whole window, whose first step is `first`.
+    /// Publishes the parts of a whole window, whose first step is `first`.
     #[inline]
     pub(super) fn publish_window(&self, first: u32, steps: usize) {
         for step in 0..steps as u32 {
@@ -243,19 +243,19 @@ impl Team {
         }
     }
 
-    /// Whether every member's part of the step is there already.
+    /// Returns whether every member's part of the step is there already.
     pub(super) fn all_are_there(&self, epoch: u32) -> bool {
         self.board(self.me).headers[epoch as usize % SLOTS].holds(epoch)
             && self.others_are_there(epoch)
     }
 
-    /// The same for the other members' parts.
+    /// Returns whether the other members' parts are there already.
     pub(super) fn others_are_there(&self, epoch: u32) -> bool {
         let slot = epoch as usize % SLOTS;
         self.others().all(|member| self.board(member).headers[slot].holds(epoch))
     }
 
-    /// Wakes those who sleep until a part that only this rank has put is there.
+    /// Wakes the ranks that sleep until a part is there that only this rank has put.
     #[inline]
     pub(super) fn wake_readers<H: Host>(&self, host: &mut H) {
         if self.oversubscribed {

@@ -1,4 +1,4 @@
-//! How a member waits for the others' parts, and finds out that they cannot come.
+//! Waits for the parts of other members, and detection of parts that cannot come.
 
 use contract::Error;
 
@@ -10,21 +10,21 @@ use crate::engine::{Engine, FIRST_POLLS, describe};
 use crate::primitive::spin_loop;
 use crate::wait;
 
-/// What a liveness check has found; nothing at first.
+/// The findings of a liveness check; empty at first.
 #[derive(Default)]
 struct Findings {
-    /// A rank that has ended its program and not this step.
+    /// A rank that has ended its program but not this step.
     finished: Option<usize>,
     /// A member that has ended this step without its part, or is in another call in it.
     out_of_step: Option<usize>,
     /// A member that makes another collective.
     in_other_call: Option<usize>,
-    /// Whether a member has found that the members are out of step.
+    /// True if a member has found that the members are out of step.
     broken: bool,
 }
 
 impl Findings {
-    /// Whether what is waited for cannot come.
+    /// Returns whether the awaited parts cannot come.
     fn cannot_complete(&self) -> bool {
         let Findings { finished, out_of_step, in_other_call, broken } = self;
         finished.is_some() || out_of_step.is_some() || in_other_call.is_some() || *broken
@@ -32,7 +32,7 @@ impl Findings {
 }
 
 impl Team {
-    /// Waits until every member's part of the step is there, and checks that all of them mean the same call.
+    /// Waits until every member's part of the step is there, and checks that all of them make the same call.
     #[inline]
     pub(super) fn wait_for_all<H: Host>(&mut self, host: &mut H, epoch: u32) -> Result<()> {
         if !self.wait_for_arrivals(host, epoch)? {
@@ -44,8 +44,8 @@ impl Team {
         Ok(())
     }
 
-    /// Where members are counted as they arrive, waits until all have: one sleep, not one for each. Returns whether
-    /// nobody's part has to be looked for: all are there, and of this call.
+    /// If members are counted as they arrive, waits until all have: one sleep, not one for each. Returns whether no
+    /// single part needs to be checked: all are there, and of this call.
     #[inline]
     pub(super) fn wait_for_arrivals<H: Host>(&mut self, host: &mut H, epoch: u32) -> Result<bool> {
         match self.arrivals {
@@ -61,7 +61,7 @@ impl Team {
         Ok(false)
     }
 
-    /// Calls `take` with every other member's part of the step, each of `bytes` bytes, as they come.
+    /// Calls `take` with every other member's part of the step, each of `bytes` bytes, as they arrive.
     #[inline]
     pub(super) fn each_part<H: Host>(
         &mut self,
@@ -71,7 +71,7 @@ impl Team {
         mut take: impl FnMut(usize, *const u8),
     ) -> Result<()> {
         if !host.waits() {
-            // Otherwise what was taken would be taken again.
+            // A step that stops is made again, and would copy again what it has copied.
             self.wait_for_all(host, epoch)?;
         }
         let are_there = self.wait_for_arrivals(host, epoch)?;
@@ -86,7 +86,7 @@ impl Team {
         Ok(())
     }
 
-    /// Waits for one member's part of the step, of `bytes` bytes; returns where it lies.
+    /// Waits for one member's part of the step, of `bytes` bytes. Returns its location.
     #[inline]
     pub(super) fn part<H: Host>(
         &mut self,
@@ -99,7 +99,7 @@ impl Team {
         Ok(self.place(member, epoch, bytes))
     }
 
-    /// Waits until one member's part of the step is there, and checks that the member means the same call.
+    /// Waits until one member's part of the step is there, and checks that the member makes the same call.
     #[inline]
     pub(super) fn wait_for_part<H: Host>(
         &mut self,
@@ -118,7 +118,7 @@ impl Team {
         Ok(())
     }
 
-    /// Waits in a step until `ready`, which depends on the parts of those who are `awaited`.
+    /// Waits in a step until `ready`, which depends on the parts of the `awaited` members.
     #[inline]
     pub(super) fn wait_for<H: Host>(
         &mut self,
@@ -133,7 +133,7 @@ impl Team {
         }
     }
 
-    /// The same: there is one of it for all kinds of calls.
+    /// As `wait_for`. Compiled once for all kinds of calls.
     #[inline(never)]
     fn wait_or_stop<H: Host>(
         &mut self,
@@ -187,13 +187,13 @@ impl Team {
             }
             self.check_liveness(host, epoch, awaited, polls, &mut found);
             host.engine().note_awaited(|| self.describe_wait(awaited, epoch));
-            // A member may have given its part just before.
+            // A member may have put its part just before.
             found.cannot_complete() && !ready(self)
         })?;
         if ready(self) { Ok(()) } else { self.fail_to_wait(host, epoch, &found) }
     }
 
-    /// The call that this rank waits in, and who has not come as far as it, where that can be seen.
+    /// Describes the call in which this rank waits, and the members that are behind it as far as that is visible.
     #[cold]
     fn describe_wait(&self, awaited: Awaited, epoch: u32) -> contract::Awaited {
         let slot = epoch as usize % SLOTS;
@@ -212,7 +212,7 @@ impl Team {
         }
     }
 
-    /// The same for a call that does not wait: it stops, unless what is awaited cannot come.
+    /// As `wait_for`, for a call that does not wait: it stops, unless the awaited parts cannot come.
     #[cold]
     fn stop_for<H: Host>(
         &mut self,
@@ -234,7 +234,7 @@ impl Team {
         }
     }
 
-    /// Looks, now and then, whether what is awaited cannot come.
+    /// Checks from time to time whether the awaited parts cannot come.
     fn check_liveness<H: Host>(
         &self,
         host: &mut H,
@@ -252,7 +252,7 @@ impl Team {
         found.broken = self.board(0).broken.reaches(self.counts.under_way);
     }
 
-    /// The error of a wait that cannot end.
+    /// Returns the error of a wait that cannot end.
     fn fail_to_wait<H: Host>(&mut self, host: &mut H, epoch: u32, found: &Findings) -> Result<()> {
         match *found {
             Findings { broken: true, .. } => Err(host.on_mismatch(out_of_step()).into()),

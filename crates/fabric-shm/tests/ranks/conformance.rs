@@ -1,5 +1,5 @@
-//! The suites that every fabric must pass: of ranks at 1 to 9, with and without cross-memory attach, and of the endpoint.
-//! What goes over boards, also of more ranks than look at one another.
+//! The conformance suites of ranks (1 to 9, with and without cross-memory attach) and of the endpoint. Collectives over
+//! boards also run with more ranks than poll each other.
 
 use contract::{Error, Rank, Result, conformance};
 use fabric_shm::{Binding, LaunchOptions, ShmEndpoint};

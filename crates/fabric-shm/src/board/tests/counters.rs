@@ -1,4 +1,4 @@
-//! Models of the counters of a slot, and of what is read once they say so.
+//! Models of the counters of a slot, and of the memory that is read according to them.
 
 use super::*;
 use crate::board::counter::Counter;
@@ -8,7 +8,7 @@ fn the_last_to_arrive_sees_what_all_did_before() {
     loom::model(|| {
         let shared =
             loom::sync::Arc::new((Counter::new(), [SlotHeader::empty(), SlotHeader::empty()]));
-        // Of an epoch before.
+        // Of an earlier epoch.
         shared.0.set(3, 3);
         let arrive = |shared: &(Counter, [SlotHeader; 2]), me: usize| {
             shared.1[me].write(me as u64 + 1);
@@ -32,8 +32,8 @@ fn the_last_to_arrive_sees_what_all_did_before() {
     });
 }
 
-/// Two members show each other memory of their own, read the other's, and count that on its board; then each
-/// changes its own.
+/// Two members show each other memory of their own, read the other's, and count that on its board. Then each changes
+/// its own.
 #[test]
 fn memory_that_was_shown_is_changed_only_after_the_other_has_read_it() {
     struct Member {
@@ -45,12 +45,12 @@ fn memory_that_was_shown_is_changed_only_after_the_other_has_read_it() {
     unsafe impl Sync for Member {}
     fn act(members: &[Member; 2], me: usize) {
         let (mine, theirs) = (&members[me], &members[1 - me]);
-        // SAFETY: nobody has been shown it yet; loom's cell reports where that is wrong. So below, after both
-        // have counted.
+        // SAFETY: nobody has been shown it yet; loom's cell reports a violation. The same below, after both have
+        // counted.
         mine.memory.with_mut(|memory| unsafe { *memory = me as u64 + 1 });
         mine.header.put(1, me as u64);
         assert_eq!(theirs.header.take(1), 1 - me as u64);
-        // SAFETY: it was shown, and we have not counted yet.
+        // SAFETY: it was shown, and this member has not counted yet.
         let read = theirs.memory.with(|memory| unsafe { *memory });
         assert_eq!(read, 2 - me as u64);
         theirs.done.count(1);
@@ -101,8 +101,8 @@ fn each_chunk_is_claimed_once_and_seen_when_done() {
     });
 }
 
-/// Of two members of one processor the first to come puts its part; the last combines both in its own slot
-/// and says so, and the other reads it there.
+/// Of two members of one processor, the first to arrive puts its part. The last combines both in its own slot and
+/// publishes that, and the other reads it there.
 #[test]
 fn what_the_last_to_come_has_combined_is_read_once_it_has_said_so() {
     struct Members {
@@ -115,7 +115,7 @@ fn what_the_last_to_come_has_combined_is_read_once_it_has_said_so() {
     fn act(members: &Members, me: usize) {
         let last = members.here.count(1) == 2;
         if last {
-            // It does not put its own.
+            // The last does not put its own part.
             let theirs = members.headers[1 - me].take(1);
             members.headers[me].write(theirs + me as u64 + 1);
             members.done.set(1, me as u32);

@@ -22,8 +22,8 @@ impl Member {
     }
 }
 
-/// Each of three members puts a digit. Two of them are a group, and the third is another. Whoever is released finds the digits
-/// in order. Nobody waits: loom would have to try every number of polls.
+/// Each of three members puts a digit. Two of them form a group, and the third another. A released member finds the
+/// digits in order. No member waits: loom would have to try every number of polls.
 #[cfg(loom)]
 #[test]
 fn whoever_is_released_sees_what_was_combined_of_all() {
@@ -68,8 +68,8 @@ fn whoever_is_released_sees_what_was_combined_of_all() {
     });
 }
 
-/// What members of random teams get, who arrive in random order: all parts in the order of the members, joined by the
-/// last to arrive; nothing, if one of them means another call.
+/// The members of random teams arrive in random order. The last to arrive gets all parts in the order of the members,
+/// or nothing if a member makes another call.
 #[cfg(not(loom))]
 #[test]
 fn the_last_of_many_has_all_parts_in_order() {

@@ -1,14 +1,14 @@
-//! Reverse-path payloads: two ranks with a ring each way.
+//! Tests of reverse-path payloads: two ranks with a ring in each direction.
 
 use super::*;
 
-/// What one of two ranks has.
+/// The ends of one of two ranks.
 struct Side {
     out: Producer,
     back: Consumer,
 }
 
-/// Both sides, over two rings of `lines` lines.
+/// Creates both sides, over two rings of `lines` lines.
 fn sides(memory: &mut [Memory; 2]) -> [End<Side>; 2] {
     let [first, second] = memory.each_mut().map(Memory::place);
     // SAFETY: `memory` is that memory, zero at first, and each ring has one end of each kind.
@@ -32,7 +32,7 @@ impl Side {
         room
     }
 
-    /// The next message, if there is one, and whether it came on the reverse path.
+    /// Returns the next message, if there is one, and whether it came on the reverse path.
     fn receive(&mut self) -> Option<(Vec<u8>, bool)> {
         let found = *self.back.peek()?;
         let (first, second) = self.back.data(&found, found.payload[0] as usize);
@@ -42,15 +42,15 @@ impl Side {
     }
 }
 
-/// A reverse-path payload waits to be read while a credit word returns later lines. In every order, the
-/// sender does not write over it, and gets room once it has read it.
+/// A reverse-path payload is still unread while a credit word returns later lines. In every order, the sender does not
+/// overwrite it, and gets room once it has read it.
 #[cfg(loom)]
 #[test]
 fn a_reverse_path_payload_is_read_whole_whatever_credits_come_after_it() {
     loom::model(|| {
         let mut memory = memory(8, 8);
         let [mut sender, receiver] = sides(&mut memory);
-        // One line, less than the quarter of the ring that would go back at once, and then two lines each.
+        // One line, less than the quarter of the ring that would be returned at once, and then two lines each.
         let message = |number: u8| vec![number; if number == 0 { 1 } else { 2 } * LINE_BYTES];
         let payload = || vec![10; LINE_BYTES];
         let thread = loom::thread::spawn(move || {
@@ -67,8 +67,8 @@ fn a_reverse_path_payload_is_read_whole_whatever_credits_come_after_it() {
         });
         let side = &mut sender.0;
         let mut received = vec![];
-        // Eight lines hold seven of four messages. The fifth goes over the payload's line, and a credit word
-        // gives back the line behind it before the payload is read.
+        // Eight lines hold seven of four messages. The fifth goes over the payload's line, and a credit word returns
+        // the line behind it before the payload is read.
         for number in 0..5 {
             while !side.send(&message(number)) {
                 crate::primitive::yield_processor();
@@ -85,8 +85,7 @@ fn a_reverse_path_payload_is_read_whole_whatever_credits_come_after_it() {
     });
 }
 
-/// A ping-pong in every order: the second message goes into the lines that the reverse-path payload has given
-/// back.
+/// A ping-pong in every order: the second message goes into the lines that the reverse-path payload has returned.
 #[cfg(loom)]
 #[test]
 fn a_ping_pong_stays_in_its_lines_in_every_interleaving() {
@@ -127,7 +126,7 @@ mod unmodelled {
     fn a_ping_pong_uses_the_same_lines_both_ways() {
         let mut memory = memory(8, 64);
         let [mut first, mut second] = sides(&mut memory).map(|end| end.0);
-        // Ten lines, of a ring of 64: less than a quarter, so none goes back by credit.
+        // Ten lines of a ring of 64: less than a quarter, so none is returned by credit.
         for number in 0..20u8 {
             let data = vec![number; 10 * LINE_BYTES];
             assert!(first.send(&data));
@@ -135,7 +134,7 @@ mod unmodelled {
             assert!(second.send(&data));
             assert_eq!(first.receive(), Some((data, true)));
         }
-        // Nothing but the first ten lines of the first's ring was ever written.
+        // Only the first ten lines of the first side's ring were ever written.
         assert!(memory[0].bytes[10 * LINE_BYTES..].iter().all(|&byte| byte == 0));
         assert!(memory[1].bytes.iter().all(|&byte| byte == 0));
     }
@@ -149,12 +148,11 @@ mod unmodelled {
             assert!(first.send(&quarter) && second.receive().is_some());
             second.back.lines.owing()
         };
-        // The first has sent nothing, so a quarter goes back at once; the second may keep as much as it has
-        // sent.
+        // The first has sent nothing, so a quarter is returned at once. The second may keep as much as it has sent.
         assert!(second.send(&quarter) && first.receive().is_some());
         assert_eq!(first.back.lines.owing(), 0);
         assert_eq!(exchange(&mut first, &mut second), 16);
-        // The next goes beyond that, which is returned; and then what was sent is forgotten.
+        // The next goes beyond that, which is returned, and then what was sent no longer counts.
         assert_eq!(exchange(&mut first, &mut second), 16);
         assert_eq!(exchange(&mut first, &mut second), 0);
         assert_eq!(exchange(&mut first, &mut second), 0);
@@ -167,15 +165,15 @@ mod unmodelled {
         let lines = |count: usize, byte: u8| vec![byte; count * LINE_BYTES];
         assert!(first.send(&lines(16, 1)) && first.send(&lines(16, 2)));
         assert!(first.send(&lines(16, 3)) && first.send(&lines(15, 4)));
-        // The first 16 go back by credit, as nothing has been sent. A reverse-path payload takes two of the
-        // next. At the third message all of the 30 go back that two kept lines leave.
+        // The first 16 are returned by credit, as nothing has been sent. A reverse-path payload takes two of the next.
+        // At the third message all of the 30 are returned that two kept lines leave.
         assert!(second.receive().is_some());
         assert!(second.back.lines.owing() == 0 && second.receive().is_some());
         assert!(second.receive().is_some() && second.receive().is_some());
         assert!(second.back.lines.owing() < 16);
         assert!(second.send(&lines(2, 9)));
-        // 63 of 64 lines are used: with the credits of 48 there is room for 16 and 16 and 16, and the
-        // payload's lines are behind these.
+        // 63 of 64 lines are used: with the credits of 48 there is room for 16 and 16 and 16, and the payload's lines
+        // are behind these.
         for byte in [5, 6, 7] {
             assert!(first.send(&lines(16, byte)));
         }
@@ -183,13 +181,13 @@ mod unmodelled {
         for byte in [5, 6] {
             assert_eq!(second.receive(), Some((lines(16, byte), false)));
         }
-        // Their credits are there, but the payload lies before them.
+        // Their credits have arrived, but the payload lies before them.
         assert!(!first.send(&lines(16, 8)));
         assert_eq!(first.receive(), Some((lines(2, 9), true)));
         assert!(first.send(&lines(16, 8)));
     }
 
-    /// Both send and receive at random, against a model of two queues.
+    /// Both send and receive at random, compared with a model of two queues.
     #[test]
     fn random_exchanges_arrive_as_they_were_sent() {
         let (mut reverse, mut own) = (0, 0);
@@ -198,7 +196,7 @@ mod unmodelled {
             let mut memory = memory(8, 32);
             let mut sides = sides(&mut memory).map(|end| end.0);
             let mut model = [VecDeque::new(), VecDeque::new()];
-            // How often of eight a step sends; one of both may lean to sending, as in a stream.
+            // In this many of eight steps a side sends; one side may prefer sending, as in a stream.
             let leaning = [1 + random.below(7), 1 + random.below(7)];
             for step in 0..3000 {
                 let me = random.below(2);
@@ -222,8 +220,7 @@ mod unmodelled {
                     }
                 }
             }
-            // Once both have received everything, each has room for its longest fragment: nobody waits for
-            // ever.
+            // Once both have received everything, each has room for its longest fragment: neither waits for ever.
             for me in [0, 1] {
                 while let Some(expected) = model[1 - me].pop_front() {
                     assert_eq!(sides[me].receive().unwrap().0, expected, "seed {seed}");
@@ -242,7 +239,7 @@ mod unmodelled {
         for seed in 1..6 {
             let mut memory = memory(8, 32);
             let length = |random: &mut SplitMix64| 1 + random.below(32 / 4 * LINE_BYTES);
-            // Each sends its numbered messages, and takes in the other's, until both are done.
+            // Each sends its numbered messages, and receives the other's, until both are done.
             let run = |end: End<Side>, mine: u64, theirs: u64| {
                 let side = &mut { end }.0;
                 let (mut out, mut back) = (SplitMix64::new(mine), SplitMix64::new(theirs));

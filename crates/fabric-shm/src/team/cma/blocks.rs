@@ -6,10 +6,10 @@ use super::{Addresses, Publisher};
 use crate::team::{Call, Host, Memory, Result, Stop, Team};
 
 impl Team {
-    /// As [`Team::broadcast`]. Of two members each copies a half.
+    /// As [`Team::broadcast`]. With two members each copies one half.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Team::broadcast`].
     pub(in crate::team) unsafe fn broadcast_by_cma<H: Host>(
         &mut self,
         host: &mut H,
@@ -46,7 +46,7 @@ impl Team {
     /// As [`Team::scatter`].
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Team::scatter`].
     pub(in crate::team) unsafe fn scatter_by_cma<H: Host>(
         &mut self,
         host: &mut H,
@@ -66,8 +66,8 @@ impl Team {
         unsafe { self.read_from_root(host, call, (root, send), (block, receive), copy_own) }
     }
 
-    /// Copies what each member but the root wants from the root's memory, which is at `memory` there: the call's
-    /// bytes from `offset` on, to `to`. The root meanwhile copies its own.
+    /// Copies to each member but the root a part of the root's memory, which is at `memory` there: the call's bytes
+    /// from `offset` on, to `to`. Meanwhile the root runs `copy_own`.
     ///
     /// # Safety
     /// The root's memory holds them, and `to` has room for them at the other members.
@@ -89,7 +89,7 @@ impl Team {
                 return Ok(());
             }
             let from = team.addresses_of(host, root, epoch)?.from + offset;
-            // SAFETY: the caller promises it; the root has published where its memory is.
+            // SAFETY: the caller promises it; the root has published the address of its memory.
             unsafe { team.read(host, root, from, to, call.plan.pieces.bytes)? };
             team.count_done(host, root, epoch);
             Ok(())
@@ -99,7 +99,7 @@ impl Team {
     /// As [`Team::gather`]. The members write their blocks themselves.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Team::gather`].
     pub(in crate::team) unsafe fn gather_by_cma<H: Host>(
         &mut self,
         host: &mut H,
@@ -118,8 +118,7 @@ impl Team {
             touching,
             &mut |team, host, epoch| {
                 if is_root {
-                    // They publish nothing of use, but they have to be in the same call, which nobody else
-                    // would check.
+                    // They publish nothing useful, but they must be in the same call, which nothing else would check.
                     if !send.is_null() {
                         // SAFETY: the caller promised both.
                         unsafe { std::ptr::copy(send, receive.add(me * each), each) };
@@ -130,7 +129,8 @@ impl Team {
                     return Ok(());
                 }
                 let theirs = team.addresses_of(host, root, epoch)?;
-                // SAFETY: the root has published room for a block of each member, of which this one is ours.
+                // SAFETY: the root has published room for a block of each member, of which this one belongs to this
+                // rank.
                 unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
                 team.count_done(host, root, epoch);
                 Ok(())
@@ -141,7 +141,7 @@ impl Team {
     /// As [`Team::allgather`].
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Team::allgather`].
     pub(in crate::team) unsafe fn allgather_by_cma<H: Host>(
         &mut self,
         host: &mut H,
@@ -162,11 +162,11 @@ impl Team {
         unsafe { self.read_from_all(host, call, (from, 0), receive, copy_own) }
     }
 
-    /// Copies a block from each other member's memory, which is at `from` at this one, from `offset` on; then
+    /// Copies a block from each other member's memory, which is at `from` at this one, from `offset` on. Then copies
     /// this rank's own, while others may still read it.
     ///
     /// # Safety
-    /// All have a block there until this returns, and `receive` has room for one of each member.
+    /// All members have a block there until this returns, and `receive` has room for a block of each member.
     unsafe fn read_from_all<H: Host>(
         &mut self,
         host: &mut H,
@@ -190,10 +190,10 @@ impl Team {
         })
     }
 
-    /// As [`Team::all_to_all`], where `send` and `receive` are apart or this rank publishes a copy.
+    /// As [`Team::all_to_all`]. If `send` and `receive` are the same memory, this rank publishes a copy.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Team::all_to_all`].
     pub(in crate::team) unsafe fn all_to_all_by_cma<H: Host>(
         &mut self,
         host: &mut H,
@@ -202,7 +202,7 @@ impl Team {
     ) -> Result<()> {
         let each = call.plan.pieces.bytes;
         let (me, size) = (self.me, self.size());
-        // What the others have yet to read must not be overwritten.
+        // Data that the others have yet to read must not be overwritten.
         let in_place = send == receive.cast_const();
         if in_place && self.is_beginning(host) {
             // SAFETY: the caller promised a block for each member.

@@ -7,13 +7,13 @@ use contract::{Apply, Combine};
 use super::{Addresses, Publisher};
 use crate::team::{Call, Host, Memory, Result, Team};
 
-/// What is combined at once: both operands stay in the second cache.
+/// Length that is combined at once: both operands stay in the second-level cache.
 const CHUNK_BYTES: usize = 64 << 10;
 
 impl Team {
-    /// Combines `send` of all members into `receive` of the root, or of all. Each member combines a part of
-    /// the elements, which it reads from the others and writes to whoever wants the result. Nobody else
-    /// touches that part of any member's memory.
+    /// Combines `send` of all members into `receive` of the root, or of all. Each member combines a part of the
+    /// elements, which it reads from the others and writes to each receiver of the result. Nobody else touches that
+    /// part of any member's memory.
     ///
     /// # Safety
     /// As for [`Team::reduce`] and [`Team::allreduce`].
@@ -64,11 +64,11 @@ impl Team {
         )
     }
 
-    /// Combines `bytes` bytes from `start` on of all members, from the last to the first, in this rank's
-    /// scratch memory.
+    /// Combines `bytes` bytes from `start` on of all members, from the last to the first, in this rank's scratch
+    /// memory.
     ///
     /// # Safety
-    /// All have published so many.
+    /// All members have published this many.
     unsafe fn combine_chunk<H: Host>(
         &mut self,
         host: &mut H,
@@ -105,10 +105,10 @@ impl Team {
         Ok(())
     }
 
-    /// Writes the chunk that was combined to the root, or to all.
+    /// Writes the combined chunk to the root, or to all.
     ///
     /// # Safety
-    /// Those have published room for it.
+    /// The receivers have published room for it.
     unsafe fn deliver_chunk<H: Host>(
         &self,
         host: &mut H,

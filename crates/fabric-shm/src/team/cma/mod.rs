@@ -1,8 +1,8 @@
-//! Collectives by cross-memory attach: members publish where their memory lies, and who needs the data reads
-//! or writes them there, through the kernel.
+//! Collectives by cross-memory attach: members publish the addresses of their memory, and the others read or write the
+//! data there through the kernel.
 //!
-//! A call is one step, whose parts are the addresses. A member counts on another's board when it touches that
-//! one's memory no more; nobody leaves the call before all have counted who touch its memory.
+//! A call is one step whose parts are the addresses. A member that no longer touches another member's memory counts
+//! itself on that one's board. Nobody leaves the call before all who touch its memory have counted themselves.
 
 mod blocks;
 mod combine;
@@ -11,7 +11,7 @@ use super::agreement::Awaited;
 use super::{Call, Host, Result, Team};
 use crate::board::SLOTS;
 
-/// What a member publishes: where its data are, and where it wants data.
+/// The published addresses of a member: of its data, and of its room for data.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Addresses {
@@ -19,7 +19,7 @@ struct Addresses {
     to: usize,
 }
 
-/// Who publishes addresses in a step.
+/// The members that publish addresses in a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Publisher {
     Root(usize),
@@ -27,8 +27,8 @@ enum Publisher {
 }
 
 impl Team {
-    /// Makes one step, in which some members publish `addresses` and `act` reads and writes the members'
-    /// memory. `touching` others touch this rank's memory.
+    /// Makes one step in which some members publish `addresses` and `act` reads and writes the members' memory.
+    /// `touching` other members touch this rank's memory.
     fn step_by_cma<H: Host>(
         &mut self,
         host: &mut H,
@@ -58,14 +58,14 @@ impl Team {
                 if publisher == Publisher::All {
                     team.wait_for_arrivals(host, epoch)?;
                     if !host.waits() {
-                        // `act` is made once, and stops for nobody.
+                        // `act` runs once and never stops early.
                         team.wait_for_all(host, epoch)?;
                     }
                 }
                 act(team, host, epoch)
             },
             |team, host, epoch, _| {
-                // Members that learnt of a failure from others find out here, too.
+                // Members that learnt of a failure from others detect it here, too.
                 team.wait_for(host, epoch, Awaited::Nobody, |team| {
                     let done = &team.board(team.me).counters[epoch as usize % SLOTS].done;
                     touching == 0 || done.is(epoch, touching as u32)
@@ -74,7 +74,7 @@ impl Team {
         )
     }
 
-    /// The addresses that a member publishes in this step.
+    /// Returns the addresses that a member publishes in this step.
     fn addresses_of<H: Host>(
         &mut self,
         host: &mut H,
@@ -82,12 +82,12 @@ impl Team {
         epoch: u32,
     ) -> Result<Addresses> {
         let part = self.part(host, member, epoch, size_of::<Addresses>())?;
-        // SAFETY: a member that publishes something in such a step has put whole `Addresses`. Call ids and
-        // lengths were compared, so the member is in this very step.
+        // SAFETY: a member that publishes something in such a step has put whole `Addresses`. Call ids and lengths were
+        // compared, so the member is in this very step.
         Ok(unsafe { part.cast::<Addresses>().read_unaligned() })
     }
 
-    /// Says that this rank touches a member's memory no more.
+    /// Declares that this rank no longer touches a member's memory.
     fn count_done<H: Host>(&self, host: &mut H, member: usize, epoch: u32) {
         self.board(member).counters[epoch as usize % SLOTS].done.count(epoch);
         if self.oversubscribed {
@@ -98,7 +98,7 @@ impl Team {
     /// Copies from a member's memory.
     ///
     /// # Safety
-    /// `to` has room; the member has published where the bytes lie.
+    /// `to` has room; the member has published the address of the bytes.
     unsafe fn read<H: Host>(
         &self,
         host: &mut H,
