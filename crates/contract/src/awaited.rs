@@ -1,38 +1,38 @@
-//! What a rank waits for, in words: for whoever wants to know why a program does not go on.
+//! What a rank waits for, described for people who investigate why a program makes no progress.
 //!
-//! Ranks are those of the run. A context of programs has an even number, twice that of its communicator; the odd one
-//! above it is that of the messages inside its collectives.
+//! Ranks are those of the run. A context of programs has an even number, twice that of its communicator; the next odd
+//! one belongs to the messages inside its collectives.
 
 use std::fmt;
 
 use crate::{Envelope, Selector};
 
-/// Messages without a receive that are named one by one.
+/// Number of unexpected messages that are named individually.
 const NAMED_MESSAGES: usize = 4;
-/// Ranks that are named one by one.
+/// Number of ranks that are named individually.
 const NAMED_RANKS: usize = 8;
 
 /// Something that a rank waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// A message that is yet to come.
+    /// A message that has not arrived yet.
     Message(Selector),
-    /// The data of a message whose head has come.
+    /// The data of a message whose envelope has arrived.
     Data(Envelope),
-    /// That this rank takes a message.
+    /// A message of this rank that another rank has not received.
     Receive {
-        /// Who has to take it.
+        /// Rank of the receiver.
         to: usize,
         /// The message.
         envelope: Envelope,
     },
-    /// That these ranks come to a collective, or go on in it.
+    /// Members that have not reached a collective, or must proceed in it.
     Members {
-        /// The collective.
+        /// Name of the collective.
         collective: String,
-        /// How many members it has.
+        /// Number of its members.
         members: usize,
-        /// Those who have not come; none if that is not known.
+        /// Members that have not reached it; empty if they are not known.
         missing: Vec<usize>,
     },
 }
@@ -84,7 +84,7 @@ fn is_of_collectives(context: u32) -> bool {
     context % 2 == 1 && context != u32::MAX
 }
 
-/// Where a context is not that of all ranks, which one it is.
+/// Returns the words that name a context other than that of all ranks.
 fn place(context: u32) -> String {
     match context / 2 {
         0 => String::new(),
@@ -93,7 +93,7 @@ fn place(context: u32) -> String {
     }
 }
 
-/// Ranks in words, neighbours together.
+/// Describes ranks, with consecutive ones as ranges.
 pub fn name_ranks(ranks: &[usize]) -> String {
     let mut spans: Vec<(usize, usize)> = Vec::new();
     for &rank in ranks {
@@ -113,7 +113,7 @@ pub fn name_ranks(ranks: &[usize]) -> String {
     format!("{word} {}{more}", named.join(", "))
 }
 
-/// Messages of programs that have come and that no receive accepts, a line for each kind of them.
+/// Describes the unexpected messages of programs, one line for each kind.
 pub fn describe_unexpected<'a>(messages: impl Iterator<Item = &'a Envelope>) -> Vec<String> {
     let mut kinds: Vec<(Envelope, usize)> = Vec::new();
     for message in messages.filter(|one| !is_of_collectives(one.context)) {

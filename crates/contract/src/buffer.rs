@@ -1,4 +1,4 @@
-//! Memory for messages.
+//! Buffers for messages.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -10,10 +10,10 @@ const PAGE_BYTES: usize = 4096;
 #[repr(C, align(4096))]
 struct Page([u8; PAGE_BYTES]);
 
-/// A message buffer: page-aligned, zeroed, and every page touched, so that no page fault falls into a measurement.
+/// A message buffer: page-aligned and zeroed, with every page touched, so that no page fault falls into a measurement.
 ///
-/// Posted operations take it and give it back on completion; nobody can touch it in between, which is why the contract
-/// needs neither lifetimes nor `unsafe`. The alignment lets any plain element type be viewed in place.
+/// Posted operations take the buffer and return it on completion. Nobody can access it in between, so the contract
+/// needs neither lifetimes nor `unsafe`. Because of the alignment, any plain element type can be viewed in place.
 #[derive(Clone)]
 pub struct Buffer {
     pages: Vec<Page>,
@@ -21,38 +21,38 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns a buffer of `bytes` zero bytes.
+    /// Creates a buffer of `bytes` zero bytes.
     ///
     /// # Panics
-    /// If the address space has no room; for a size that a user chose, call [`Buffer::try_zeroed`].
+    /// If the address space has no room. Use [`Buffer::try_zeroed`] for a size that a user chose.
     pub fn zeroed(bytes: usize) -> Self {
         Buffer::try_zeroed(bytes).expect("no memory for a message buffer")
     }
 
-    /// Returns a buffer of `bytes` zero bytes, or [`Error::OutOfMemory`]. Whether the machine really has that much
-    /// memory is for the caller to ask first: a system that overcommits says so only by killing.
+    /// Creates a buffer of `bytes` zero bytes, or returns [`Error::OutOfMemory`]. The caller must check beforehand
+    /// whether the machine has that much memory: a system that overcommits kills the process instead of failing here.
     pub fn try_zeroed(bytes: usize) -> Result<Self> {
         let count = bytes.div_ceil(PAGE_BYTES);
         let mut pages = bytemuck::try_zeroed_vec::<Page>(count).map_err(|()| {
             Error::OutOfMemory { what: "a message buffer".into(), bytes: bytes as u64 }
         })?;
         for page in &mut pages {
-            // A fresh mapping is backed by one shared zero page until it is written; the volatile-like detour through
-            // black_box keeps the compiler from dropping the store of a zero over a zero.
+            // A fresh mapping is backed by one shared zero page until it is written. `black_box` keeps the compiler
+            // from removing the store of a zero over a zero.
             page.0[0] = std::hint::black_box(0);
         }
         Ok(Buffer { pages, bytes })
     }
 
-    /// Returns a buffer with a copy of `data`.
+    /// Creates a buffer with a copy of `data`.
     pub fn from_bytes(data: &[u8]) -> Self {
         let mut buffer = Buffer::zeroed(data.len());
         buffer.copy_from_slice(data);
         buffer
     }
 
-    /// Makes the buffer `bytes` long. Shrinking keeps the pages, so growing back costs nothing; new bytes are zero only
-    /// where they were never used.
+    /// Sets the length to `bytes`. Shrinking keeps the pages, so growing back costs nothing. New bytes are zero only if
+    /// they were never used.
     pub fn resize(&mut self, bytes: usize) {
         if bytes > self.pages.len() * PAGE_BYTES {
             let old = std::mem::replace(self, Buffer::zeroed(bytes));
@@ -61,13 +61,13 @@ impl Buffer {
         self.bytes = bytes;
     }
 
-    /// Returns the contents as elements of type `T`; bytes beyond the last whole element are left out.
+    /// Returns the contents as elements of type `T`, without the bytes after the last whole element.
     pub fn elements<T: Pod>(&self) -> &[T] {
         let whole = self.bytes - self.bytes % size_of::<T>().max(1);
         bytemuck::cast_slice(&self[..whole])
     }
 
-    /// Returns the contents as elements of type `T`, to write; bytes beyond the last whole element are left out.
+    /// Returns the contents as mutable elements of type `T`, without the bytes after the last whole element.
     pub fn elements_mut<T: Pod>(&mut self) -> &mut [T] {
         let whole = self.bytes - self.bytes % size_of::<T>().max(1);
         bytemuck::cast_slice_mut(&mut self[..whole])

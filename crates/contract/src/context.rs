@@ -1,4 +1,4 @@
-//! Contexts: some ranks, with messages and collectives of their own.
+//! Contexts: groups of ranks with messages and collectives of their own.
 
 use std::rc::Rc;
 
@@ -6,10 +6,10 @@ use collectives::HostMap;
 
 use crate::{ContextPlace, Error, Result};
 
-/// A group of ranks with a private space of messages, which no wildcard of another context sees.
+/// A group of ranks with a private space of messages, which no wildcard of another context matches.
 ///
-/// It is made by [`Rank::split`](crate::Rank::split) and used through [`Rank::within`](crate::Rank::within).
-/// Cloning it gives another handle of the same context.
+/// [`Rank::split`](crate::Rank::split) creates it, and [`Rank::within`](crate::Rank::within) uses it. A clone is
+/// another handle of the same context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context(Rc<Inner>);
 
@@ -17,11 +17,11 @@ pub struct Context(Rc<Inner>);
 struct Inner {
     number: u32,
     place: ContextPlace,
-    /// Ranks of the run, by rank of the context; none where the two are the same.
+    /// Ranks of the run, by rank of the context; `None` if the two are the same.
     members: Option<Members>,
     rank: usize,
     size: usize,
-    /// Which members share a host, where the fabric knows.
+    /// The members that share a host, if the fabric knows.
     hosts: Option<HostMap>,
 }
 
@@ -48,7 +48,7 @@ impl Context {
         Context(Rc::new(Inner { number: 0, place, members: None, rank, size, hosts }))
     }
 
-    /// Returns a context of `members`, ranks of a run of `run_size`, of which this rank is number `rank`.
+    /// Returns a context of `members`, ranks of a run of `run_size` ranks, of which this rank is number `rank`.
     pub(crate) fn of(
         number: u32,
         place: ContextPlace,
@@ -68,19 +68,19 @@ impl Context {
         Context(Rc::new(Inner { number, place, members, rank, size, hosts }))
     }
 
-    /// This rank's number in it, 0 to `size() - 1`.
+    /// Returns this rank's number in the context, 0 to `size() - 1`.
     #[inline]
     pub fn rank(&self) -> usize {
         self.0.rank
     }
 
-    /// Returns how many ranks it has.
+    /// Returns the number of ranks of the context.
     #[inline]
     pub fn size(&self) -> usize {
         self.0.size
     }
 
-    /// Returns the rank of the run behind a rank of the context.
+    /// Returns the rank of the run for a rank of the context.
     ///
     /// # Errors
     /// [`Error::InvalidRank`].
@@ -92,25 +92,25 @@ impl Context {
         Ok(self.0.members.as_ref().map_or(rank, |members| members.run_ranks[rank]))
     }
 
-    /// Returns the rank of the context behind a rank of the run, which is a member.
+    /// Returns the rank of the context for a rank of the run, which must be a member.
     #[inline]
     pub(crate) fn own_rank(&self, run_rank: usize) -> usize {
         self.0.members.as_ref().map_or(run_rank, |members| members.own_ranks[run_rank] as usize)
     }
 
-    /// Returns the context of messages that programs send.
+    /// Returns the context number of messages that programs send.
     #[inline]
     pub(crate) fn of_programs(&self) -> u32 {
         2 * self.0.number
     }
 
-    /// Returns the context of messages inside collectives.
+    /// Returns the context number of messages inside collectives.
     #[inline]
     pub(crate) fn of_collectives(&self) -> u32 {
         2 * self.0.number + 1
     }
 
-    /// Returns which members share a host, where the fabric knows.
+    /// Returns which members share a host, if the fabric knows.
     pub(crate) fn hosts(&self) -> Option<&HostMap> {
         self.0.hosts.as_ref()
     }
@@ -121,7 +121,7 @@ impl Context {
     }
 }
 
-/// Numbers for contexts that no other rank gives out.
+/// Context numbers that no other rank proposes.
 #[derive(Debug)]
 pub struct ContextNumbers {
     next: u64,
@@ -130,8 +130,8 @@ pub struct ContextNumbers {
 }
 
 impl ContextNumbers {
-    /// Those of rank `rank` of `size`. Number 0 is the context of all ranks, and `kept` numbers from 0 on are
-    /// never given out.
+    /// Creates the numbers of rank `rank` of `size`. Number 0 is the context of all ranks, and the first `kept` numbers
+    /// are never proposed.
     pub fn new(rank: usize, size: usize, kept: u32) -> Self {
         ContextNumbers {
             next: u64::from(kept).div_ceil(size as u64),
@@ -140,11 +140,10 @@ impl ContextNumbers {
         }
     }
 
-    /// Returns the number that this rank proposes for its next context; `take` says whether the proposal counts, so
-    /// that it is not given out again.
+    /// Returns the number that this rank proposes for its next context. If `take`, the number is not proposed again.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] when all have been given out.
+    /// [`Error::Unsupported`] when all numbers are used up.
     pub fn propose(&mut self, take: bool) -> Result<u32> {
         let number = self.next * self.size + self.rank;
         if number > LARGEST_NUMBER {
@@ -183,7 +182,7 @@ mod tests {
             given.extend(numbers.iter_mut().map(|one| one.propose(true).unwrap()));
         }
         given.sort_unstable();
-        // Kept: 0 and 1, and with them the rest of the first round of three ranks.
+        // Numbers 0 and 1 are kept, and with them the rest of the first round of three ranks.
         assert_eq!(given, (3..15).collect::<Vec<u32>>());
         assert_eq!(numbers[0].propose(false), numbers[0].propose(false));
     }

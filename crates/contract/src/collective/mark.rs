@@ -1,22 +1,22 @@
-//! What the messages of a collective are marked with.
+//! The marks that the messages of a collective carry.
 
 use collectives::{Algorithm, Call, Collective};
 
 use crate::{Element, Error, Operation, Reduction, Result, Tag};
 
-/// A collective with what all ranks must agree on, apart from the length.
+/// A collective with the properties on which all ranks must agree, except the length.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     pub(super) collective: Collective,
     pub(super) tag: Tag,
 }
 
-// A reserved tag from the top: 5 bits of collective and algorithm, 5 of reduction, 10 of root (the lowest ones).
+// Bits of a reserved tag from the top: 5 of collective and algorithm, 5 of reduction, 10 of root (the lowest ones).
 const ROOT_BITS: u32 = 10;
 const REDUCTION_BITS: u32 = 5;
 const NO_REDUCTION: u32 = (1 << REDUCTION_BITS) - 1;
 
-/// Each collective by each of its algorithms: ranks that chose differently notice.
+/// Returns each collective with each of its algorithms: ranks that chose differently detect it.
 fn ways() -> impl Iterator<Item = (Collective, Algorithm)> {
     Collective::ALL.into_iter().flat_map(|(collective, _)| {
         collective.algorithms().iter().map(move |&algorithm| (collective, algorithm))
@@ -24,7 +24,7 @@ fn ways() -> impl Iterator<Item = (Collective, Algorithm)> {
 }
 
 impl Mark {
-    /// That of a call, made by an algorithm.
+    /// Returns the mark of a call by an algorithm.
     pub(super) fn new(call: &Call, algorithm: Algorithm, reduction: Option<Reduction>) -> Self {
         let collective = call.collective();
         let way = ways().position(|way| way == (collective, algorithm));
@@ -38,7 +38,7 @@ impl Mark {
     }
 }
 
-/// Refuses a length.
+/// Returns the error for a wrong length.
 pub(super) fn unequal<T>(
     collective: Collective,
     what: impl Into<String>,
@@ -49,7 +49,7 @@ pub(super) fn unequal<T>(
     Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
 }
 
-/// Refuses `buffer`, which `what` names, unless it is `expected_bytes` long.
+/// Fails unless `buffer`, which `what` names, is `expected_bytes` long.
 pub(super) fn expect_bytes(
     collective: Collective,
     what: &str,
@@ -63,7 +63,7 @@ pub(super) fn expect_bytes(
     }
 }
 
-/// Refuses `buffer` unless it holds a whole number of `unit_bytes`.
+/// Fails unless `buffer` holds a whole number of `unit_bytes`.
 pub(super) fn expect_multiple(
     collective: Collective,
     what: &str,
@@ -81,7 +81,7 @@ fn reduction_code(reduction: Reduction) -> u32 {
     (element.expect(known) * Operation::ALL.len() + operation.expect(known)) as u32
 }
 
-/// Returns what a reserved tag says of its sender's call, in words.
+/// Describes the call of the sender of a reserved tag.
 pub(crate) fn describe(tag: Tag) -> String {
     let mark = tag.value() & Tag::MAX;
     let root = mark & ((1 << ROOT_BITS) - 1);

@@ -1,4 +1,4 @@
-//! Messages of a collective: they are marked as they are sent, and checked as they come.
+//! Messages of a collective, which are marked when sent and checked when received.
 
 use super::mark::{Mark, describe, unequal};
 use crate::{Error, Rank, Result, Source, Status, Tag, TagSelector};
@@ -9,7 +9,7 @@ impl Mark {
         rank.send(to, self.tag, data)
     }
 
-    /// Receives the next message of `from`, which must be of this call and fill `buffer`.
+    /// Receives the next message of `from`, which must belong to this call and fill `buffer`.
     pub(super) fn receive<R: Rank + ?Sized>(
         self,
         rank: &mut R,
@@ -20,7 +20,7 @@ impl Mark {
         self.check(rank.rank(), from, buffer.len(), received)
     }
 
-    /// Sends to one rank and receives from another (or the same), neither waiting for the other.
+    /// Sends to one rank and receives from another (or the same) at the same time.
     pub(super) fn exchange<R: Rank + ?Sized>(
         self,
         rank: &mut R,

@@ -1,22 +1,22 @@
-//! Every collective by messages, in blocking calls.
+//! Collectives by messages, in blocking calls.
 //!
-//! The algorithms are schedules of the crate `collectives`, which also chooses: by the rank count and by lengths that all ranks
-//! share, never by measured times, so that a run repeats exactly. This module carries them out over point-to-point calls, and
-//! finds mistakes. A caller may name an algorithm; one that cannot do the collective is
-//! [`Error::Unsupported`](crate::Error::Unsupported).
+//! The algorithms are schedules of the crate `collectives`, which also selects them: by the number of ranks and by
+//! lengths that all ranks share, never by measured times, so that runs are reproducible. This module executes them over
+//! point-to-point calls, and detects mistakes. A caller may name an algorithm; one that does not support the collective
+//! returns [`Error::Unsupported`](crate::Error::Unsupported).
 //!
-//! # Mistakes that are found
-//! Lengths that contradict each other within a call are refused before any message is sent. Between the ranks, each
-//! message carries in its tag which collective, algorithm, root and reduction its sender is in, and a collective
-//! receives its neighbour's next message whatever it is: the first rank that receives from one that does something
-//! else, or does it with another length, returns [`Error::MismatchedCollective`] or [`Error::UnequalCounts`].
+//! # Detected mistakes
+//! Contradictory lengths within a call are refused before any message is sent. Between the ranks, the tag of each
+//! message carries the collective, algorithm, root and reduction of its sender, and a collective receives its
+//! neighbour's next message whatever it is. The first rank that receives from one that makes another call, or the same
+//! call with another length, returns [`Error::MismatchedCollective`] or [`Error::UnequalCounts`].
 //!
-//! The algorithms between which a length decides begin with the same partners, so ranks that disagree on the *length* always
-//! meet; one that only sends (a leaf, or a root that nobody else takes for it) may have finished by then, and the
-//! mistake shows in the next collective in which the two meet. Ranks that disagree on the collective or on the root
-//! usually meet too, but ranks that each wait for another that sends them nothing (two that both think themselves the
-//! root of a gather) cannot learn of it from messages. Such a circle is ended by a fabric that finds deadlocks, or that
-//! compares calls in memory that all ranks see; elsewhere by the user.
+//! Algorithms that are selected by length begin with the same partners, so ranks that disagree on the *length* always
+//! meet. One that only sends (a leaf, or a root that no other rank considers the root) may have finished by then, and
+//! the mistake shows in the next collective in which the two meet. Ranks that disagree on the collective or on the root
+//! usually meet too. But ranks that each wait for another that sends them nothing (two that both consider themselves
+//! the root of a gather) cannot detect that from messages. A fabric that detects deadlocks, or that compares calls in
+//! shared memory, ends such a circle; elsewhere the user must.
 //!
 //! [`Error::MismatchedCollective`]: crate::Error::MismatchedCollective
 //! [`Error::UnequalCounts`]: crate::Error::UnequalCounts
@@ -35,7 +35,7 @@ use crate::{Rank, Reduction, Result, check_rank};
 use mark::{expect_bytes, expect_multiple};
 use run::{Memory, run};
 
-/// Waits until every rank has come here.
+/// Waits until every rank has reached the barrier.
 pub fn barrier<R: Rank + ?Sized>(rank: &mut R) -> Result<()> {
     run(rank, Call::Barrier, Own::InInput, None, Memory::of_bytes(&[], &mut []))
 }
@@ -52,7 +52,7 @@ pub fn broadcast<R: Rank + ?Sized>(
     run(rank, call, Own::InOutput, algorithm, Memory::of_bytes(&[], buffer))
 }
 
-/// Gives block r of `send` at rank `root` to rank r's `receive`.
+/// Copies block r of `send` at rank `root` to rank r's `receive`.
 pub fn scatter<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
@@ -70,7 +70,7 @@ pub fn scatter<R: Rank + ?Sized>(
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
 }
 
-/// Puts `send` of rank r into block r of `receive` at rank `root`.
+/// Copies `send` of rank r to block r of `receive` at rank `root`.
 pub fn gather<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
@@ -88,7 +88,7 @@ pub fn gather<R: Rank + ?Sized>(
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
 }
 
-/// Puts `send` of rank r into block r of `receive` of every rank.
+/// Copies `send` of rank r to block r of `receive` at every rank.
 pub fn allgather<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
@@ -101,7 +101,7 @@ pub fn allgather<R: Rank + ?Sized>(
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
 }
 
-/// Copies block r of rank r's `buffer` into block r of every rank's.
+/// Copies block r of rank r's `buffer` to block r of every rank's `buffer`.
 pub fn allgather_in_place<R: Rank + ?Sized>(rank: &mut R, buffer: &mut [u8]) -> Result<()> {
     let size = rank.size();
     let what = "`buffer` in blocks of one a rank";
@@ -110,7 +110,7 @@ pub fn allgather_in_place<R: Rank + ?Sized>(rank: &mut R, buffer: &mut [u8]) -> 
     run(rank, call, Own::InOutput, None, Memory::of_bytes(&[], buffer))
 }
 
-/// Combines `send` of all ranks into `receive` at rank `root`. The same input gives the same bits again.
+/// Combines `send` of all ranks into `receive` at rank `root`. The same input always gives the same bits.
 pub fn reduce<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
@@ -130,7 +130,7 @@ pub fn reduce<R: Rank + ?Sized>(
     run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
 }
 
-/// Combines `send` of all ranks into `receive` of all ranks: the same bits on each.
+/// Combines `send` of all ranks into `receive` of all ranks, with the same bits on each.
 pub fn allreduce<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
@@ -145,7 +145,7 @@ pub fn allreduce<R: Rank + ?Sized>(
     run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
 }
 
-/// Gives block r of `send` of rank s to rank r, as block s of its `receive`.
+/// Copies block r of rank s's `send` to block s of rank r's `receive`.
 pub fn all_to_all<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,

@@ -1,4 +1,4 @@
-//! Carrying a schedule out in blocking calls.
+//! Execution of a schedule by blocking calls.
 
 use std::ops::Range;
 
@@ -14,20 +14,20 @@ pub(super) struct Memory<'a> {
     input: &'a [u8],
     output: &'a mut [u8],
     scratch: Vec<u8>,
-    /// For a left operand that the result must not replace.
+    /// Holds a left operand that the result must not overwrite.
     left: Vec<u8>,
     unit_bytes: usize,
     reduction: Option<Reduction>,
 }
 
 impl<'a> Memory<'a> {
-    /// That of a collective which moves bytes.
+    /// Returns the memory of a collective that moves bytes.
     pub(super) fn of_bytes(input: &'a [u8], output: &'a mut [u8]) -> Self {
         let (scratch, left) = (Vec::new(), Vec::new());
         Memory { input, output, scratch, left, unit_bytes: 1, reduction: None }
     }
 
-    /// That of one which combines elements.
+    /// Returns the memory of a collective that combines elements.
     pub(super) fn of_elements(reduction: Reduction, input: &'a [u8], output: &'a mut [u8]) -> Self {
         let unit_bytes = reduction.element.bytes();
         Memory { unit_bytes, reduction: Some(reduction), ..Memory::of_bytes(input, output) }
@@ -69,8 +69,8 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Does what a rank does by itself. A simulated machine is told of copies and combinations; they take place in any case,
-    /// outside of the charge, for what a collective brings may steer the program.
+    /// Makes the local steps of a rank. A simulated machine is charged for copies and combinations. They take place in
+    /// any case, outside of the charge, because the results may steer the program.
     fn steps<R: Rank + ?Sized>(&mut self, rank: &mut R, steps: &[LocalStep]) -> Result<()> {
         for alike in steps.chunk_by(|one, other| length_of_copy(one) == length_of_copy(other)) {
             match length_of_copy(&alike[0]) {
@@ -110,7 +110,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Returns how many units a step copies; none if it combines.
+/// Returns the number of units that a step copies, or `None` if it combines.
 fn length_of_copy(step: &LocalStep) -> Option<usize> {
     match step {
         LocalStep::Copy { from, .. } => Some(from.length),
@@ -118,7 +118,7 @@ fn length_of_copy(step: &LocalStep) -> Option<usize> {
     }
 }
 
-/// Two disjoint parts of one buffer: one to read, one to write.
+/// Returns two disjoint parts of one buffer, the second of them mutable.
 fn two_parts(buffer: &mut [u8], read: Range<usize>, write: Range<usize>) -> (&[u8], &mut [u8]) {
     if read.end <= write.start {
         let (low, high) = buffer.split_at_mut(write.start);
@@ -129,7 +129,7 @@ fn two_parts(buffer: &mut [u8], read: Range<usize>, write: Range<usize>) -> (&[u
     }
 }
 
-/// Carries a call out, by an algorithm of the caller's choice or by the one that suits it best.
+/// Executes a call with an algorithm of the caller's choice or with the best suited one.
 pub(super) fn run<R: Rank + ?Sized>(
     rank: &mut R,
     call: Call,
@@ -138,8 +138,8 @@ pub(super) fn run<R: Rank + ?Sized>(
     mut memory: Memory<'_>,
 ) -> Result<()> {
     let group = Membership { me: rank.rank(), size: rank.size() };
-    // In two levels the ranks of different collectives begin with different partners, and would not meet: nobody would
-    // find their mistake. So that is for who asks for it.
+    // The two-level algorithms of different collectives begin with different partners. Ranks in different calls would
+    // not meet, and nobody would detect their mistake. So these algorithms are used only on request.
     let chosen = || select(&call, group.size, memory.unit_bytes, Manner::Blocking, None);
     let algorithm = algorithm.unwrap_or_else(chosen);
     if !call.is_served_by(algorithm) {
@@ -164,8 +164,7 @@ fn carry_out<R: Rank + ?Sized>(
     let mut cursor = Cursor::default();
     while let Some(round) = schedule.next(&mut cursor) {
         memory.steps(rank, &round.before)?;
-        // One after the other: every algorithm orders the messages of a round so that this does not make ranks wait in a
-        // circle.
+        // One after the other: every algorithm orders the messages of a round so that ranks do not wait in a circle.
         let both = round.sends.len().min(round.receives.len());
         for (send, receive) in round.sends.iter().zip(&round.receives) {
             let (data, room) = memory.read_and_write(send.part, receive.part);

@@ -1,13 +1,13 @@
-//! What a case is, and the list of all.
+//! A case of the suite, and the list of all cases.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use crate::{Error, Rank, Result};
 
-/// One thing that every fabric must do right.
+/// One requirement on every fabric.
 pub struct Case {
-    /// Its name, the same for all rank counts: a group and a sentence's worth of words, such as `order/one-pair`.
+    /// Name, the same for all numbers of ranks: a group and a few words, such as `order/one-pair`.
     pub name: &'static str,
     ranks: RangeInclusive<usize>,
     program: fn(&mut dyn Rank) -> Result<()>,
@@ -15,9 +15,9 @@ pub struct Case {
 }
 
 enum Expect {
-    /// Every rank ends well.
+    /// Every rank must succeed.
     Success,
-    /// At least one rank ends with such an error.
+    /// At least one rank must fail with an error that the function accepts.
     Failure(fn(&Error) -> bool),
 }
 
@@ -37,7 +37,7 @@ impl Case {
         Case { name, ranks, program, expect: Expect::Success }
     }
 
-    /// Returns a case in which the ranks make a mistake that must end the run with an error that `is_right` knows.
+    /// Creates a case in which the ranks make a mistake that must end the run with an error that `is_right` accepts.
     pub(super) const fn failing(
         name: &'static str,
         ranks: RangeInclusive<usize>,
@@ -47,7 +47,7 @@ impl Case {
         Case { name, ranks, program, expect: Expect::Failure(is_right) }
     }
 
-    /// Returns whether the case means something on `ranks` ranks.
+    /// Returns whether the case applies to `ranks` ranks.
     pub fn runs_at(&self, ranks: usize) -> bool {
         self.ranks.contains(&ranks)
     }
@@ -60,7 +60,7 @@ impl Case {
     /// Returns the program of one rank.
     ///
     /// # Errors
-    /// What went wrong, with the name of the case, the rank and the rank count.
+    /// The failure, with the name of the case, the rank and the number of ranks.
     pub fn run(&self, machine: &mut dyn Rank) -> Result<()> {
         let (rank, size) = (machine.rank(), machine.size());
         let Err(error) = (self.program)(machine) else {
@@ -75,10 +75,10 @@ impl Case {
         }
     }
 
-    /// Turns what a launch of the case reported into whether the case is passed.
+    /// Decides from the outcome of a launch whether the case has passed.
     ///
     /// # Errors
-    /// Why it is not.
+    /// The reason why it has failed.
     pub fn judge(
         &self,
         ranks: usize,
@@ -96,12 +96,12 @@ impl Case {
     }
 }
 
-/// Returns whether an error only says that the run was ended from elsewhere.
+/// Returns whether an error only reports that another rank or the user ended the run.
 fn tells_of_another(error: &Error) -> bool {
     matches!(error, Error::RankDied { .. } | Error::Aborted { .. })
 }
 
-/// All cases: simple things first, so that the first failure is the one to look at.
+/// Returns all cases, simple ones first, so that the first failure is the most informative one.
 pub fn cases() -> &'static [Case] {
     static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         let groups = [
@@ -132,13 +132,13 @@ pub fn find(name: &str) -> Option<&'static Case> {
     cases().iter().find(|case| case.name == name)
 }
 
-/// Launches every case at every rank count it means something at, all of them even after a failure. `launch` runs one
-/// case on that many ranks and reports the error of a rank that failed, in words, if any did.
+/// Launches every case at every applicable number of ranks, and continues after failures. `launch` runs one case on
+/// that many ranks and returns the error of a failed rank, in words, if any failed.
 ///
-/// Returns how many runs that made.
+/// Returns the number of launches.
 ///
 /// # Errors
-/// All failures, one a line.
+/// All failures, one per line.
 pub fn run_all(
     rank_counts: impl IntoIterator<Item = usize>,
     mut launch: impl FnMut(&'static Case, usize) -> std::result::Result<(), String>,

@@ -1,15 +1,15 @@
-//! Known contents, and checks that say what they expected and found.
+//! Known contents, and checks that report what they expected and found.
 
 use std::fmt::Debug;
 
 use crate::{Completed, Error, Posted, Progress, Rank, Result, Status, Tag};
 
-/// Mixes words into one that looks random: a step of SplitMix64 for each.
+/// Mixes words into one pseudo-random word, with a step of SplitMix64 for each.
 pub(super) fn mix(words: &[u64]) -> u64 {
     words.iter().fold(random::STEP, |state, word| random::mix(state ^ word))
 }
 
-/// Fills `buffer` with contents that differ between keys and between places.
+/// Fills `buffer` with contents that depend on the key and on the position.
 pub(super) fn fill(buffer: &mut [u8], key: u64) {
     let (words, rest) = buffer.as_chunks_mut::<8>();
     rest.copy_from_slice(&word(key, words.len())[..rest.len()]);
@@ -23,16 +23,16 @@ fn word(key: u64, index: usize) -> [u8; 8] {
     (key ^ place).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_right(place as u32 % 64).to_le_bytes()
 }
 
-/// The same as a vector.
+/// Returns such contents as a vector.
 pub(super) fn contents(key: u64, bytes: usize) -> Vec<u8> {
     let mut buffer = vec![0; bytes];
     fill(&mut buffer, key);
     buffer
 }
 
-/// Fails unless `found` holds the contents of `key`; names the first byte that differs.
+/// Fails unless `found` holds the contents of `key`. Names the first byte that differs.
 pub(super) fn expect_contents(what: &str, key: u64, found: &[u8]) -> Result<()> {
-    // Word by word: on simulated machines this is where the suite spends its time.
+    // Word by word: this dominates the time of the suite on simulated machines.
     let (words, rest) = found.as_chunks::<8>();
     let wrong = words.iter().enumerate().position(|(index, found)| *found != word(key, index));
     if wrong.is_none() && *rest == word(key, words.len())[..rest.len()] {
@@ -71,7 +71,7 @@ pub(super) fn fail<T>(words: String) -> Result<T> {
     Err(Error::Program(words))
 }
 
-/// Fails unless the status is that of a message of `bytes` bytes with `tag` from `source`.
+/// Fails unless the status describes a message of `bytes` bytes with `tag` from `source`.
 pub(super) fn expect_status(
     what: &str,
     (source, tag, bytes): (usize, Tag, usize),
@@ -80,7 +80,7 @@ pub(super) fn expect_status(
     expect(what, Status { source, tag, bytes }, found)
 }
 
-/// Fails unless `result` is an error that `is_right` knows; returning others that end the run as they are.
+/// Fails unless `result` is an error that `is_right` accepts. Returns other errors that end the run unchanged.
 pub(super) fn expect_error<T: Debug>(
     what: &str,
     result: Result<T>,
@@ -94,7 +94,7 @@ pub(super) fn expect_error<T: Debug>(
     }
 }
 
-/// Asks until the operation has ended.
+/// Tests until the operation has ended.
 pub(super) fn test_until_done(machine: &mut dyn Rank, mut posted: Posted) -> Result<Completed> {
     loop {
         match machine.test(posted)? {
@@ -104,7 +104,7 @@ pub(super) fn test_until_done(machine: &mut dyn Rank, mut posted: Posted) -> Res
     }
 }
 
-/// Returns the roots to try: all of a few ranks, else a few of many.
+/// Returns the roots to test: all if there are few ranks, otherwise some.
 pub(super) fn roots(size: usize) -> Vec<usize> {
     if size <= 16 { (0..size).collect() } else { vec![0, 1, size / 2 + 1, size - 1] }
 }

@@ -1,4 +1,4 @@
-//! Time, work and description.
+//! Clock, work and description.
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use super::check::{ensure, expect, fail};
@@ -32,12 +32,12 @@ fn wait_until_is_not_early(machine: &mut dyn Rank) -> Result<()> {
         let now = machine.now();
         ensure(now >= wanted, || format!("woke at {now:?}, before {wanted:?}"))?;
     }
-    // A time that has passed is no reason to wait, nor an error.
+    // A time in the past causes neither a wait nor an error.
     machine.wait_until(Time::ZERO);
     Ok(())
 }
 
-/// A time stamp goes around the ring; whoever receives it must not be earlier than its sender by more than the clock's
+/// A time stamp goes around the ring. It must not be later than its receiver's time by more than the clock's
 /// uncertainty.
 fn causality(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
@@ -66,7 +66,7 @@ fn not_before(machine: &dyn Rank, stamp: [u8; 8]) -> Result<()> {
 fn compute_runs_its_body(machine: &mut dyn Rank) -> Result<()> {
     let mut runs = 0;
     machine.compute(Work::new(WorkKind::FloatingPoint, 1000), &mut || runs += 1);
-    // A simulated machine may leave out the work and let only its time pass.
+    // A simulated machine may skip the work and only let its time pass.
     let simulated = machine.describe().name.starts_with("sim:");
     if runs == 1 || (runs == 0 && simulated) {
         Ok(())

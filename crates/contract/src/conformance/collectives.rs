@@ -1,4 +1,4 @@
-//! Collectives that move data: every root, in place, odd lengths, one after the other without a pause.
+//! Collectives that move data: every root, in place, odd lengths, back to back.
 
 use super::case::{ANY, Case};
 use super::check::{contents, ensure, expect_contents, mix, roots};
@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Lengths of a whole broadcast or of one block; long ones on few ranks.
+/// Returns the lengths of a whole broadcast or of one block; long ones on few ranks.
 fn lengths(size: usize) -> Vec<usize> {
     let mut lengths = vec![0, 1, 7, 8, 63, 64, 257, 1025];
     if size <= 16 {
@@ -49,7 +49,7 @@ fn expect_blocks(what: &str, bytes: usize, key: impl Fn(usize) -> u64, found: &[
     Ok(())
 }
 
-/// Each rank in turn is late; all compare when they left with when it came, by the clock that they share.
+/// Each rank in turn is late. All compare the time at which they left with its arrival, on the common clock.
 fn barrier(machine: &mut dyn Rank) -> Result<()> {
     let size = machine.size();
     for late in roots(size) {
@@ -148,8 +148,7 @@ fn all_to_all(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Fast ranks run ahead of slow ones, from collective to collective and root to root: nothing of one may leak into
-/// the next.
+/// Fast ranks run ahead of slow ones, across collectives and roots. Nothing of one collective may leak into the next.
 fn without_a_pause(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     for round in 0..40 {
@@ -173,7 +172,7 @@ fn without_a_pause(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// The others are inside when the root comes, with messages of its own in between.
+/// The others are inside when the root arrives, with messages of its own in between.
 fn late_root(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let tag = Tag::new(5);

@@ -1,4 +1,4 @@
-//! Contexts: their ranks, and that messages and collectives of one are out of reach of all others.
+//! Contexts: their ranks, and the isolation of their messages and collectives from each other.
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use super::check::{contents, ensure, expect, expect_contents, expect_error, expect_status, mix};
@@ -26,13 +26,14 @@ pub(super) fn cases() -> Vec<Case> {
 
 const TAG: Tag = Tag::new(11);
 
-/// Returns a context of all ranks in their own order.
+/// Creates a context of all ranks in their own order.
 fn copy_of_all(machine: &mut dyn Rank) -> Result<Context> {
     let context = machine.split(Some(0), 0)?;
     context.ok_or_else(|| Error::Program("a rank with a colour got no context".into()))
 }
 
-/// The ranks of one colour, by key. Every rank sends its number of the run around the ring of the context.
+/// Checks the ranks of one colour, ordered by key. Every rank sends its number of the run around the ring of the
+/// context.
 fn expect_members(machine: &mut dyn Rank, context: &Context, members: &[usize]) -> Result<()> {
     let own = machine.rank();
     let place = members.iter().position(|&member| member == own);
@@ -60,7 +61,7 @@ fn expect_members(machine: &mut dyn Rank, context: &Context, members: &[usize]) 
 
 fn ordered_by_key(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
-    // Backwards, but for the last two ranks, which have the same key and so keep their order.
+    // Backwards, except that the last two ranks have the same key and so keep their order.
     let key = |rank: usize| if rank + 2 >= size { -1000 } else { -(rank as i64) };
     let mut members: Vec<usize> = (0..size).collect();
     members.sort_by_key(|&rank| (key(rank), rank));
@@ -91,7 +92,7 @@ fn no_colour(machine: &mut dyn Rank) -> Result<()> {
     machine.barrier()
 }
 
-/// The same tag in three contexts; the messages are taken in another order than they were sent.
+/// The same tag in three contexts; the messages are received in another order than they were sent.
 fn messages_apart(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let contexts = [copy_of_all(machine)?, copy_of_all(machine)?];
@@ -126,7 +127,7 @@ fn messages_apart(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Rank 0 waits for anything in the context of all while messages come to it in another.
+/// Rank 0 waits for anything in the context of all ranks while messages arrive in another context.
 fn blind_wildcard(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let context = copy_of_all(machine)?;
@@ -172,7 +173,7 @@ fn blind_probe(machine: &mut dyn Rank) -> Result<()> {
     expect("the message that was probed", [1, 2, 3], buffer)
 }
 
-/// Receives of two contexts wait side by side, and each gets its own.
+/// Posted receives of two contexts wait at the same time, and each gets its own message.
 fn posted_in_two(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let contexts = [copy_of_all(machine)?, copy_of_all(machine)?];
@@ -194,7 +195,7 @@ fn posted_in_two(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Every collective, of a length that is one message and of one that may be several.
+/// Every collective, with a length that is one message and with one that may be several.
 fn every_collective(rank: &mut dyn Rank, key: u64) -> Result<()> {
     let (me, size) = (rank.rank() as u64, rank.size());
     for bytes in [8, 3000] {
@@ -248,7 +249,7 @@ fn collectives_of_parts(machine: &mut dyn Rank) -> Result<()> {
     every_collective(machine, 5)
 }
 
-/// Messages of both contexts lie unreceived while collectives of the one go on.
+/// Messages of both contexts stay unreceived during collectives of one of them.
 fn collectives_pass(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let context = copy_of_all(machine)?;
@@ -263,7 +264,7 @@ fn collectives_pass(machine: &mut dyn Rank) -> Result<()> {
     expect("the message of all", [1], buffer)
 }
 
-/// A half of a half, whose ranks are numbered backwards.
+/// Half of a half, whose ranks are numbered backwards.
 fn nested(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let outer = machine.split(Some((rank % 2) as u32), -(rank as i64))?;
@@ -322,7 +323,7 @@ fn beyond_the_last(machine: &mut dyn Rank) -> Result<()> {
     expect_error("a root beyond the context", within.broadcast(1, &mut [0]), refused)
 }
 
-/// So many contexts at once that numbers which are cut somewhere meet.
+/// So many contexts at once that truncated numbers would collide.
 fn many_numbers(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let mut contexts = Vec::new();

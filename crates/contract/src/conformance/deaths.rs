@@ -1,4 +1,4 @@
-//! Ranks that die while others wait, for the tests of fabrics whose ranks are processes.
+//! Ranks that die while others wait, for fabrics whose ranks are processes.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use crate::{Buffer, Error, Rank, Reduction, Result, Source, Tag, TagSelector};
 
 const TAG: Tag = Tag::new(3);
 
-/// `WAIT-END`: after a barrier rank 1 ends as END says, while the others wait as WAIT says. Before it each rank gives the
-/// number of its process to `report`.
+/// Runs the case `WAIT-END`: after a barrier rank 1 ends as END says, while the others wait as WAIT says. Before the
+/// barrier each rank passes its process id to `report`.
 ///
 /// # Errors
-/// What the wait of a rank ends with, and an error of rank 1 if END is `error`.
+/// The outcome of a rank's wait, and an error of rank 1 if END is `error`.
 ///
 /// # Panics
 /// If `name` is not two words with a hyphen between them; and in rank 1 if END is `panic`.
@@ -55,13 +55,13 @@ fn die(end: &str) -> Result<()> {
         "panic" => std::panic::resume_unwind(Box::new("on purpose")),
         "error" => return Err(Error::Program("a wrong result, on purpose".into())),
         "leaves" => {}
-        // Whoever started the run ends it.
+        // The launcher ends it.
         _ => std::thread::sleep(Duration::from_secs(1000)),
     }
     Ok(())
 }
 
-/// Fails if one of these processes is there still, by what [`one_dies`] has reported.
+/// Fails if one of these processes still exists. `reports` are those of [`one_dies`].
 ///
 /// # Errors
 /// Names the first of them.

@@ -1,13 +1,15 @@
-//! The suite of the [`Endpoint`] itself: what [`Rank`](crate::Rank) cannot ask, and libraries over an endpoint rely on.
+//! The suite of the [`Endpoint`] itself: requirements of libraries over an endpoint that [`Rank`](crate::Rank) cannot
+//! test.
 //!
-//! A case is a function of the endpoint's type; a fabric runs them by name, as it does those of the suite for ranks.
+//! A case is a function generic over the endpoint. A fabric runs cases by name, as it does those of the suite for
+//! ranks.
 
 use super::check::{contents, ensure, expect, expect_contents};
 use super::endpoint_case::EndpointCase;
 use super::{mismatch, started, windows};
 use crate::{Completion, Endpoint, Envelope, Readable, Request, Result, Selector, Writable};
 
-/// All cases.
+/// Returns all cases.
 pub fn endpoint_cases<E: Endpoint>() -> Vec<EndpointCase<E>> {
     let case = |name, program| EndpointCase { name, program };
     let mut cases = vec![
@@ -35,7 +37,7 @@ fn selector(source: Option<usize>, tag: Option<u32>) -> Selector {
     Selector { context: 0, source: source.map(|one| one as u32), tag }
 }
 
-/// Memory of a case: it outlives all requests, for a case waits for what it has started.
+/// Lends memory of a case, which outlives all requests because a case waits for all that it has started.
 fn readable(data: &[u8]) -> Readable {
     // SAFETY: as said above.
     #[allow(unsafe_code)]
@@ -62,14 +64,14 @@ fn finish<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<Envelope> {
     Ok(envelope)
 }
 
-/// Waits until the other rank of a pair has come here, by two messages.
+/// Waits until the other rank of a pair has arrived here, by two messages.
 fn meet<E: Endpoint>(endpoint: &mut E, other: usize) -> Result<()> {
     let mut nothing = [0; 1];
     endpoint.exchange((other, 0, GO), &[0], selector(Some(other), Some(GO)), &mut nothing)?;
     Ok(())
 }
 
-/// Returns the other rank of the pair of ranks 0 and 1; none for the others, who look on.
+/// Returns the other rank of the pair of ranks 0 and 1, or `None` for all others, which do nothing.
 fn partner<E: Endpoint>(endpoint: &E) -> Option<usize> {
     (endpoint.rank() < 2).then(|| 1 - endpoint.rank())
 }
@@ -135,7 +137,7 @@ fn claimed<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     }
     for (number, bytes) in lengths.into_iter().enumerate() {
         let all = selector(None, Some(TAG));
-        // A place of messages that nobody else knows.
+        // A context and tag that nothing else uses.
         let (context, tag) = (1, 1_000_000 + number as u32);
         let claimed = loop {
             if let Some(found) = endpoint.claim(all, context, tag)? {
@@ -244,8 +246,8 @@ fn contexts<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// All ranks but 0 leave, and rank 0 knows: what can come no more is hopeless, what was sent before still comes. Once
-/// rank 0 has left, too, what all do together goes on: a message to each rank that left before.
+/// All ranks but 0 leave, and rank 0 knows it: what can no longer arrive is hopeless, what was sent before still
+/// arrives. After rank 0 has left too, joint work goes on: a message to each rank that left before.
 fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if endpoint.rank() > 0 {
         endpoint.send(0, 0, TAG, &[endpoint.rank() as u8])?;

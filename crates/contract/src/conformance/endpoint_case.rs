@@ -1,11 +1,11 @@
-//! What a case of the suite for endpoints is.
+//! A case of the suite for endpoints.
 
 use crate::Result;
 
-/// One thing that every endpoint must do right, on two ranks or more.
+/// One requirement on every endpoint, on two or more ranks.
 pub struct EndpointCase<E> {
-    /// Its name: a group and a sentence's worth of words.
+    /// Name: a group and a few words.
     pub name: &'static str,
-    /// The program of one rank.
+    /// Program of one rank.
     pub program: fn(&mut E) -> Result<()>,
 }

@@ -1,5 +1,5 @@
-//! Messages that stay with their sender until their receiver has read them, or come to it as ever where a fabric knows no such
-//! thing: a program must not notice.
+//! Messages that stay with their sender until their receiver has read them, or are copied on fabrics without in-place
+//! receives. A program must not see a difference.
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use super::check::{contents, ensure, expect, expect_contents, expect_status, fail};
@@ -8,7 +8,7 @@ use crate::{Buffer, Error, Progress, Rank, Result, Source, Tag, TagSelector};
 
 const TAG: Tag = Tag::new(4);
 const GO: Tag = Tag::new(1 << 20);
-/// Short, of several cells, and long enough to be offered by every fabric that offers anything.
+/// Short, of several cells, and long enough for rendezvous on every fabric that uses it.
 const LENGTHS: [usize; 6] = [0, 1, 64, 5000, 80_000, 600_000];
 
 pub(super) fn cases() -> Vec<Case> {
@@ -22,7 +22,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The posted room is longer than the message; both sides get their buffers back.
+/// The posted room is longer than the message. Both sides get their buffers back.
 fn shows_it(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for (serial, bytes) in (0..).zip(LENGTHS) {
@@ -61,7 +61,7 @@ fn after_arrival(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// All are looked at again after the last has come and other messages have passed.
+/// All are read again after the last has arrived and other messages have passed.
 fn many_at_once(machine: &mut dyn Rank) -> Result<()> {
     const COUNT: usize = 24;
     let (to, from) = neighbours(machine);
@@ -122,7 +122,7 @@ fn in_order(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Both ways of waiting; and as long as nobody has released a long message its sender may not end, but must not hang others.
+/// Both kinds of waits. While nobody has released a long message its sender may not end, but must not block others.
 fn wait_any_and_test(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for bytes in [64, 80_000] {

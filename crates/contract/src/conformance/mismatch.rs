@@ -1,18 +1,18 @@
-//! Collectives by messages that the members do not make alike: a fabric that compares them finds what is wrong, and
-//! nothing where a rank is only late. A fabric that compares nothing says so with the number 0, and passes.
+//! Collectives by messages that the members do not make alike. A fabric that compares calls must find the mistake, and
+//! must find none if a rank is only late. A fabric that compares nothing returns the number 0, and passes.
 
 use super::check::{ensure, expect};
 use crate::{ContextPlace, Endpoint, Error, Result, Selector, TimeSpan};
 
 const TAG: u32 = 9;
-/// Far more than any fabric needs once all members have announced their calls. Polls alone do not count: a fabric that
-/// looks fast makes them all before it asks.
+/// Far more polls than any fabric needs after all members have announced their calls. Polls alone do not suffice: a
+/// fast fabric makes them all before it compares.
 const POLLS_MIN: u32 = 100_000;
 const WAIT_MIN: TimeSpan = TimeSpan::from_us(1_000_000);
-/// How often members look for a mismatch with one that is late.
+/// Number of checks for a mismatch that members make with a late one.
 const CHECKS: u32 = 3;
 
-/// Waits until every rank has come here, by a message from each to each.
+/// Waits until every rank has arrived here, by a message from each to each.
 fn meet_all<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     for other in (0..size).filter(|&other| other != rank) {
@@ -25,7 +25,8 @@ fn meet_all<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// Looks for a mismatch of a call whenever that is due in a wait, until there is `enough` or one is found.
+/// Checks for a mismatch of a call whenever a liveness check is due in a wait, until there were `enough` checks or one
+/// was found.
 fn wait_for_mismatch<E: Endpoint>(
     endpoint: &mut E,
     number: u32,
@@ -42,7 +43,7 @@ fn wait_for_mismatch<E: Endpoint>(
     Ok(found)
 }
 
-/// Rank 0 makes the call that the others make, but only once they have looked for a mismatch several times.
+/// Rank 0 makes the same call as the others, but only after they have checked for a mismatch several times.
 pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     if rank == 0 {
@@ -67,7 +68,7 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if number == 0 { Ok(()) } else { meet_all(endpoint) }
 }
 
-/// Rank 0 makes another call than the others. All are told, also of the one that was right before.
+/// Rank 0 makes another call than the others. All must learn of it, also for the call before, which was correct.
 pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let equal = endpoint.announce_by_messages(ContextPlace::WORLD, 5);
     if equal == 0 {
@@ -85,6 +86,6 @@ pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let found = wait_for_mismatch(endpoint, number, enough)?;
     let is_named = matches!(found, Some(Error::MismatchedCollective { .. }));
     ensure(is_named, || format!("a call that rank 0 makes differently ended with {found:?}"))?;
-    // Nobody ends before all have found it.
+    // No member ends before all have found it.
     meet_all(endpoint)
 }

@@ -1,7 +1,7 @@
 //! Mistakes between ranks that must end the run with an error, and must not hang.
 //!
-//! Each mistake is followed by a barrier: the latest place at which it must be found. Only those are here that can be
-//! found from messages alone; see [`collective`](crate::collective).
+//! A barrier follows each mistake: the latest place at which it must be detected. The suite only holds mistakes that
+//! can be detected from messages alone; see [`collective`](crate::collective).
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use crate::{Error, Rank, Reduction, Result, Source, Tag};
@@ -29,7 +29,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A fabric that finds deadlocks, or ends a run when a rank leaves others waiting, may say it that way.
+/// A fabric that detects deadlocks, or ends a run when a rank leaves others waiting, may report that instead.
 fn is_mismatch(error: &Error) -> bool {
     matches!(
         error,
@@ -37,7 +37,7 @@ fn is_mismatch(error: &Error) -> bool {
     )
 }
 
-/// Returns the rank that makes the mistake: not the root, and not the same at all rank counts.
+/// Returns whether this is the rank that makes the mistake: not the root, and not the same at all numbers of ranks.
 fn is_odd_one(machine: &dyn Rank) -> bool {
     machine.rank() == 1 + machine.size() / 3 % (machine.size() - 1)
 }
@@ -138,7 +138,7 @@ fn gather_in_a_reduce(machine: &mut dyn Rank) -> Result<()> {
     machine.barrier()
 }
 
-/// Rank 0 waits for a message of a rank that has ended well. It ends with [`Error::RankDied`] or in a deadlock.
+/// Rank 0 waits for a message of a rank that has ended normally. It ends with [`Error::RankDied`] or in a deadlock.
 fn ended(machine: &mut dyn Rank) -> Result<()> {
     if machine.rank() == 0 {
         let last = machine.size() - 1;
@@ -153,7 +153,7 @@ fn is_own_words(error: &Error) -> bool {
     *error == Error::Program(OWN_WORDS.into())
 }
 
-/// One rank returns an error; the others wait for a message that never comes, and must not wait for ever.
+/// One rank returns an error. The others wait for a message that never arrives, and must not wait for ever.
 fn gives_up(machine: &mut dyn Rank) -> Result<()> {
     if machine.rank() == machine.size() / 2 {
         return Err(Error::Program(OWN_WORDS.into()));
@@ -164,7 +164,7 @@ fn gives_up(machine: &mut dyn Rank) -> Result<()> {
 
 fn panics(machine: &mut dyn Rank) -> Result<()> {
     if machine.rank() == machine.size() / 2 {
-        // Without the hook's message: this one is meant.
+        // Without the hook's message: this panic is intended.
         std::panic::resume_unwind(Box::new("this rank panics on purpose"));
     }
     machine.barrier()

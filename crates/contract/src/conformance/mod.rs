@@ -1,7 +1,8 @@
-//! The suite that every fabric must pass.
+//! The conformance suite of fabrics.
 //!
 //! A case is a plain function that every rank runs, addressed by its name: a fabric whose ranks are processes starts
-//! itself again with that name, a simulated machine runs the same function in its coroutines. A fabric's own test is
+//! itself again with that name, and a simulated machine runs the same function in its coroutines. A fabric's own test
+//! is
 //!
 //! ```
 //! use contract::{conformance, reference};
@@ -15,8 +16,8 @@
 //! assert!(runs > 50);
 //! ```
 //!
-//! A launch must end by itself: a fabric that may hang is launched with a time limit, and running out of it is an
-//! error like any other.
+//! A launch must end by itself. A fabric that may hang is launched with a time limit, and exceeding it is an error like
+//! any other.
 
 mod case;
 mod check;

@@ -1,4 +1,4 @@
-//! Order: messages between two ranks are matched as they were sent, tag by tag.
+//! Order: messages between two ranks match in the order in which they were sent, tag by tag.
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use super::check::{contents, expect_contents, expect_status, mix};
@@ -16,7 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The last rank streams to rank 0; the others look on.
+/// The last rank streams to rank 0; the others do nothing.
 fn one_pair(machine: &mut dyn Rank) -> Result<()> {
     let (sender, tag) = (machine.size() - 1, Tag::new(3));
     for serial in 0..2000u64 {
@@ -32,7 +32,7 @@ fn one_pair(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Short messages behind long ones, which may go another way, with one tag.
+/// Short messages follow long ones, which may take another path, with one tag.
 fn lengths_do_not_overtake(machine: &mut dyn Rank) -> Result<()> {
     let (sender, tag) = (machine.size() - 1, Tag::new(3));
     let lengths = [1, 100_000, 8, 0, 5000, 2, 70_000, 1500, 64, 300_000, 1];
@@ -50,7 +50,7 @@ fn lengths_do_not_overtake(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Each rank sends to the next with tags 0 to 99, and receives from the one before with tags 99 to 0.
+/// Each rank sends to the next with tags 0 to 99, and receives from the previous one with tags 99 to 0.
 fn tags_out_of_order(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for tag in 0..100 {
@@ -65,7 +65,7 @@ fn tags_out_of_order(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Three tags in turn, received tag by tag.
+/// Three alternating tags, received tag by tag.
 fn interleaved_tags(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let tags = [7, 0, 1 << 20].map(Tag::new);
@@ -86,7 +86,7 @@ fn interleaved_tags(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Everybody sends to everybody, itself included; received from the last rank to the first.
+/// Every rank sends to every rank, itself included, and receives from the last rank to the first.
 fn all_pairs(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size, tag) = (machine.rank(), machine.size(), Tag::new(9));
     let key = |from: usize, to: usize, serial: u64| mix(&[from as u64, to as u64, serial]);
@@ -121,7 +121,7 @@ fn tags_at_the_limits(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Short ones are buffered; longer ones need their receive posted, or go both ways at once.
+/// Short ones are buffered; longer ones need a posted receive, or a simultaneous receive.
 fn messages_to_oneself(machine: &mut dyn Rank) -> Result<()> {
     let (rank, tag) = (machine.rank(), Tag::new(2));
     for bytes in [0, 1, 56, 57, crate::EAGER_BYTES] {

@@ -150,7 +150,7 @@ fn wait_any_gives_it(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Sends and receives in one list, in whatever order they end.
+/// Sends and receives in one list, in any order of completion.
 fn wait_any_empties(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let mut posted = Vec::new();
@@ -211,7 +211,7 @@ fn dropped_handle(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// With one tag, the posted receives get the first messages, and the blocking one the third.
+/// With one tag, the posted receives get the first messages, and the blocking one gets the third.
 fn behind_posted(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let tag = Tag::new(4);

@@ -1,4 +1,4 @@
-//! Probe: sees what has arrived, takes nothing.
+//! Probe: finds arrived messages without receiving them.
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use super::check::{contents, expect, expect_contents, expect_status};
@@ -21,7 +21,7 @@ fn probe_until_found(machine: &mut dyn Rank, from: Source, tag: TagSelector) -> 
     }
 }
 
-/// Its length is known before there is a buffer for it, for short ones and for long ones.
+/// The length is known before a buffer exists for it, for short messages and for long ones.
 fn finds_and_leaves(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for bytes in [0, 8, 1000, 3000, 100_000] {
@@ -46,7 +46,7 @@ fn selects(machine: &mut dyn Rank) -> Result<()> {
     let [first, second, absent] = [1, 2, 3].map(Tag::new);
     machine.send(to, first, &[1])?;
     machine.send(to, second, &[1, 2])?;
-    // Once the second is there, so is the first.
+    // The second has arrived, so the first has too.
     probe_until_found(machine, from.into(), second.into())?;
     let any = machine.probe(Source::Any, TagSelector::Any)?;
     let expected = Status { source: from, tag: first, bytes: 1 };
@@ -59,7 +59,7 @@ fn selects(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// All others are already in the barrier when rank 0 looks.
+/// All others are already in the barrier when rank 0 probes.
 fn blind_for_collectives(machine: &mut dyn Rank) -> Result<()> {
     let go = Tag::new(1);
     if machine.rank() == 0 {

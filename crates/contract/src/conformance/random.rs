@@ -1,5 +1,5 @@
-//! Random programs: every rank draws the same schedule from the same seed, runs its part, and checks what it gets
-//! against the schedule.
+//! Random programs: every rank draws the same schedule from the same seed, runs its part, and compares its results with
+//! the schedule.
 
 use super::case::{ANY, Case};
 use super::check::{contents, expect, expect_contents, expect_status, fail, mix};
@@ -19,11 +19,11 @@ pub(super) fn cases() -> Vec<Case> {
 
 #[derive(Clone, Copy)]
 enum Round {
-    /// Messages one after the other, in an order that no choice of buffering can make deadlock.
+    /// Messages one after the other, in an order that cannot deadlock whatever is buffered.
     Blocking,
-    /// All messages at once, waited for in any order.
+    /// All messages at once, completed in any order.
     Posted,
-    /// The same, received by wildcards as they come.
+    /// All messages at once, received by wildcards as they arrive.
     Wildcards,
     Collective,
 }
@@ -37,7 +37,7 @@ struct Planned {
     key: u64,
 }
 
-/// The same numbers for the same seed on every machine.
+/// A generator with the same numbers for the same seed on every machine.
 struct Random {
     seed: u64,
     drawn: u64,
@@ -73,7 +73,7 @@ fn programs(machine: &mut dyn Rank, rounds: &[Round]) -> Result<()> {
 fn program(machine: &mut dyn Rank, rounds: &[Round], seed: u64) -> Result<()> {
     let mut random = Random { seed: mix(&[seed, machine.size() as u64]), drawn: 0 };
     for number in 0..12 {
-        // Drawn by all ranks alike; what follows may draw from `own`, differently on each.
+        // All ranks draw the same; what follows may draw from `own`, differently on each.
         let round = random.pick(rounds);
         let plan = plan(&mut random, machine.size());
         let mut own = Random { seed: mix(&[seed, number, machine.rank() as u64]), drawn: 0 };
@@ -109,7 +109,7 @@ fn plan(random: &mut Random, size: usize) -> Vec<Planned> {
     (0..count).map(message).collect()
 }
 
-/// Everybody goes through the same list, so whoever sends next never waits for somebody who waits for it.
+/// All ranks go through the same list, so a sender never waits for a rank that waits for it.
 fn blocking(machine: &mut dyn Rank, plan: &[Planned]) -> Result<()> {
     let rank = machine.rank();
     for message in plan.iter().filter(|message| message.from != message.to) {
@@ -140,7 +140,7 @@ fn post_sends(machine: &mut dyn Rank, plan: &[Planned]) -> Result<Vec<Posted>> {
     .collect()
 }
 
-/// Receives before or after the sends, completed in any order, by waiting or asking.
+/// Receives before or after the sends, completed in any order, by waiting or testing.
 fn posted(machine: &mut dyn Rank, plan: &[Planned], own: &mut Random) -> Result<()> {
     let rank = machine.rank();
     let sends_first = own.below(2) == 0;
@@ -170,7 +170,7 @@ fn posted(machine: &mut dyn Rank, plan: &[Planned], own: &mut Random) -> Result<
     Ok(())
 }
 
-/// Each message received must be the first of those outstanding that its source sent and the selector lets through.
+/// Each received message must be the first outstanding one of its source that the selector accepts.
 fn wildcards(machine: &mut dyn Rank, plan: &[Planned], own: &mut Random) -> Result<()> {
     let rank = machine.rank();
     // Wildcards must see no messages of other rounds: hence this barrier and the one at the end.
@@ -197,7 +197,7 @@ fn wildcards(machine: &mut dyn Rank, plan: &[Planned], own: &mut Random) -> Resu
     machine.barrier()
 }
 
-/// A collective with root and length drawn by all ranks alike.
+/// Makes a collective with root and length that all ranks draw alike.
 fn collective(machine: &mut dyn Rank, random: &mut Random) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let (root, key) = (random.below(size), random.below(usize::MAX) as u64);

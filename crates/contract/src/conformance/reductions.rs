@@ -1,4 +1,4 @@
-//! Reductions: each element type and operation, against a sum over all ranks made locally.
+//! Reductions: each element type and operation, compared with a local reduction over all ranks.
 
 use super::case::{ANY, Case};
 use super::check::{contents, ensure, expect, mix, roots};
@@ -22,9 +22,9 @@ fn kinds() -> impl Iterator<Item = Reduction> {
     })
 }
 
-/// Returns the operand of a rank. Integers are arbitrary, as they wrap; numbers are such that sums and products are
-/// exact in every order, up to thousands of ranks: small whole numbers to add, and to multiply powers of two that
-/// cancel out.
+/// Returns the operand of a rank. Integers are arbitrary, as they wrap. Floating-point numbers have exact sums and
+/// products in every order, up to thousands of ranks: small whole numbers to add, and powers of two that cancel out to
+/// multiply.
 fn operand(reduction: Reduction, rank: usize, count: usize) -> Vec<u8> {
     let number = |index: usize| {
         let random = mix(&[rank as u64, index as u64]);
@@ -109,7 +109,7 @@ fn reduce_to_every_root(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Lengths that fabrics and algorithms cut into parts, which odd ones make unequal.
+/// Lengths that fabrics and algorithms divide into parts, which odd ones make unequal.
 fn long_vectors(machine: &mut dyn Rank) -> Result<()> {
     let wrapping = Reduction::new(Element::U8, Operation::Sum);
     let size = machine.size();
@@ -127,7 +127,7 @@ fn long_vectors(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Sums that depend on their order must come out equal on all ranks nevertheless.
+/// Sums that depend on their order must still be equal on all ranks.
 fn same_bits(machine: &mut dyn Rank) -> Result<()> {
     let size = machine.size();
     for count in [1, 5, 1000, 5000] {
@@ -148,7 +148,7 @@ fn same_bits(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// One rank gives a number, all others none.
+/// One rank contributes a number, all others NaN.
 fn numbers_beat_nan(machine: &mut dyn Rank) -> Result<()> {
     for with_number in roots(machine.size()) {
         let own = if machine.rank() == with_number { -2.5 } else { f64::NAN };

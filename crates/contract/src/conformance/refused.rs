@@ -1,4 +1,4 @@
-//! What must be refused at once, and does no harm.
+//! Calls that must be refused at once, without harm.
 
 use super::case::{ANY, Case};
 use super::check::{expect, expect_error};
@@ -41,7 +41,7 @@ fn invalid_ranks(machine: &mut dyn Rank) -> Result<()> {
         let to_nobody = machine.send_receive(rank, TAG, &[1], own, any, &mut []);
         expect_error("send_receive to", to_nobody, right)?;
     }
-    // Nothing of all that may be left behind.
+    // The refused calls must leave nothing behind.
     still_works(machine)
 }
 
@@ -86,8 +86,8 @@ fn handle_used_twice(machine: &mut dyn Rank) -> Result<()> {
     still_works(machine)
 }
 
-/// Every rank makes the same mistakes, one after the other; each is refused before a message is sent, so that the
-/// ranks stay in step.
+/// Every rank makes the same mistakes, one after the other. Each is refused before a message is sent, so that the ranks
+/// stay in step.
 fn unequal_counts(machine: &mut dyn Rank) -> Result<()> {
     let (size, root, sum, right) = (machine.size(), machine.rank(), Reduction::SUM_F64, is_unequal);
     let blocks = vec![0; 8 * size];

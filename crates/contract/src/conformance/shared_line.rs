@@ -1,4 +1,4 @@
-//! The cache line that all ranks see, where the fabric offers one.
+//! The cache line that all ranks share, on fabrics that have one.
 
 use std::sync::atomic::Ordering;
 
@@ -14,13 +14,13 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Word w is written by rank w modulo the rank count, and read by all.
+/// Rank w modulo the number of ranks writes word w, and all read it.
 fn same_words(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let Some(line) = machine.shared_line() else {
         return Ok(());
     };
-    // Release and acquire pair through the barrier in any case; the orders say what is meant.
+    // Release and acquire pair through the barrier in any case; these orders state the intent.
     for word in (0..8).filter(|word| word % size == rank) {
         line.word(word).store(0x0123_4567_89ab_cde0 + word as u64, Ordering::Release);
     }
@@ -52,7 +52,7 @@ fn no_increment_lost(machine: &mut dyn Rank) -> Result<()> {
     expect("the sum of all increments", 1000 * machine.size() as u64, total)
 }
 
-/// A value goes around the ring by sleeping and waking, twice.
+/// A value goes around the ring twice, by sleeping and waking.
 fn sleeper_woken(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank() as u64, machine.size() as u64);
     let Some(line) = machine.shared_line() else {
@@ -66,7 +66,7 @@ fn sleeper_woken(machine: &mut dyn Rank) -> Result<()> {
     for round in 0..2 {
         let turn = round * size + rank;
         loop {
-            // Acquire, with the release store of the rank before.
+            // Acquire, partner of the release store of the previous rank.
             let value = line.word(5).load(Ordering::Acquire);
             if value == turn {
                 break;

@@ -1,4 +1,4 @@
-//! Lengths: all that lie around the limits at which a fabric may change its ways, and truncation.
+//! Lengths around the limits at which a fabric may change its protocol, and truncation.
 
 use super::case::{Case, TWO_OR_MORE};
 use super::check::{
@@ -22,7 +22,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Around cells of 40 to 72 bytes, around powers of two, and a few that are none; the long ones on few ranks.
+/// Returns lengths around cells of 40 to 72 bytes, around powers of two, and some others; the long ones on few ranks.
 fn sizes(ranks: usize) -> Vec<usize> {
     let mut sizes = vec![0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 31, 32];
     sizes.extend(40..=72);
@@ -44,7 +44,7 @@ fn expect_message(from: usize, bytes: usize, status: Status, buffer: &[u8]) -> R
     expect_contents("a message", key(from, bytes), &buffer[..bytes])
 }
 
-/// Pairs of neighbours; with an odd number of ranks the last has none. Both directions in turn.
+/// Pairs of neighbours, both directions in turn. With an odd number of ranks the last has none.
 fn blocking(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let other = rank ^ 1;
@@ -65,7 +65,7 @@ fn blocking(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Around the ring, with posted operations; half of them waited for, half asked for.
+/// Around the ring with posted operations; half of them are waited for, half are tested.
 fn posted(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let rank = machine.rank();
@@ -125,7 +125,7 @@ fn shorter(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// A message that does not fit is gone, its beginning is in the buffer, and the next one is whole.
+/// A message that does not fit is consumed, its beginning is in the buffer, and the next one is complete.
 fn truncation(machine: &mut dyn Rank) -> Result<()> {
     let (sender, receiver) = (machine.size() - 1, 0);
     for (bytes, room) in

@@ -1,4 +1,4 @@
-//! Collectives that were started and go on meanwhile: they do what those that wait do, and end in the order in which they
+//! Started (non-blocking) collectives: they have the same results as blocking ones, and end in the order in which they
 //! were started. A fabric that starts none passes.
 
 use super::check::{contents, ensure, expect};
@@ -10,10 +10,10 @@ use crate::{
 const TAG: u32 = 9;
 const GO: u32 = 10;
 const KINDS: u64 = 8;
-/// Lengths of all ways over a board: in a line, in a slot, in several slots, in more than all slots.
+/// Lengths of all paths over a board: in a line, in a slot, in several slots, in more than all slots.
 const LENGTHS: [usize; 9] = [0, 1, 8, 48, 49, 3000, 40_000, 150_000, 600_000];
 
-/// Random numbers, by a linear congruence.
+/// Random numbers from a linear congruential generator.
 struct Draw(u64);
 
 impl Draw {
@@ -48,12 +48,12 @@ impl Call {
         Call { number, kind, root, each, send, receive, started: None }
     }
 
-    /// Returns what the data of a member depend on.
+    /// Returns the seed of a member's data.
     fn seed(number: u64, member: usize) -> u64 {
         number * 1000 + member as u64
     }
 
-    /// Makes something of the call as fabrics know it.
+    /// Calls a function with the call in the form that fabrics use.
     fn with<R>(
         &mut self,
         rank: usize,
@@ -80,7 +80,7 @@ impl Call {
         let all = each * size;
         let mut add = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
             for at in 0..bytes {
-                // SAFETY: the fabric gives as many bytes in each place.
+                // SAFETY: the fabric passes as many bytes in each place.
                 #[allow(unsafe_code)]
                 unsafe {
                     *result.add(at) = (*left.add(at)).wrapping_add(*right.add(at));
@@ -115,7 +115,7 @@ impl Call {
         })
     }
 
-    /// Compares what came with what had to come.
+    /// Compares the received data with the expected.
     fn check(&self, rank: usize, size: usize) -> Result<()> {
         let (each, number) = (self.each, self.number);
         let of = |member: usize| contents(Call::seed(number, member), each * size);
@@ -144,7 +144,7 @@ impl Call {
     }
 }
 
-/// Goes on with all calls. They end in order.
+/// Advances all calls. They must end in order.
 fn advance<E: Endpoint>(endpoint: &mut E, calls: &mut [Call]) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     let mut is_behind = false;
@@ -174,7 +174,7 @@ fn finish<E: Endpoint>(endpoint: &mut E, calls: &mut [Call]) -> Result<()> {
     outcome
 }
 
-/// Random calls, several under way at once, with calls that wait in between.
+/// Random calls, several in progress at once, with blocking calls in between.
 pub(super) fn many<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     let (mut draw, mut own) = (Draw(2026), Draw(rank as u64));
@@ -217,7 +217,7 @@ pub(super) fn many<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// Rank 0 comes to a barrier once the others have looked at theirs many times.
+/// Rank 0 enters a barrier after the others have tested theirs many times.
 pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     let from =
@@ -245,7 +245,7 @@ pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             outcome.is_some()
         })?;
         outcome.unwrap_or(Ok(()))?;
-        // Messages go on whatever collectives are under way.
+        // Messages are delivered whatever collectives are in progress.
         let partner = rank ^ 1;
         if partner < size {
             endpoint.send(partner, 0, GO, &[])?;

@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 const TAG: Tag = Tag::new(6);
 
-/// From the last rank to rank 0, with an answer after each window as benchmarks have it.
+/// From the last rank to rank 0, with a reply after each window as in benchmarks.
 fn windows(machine: &mut dyn Rank) -> Result<()> {
     let sender = machine.size() - 1;
     for (bytes, count) in [(0, 100), (8, 1), (8, 1000), (1024, 64), (3000, 64), (70_000, 16)] {
@@ -36,7 +36,7 @@ fn windows(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// A message with the same tag behind the window is still there, whole.
+/// A message with the same tag behind the window is still there, and complete.
 fn window_ends(machine: &mut dyn Rank) -> Result<()> {
     let sender = machine.size() - 1;
     for (bytes, count) in [(8, 0), (8, 50), (2000, 20), (70_000, 3)] {
@@ -57,7 +57,7 @@ fn window_ends(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// A window is nothing but messages: each side may use single calls instead.
+/// A window is only messages: each side may use single calls instead.
 fn window_meets_single_calls(machine: &mut dyn Rank) -> Result<()> {
     let sender = machine.size() - 1;
     for bytes in [16, 1500, 40_000] {
@@ -98,7 +98,7 @@ fn ring(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Sends go one way, receives come from another distance, each with its own tag and length.
+/// Sends and receives have different distances, each with its own tag and length.
 fn uneven_ring(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let bytes = |from: usize| 100 + 4000 * (from % 7);

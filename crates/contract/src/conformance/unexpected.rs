@@ -1,4 +1,4 @@
-//! Messages in great number before anybody looks at them.
+//! Many unexpected messages.
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use super::check::{contents, expect_contents, expect_status, mix};
@@ -16,7 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 const LAST: Tag = Tag::new(Tag::MAX);
 
-/// Rank 0 waits for the last of 3000 messages first, and takes the others from the newest to the oldest.
+/// Rank 0 first waits for the last of 3000 messages, then receives the others from the newest to the oldest.
 fn thousands(machine: &mut dyn Rank) -> Result<()> {
     const COUNT: u32 = 3000;
     let sender = machine.size() - 1;
@@ -42,7 +42,7 @@ fn thousands(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Every other rank sends 200 to rank 0, which first waits for the last of each.
+/// Every other rank sends 200 messages to rank 0, which first waits for the last of each.
 fn from_all_sides(machine: &mut dyn Rank) -> Result<()> {
     const COUNT: u64 = 200;
     let (rank, size, tag) = (machine.rank(), machine.size(), Tag::new(8));
@@ -66,7 +66,7 @@ fn from_all_sides(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Posted sends of all lengths pile up at the next rank, which waits for the last, then takes them in order.
+/// Posted sends of all lengths pile up at the next rank, which waits for the last, then receives them in order.
 fn mixed_lengths(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let lengths = [0, 1, 56, 57, 1024, 1025, 2048, 2049, 5000, 65_536, 120_000];
@@ -93,8 +93,8 @@ fn mixed_lengths(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Everybody pours into its neighbour before it looks at its own: room must be made while a send waits for room, so
-/// the sends are posted.
+/// Every rank sends to its neighbour before it receives its own messages. Room must be made while a send waits for
+/// room, so the sends are posted.
 fn both_ways(machine: &mut dyn Rank) -> Result<()> {
     const COUNT: u64 = 1500;
     let (to, from) = neighbours(machine);

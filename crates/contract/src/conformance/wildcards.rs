@@ -1,4 +1,4 @@
-//! Wildcards: any source, any tag, both; and never a collective's message.
+//! Wildcards: any source, any tag, both; and never a message of a collective.
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use super::check::{contents, ensure, expect, expect_contents, expect_status, mix};
@@ -19,7 +19,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 const EACH: u64 = 20;
 
-/// All send to rank 0, with the serial number as tag; per sender they must come in order.
+/// All send to rank 0 with the serial number as tag. They must arrive in order for each sender.
 fn any_source(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     if rank > 0 {
@@ -43,7 +43,7 @@ fn any_source(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Two tags at once; those with the second are taken first, from whomever.
+/// Two tags at once; messages with the second are received first, from any rank.
 fn any_source_with_tag(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let (first, second) = (Tag::new(1), Tag::new(2));
@@ -81,7 +81,8 @@ fn any_tag(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// A wildcard in front of a given tag takes the message; a given tag in front lets others pass to the wildcard.
+/// A wildcard posted before a given tag gets the message. A given tag posted first lets other messages pass to the
+/// wildcard.
 fn first_posted(machine: &mut dyn Rank) -> Result<()> {
     let (receiver, sender) = (0, machine.size() - 1);
     let [go, a, b] = [1, 2, 3].map(Tag::new);
@@ -112,7 +113,7 @@ fn first_posted(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Rank 0 waits for anything from anyone while collectives go on around it.
+/// Rank 0 waits for anything from any rank while collectives go on around it.
 fn against_collectives(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let anything = if rank == 0 {
@@ -155,7 +156,7 @@ fn collectives(machine: &mut dyn Rank) -> Result<()> {
     machine.barrier()
 }
 
-/// Messages with the outermost tags lie unreceived while collectives go on.
+/// Messages with the extreme tags stay unreceived during collectives.
 fn collectives_pass(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for tag in [0, Tag::MAX] {
@@ -171,7 +172,7 @@ fn collectives_pass(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// What collectives build on: a reserved tag can be received by itself, or by the wildcard for reserved ones.
+/// The basis of collectives: a reserved tag can be received by itself, or by the wildcard for reserved tags.
 fn reserved(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let tags = [Tag::reserved(0), Tag::new(0), Tag::reserved((1 << 20) - 1), Tag::reserved(1)];

@@ -1,96 +1,96 @@
-//! A collective as a fabric sees it that carries it out itself.
+//! A collective in the form for fabrics that implement it themselves.
 
 use collectives::plan::{CallShape, Collective};
 
 use crate::{Readable, Reduction, Writable};
 
-/// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all
-/// members; where a block is missing (`None`) this rank's own block is in its place in the other memory.
+/// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all members. If a
+/// block is missing (`None`), this rank's own block is in its place in the other memory.
 #[derive(Debug)]
 pub enum CollectiveCall<'a> {
-    /// Waits until all members have come here.
+    /// Waits until all members have reached the barrier.
     Barrier,
-    /// Copies the root's data to all; at the root it is only read.
+    /// Copies the root's data to all members; at the root it is only read.
     Broadcast {
-        /// Whose data.
+        /// Rank of the source.
         root: usize,
         /// The data, or the room for it.
         data: Writable,
     },
-    /// Gives block r of the root's data to member r.
+    /// Copies block r of the root's data to member r.
     Scatter {
-        /// Whose data.
+        /// Rank of the source.
         root: usize,
         /// At the root: a block for each member.
         send: Readable,
         /// Room for this member's block.
         receive: Option<Writable>,
-        /// The length of a block.
+        /// Length of a block.
         each: usize,
     },
-    /// Puts the data of member r into block r at the root.
+    /// Copies the data of member r to block r at the root.
     Gather {
-        /// Who gets all.
+        /// Rank of the destination.
         root: usize,
         /// This member's block.
         send: Option<Readable>,
         /// At the root: room for a block of each member.
         receive: Writable,
-        /// The length of a block.
+        /// Length of a block.
         each: usize,
     },
-    /// Puts the data of member r into block r at every member.
+    /// Copies the data of member r to block r at every member.
     Allgather {
         /// This member's block.
         send: Option<Readable>,
         /// Room for a block of each member.
         receive: Writable,
-        /// The length of a block.
+        /// Length of a block.
         each: usize,
-        /// The length that this member tells the others, where its own arguments contradict each other: all
-        /// of them then fail.
+        /// Length that this member reports to the others if its own arguments contradict each other. All of them then
+        /// fail.
         told: Option<usize>,
     },
-    /// Gives block r of member s to member r, as block s.
+    /// Copies block r of member s to block s of member r.
     AllToAll {
         /// A block for each member.
         send: Option<Readable>,
         /// Room for a block of each member.
         receive: Writable,
-        /// The length of a block.
+        /// Length of a block.
         each: usize,
         /// As for `Allgather`.
         told: Option<usize>,
     },
     /// Combines the data of all members at the root.
     Reduce {
-        /// Who gets the result.
+        /// Rank of the destination.
         root: usize,
         /// This member's elements.
         send: Readable,
         /// Room for the result at the root. It is the memory of `send` or does not overlap it.
         receive: Writable,
-        /// How elements become one.
+        /// The operation on elements.
         combine: Combine<'a>,
     },
-    /// Combines the data of all members at all of them: the same bits at each.
+    /// Combines the data of all members at all of them, with the same bits at each.
     Allreduce {
         /// This member's elements.
         send: Readable,
         /// Room for the result. It is the memory of `send` or does not overlap it.
         receive: Writable,
-        /// How elements become one.
+        /// The operation on elements.
         combine: Combine<'a>,
     },
 }
 
-/// A collective that was started and has not ended: what [`Endpoint::start_collective`](crate::Endpoint::start_collective)
-/// gave for it, in its context.
+/// A started collective that has not ended: the value that
+/// [`Endpoint::start_collective`](crate::Endpoint::start_collective) returned, in its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartedCollective(pub u32);
 
 impl CollectiveCall<'_> {
-    /// Returns what is asked for, as plans know it.
+    /// Returns the shape of the call, as plans know it.
     #[inline(always)]
     pub fn shape(&self) -> CallShape {
         use Collective::{AllToAll, Allgather, Broadcast, Gather, Scatter};
@@ -122,7 +122,7 @@ impl CollectiveCall<'_> {
         }
     }
 
-    /// Returns how elements become one, if the contract knows it.
+    /// Returns the reduction, if it is one of the contract's.
     #[inline(always)]
     pub fn reduction(&self) -> Option<Reduction> {
         match self {
@@ -134,22 +134,22 @@ impl CollectiveCall<'_> {
     }
 }
 
-/// How elements become one: the lower member's on the left, in the order of the members.
+/// The operation of a reduction: the lower member's operand is on the left, in the order of the members.
 pub struct Combine<'a> {
-    /// The length of an element, at most [`Combine::LONGEST_ELEMENT`].
+    /// Length of an element, at most [`Combine::LONGEST_ELEMENT`].
     pub element_bytes: usize,
-    /// What it is, if it is one of the contract's: a fabric may know how to do it better.
+    /// The reduction, if it is one of the contract's: a fabric may have a better implementation.
     pub reduction: Option<Reduction>,
     /// Combines elements.
     pub apply: &'a mut Apply<'a>,
 }
 
-/// Puts left op right into result, for as many bytes: whole elements, not aligned. Right and result may be
-/// one place; else the three do not overlap.
+/// Stores left op right in result, for a number of bytes: whole elements, not aligned. Right and result may be the same
+/// place; otherwise the three do not overlap.
 pub type Apply<'a> = dyn FnMut(*const u8, *const u8, *mut u8, usize) + 'a;
 
 impl Combine<'_> {
-    /// The longest element that a fabric must be able to combine natively.
+    /// Length of the longest element that a fabric must be able to combine natively.
     pub const LONGEST_ELEMENT: usize = 4096;
 
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! What is said of a message, and how a receive chooses one.
+//! Envelopes of messages, and the selectors of receives.
 
 use super::Endpoint;
 use crate::Result;
@@ -8,26 +8,26 @@ use crate::Result;
 pub struct Request(pub u32);
 
 impl Request {
-    /// Returns a small number, unique among the operations under way.
+    /// Returns a small number, unique among the operations in progress.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// When a send is done.
+/// The condition under which a send is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
     /// Its memory may be changed.
     Local,
-    /// Also, a receive has taken the message.
+    /// In addition, a receive has matched the message.
     Synchronous,
 }
 
-/// Which messages a receive accepts.
+/// The messages that a receive accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selector {
-    /// The context; messages of another never match.
+    /// Context; messages of another context never match.
     pub context: u32,
     /// The sender, or any.
     pub source: Option<u32>,
@@ -35,10 +35,10 @@ pub struct Selector {
     pub tag: Option<u32>,
 }
 
-/// A message's head.
+/// The envelope of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope {
-    /// The context it was sent in.
+    /// Context in which it was sent.
     pub context: u32,
     /// The sender.
     pub source: u32,
@@ -46,12 +46,12 @@ pub struct Envelope {
     pub tag: u32,
     /// The length of the message.
     pub bytes: usize,
-    /// The room that the receive had, or the message's length where there is no receive.
+    /// Room of the receive, or the message's length if there is no receive.
     pub room: usize,
 }
 
 impl Selector {
-    /// Returns whether a message with this head is accepted.
+    /// Returns whether a message with this envelope is accepted.
     #[inline]
     pub fn accepts(&self, envelope: &Envelope) -> bool {
         self.context == envelope.context
@@ -61,7 +61,7 @@ impl Selector {
 }
 
 impl Envelope {
-    /// Returns whether the message did not fit its receive: it is consumed, and the receive holds its beginning.
+    /// Returns whether the message was truncated: it is consumed, and the receive holds its beginning.
     #[inline]
     pub fn is_cut(&self) -> bool {
         self.bytes > self.room

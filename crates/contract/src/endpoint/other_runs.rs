@@ -1,8 +1,8 @@
-//! What a fabric can do with processes of other runs on the same host, which this run did not start with.
+//! Communication with processes of other runs on the same host.
 //!
-//! A process is numbered by whoever knows it: ranks of its own run come first, and every other process that it meets gets
-//! the next number. Messages to others travel in contexts of their own, whose numbers begin with
-//! [`BETWEEN_RUNS`]: what is of one run and what is between several never meets.
+//! Each process numbers the others for itself: ranks of its own run come first, and every other process that it meets
+//! gets the next number. Messages to others travel in contexts of their own, whose numbers begin with [`BETWEEN_RUNS`],
+//! so that they never match messages of one run.
 
 use super::{ContextOffer, ContextPlace};
 use crate::{Error, Result};
@@ -10,10 +10,11 @@ use crate::{Error, Result};
 /// The highest bit of the number of a context between runs.
 pub const BETWEEN_RUNS: u32 = 1 << 30;
 
-/// The context between runs that every process has from the beginning, in which those meet that have no other.
+/// The context between runs that every process has from the beginning, for processes that have no other in common.
 pub const MEETING_CONTEXT: u32 = BETWEEN_RUNS;
 
-/// A process, as all processes of the host know it, and what it takes to call it. Names are ordered, the same for all.
+/// The name of a process among all processes of the host, with all that is needed to call it. The order of names is the
+/// same for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessName(pub [u8; ProcessName::BYTES]);
 
@@ -21,27 +22,27 @@ impl ProcessName {
     /// The length of a name.
     pub const BYTES: usize = 46;
 
-    /// Returns the name in `bytes`; none if there are not as many.
+    /// Returns the name in `bytes`, or `None` if their number is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(ProcessName)
     }
 }
 
-/// A context between runs that was opened.
+/// An open context between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenedBetweenRuns {
-    /// The number by which this process alone knows it.
+    /// Number by which only this process knows it.
     pub number: u32,
-    /// What closes it.
+    /// Place that closes it.
     pub place: ContextPlace,
 }
 
-/// The other runs of an endpoint. What is said here holds for a fabric that knows of none.
+/// The connections of an endpoint to other runs. The provided methods are for a fabric without any.
 pub trait OtherRuns {
-    /// This process's name. From the first call on it answers those who call it.
+    /// Returns this process's name. From the first call on the process answers callers.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], and [`Error::System`].
+    /// [`Error::Unsupported`] and [`Error::System`].
     fn own_name(&mut self) -> Result<ProcessName> {
         unsupported()
     }
@@ -49,18 +50,18 @@ pub trait OtherRuns {
     /// Returns the number of a process: its rank, if it is of this run.
     ///
     /// # Errors
-    /// As of [`own_name`](OtherRuns::own_name).
+    /// As for [`own_name`](OtherRuns::own_name).
     fn meet(&mut self, _name: &ProcessName) -> Result<usize> {
         unsupported()
     }
 
-    /// Returns whether this process's name comes before that of another that it has met.
+    /// Returns whether this process's name precedes that of another process that it has met.
     fn comes_before(&self, _other: usize) -> bool {
         false
     }
 
-    /// Returns whether this process is connected with all of these, which it has met. If not, it is on its way there:
-    /// to be asked again after every look at what has arrived, by all of them.
+    /// Returns whether this process is connected with all of `members`, which it has met. If not, the connection is in
+    /// progress: all of them must call this again after every poll.
     ///
     /// # Errors
     /// [`Error::System`] if one of them cannot be called.
@@ -71,18 +72,18 @@ pub trait OtherRuns {
     /// Opens a port: others may [`call`](OtherRuns::call) it by this number and this process's name.
     ///
     /// # Errors
-    /// As of [`own_name`](OtherRuns::own_name).
+    /// As for [`own_name`](OtherRuns::own_name).
     fn open_port(&mut self) -> Result<u32> {
         unsupported()
     }
 
-    /// Closes a port; false if it is not open.
+    /// Closes a port. Returns false if it is not open.
     fn close_port(&mut self, _port: u32) -> bool {
         false
     }
 
-    /// Calls a port of a process, and gives the number of that process once it has answered that the port is open. Asked
-    /// again after every look at what has arrived.
+    /// Calls a port of a process. Returns the number of that process once it has answered that the port is open. Must
+    /// be called again after every poll until then.
     ///
     /// # Errors
     /// [`Error::System`] if nobody answers there, or the port is not open.
@@ -90,18 +91,18 @@ pub trait OtherRuns {
         unsupported()
     }
 
-    /// This process's part in a context between runs to come, as [`offer_context`](crate::Endpoint::offer_context).
+    /// Returns this process's part of a new context between runs, as [`offer_context`](crate::Endpoint::offer_context).
     ///
     /// # Errors
-    /// As of [`own_name`](OtherRuns::own_name).
+    /// As for [`own_name`](OtherRuns::own_name).
     fn offer_between_runs(&mut self) -> Result<ContextOffer> {
         unsupported()
     }
 
-    /// Opens it for `members`, of which this process is number `me`; all are connected with each other.
+    /// Opens the context for `members`, of which this process is number `me`. All must be connected with each other.
     ///
     /// # Errors
-    /// As of [`own_name`](OtherRuns::own_name).
+    /// As for [`own_name`](OtherRuns::own_name).
     fn open_between_runs(
         &mut self,
         _members: &[usize],

@@ -1,15 +1,15 @@
-//! What a fabric can do with the memory of other ranks, without their taking part.
+//! Access to the memory of other ranks without their participation.
 
 use std::ptr::NonNull;
 
 use crate::{Error, Result};
 
-/// Memory of other ranks that an endpoint reaches by itself. What is said here holds for a fabric that reaches none;
-/// windows then go by messages.
+/// Memory of other ranks that an endpoint can access. The provided methods are for a fabric that can access none;
+/// windows then use messages.
 #[allow(unsafe_code)]
 pub trait RemoteMemory {
-    /// Returns the fabric's place of `bytes` bytes of this rank's memory, if every rank reads and writes them directly:
-    /// all that came from [`allocate`](crate::Endpoint::allocate) has one, other memory may.
+    /// Returns the fabric's place of `bytes` bytes of this rank's memory, if every rank can access them directly. All
+    /// memory from [`allocate`](crate::Endpoint::allocate) has a place, other memory may.
     fn place_of(&self, _memory: *const u8, _bytes: usize) -> Option<u64> {
         None
     }
@@ -19,25 +19,25 @@ pub trait RemoteMemory {
         self.place_of(memory, bytes)
     }
 
-    /// Memory that every rank reads and writes directly, whatever carries the messages: for programs that share memory on
-    /// purpose. None if the ranks are not all on one host. What it holds is anything, and
-    /// [`release`](crate::Endpoint::release) gives it back.
+    /// Allocates memory that every rank can access directly, on any fabric: for programs that share memory on purpose.
+    /// Returns `None` if the ranks are not all on one host. The memory is not initialised;
+    /// [`release`](crate::Endpoint::release) frees it.
     fn allocate_on_host(&mut self, _bytes: usize) -> Option<NonNull<u8>> {
         None
     }
 
-    /// Returns the `bytes` bytes at such a place of any rank's, as this rank sees them.
+    /// Returns the address in this process of the `bytes` bytes at such a place of any rank.
     fn memory_at(&self, _place: u64, _bytes: usize) -> Option<NonNull<u8>> {
         None
     }
 
-    /// Returns whether [`read_memory`](RemoteMemory::read_memory) and [`write_memory`](RemoteMemory::write_memory)
-    /// work, for any memory of any rank.
+    /// Returns whether [`read_memory`](RemoteMemory::read_memory) and [`write_memory`](RemoteMemory::write_memory) are
+    /// supported, for any memory of any rank.
     fn reads_memory(&self) -> bool {
         false
     }
 
-    /// Copies `bytes` bytes at `address` of another rank's process to `to`. That rank takes no part.
+    /// Copies `bytes` bytes at `address` of another rank's process to `to`. That rank does not participate.
     ///
     /// # Errors
     /// [`Error::System`] if there is no such memory, and [`Error::Unsupported`].

@@ -4,7 +4,7 @@ use super::endpoint::{BrokenEndpoint, EndpointFault};
 use crate::conformance::{Case, endpoint_cases, find};
 use crate::{Endpoint, Error, Process, reference};
 
-/// Which case of the ranks' suite must find which fault, and on how many ranks.
+/// The case of the ranks' suite that must find each fault, and the number of ranks.
 const FOUND_BY: [(EndpointFault, usize, &str); 6] = [
     (EndpointFault::IgnoresContexts, 2, "contexts/each-message-stays-in-its-own"),
     (EndpointFault::IgnoresContexts, 2, "contexts/a-wildcard-is-blind-for-others"),
@@ -14,7 +14,7 @@ const FOUND_BY: [(EndpointFault, usize, &str); 6] = [
     (EndpointFault::ProbesOtherContexts, 1, "contexts/a-probe-is-blind-for-others"),
 ];
 
-/// The same for the endpoints' own suite.
+/// The case of the endpoints' own suite that must find each fault.
 const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 15] = [
     (EndpointFault::SaysDoneTooEarly, "endpoint/a-receive-is-done-once-its-message-came"),
     (EndpointFault::ForgetsToCancel, "endpoint/a-cancelled-receive-takes-nothing"),

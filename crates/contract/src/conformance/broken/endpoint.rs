@@ -1,4 +1,4 @@
-//! An endpoint around the reference one, with one fault of its contexts or requests.
+//! An endpoint around the reference endpoint, with one fault in its contexts or requests.
 
 use std::ptr::NonNull;
 
@@ -13,13 +13,13 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum EndpointFault {
     None,
-    /// Messages of all contexts are in one.
+    /// Messages of all contexts match each other.
     IgnoresContexts,
-    /// Contexts whose low bits agree are one.
+    /// Contexts with equal low bits match each other.
     CutsContexts,
-    /// Those of programs and those inside collectives are in one.
+    /// Messages of programs and those inside collectives match each other.
     MixesCollectives,
-    /// A probe finds messages of the context of all as well.
+    /// A probe also finds messages of the context of all ranks.
     ProbesOtherContexts,
     SaysDoneTooEarly,
     ForgetsToCancel,
@@ -27,15 +27,15 @@ pub(super) enum EndpointFault {
     SynchronousAsLocal,
     SendsAtOnceTwice,
     NobodyLeaves,
-    /// Collectives that do not match are not found.
+    /// Mismatched collectives are not detected.
     MatchesAll,
-    /// Collectives that match are found not to.
+    /// Matching collectives are reported as mismatched.
     MatchesNone,
-    /// Collectives that were started end before anything has happened.
+    /// Started collectives end before they have done anything.
     EndsStartedAtOnce,
-    /// They end once a later one has.
+    /// Started collectives end once a later one has.
     EndsStartedBackwards,
-    /// Places of memory lead to memory that no other rank sees.
+    /// Places of memory refer to memory that no other rank sees.
     SeesItsOwnMemory,
 }
 
@@ -81,7 +81,7 @@ impl RemoteMemory for BrokenEndpoint {
     }
 }
 
-// SAFETY: the inner endpoint alone touches memory.
+// SAFETY: only the inner endpoint accesses memory.
 #[allow(unsafe_code)]
 unsafe impl Endpoint for BrokenEndpoint {
     fn rank(&self) -> usize {

@@ -1,4 +1,4 @@
-//! A fabric around another, with one fault.
+//! A fabric around another one, with one fault.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
@@ -13,12 +13,12 @@ pub(super) struct Broken<'a> {
     pub(super) held: Option<(usize, Tag, Vec<u8>)>,
     /// A message that should have been consumed.
     pub(super) kept: Option<(Status, Vec<u8>)>,
-    /// The numbers of receives that were posted in place of each other.
+    /// Numbers of receives that were posted in place of each other.
     pub(super) swapped: Vec<(u64, u64)>,
     pub(super) waiting_to_be_posted: Option<(Source, TagSelector, Buffer)>,
     calls: Cell<u64>,
     pub(super) line: OwnLine,
-    /// How many messages the rank has sent.
+    /// Number of messages that the rank has sent.
     pub(super) sent: usize,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Broken<'a> {
         self.fault == fault
     }
 
-    /// Counts calls; true at each `every`th.
+    /// Counts calls and returns true at each `every`th.
     pub(super) fn now_and_then(&self, every: u64) -> bool {
         self.calls.set(self.calls.get() + 1);
         self.calls.get().is_multiple_of(every)
@@ -111,7 +111,7 @@ impl<'a> Broken<'a> {
         status
     }
 
-    /// Receives into a buffer that is large enough for whatever the cases send, then into the caller's.
+    /// Receives into a buffer that is large enough for all messages of the cases, then into the caller's.
     pub(super) fn receive_roomily(
         &mut self,
         from: Source,

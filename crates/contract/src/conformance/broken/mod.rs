@@ -1,4 +1,4 @@
-//! Fabrics that are wrong on purpose: each has one fault, and the suite must find it.
+//! Fabrics with deliberate faults: each has one, and the suite must find it.
 
 mod contexts;
 mod endpoint;
@@ -55,7 +55,7 @@ enum Fault {
     StaysInTheWorld,
 }
 
-/// Which case must find which fault, and on how many ranks.
+/// The case that must find each fault, and the number of ranks.
 const FOUND_BY: [(Fault, usize, &str); 50] = [
     (Fault::SwapsNeighbours, 2, "order/one-pair"),
     (Fault::SwapsNeighbours, 3, "random/programs-of-blocking-calls"),
@@ -123,7 +123,7 @@ fn each_fault_is_found_by_its_case() {
     }
 }
 
-/// Otherwise it would be the wrapping that is found.
+/// Otherwise the suite would find the wrapper instead of the fault.
 #[test]
 fn without_a_fault_every_case_passes() {
     for case in cases().iter().filter(|case| case.runs_at(3)) {
@@ -131,14 +131,14 @@ fn without_a_fault_every_case_passes() {
     }
 }
 
-/// Sums in the order of each rank are right, only not the same: just that one case may object.
+/// Sums in the order of each rank are correct but not equal: only that one case may object.
 #[test]
 fn the_case_of_equal_bits_is_not_a_second_test_of_sums() {
     let sums = find("reductions/allreduce-of-each-kind").unwrap();
     assert_eq!(passes(Fault::AllreduceInOwnOrder, 4, sums), Ok(()));
 }
 
-/// Returns how many messages this rank sends for a collective.
+/// Returns the number of messages that this rank sends for a collective.
 fn sent(machine: &mut dyn Rank, collective: fn(&mut dyn Rank) -> Result<()>) -> Result<usize> {
     let mut counting = Broken::new(machine, Fault::None);
     collective(&mut counting)?;

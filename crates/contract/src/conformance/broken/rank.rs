@@ -1,4 +1,4 @@
-//! Every call of the contract, with the fault where it belongs.
+//! All calls of the contract, with the fault in the affected one.
 
 use super::Fault;
 use super::fabric::Broken;
@@ -158,7 +158,7 @@ impl Rank for Broken<'_> {
         self.inner.post_send(to, tag, buffer)
     }
 
-    /// With [`Fault::PostsInTheOppositeOrder`], for pairs of receives of one byte.
+    /// Implements [`Fault::PostsInTheOppositeOrder`] for pairs of receives of one byte.
     fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted> {
         self.let_go()?;
         let tag = self.selector(tag);
@@ -243,7 +243,7 @@ impl Rank for Broken<'_> {
         for _ in 0..count + more {
             self.send(to, tag, data)?;
         }
-        // With no message to send, the rank still has to be one.
+        // The rank must exist even if there is no message to send.
         crate::check_rank(to, self.size())
     }
 

@@ -1,4 +1,4 @@
-//! A window as the cases use it: on memory of each kind, and with endpoints instead of ranks.
+//! A window as the cases use it: on memory of each kind, and over endpoints instead of ranks.
 #![allow(unsafe_code)]
 
 use crate::window::OwnMemory;
@@ -7,19 +7,19 @@ use crate::{
     WindowCall, WindowOffer,
 };
 
-/// The number of the window's context, far from those of other cases.
+/// Number of the window's context, which no other case uses.
 const NUMBER: u32 = 21;
-/// The tag of the members' offers, which no fence uses.
+/// Tag of the members' offers, which no fence uses.
 const ADDRESSES: u32 = 100;
 
-/// Which ways to memory are tried.
+/// The kind of memory that is tested.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Manner {
     /// Memory from the fabric, if it has any.
     Allocated,
-    /// Memory that the fabric knows nothing of.
+    /// Memory that the fabric does not know.
     Ordinary,
-    /// The same, by messages alone.
+    /// Memory that the fabric does not know, accessed by messages only.
     Asked,
 }
 
@@ -30,7 +30,7 @@ impl Manner {
 pub(super) struct Lab(RankWindow);
 
 impl Lab {
-    /// Returns a window of all ranks, each with as many zeros. Words at its beginning are aligned.
+    /// Creates a window of all ranks, each with `bytes` zeros. Words at its beginning are aligned.
     pub(super) fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, manner: Manner) -> Result<Lab> {
         let (me, size) = (endpoint.rank(), endpoint.size());
         let memory = OwnMemory::new(endpoint, bytes, manner != Manner::Allocated);
@@ -54,13 +54,13 @@ impl Lab {
         self.0.size()
     }
 
-    /// This member's memory, between fences, or where others leave it alone.
+    /// Returns this member's memory, between fences or while others do not access it.
     pub(super) fn own(&self) -> &[u8] {
-        // SAFETY: the cases see to it that nobody writes there now.
+        // SAFETY: the cases ensure that nobody writes there now.
         unsafe { self.0.own() }
     }
 
-    /// Waits until all members are here, and all their operations are done.
+    /// Waits until all members have arrived, and all their operations are complete.
     pub(super) fn fence<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         self.0.call(endpoint, WindowCall::Fence)
     }
@@ -104,7 +104,7 @@ impl Lab {
         Ok(room)
     }
 
-    /// Updates without waiting for the end.
+    /// Starts an update without waiting for its end.
     pub(super) fn update<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -118,7 +118,7 @@ impl Lab {
         self.update_all(endpoint, target, &update)
     }
 
-    /// The same of several stretches.
+    /// As `update`, for several stretches.
     pub(super) fn update_all<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -165,7 +165,7 @@ impl Lab {
         self.0.call(endpoint, WindowCall::Notify(target, number))
     }
 
-    /// Waits until this member was given a notice so often.
+    /// Waits until this member has received this many notices.
     pub(super) fn wait_for_notice<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -181,7 +181,7 @@ impl Lab {
     }
 }
 
-/// Gives every member's offer to every member.
+/// Exchanges the offers of all members.
 fn tell_all<E: Endpoint>(endpoint: &mut E, own: &WindowOffer) -> Result<Vec<WindowOffer>> {
     let (me, size, context) = (endpoint.rank(), endpoint.size(), 2 * NUMBER + 1);
     for other in (0..size).filter(|&other| other != me) {

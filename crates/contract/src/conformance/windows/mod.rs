@@ -1,4 +1,4 @@
-//! Windows, on every way to the members' memory: those that the fabric has, and messages.
+//! Windows, on every path to the members' memory: those that the fabric has, and messages.
 
 mod lab;
 mod random;
@@ -8,7 +8,7 @@ use super::endpoint_case::EndpointCase;
 use crate::{Action, Arithmetic, Element, Endpoint, Error, Operation, Reduction, Result};
 use lab::{Lab, Manner};
 
-/// All cases.
+/// Returns all cases.
 pub(super) fn cases<E: Endpoint>() -> [EndpointCase<E>; 5] {
     let case = |name, program| EndpointCase { name, program };
     [
@@ -24,10 +24,10 @@ fn sum(element: Element) -> Action {
     Action::Combine(Arithmetic::code(Reduction::new(element, Operation::Sum)))
 }
 
-/// All members add to the same places at once: by atomics, under a lock, and at a place where words are not aligned.
+/// All members add to the same places at once: by atomics, under a lock, and at a place with unaligned words.
 fn updates<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     const ROUNDS: u64 = 40;
-    /// So many bytes of words are updated at once.
+    /// Number of bytes of words that are updated at once.
     const MANY: usize = 4096;
     for manner in Manner::ALL {
         let mut lab = Lab::new(endpoint, 64 + MANY, manner)?;
@@ -50,7 +50,7 @@ fn updates<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             format!("what a member fetched does not rise: {fetched_of_own:?}")
         })?;
         lab.fence(endpoint)?;
-        // Each member was the target of every other as often as of itself, but for a last part of a round.
+        // Each member was the target of every other as often as of itself, except for a last part of a round.
         let shares = (0..size).map(|other| {
             (0..ROUNDS).filter(|&round| (other + round as usize) % size == me).count() as u64
         });
@@ -109,13 +109,13 @@ fn locks<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// A ring in which each member waits for what the one before has put.
+/// A ring in which each member waits for what the previous one has put.
 fn notices<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     for manner in Manner::ALL {
         let mut lab = Lab::new(endpoint, 4096, manner)?;
         let (me, size) = (lab.me(), lab.size());
         for round in 1..=6_u64 {
-            // Both halves in turn: the member after this one has read the other half before it went on.
+            // Both halves in turn: the next member has read the other half before it continued.
             let at = round % 2 * 2048;
             let before = if me == 0 { round - 1 } else { round };
             lab.wait_for_notice(endpoint, 3, before)?;

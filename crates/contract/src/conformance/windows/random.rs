@@ -1,17 +1,17 @@
-//! Random programs of windows beside a model, which does the same to plain vectors.
+//! Random programs with windows, and a model that does the same with plain vectors.
 
 use super::lab::{Lab, Manner};
 use crate::conformance::check::{ensure, expect, fill, mix};
 use crate::{Action, Arithmetic, Element, Endpoint, Operation, Reduction, Result, Stretch, Update};
 
-/// In each member's memory: a part for each other to put to, then words that all add to, bytes of which the largest
-/// stay, and a word to swap.
+/// Each member's memory holds a part for each other member to put to, then words to which all add, bytes of which the
+/// largest stay, and a word to swap.
 const PART: usize = 120;
 const SUMS: usize = 4;
 const LARGEST: usize = 24;
 const PHASES: u64 = 8;
 
-/// Where things lie, for so many members.
+/// The layout for a number of members.
 #[derive(Clone, Copy)]
 struct Layout(usize);
 
@@ -33,7 +33,7 @@ impl Layout {
     }
 }
 
-/// What a member does to another in a phase.
+/// An operation of a member on another in a phase.
 struct Deed {
     target: usize,
     stretches: [Stretch; 2],
@@ -62,7 +62,7 @@ impl Deed {
         Deed { target, stretches, put, word: random(4, SUMS), addend, large }
     }
 
-    /// The same to the model.
+    /// Applies it to the model.
     fn apply(&self, layout: Layout, memory: &mut [u8]) {
         let mut put = &self.put[..];
         for stretch in &self.stretches {
@@ -82,7 +82,7 @@ fn combine(element: Element, operation: Operation) -> Action {
     Action::Combine(Arithmetic::code(Reduction::new(element, operation)))
 }
 
-/// A phase in which all do something to all.
+/// A phase in which all members operate on all.
 fn act<E: Endpoint>(
     (endpoint, lab, layout): (&mut E, &mut Lab, Layout),
     deeds: &[Deed],
@@ -100,7 +100,7 @@ fn act<E: Endpoint>(
     Ok(())
 }
 
-/// Every member tries to swap the word of member `phase`, which all know; says whether this one has done it.
+/// Every member tries to swap the word of member `phase`, which all know. Returns whether this one succeeded.
 fn swap<E: Endpoint>(
     (endpoint, lab, layout): (&mut E, &mut Lab, Layout),
     phase: u64,
@@ -134,7 +134,8 @@ pub(super) fn programs<E: Endpoint>(endpoint: &mut E) -> Result<()> {
                 deed.apply(layout, &mut model[deed.target]);
             }
             lab.fence(endpoint)?;
-            // Who has swapped is seen in the word itself: it is one member's, and this one's only if it was told so.
+            // The word itself shows who has swapped: it holds one member's value, and this one's only if this one
+            // succeeded.
             let word = lab.get(endpoint, swapped, layout.swapped() as u64, 8)?;
             let found = u64::from_ne_bytes(word[..].try_into().expect("a word"));
             expect("the phase of a swapped word", phase, found >> 32)?;
