@@ -1,124 +1,124 @@
-//! What can go wrong between ranks.
+//! Errors of calls between ranks.
 
 /// The result of a call of the contract.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call of the contract failed. Each message names the thing and the place.
+/// The reason why a call of the contract failed. Each message names the thing and the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A destination, source or root that is not a rank of the run.
+    /// A destination, source or root is not a rank of the run.
     #[error("there is no rank {rank}: the run has ranks 0 to {}", size - 1)]
     InvalidRank {
-        /// The rank asked for.
+        /// The requested rank.
         rank: usize,
-        /// How many ranks there are.
+        /// Number of ranks of the run.
         size: usize,
     },
-    /// A tag above the largest.
+    /// A tag is above the largest one.
     #[error("tag {tag} is above the largest tag, {}", crate::Tag::MAX)]
     InvalidTag {
-        /// The tag asked for.
+        /// The requested tag.
         tag: u32,
     },
-    /// A message longer than the buffer it was received into. The message is consumed; the buffer holds its beginning.
+    /// A message is longer than the buffer of its receive. The message is consumed, and the buffer holds its beginning.
     #[error(
         "a message of {message_bytes} bytes from rank {from} with tag {tag} does not fit the receive buffer of {buffer_bytes} bytes"
     )]
     Truncated {
-        /// Who sent it.
+        /// Rank of the sender.
         from: usize,
         /// Its tag.
         tag: u32,
-        /// Its length.
+        /// Length of the message.
         message_bytes: usize,
-        /// The room there was.
+        /// Length of the buffer.
         buffer_bytes: usize,
     },
-    /// Lengths that do not fit together, within one call or between the ranks of a collective.
+    /// Lengths contradict each other, within one call or between the ranks of a collective.
     #[error("{collective}: {what} is {found_bytes} bytes where {expected_bytes} are expected")]
     UnequalCounts {
         /// The collective's name.
         collective: &'static str,
-        /// Which buffer, or which rank's.
+        /// The buffer, or the rank whose buffer it is.
         what: String,
-        /// The length that would fit.
+        /// The correct length.
         expected_bytes: usize,
-        /// The length that was given.
+        /// The given length.
         found_bytes: usize,
     },
     /// The ranks did not all call the same collective with the same root and operation.
     #[error("collectives do not match: {explanation}")]
     MismatchedCollective {
-        /// Who called what.
+        /// The calls of the ranks.
         explanation: String,
     },
-    /// A rank ended or was killed; every call that may depend on it fails.
+    /// A rank ended or was killed. Every call that may depend on it fails.
     #[error("rank {rank} died ({how})")]
     RankDied {
         /// The dead rank.
         rank: usize,
-        /// Its status or signal, as far as known.
+        /// Its status or signal, as far as it is known.
         how: String,
     },
-    /// The run was given up: another rank failed, or the user interrupted it.
+    /// The run was aborted: another rank failed, or the user interrupted it.
     #[error("the run was given up: {why}")]
     Aborted {
-        /// Who or what gave it up.
+        /// Who or what aborted it.
         why: String,
     },
-    /// A wait that nothing can end. Simulated machines and the reference fabric find every circle of waiting ranks. Shared
-    /// memory finds a blocking send to oneself without a posted receive, and a wait for any rank when all others have
-    /// ended; TCP finds a wait for a message of one's own.
+    /// A wait can never end. Simulated machines and the reference fabric detect every circle of waiting ranks. Shared
+    /// memory detects a blocking send to oneself without a posted receive, and a wait for any rank when all others have
+    /// ended. TCP detects a wait for a message of one's own.
     #[error("deadlock: {explanation}")]
     Deadlock {
-        /// Which rank waits for what.
+        /// The waiting ranks, and what they wait for.
         explanation: String,
     },
-    /// Memory that could not be had.
+    /// Memory could not be allocated.
     #[error("no memory for {what} ({bytes} bytes)")]
     OutOfMemory {
-        /// What it was for.
+        /// Purpose of the memory.
         what: String,
-        /// How much.
+        /// Length in bytes.
         bytes: u64,
     },
-    /// An operation on memory that a member of a window does not have.
+    /// An operation addresses memory that a member of a window does not have.
     #[error(
         "{bytes} bytes at offset {offset} do not lie in the window of rank {rank}, which has {window_bytes} bytes"
     )]
     OutOfWindow {
         /// The member, as a rank of the window.
         rank: usize,
-        /// Where the bytes would begin.
+        /// Offset of the bytes.
         offset: u64,
-        /// How many there would be.
+        /// Number of the bytes.
         bytes: u64,
-        /// How many there are.
+        /// Length of the member's memory.
         window_bytes: u64,
     },
-    /// A posted operation that this rank does not know: finished before, or posted by another rank.
+    /// A posted operation is unknown to this rank: it was completed before, or another rank posted it.
     #[error(
         "there is no posted operation with this handle: it was completed before, or belongs to another rank"
     )]
     UnknownRequest,
-    /// Something that this fabric cannot do.
+    /// The fabric does not support an operation.
     #[error("{fabric} cannot {what}")]
     Unsupported {
         /// The fabric's name.
         fabric: String,
-        /// What was asked.
+        /// The operation.
         what: String,
     },
     /// A call to the operating system failed.
     #[error("{what}: {reason}")]
     System {
-        /// What was tried.
+        /// The operation that failed.
         what: String,
-        /// The system's own words.
+        /// The system's message.
         reason: String,
     },
-    /// The program of a rank found something wrong, such as a result that does not check.
+    /// The program of a rank detected an error, such as a wrong result.
     #[error("{0}")]
     Program(String),
 }

@@ -1,28 +1,28 @@
-//! Files that describe something: what is wrong with them, and where.
+//! Errors in files that describe something, with their place.
 
 use std::path::Path;
 
-/// Why a file does not say what it was to say.
+/// The reason why a file is not a valid description.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// The file cannot be read.
     #[error("cannot read the {what} {path}: {reason}")]
     Unreadable {
-        /// What it was to describe.
+        /// The kind of thing that it describes.
         what: &'static str,
         /// The file.
         path: String,
-        /// The system's words.
+        /// The system's message.
         reason: String,
     },
-    /// The file does not describe what it was to describe.
+    /// The content of the file is invalid.
     #[error("{file}, line {line}: {problem}")]
     Invalid {
         /// The file.
         file: String,
         /// The line, counted from 1.
         line: usize,
-        /// The field, what is wrong, and what is allowed.
+        /// The field, the error in it, and the permitted values.
         problem: String,
     },
 }
@@ -44,12 +44,12 @@ pub fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// Returns what a reader of TOML found wrong at byte `at` of `text`: with the line and its key, and with words for what
-/// a type means instead of its name in the program.
+/// Converts an error of the TOML parser at byte `at` of `text`: adds the line and its key, and replaces the names of
+/// types in the program by words.
 pub fn toml_mistake(file: &str, text: &str, at: usize, message: &str) -> FileError {
     let line = line_of(text, at);
     let key = text.lines().nth(line - 1).and_then(|line| line.split_once('='));
-    // A message about a field names it already.
+    // A message about a field already names it.
     let key = key.filter(|_| !message.contains("field `"));
     let key = key.map(|(key, _)| format!("`{}`: ", key.trim())).unwrap_or_default();
     FileError::Invalid { file: file.into(), line, problem: format!("{key}{}", in_words(message)) }

@@ -1,18 +1,18 @@
-//! Messages that stay where their sender has them.
+//! Messages that stay in their sender's memory.
 
-/// A received message that lies in its sender's memory. [`Rank::view`](crate::Rank::view) shows it,
-/// [`Rank::release`](crate::Rank::release) gives it back.
+/// A received message that lies in its sender's memory. [`Rank::view`](crate::Rank::view) reads it, and
+/// [`Rank::release`](crate::Rank::release) returns the memory to the sender.
 #[must_use = "its sender waits until it is released"]
 #[derive(Debug, PartialEq, Eq)]
 pub struct InPlace(u64);
 
 impl InPlace {
-    /// Returns the handle with this number, which a fabric gives to a message in place.
+    /// Creates the handle with this number, which a fabric assigns to an in-place message.
     pub const fn new(number: u64) -> Self {
         InPlace(number)
     }
 
-    /// Returns the number the fabric gave.
+    /// Returns the number that the fabric assigned.
     pub const fn number(&self) -> u64 {
         self.0
     }

@@ -1,11 +1,10 @@
-//! What keeps the operating system away from a rank.
+//! Isolation of a rank from the operating system.
 
-/// A way to keep the operating system from getting between a rank and its deadlines, besides a
-/// [`Priority`](crate::Priority).
+/// A measure that keeps the operating system from delaying a rank, in addition to a [`Priority`](crate::Priority).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
-    /// The rank's memory stays in memory: no page of it is taken away, to be fetched when it is needed.
+    /// The rank's pages are locked in memory: none is evicted and must be fetched again when it is needed.
     LockedMemory,
-    /// The rank stays on its processor. Most fabrics start ranks so; without it the system may move them.
+    /// The rank stays on its processor. Most fabrics start ranks this way; otherwise the system may move them.
     Pinned,
 }

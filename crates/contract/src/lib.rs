@@ -1,16 +1,16 @@
-//! What a program may ask of a message-passing machine, and the record that a run leaves.
+//! The interface of a message-passing machine to its programs, and the record of a run.
 //!
-//! A benchmark is written once against [`Rank`], with blocking calls, and runs unchanged on real processes over
-//! shared memory or TCP, on any MPI, and as a coroutine of a simulated machine in virtual time. The crate therefore
-//! names no fabric, reads no clock and starts no process; it holds
+//! A benchmark is written once against [`Rank`], with blocking calls. It runs unchanged on processes over shared memory
+//! or TCP, on any MPI, and as a coroutine of a simulated machine in virtual time. Therefore the crate names no fabric,
+//! reads no clock and starts no process. It contains
 //!
 //! * the contract itself: [`Rank`], its vocabulary ([`Tag`], [`Source`], [`Time`], [`Buffer`] ...) and its errors;
 //! * [`collective`]: every collective as ordinary code over point-to-point calls, which a fabric may replace;
 //! * [`record`]: the lines of a results file;
 //! * [`conformance`]: the suite that each fabric must pass, and [`reference`](mod@reference), the slow obvious fabric
 //!   that shows that the suite can be passed.
-// Unsafe code is in `memory`, where programs promise that memory lasts, where `member` makes that promise, and in
-// `window`, where members promise it to each other.
+// Unsafe code is in `memory`, where programs promise the lifetime of memory, in `member`, which makes that promise, and
+// in `window`, where members promise it to each other.
 #![deny(unsafe_code)]
 
 mod awaited;

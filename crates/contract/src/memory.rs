@@ -1,8 +1,8 @@
 //! Memory that a message is read from or written to, as a fabric sees it.
 //!
-//! A program lends memory to an [`Endpoint`](crate::Endpoint) for as long as a request is under way. Rust's
-//! borrows cannot say "until that request has ended", so the promise is made once, where a [`Readable`] or
-//! [`Writable`] is made, and everything that is done with one afterwards is safe.
+//! A program lends memory to an [`Endpoint`](crate::Endpoint) while a request is in progress. Rust's borrows cannot
+//! express "until that request has ended". So the promise is made once, where a [`Readable`] or [`Writable`] is
+//! created, and all uses of one are safe.
 #![allow(unsafe_code)]
 
 use std::ops::Range;
@@ -17,25 +17,25 @@ pub struct Readable {
 
 /// Bytes that a fabric writes.
 ///
-/// It is neither `Clone` nor `Copy`: whoever holds it is the only one who writes through it.
+/// It is neither `Clone` nor `Copy`: only its holder writes through it.
 #[derive(Debug)]
 pub struct Writable {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-/// Returns the address of `start`; some address that is not null for an empty memory without one.
+/// Returns the address of `start`, or some non-null address for empty memory without one.
 #[inline(always)]
 fn address(start: *mut u8) -> NonNull<u8> {
     NonNull::new(start).unwrap_or(NonNull::dangling())
 }
 
 impl Readable {
-    /// Returns the `bytes` bytes at `start`, which may be null if there are none.
+    /// Lends the `bytes` bytes at `start`, which may be null if there are none.
     ///
     /// # Safety
-    /// They are initialised, and nobody writes to them, until the request that they are given to has ended, or until a call of the endpoint has failed
-    /// for good.
+    /// They are initialised, and nobody writes to them, until the request that uses them has ended, or until a call of
+    /// the endpoint has failed permanently.
     #[inline(always)]
     pub const unsafe fn new(start: *const u8, bytes: usize) -> Self {
         let start = match NonNull::new(start.cast_mut()) {
@@ -45,18 +45,18 @@ impl Readable {
         Readable { start, bytes }
     }
 
-    /// No bytes.
+    /// Returns memory without any bytes.
     pub const fn empty() -> Self {
         Readable { start: NonNull::dangling(), bytes: 0 }
     }
 
-    /// Returns how many bytes there are.
+    /// Returns the number of bytes.
     #[inline(always)]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns where they are.
+    /// Returns the address of the bytes.
     #[inline(always)]
     pub const fn as_ptr(&self) -> *const u8 {
         self.start.as_ptr()
@@ -65,7 +65,7 @@ impl Readable {
     /// Returns a part of the bytes.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the part is not within them.
     #[inline]
     pub fn part(&self, bytes: Range<usize>) -> Self {
         assert!(bytes.start <= bytes.end && bytes.end <= self.bytes, "{bytes:?} of {}", self.bytes);
@@ -76,43 +76,44 @@ impl Readable {
     /// Returns the bytes. The slice must not outlive the request.
     #[inline(always)]
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: whoever made this promised initialised bytes that nobody writes to while an endpoint uses them.
+        // SAFETY: the creator promised initialised bytes that nobody writes to while an endpoint uses them.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
 
 impl Writable {
-    /// Returns the `bytes` bytes at `start`, which may be null if there are none.
+    /// Lends the `bytes` bytes at `start`, which may be null if there are none.
     ///
     /// # Safety
-    /// They are initialised, and nobody else reads or writes them, until the request that they are given to has ended, or until a call of the endpoint
-    /// has failed for good. Several requests may be given the same memory if the caller accepts that it ends up with any one of the messages.
+    /// They are initialised, and nobody else reads or writes them, until the request that uses them has ended, or until
+    /// a call of the endpoint has failed permanently. Several requests may use the same memory if the caller accepts
+    /// that it ends up with any one of the messages.
     #[inline(always)]
     pub unsafe fn new(start: *mut u8, bytes: usize) -> Self {
         Writable { start: address(start), bytes }
     }
 
-    /// Room for nothing.
+    /// Returns memory without any bytes.
     pub const fn empty() -> Self {
         Writable { start: NonNull::dangling(), bytes: 0 }
     }
 
-    /// Returns how much room there is.
+    /// Returns the number of bytes.
     #[inline(always)]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns where it is.
+    /// Returns the address of the bytes.
     #[inline(always)]
     pub const fn as_mut_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// Returns a part of the room, and the rest is nobody's.
+    /// Returns a part of the room. The rest is no longer used.
     ///
     /// # Panics
-    /// If there is not so much.
+    /// If the part is not within the room.
     #[inline]
     pub fn part(self, bytes: Range<usize>) -> Self {
         assert!(bytes.start <= bytes.end && bytes.end <= self.bytes, "{bytes:?} of {}", self.bytes);
@@ -125,19 +126,18 @@ impl Writable {
     pub fn write(&mut self, offset: usize, data: &[u8]) {
         let kept = data.len().min(self.bytes.saturating_sub(offset));
         if kept > 0 {
-            // SAFETY: `offset + kept` is within the room, which is ours alone by the promise of `new`. `copy`
+            // SAFETY: `offset + kept` is within the room, which nothing else uses by the promise of `new`. `copy`
             // because a rank that sends to itself may send from the memory it receives into.
             unsafe { std::ptr::copy(data.as_ptr(), self.start.as_ptr().add(offset), kept) };
         }
     }
 
-    /// Returns a part of the room, cut to what there is, to read a message into. The slice must not outlive the
-    /// request.
+    /// Returns the part of the room that lies in `range`, for receiving into. The slice must not outlive the request.
     #[inline]
     pub fn part_mut(&mut self, range: Range<usize>) -> &mut [u8] {
         let end = range.end.min(self.bytes);
         let start = range.start.min(end);
-        // SAFETY: `start..end` is within the room, which is ours alone by the promise of `new`.
+        // SAFETY: `start..end` is within the room, which nothing else uses by the promise of `new`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(start), end - start) }
     }
 }

@@ -1,4 +1,4 @@
-//! What selects a message: who sent it, and its tag.
+//! The properties by which a receive selects a message: sender and tag.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use crate::{Error, Result};
 
 /// A label that sender and receiver agree on, from 0 to [`Tag::MAX`].
 ///
-/// The values above are kept for collectives, so that a wildcard receive can never take a collective's message.
+/// Larger values are reserved for collectives, so that a wildcard receive never matches a collective's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag(u32);
 
 /// The rank that a receive takes messages from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Whichever rank sends a matching message first.
+    /// The first rank that sends a matching message.
     Any,
     /// This rank only.
     Rank(usize),
@@ -22,23 +22,23 @@ pub enum Source {
 /// The tags that a receive accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagSelector {
-    /// Every user's tag; never one kept for collectives.
+    /// Every tag of programs; never a reserved one.
     Any,
     /// This tag only.
     Is(Tag),
-    /// Every tag kept for collectives; never a user's. A collective receives with it, and so sees a message of another
-    /// collective instead of waiting for ever. Programs have no use for it.
+    /// Every reserved tag; never a program's. A collective receives with it, so that it sees a message of another
+    /// collective instead of waiting for ever. Programs do not need it.
     AnyReserved,
 }
 
-/// What is known of a message that has arrived.
+/// The properties of an arrived message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The rank that sent it.
+    /// Rank of the sender.
     pub source: usize,
     /// Its tag.
     pub tag: Tag,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub bytes: usize,
 }
 
@@ -46,37 +46,37 @@ impl Tag {
     /// The largest tag that a program may use.
     pub const MAX: u32 = (1 << 31) - 1;
 
-    /// Returns the tag `value`.
+    /// Creates the tag `value`.
     ///
     /// # Panics
-    /// If `value` is above [`Tag::MAX`]; for a value that is not a constant use [`Tag::checked`].
+    /// If `value` is above [`Tag::MAX`]. Use [`Tag::checked`] for a value that is not a constant.
     pub const fn new(value: u32) -> Self {
         assert!(value <= Tag::MAX, "a tag is at most Tag::MAX");
         Tag(value)
     }
 
-    /// Returns the tag `value`, or [`Error::InvalidTag`] above [`Tag::MAX`].
+    /// Creates the tag `value`, or returns [`Error::InvalidTag`] if it is above [`Tag::MAX`].
     pub fn checked(value: u32) -> Result<Self> {
         if value <= Tag::MAX { Ok(Tag(value)) } else { Err(Error::InvalidTag { tag: value }) }
     }
 
-    /// Returns a tag out of reach of user programs, for messages inside a collective. `value` is below 2^20, which
-    /// leaves a fabric that maps tags onto a smaller space some room.
+    /// Creates a tag that user programs cannot use, for messages inside a collective. `value` is below 2^20, so that a
+    /// fabric can map tags onto a smaller space.
     pub(crate) const fn reserved(value: u32) -> Self {
         Tag(value | (Tag::MAX + 1))
     }
 
-    /// Returns the bare number, as a fabric puts it on the wire.
+    /// Returns the raw number, as fabrics transmit it.
     pub const fn value(self) -> u32 {
         self.0
     }
 
-    /// Returns the tag with this bare number, reserved ones included: for fabrics that read it off the wire.
+    /// Creates a tag of its raw number, reserved tags included: for fabrics that receive it.
     pub const fn from_wire(value: u32) -> Self {
         Tag(value)
     }
 
-    /// Returns whether a wildcard may match it.
+    /// Returns whether the tag is reserved: the wildcard of programs never matches it.
     pub const fn is_reserved(self) -> bool {
         self.0 > Tag::MAX
     }

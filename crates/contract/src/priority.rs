@@ -1,25 +1,25 @@
-//! Which of several ranks on one processor runs.
+//! The order in which ranks on one processor run.
 
-/// The urgency of a rank among those that share its processor.
+/// The priority of a rank among those that share its processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priority {
-    /// As the machine shares a processor out by itself: each rank gets its turn.
+    /// The machine's default: each rank gets its share of time.
     #[default]
     TimeShared,
-    /// As POSIX defines SCHED_FIFO: the rank of the highest number runs, as soon as it can and until it waits; those of
-    /// one number follow each other, and all go before those that share their time. From 1, the least urgent, to
+    /// SCHED_FIFO of POSIX: the rank with the highest number runs as soon as it can and until it waits. Ranks with the
+    /// same number follow each other, and all precede time-shared ranks. From 1, the least urgent, to
     /// [`Priority::MAX`].
     Fixed(u8),
 }
 
-/// Whether a rank got the priority that it asked for; what it is measured with goes into the record either way.
+/// Whether a rank got the priority that it requested. The record holds the one that was used in the measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PriorityGranted {
-    /// From now on it has it.
+    /// The rank has the priority from now on.
     Granted,
-    /// It keeps what it had.
+    /// The rank keeps its previous priority.
     Refused {
-        /// Why, and what would help, in words.
+        /// The reason, and what would help, in words.
         why: String,
     },
 }
@@ -28,7 +28,7 @@ impl Priority {
     /// The most urgent fixed priority.
     pub const MAX: u8 = 99;
 
-    /// Returns whether it is one that a rank may ask for.
+    /// Returns whether a rank may request this priority.
     pub const fn is_valid(self) -> bool {
         match self {
             Priority::TimeShared => true,

@@ -1,4 +1,4 @@
-//! The contract: what a rank of a parallel program sees of its machine.
+//! The contract: the machine as a rank of a parallel program sees it.
 
 use collectives::HostMap;
 
@@ -9,9 +9,9 @@ use crate::{
     Work, collective,
 };
 
-/// An operation that was posted and not yet completed. Completing it gives back its buffer.
+/// A posted operation that was not yet completed. Its completion returns the buffer.
 ///
-/// Dropping it gives the buffer up for lost; the operation itself still takes place.
+/// Dropping it loses the buffer; the operation itself still takes place.
 #[must_use = "a posted operation holds its buffer until it is waited for"]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Posted(u64);
@@ -19,145 +19,147 @@ pub struct Posted(u64);
 /// A posted operation that has ended.
 #[derive(Debug)]
 pub struct Completed {
-    /// The buffer that was posted, at its posted length; a received message fills its first `status.bytes` bytes.
+    /// The posted buffer with its posted length. A received message fills its first `status.bytes` bytes.
     pub buffer: Buffer,
-    /// The message: for a send, this rank's own number, the tag and the length.
+    /// Status of the message. For a send it holds this rank's own number, the tag and the length.
     pub status: Status,
-    /// Set if the message is not in the buffer but still where its sender has it ([`Rank::post_receive_in_place`]).
+    /// Set if the message is not in the buffer but still in its sender's memory ([`Rank::post_receive_in_place`]).
     pub in_place: Option<InPlace>,
 }
 
-/// What a test of a posted operation found.
+/// The result of a test of a posted operation.
 #[derive(Debug)]
 pub enum Progress {
-    /// Not yet ended.
+    /// The operation has not ended.
     Pending(Posted),
-    /// Ended.
+    /// The operation has ended.
     Done(Completed),
 }
 
-/// One of the P processes of a parallel program, and all that it may ask of the machine.
+/// One of the P processes of a parallel program, with all operations of the machine.
 ///
-/// Object safe on purpose: a benchmark is compiled once for all fabrics, and one indirect call costs about a
-/// nanosecond. On a simulated machine every call may suspend the caller and let virtual time pass; rank code reads time
+/// The trait is object safe on purpose: a benchmark is compiled once for all fabrics, and one indirect call costs about
+/// a nanosecond. On a simulated machine every call may suspend the caller and let virtual time pass; programs read time
 /// nowhere else.
 ///
 /// # Matching
-/// Messages between two ranks are matched in the order in which they were sent and received, among those whose tags
-/// agree. A receive posted first matches first. A rank may send to itself; a blocking send to itself must find its
-/// receive posted, or be short enough to be buffered (every fabric buffers at least [`EAGER_BYTES`]).
+/// Messages between two ranks match in the order in which they were sent and received, among those whose tags agree. A
+/// receive posted first matches first. A rank may send to itself. A blocking send to itself requires a posted receive,
+/// or a message short enough to be buffered (every fabric buffers at least [`EAGER_BYTES`]).
 ///
 /// # Errors
-/// Every call returns [`Error::RankDied`] or [`Error::Aborted`] when the run cannot go on. A rank that meets an
-/// error returns it from its program; the fabric then ends the run.
+/// Every call returns [`Error::RankDied`] or [`Error::Aborted`] when the run cannot go on. A rank that gets an error
+/// returns it from its program; the fabric then ends the run.
 ///
 /// # Collectives
-/// All ranks must call the same collectives in the same order with the same root, reduction and lengths. Lengths that
-/// contradict each other within a call are refused at once; lengths that differ between ranks give an error on at least
-/// one rank, at the latest in the next barrier, which ends the run, so nobody hangs. Other collectives, roots and
-/// reductions do so wherever the ranks meet at all; [`collective`] says what cannot be found from messages alone. The
-/// provided methods are its algorithms over point-to-point calls; a fabric replaces one where it has something better.
+/// All ranks must call the same collectives in the same order with the same root, reduction and lengths. Contradictory
+/// lengths within a call are refused at once. Lengths that differ between ranks cause an error on at least one rank, at
+/// the latest in the next barrier, which ends the run, so no rank hangs. Different collectives, roots and reductions do
+/// so wherever the ranks meet at all; [`collective`] says what cannot be detected from messages alone. The provided
+/// methods are its algorithms over point-to-point calls; a fabric replaces those for which it has something better.
 pub trait Rank {
-    /// This rank's number, 0 to `size() - 1`.
+    /// Returns this rank's number, 0 to `size() - 1`.
     fn rank(&self) -> usize;
 
-    /// Returns how many ranks the program has.
+    /// Returns the number of ranks.
     fn size(&self) -> usize;
 
-    /// Returns the time on the clock that all ranks share, as well as the machine allows.
+    /// Returns the time on the clock that all ranks share, as accurately as the machine allows.
     fn now(&self) -> Time;
 
-    /// Returns how far that clock can be trusted.
+    /// Returns the accuracy of that clock.
     fn clock(&self) -> ClockQuality;
 
-    /// Waits until `now() >= time`; on a real machine as exactly as it can.
+    /// Waits until `now() >= time`, as precisely as the machine allows.
     fn wait_until(&mut self, time: Time);
 
-    /// Does `body`, which is as much computing as `work` says.
+    /// Runs `body`, which computes as much as `work` says.
     ///
-    /// A real machine runs `body`. A simulated one lets the time pass that it takes for `work`, and runs
-    /// `body` only when results are checked.
+    /// A real machine runs `body`. A simulated one lets as much time pass as `work` takes, and runs `body` only if
+    /// results are checked.
     fn compute(&mut self, work: Work, body: &mut dyn FnMut());
 
-    /// Returns whether every rank can run at the same time. Where not, no rank should spin for another.
+    /// Returns whether every rank can run at the same time. If not, no rank should spin for another.
     fn every_rank_has_a_processor(&self) -> bool;
 
-    /// Returns the processor that this rank is bound to, if it is bound to one.
+    /// Returns the processor that this rank is bound to, if it is bound to exactly one.
     fn processor(&self) -> Option<usize>;
 
-    /// Asks for a priority among the ranks that share this rank's processor, from now on.
+    /// Requests a priority among the ranks that share this rank's processor, from now on.
     ///
-    /// For programs that are measured with and without priorities; a fabric that has none says so, and nothing changes.
+    /// For programs that are measured with and without priorities. A fabric without priorities refuses, and nothing
+    /// changes.
     fn set_priority(&mut self, _priority: Priority) -> PriorityGranted {
         PriorityGranted::Refused { why: "this fabric has no priorities".into() }
     }
 
-    /// Switches a way to keep the operating system out of the way on or off; where that cannot be, says why,
+    /// Switches one kind of isolation from the operating system on or off. If that is impossible, returns the reason,
     /// and nothing changes.
     fn isolate(&mut self, _isolation: Isolation, _on: bool) -> std::result::Result<(), String> {
         Err("this fabric leaves that to the system".into())
     }
 
-    /// Returns what the system has counted so far of what takes this rank's processor from it: interrupts by their
-    /// source, switches to other programs, and more, each with its name; nothing where that cannot be known. Reading
-    /// takes tens of microseconds.
+    /// Returns the system's counts so far of events that take this rank's processor from it: interrupts by their
+    /// source, switches to other programs, and more, each with its name; empty if they are not available. Reading takes
+    /// tens of microseconds.
     fn system_counts(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
 
-    /// Returns what carries the messages, for the record of the run.
+    /// Returns the description of the fabric for the record of the run.
     fn describe(&self) -> FabricDescription;
 
-    /// Memory that all ranks share, where the machine has it.
+    /// Returns memory that all ranks share, if the machine has it.
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         None
     }
 
-    /// Divides the ranks: those that give the same `colour` become a [`Context`] of their own, in the order
-    /// of their keys, and of their ranks where keys are equal. A rank that gives no colour gets none. All
-    /// ranks call it, as a collective.
+    /// Divides the ranks: those with the same `colour` form a [`Context`] of their own, in the order of their keys, and
+    /// of their ranks if keys are equal. A rank without a colour gets no context. All ranks must call it, as a
+    /// collective.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the fabric has no contexts.
+    /// [`Error::Unsupported`] if the fabric has no contexts.
     fn split(&mut self, _colour: Option<u32>, _key: i64) -> Result<Option<Context>> {
         let fabric = self.describe().name;
         Err(Error::Unsupported { fabric, what: "make contexts".into() })
     }
 
-    /// This process as a rank of a context that it has made: numbers of ranks, messages and collectives are
-    /// the context's. Operations that were posted within a context are completed within it.
+    /// Returns this process as a rank of a context that it has created: numbers of ranks, messages and collectives are
+    /// the context's. Operations posted within a context must be completed within it.
     ///
     /// # Panics
-    /// If the fabric has no contexts, so that nobody can have made one.
+    /// If the fabric has no contexts, so that nobody can have created one.
     fn within<'a>(&'a mut self, _context: &Context) -> Box<dyn Rank + 'a> {
         unreachable!("a fabric without contexts was given one")
     }
 
-    /// Makes this a rank of another context, which it has made, until it is made one of the old context again. Returns the
-    /// old one. The same as [`within`](Rank::within), without an allocation.
+    /// Makes this a rank of another context, which it has created, until it re-enters the old one. Returns the old
+    /// context. Equivalent to [`within`](Rank::within), without an allocation.
     ///
     /// # Panics
-    /// If the fabric has no contexts, so that nobody can have made one.
+    /// If the fabric has no contexts, so that nobody can have created one.
     fn enter(&mut self, _context: Context) -> Context {
         unreachable!("a fabric without contexts was given one")
     }
 
-    /// Gives up a context, as all its members do in the end.
+    /// Closes a context. Every member calls this in the end.
     fn close(&mut self, _context: Context) -> Result<()> {
         Ok(())
     }
 
-    /// Opens a window on `bytes` bytes of this rank, zeros at first, which all ranks read, write and update without its
-    /// taking part, as far as the fabric allows. Each rank chooses its own length. All ranks call it, as a collective.
+    /// Opens a window on `bytes` bytes of this rank, initially zeros, which all ranks read, write and update without
+    /// its participation, as far as the fabric allows. Each rank chooses its own length. All ranks must call it, as a
+    /// collective.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the fabric has no contexts.
+    /// [`Error::Unsupported`] if the fabric has no contexts.
     fn open_window(&mut self, _bytes: usize) -> Result<RankWindow> {
         let fabric = self.describe().name;
         Err(Error::Unsupported { fabric, what: "open windows".into() })
     }
 
-    /// Carries out a call of a window, all of which are methods of [`RankWindow`].
+    /// Carries out a call of a window. The methods of [`RankWindow`] make all such calls.
     ///
     /// # Panics
     /// If the fabric has no windows, so that nobody can have opened one.
@@ -165,21 +167,21 @@ pub trait Rank {
         unreachable!("a fabric without windows was given one")
     }
 
-    /// Closes a window, as all its ranks do in the end: a collective. Waits until nobody uses it any more.
+    /// Closes a window: a collective of all its ranks. Waits until nobody uses it any more.
     fn close_window(&mut self, _window: RankWindow) -> Result<()> {
         Ok(())
     }
 
-    /// Sends `data` to rank `to`; returns when `data` may be changed again.
+    /// Sends `data` to rank `to`, and returns when `data` may be changed again.
     fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()>;
 
     /// Receives a matching message into the beginning of `buffer`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] where the message is longer than `buffer`.
+    /// [`Error::Truncated`] if the message is longer than `buffer`.
     fn receive(&mut self, from: Source, tag: TagSelector, buffer: &mut [u8]) -> Result<Status>;
 
-    /// Sends and receives at once: neither waits for the other.
+    /// Sends and receives at the same time.
     fn send_receive(
         &mut self,
         to: usize,
@@ -196,10 +198,9 @@ pub trait Rank {
     /// Starts to receive a matching message into `buffer`.
     fn post_receive(&mut self, from: Source, tag: TagSelector, buffer: Buffer) -> Result<Posted>;
 
-    /// As [`post_receive`](Rank::post_receive), for a message that is read once: where the fabric can, the
-    /// message stays in its sender's memory, so that whoever reads it ([`view`](Rank::view)) does all the
-    /// moving there is. The send ends only when the message is [released](Rank::release). Elsewhere it comes
-    /// into `buffer`, as ever.
+    /// As [`post_receive`](Rank::post_receive), for a message that is read once. If the fabric can, the message stays
+    /// in its sender's memory, so that reading it ([`view`](Rank::view)) is the only data movement. The send ends only
+    /// when the message is [released](Rank::release). Otherwise the message arrives in `buffer` as usual.
     fn post_receive_in_place(
         &mut self,
         from: Source,
@@ -209,7 +210,7 @@ pub trait Rank {
         self.post_receive(from, tag, buffer)
     }
 
-    /// Returns the bytes of a received message, wherever they are.
+    /// Returns the bytes of a received message, wherever they lie.
     ///
     /// # Panics
     /// If the message was not received by this rank.
@@ -217,19 +218,19 @@ pub trait Rank {
         &message.buffer[..message.status.bytes]
     }
 
-    /// Is done with a received message: its buffer is free again, and if it was received in place, so is its sender's.
+    /// Releases a received message: its buffer is free again, and if it was received in place, so is its sender's.
     fn release(&mut self, message: Completed) -> Result<Buffer> {
         Ok(message.buffer)
     }
 
-    /// Waits for a posted operation to end. If it ends with an error, its buffer is lost.
+    /// Waits for a posted operation to end. After an error its buffer is lost.
     fn wait(&mut self, posted: Posted) -> Result<Completed>;
 
-    /// Asks whether a posted operation has ended, without waiting. On a simulated machine asking takes time.
+    /// Tests whether a posted operation has ended, without waiting. On a simulated machine a test takes time.
     fn test(&mut self, posted: Posted) -> Result<Progress>;
 
-    /// Waits until one of `posted` ends; takes it out and gives the place it stood at, with its completion. One that
-    /// ends with an error is taken out too.
+    /// Waits until one of `posted` ends. Removes it, and returns its index and its completion. One that ends with an
+    /// error is removed too.
     ///
     /// # Panics
     /// If `posted` is empty.
@@ -253,10 +254,10 @@ pub trait Rank {
         }
     }
 
-    /// Asks whether a matching message has arrived, without receiving it. On a simulated machine asking takes time.
+    /// Tests whether a matching message has arrived, without receiving it. On a simulated machine a test takes time.
     fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>>;
 
-    /// Sends `data` `count` times to rank `to`, as many at once as the fabric can have under way.
+    /// Sends `data` `count` times to rank `to`, with as many sends in progress as the fabric allows.
     fn send_window(&mut self, to: usize, tag: Tag, data: &[u8], count: usize) -> Result<()> {
         for _ in 0..count {
             self.send(to, tag, data)?;
@@ -264,8 +265,8 @@ pub trait Rank {
         Ok(())
     }
 
-    /// Receives `count` messages into the same `buffer`, each over the one before, with all receives posted at the
-    /// beginning where the fabric gains by it. What `buffer` holds at the end is one of the messages.
+    /// Receives `count` messages into the same `buffer`. All receives are posted at the beginning if that is faster on
+    /// the fabric. In the end `buffer` holds one of the messages.
     fn receive_window(
         &mut self,
         from: Source,
@@ -279,16 +280,16 @@ pub trait Rank {
         Ok(())
     }
 
-    /// An algorithm of a collective over messages begins (`true`) or ends. For fabrics on which a library's messages cost other
-    /// than a program's.
+    /// Marks the beginning (`true`) or the end of a collective's algorithm over messages. For fabrics on which messages
+    /// of a library have another cost than those of a program.
     fn mark_algorithm(&mut self, _begins: bool) {}
 
-    /// Returns which ranks share a host, where the fabric knows and goes a shorter way between them.
+    /// Returns which ranks share a host, if the fabric knows and has a faster path between them.
     fn hosts(&self) -> Option<&HostMap> {
         None
     }
 
-    /// Waits until every rank has come here.
+    /// Waits until every rank has reached the barrier.
     fn barrier(&mut self) -> Result<()> {
         collective::barrier(self)
     }
@@ -298,30 +299,30 @@ pub trait Rank {
         collective::broadcast(self, None, root, buffer)
     }
 
-    /// Gives block r of `send` at rank `root` to rank r's `receive`. `send` holds `size()` blocks of the length of
-    /// `receive` at the root, and is ignored (so may be empty) elsewhere.
+    /// Copies block r of `send` at rank `root` to rank r's `receive`. At the root `send` holds `size()` blocks of the
+    /// length of `receive`; elsewhere it is ignored and may be empty.
     fn scatter(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::scatter(self, None, root, send, receive)
     }
 
-    /// Puts `send` of rank r into block r of `receive` at rank `root`. `receive` holds `size()` blocks of the length of
-    /// `send` at the root, and is ignored (so may be empty) elsewhere.
+    /// Copies `send` of rank r to block r of `receive` at rank `root`. At the root `receive` holds `size()` blocks of
+    /// the length of `send`; elsewhere it is ignored and may be empty.
     fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::gather(self, None, root, send, receive)
     }
 
-    /// Puts `send` of rank r into block r of `receive` of every rank; `receive` holds `size()` blocks.
+    /// Copies `send` of rank r to block r of `receive` at every rank. `receive` holds `size()` blocks.
     fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::allgather(self, None, send, receive)
     }
 
-    /// Copies block r of rank r's `buffer` into block r of every rank's; `buffer` holds `size()` blocks.
+    /// Copies block r of rank r's `buffer` to block r of every rank's `buffer`, which holds `size()` blocks.
     fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
         collective::allgather_in_place(self, buffer)
     }
 
-    /// Combines `send` of all ranks into `receive` at rank `root`, where it has the length of `send`; elsewhere
-    /// `receive` is ignored (so may be empty).
+    /// Combines `send` of all ranks into `receive` at rank `root`, where it has the length of `send`. Elsewhere
+    /// `receive` is ignored and may be empty.
     fn reduce(
         &mut self,
         root: usize,
@@ -332,34 +333,34 @@ pub trait Rank {
         collective::reduce(self, None, root, reduction, send, receive)
     }
 
-    /// Combines `send` of all ranks into `receive` of all ranks: the same bits on each.
+    /// Combines `send` of all ranks into `receive` of all ranks, with the same bits on each.
     fn allreduce(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::allreduce(self, None, reduction, send, receive)
     }
 
-    /// Gives block r of `send` of rank s to rank r, as block s of its `receive`. Both hold `size()` blocks.
+    /// Copies block r of rank s's `send` to block s of rank r's `receive`. Both hold `size()` blocks.
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::all_to_all(self, None, send, receive)
     }
 }
 
-/// Messages up to this many bytes are buffered by every fabric: a blocking send of one returns even if no receive is
-/// posted yet (as long as not too many are under way). Longer ones may wait for their receive.
+/// Length up to which every fabric buffers messages: a blocking send of one returns even without a posted receive
+/// (unless too many are in progress). Longer ones may wait for their receive.
 pub const EAGER_BYTES: usize = 1024;
 
 impl Posted {
-    /// Returns the handle with this number; a fabric counts its posted operations from zero up.
+    /// Creates the handle with this number; a fabric numbers its posted operations from zero.
     pub const fn new(number: u64) -> Self {
         Posted(number)
     }
 
-    /// Returns the number the fabric gave.
+    /// Returns the number that the fabric assigned.
     pub const fn number(&self) -> u64 {
         self.0
     }
 }
 
-/// Refuses a rank that the run does not have.
+/// Fails if the run has no such rank.
 pub fn check_rank(rank: usize, size: usize) -> Result<()> {
     if rank < size { Ok(()) } else { Err(Error::InvalidRank { rank, size }) }
 }

@@ -1,17 +1,17 @@
-//! What every fabric over a real clock does with it.
+//! Operations common to all fabrics over a real clock.
 
 use std::time::Duration;
 
 use crate::{Time, TimeSpan};
 
-/// Below this distance a wait for a point in time looks at the clock without pause: the system's timers are no more exact
-/// than this.
+/// Distance below which a wait for a point in time reads the clock continuously: the system's timers are not more
+/// precise than this.
 const SPIN_PS: u64 = 200_000_000;
 const PS_PER_NS: u64 = 1_000;
-/// A clock steps at least once in so many readings, or by less than anybody could see.
+/// Number of readings in which a clock steps at least once, or by less than anybody could detect.
 const READINGS: usize = 200;
 
-/// Waits until `now` gives `time` or later, as exactly as a process can.
+/// Waits until `now` returns `time` or later, as precisely as a process can.
 pub fn wait_until(now: impl Fn() -> Time, time: Time) {
     loop {
         let left = time.signed_ps_since(now());
@@ -26,7 +26,7 @@ pub fn wait_until(now: impl Fn() -> Time, time: Time) {
     }
 }
 
-/// Returns the smallest step of the clock that `now` reads; none if it does not move over many readings.
+/// Returns the smallest step of the clock that `now` reads, or `None` if it does not advance over many readings.
 pub fn smallest_step(now: impl Fn() -> Time) -> Option<TimeSpan> {
     let mut last = now();
     let steps = (0..READINGS).filter_map(|_| {

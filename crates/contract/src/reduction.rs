@@ -1,4 +1,4 @@
-//! How the elements of several ranks are combined into one.
+//! Reductions: the combination of the elements of several ranks.
 
 use crate::{Error, Result};
 
@@ -19,16 +19,16 @@ pub enum Element {
     F64,
 }
 
-/// How two elements become one. All are commutative; sums and products of integers wrap.
+/// The operation on two elements. All are commutative; sums and products of integers wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// The sum.
     Sum,
     /// The product.
     Product,
-    /// The smaller; of a number and a not-a-number, the number.
+    /// The smaller one; of a number and a NaN, the number.
     Minimum,
-    /// The larger; of a number and a not-a-number, the number.
+    /// The larger one; of a number and a NaN, the number.
     Maximum,
 }
 
@@ -37,7 +37,7 @@ pub enum Operation {
 pub struct Reduction {
     /// The type of the elements.
     pub element: Element,
-    /// How two become one.
+    /// The operation on two elements.
     pub operation: Operation,
 }
 
@@ -76,7 +76,7 @@ impl Reduction {
     /// Combines `operand` into `accumulator`, element by element. Neither need be aligned.
     ///
     /// # Errors
-    /// [`Error::UnequalCounts`] where the lengths differ or are no whole number of elements.
+    /// [`Error::UnequalCounts`] if the lengths differ or are not a whole number of elements.
     pub fn combine(self, accumulator: &mut [u8], operand: &[u8]) -> Result<()> {
         let unequal = |what: &str, expected_bytes, found_bytes| {
             Err(Error::UnequalCounts {
@@ -109,7 +109,7 @@ impl Reduction {
     }
 }
 
-/// Applies `f` to each pair; byte arrays make unaligned loads and stores, which the compiler still turns into vectors.
+/// Applies `f` to each pair. Byte arrays make unaligned loads and stores, which the compiler still vectorises.
 fn pairwise<T, const N: usize>(accumulator: &mut [u8], operand: &[u8], f: impl Fn(T, T) -> T)
 where
     T: bytemuck::Pod,

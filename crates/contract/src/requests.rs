@@ -1,14 +1,14 @@
-//! The buffers of posted operations, kept until these end.
+//! The buffers of posted operations.
 
 use crate::endpoint::Request;
 use crate::{Buffer, Error, Posted, Result};
 
-// A handle from the top: 20 bits of rank, 24 of generation, 20 of request.
+// Bits of a handle from the top: 20 of rank, 24 of generation, 20 of request.
 const REQUEST_BITS: u32 = 20;
 const GENERATION_BITS: u32 = 24;
 const RANK_MASK: u64 = (1 << 20) - 1;
 
-/// Buffers by the number of their request. Requests are small numbers that are used again, so a table serves.
+/// Buffers by the number of their request. Requests are small numbers that are reused, so a table suffices.
 #[derive(Debug)]
 pub(crate) struct RequestTable {
     rank: u64,
@@ -17,7 +17,7 @@ pub(crate) struct RequestTable {
 
 #[derive(Debug, Default)]
 struct Place {
-    /// Counts the uses of this place, so that a handle of an earlier use is known for what it is.
+    /// Counts the uses of this place, so that a handle of an earlier use is recognised.
     generation: u32,
     buffer: Option<Buffer>,
 }
@@ -32,7 +32,7 @@ impl RequestTable {
         self.places.iter().all(|place| place.buffer.is_none())
     }
 
-    /// Keeps the buffer of a request, and gives a handle.
+    /// Keeps the buffer of a request, and returns a handle.
     pub(crate) fn keep(&mut self, request: Request, buffer: Buffer) -> Posted {
         let index = request.index();
         if self.places.len() <= index {
@@ -50,7 +50,7 @@ impl RequestTable {
         Posted::new(high << REQUEST_BITS | index as u64)
     }
 
-    /// Returns the request behind a handle.
+    /// Returns the request of a handle.
     ///
     /// # Errors
     /// [`Error::UnknownRequest`].
@@ -64,7 +64,7 @@ impl RequestTable {
         }
     }
 
-    /// Takes the buffer of an operation that has ended.
+    /// Removes and returns the buffer of an operation that has ended.
     ///
     /// # Errors
     /// [`Error::UnknownRequest`].

@@ -1,4 +1,4 @@
-//! Points in time and lengths of time, in integer picoseconds on every fabric.
+//! Points in time and time spans, in integer picoseconds on every fabric.
 
 use std::ops::{Add, AddAssign, Sub};
 
@@ -12,17 +12,17 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
-/// A length of time in picoseconds, never negative.
+/// A time span in picoseconds, never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeSpan(u64);
 
-/// How far a fabric's clock can be trusted.
+/// The accuracy of a fabric's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockQuality {
-    /// The smallest step that `now()` can show.
+    /// Smallest step that `now()` can show.
     pub resolution: TimeSpan,
-    /// How far the clocks of two ranks may stand apart; zero where they read one clock. A one-way time below this
-    /// means nothing.
+    /// Maximum difference between the clocks of two ranks; zero if they read one clock. A one-way time below this has
+    /// no meaning.
     pub uncertainty: TimeSpan,
 }
 
@@ -35,12 +35,12 @@ impl Time {
         Time(ps)
     }
 
-    /// Picoseconds since the epoch.
+    /// Returns the picoseconds since the epoch.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Returns the time passed since `earlier`; zero if `earlier` is later, as it may be by the clocks of two hosts.
+    /// Returns the time passed since `earlier`, or zero if `earlier` is later, which the clocks of two hosts may cause.
     pub const fn since(self, earlier: Time) -> TimeSpan {
         TimeSpan(self.0.saturating_sub(earlier.0))
     }
@@ -52,50 +52,50 @@ impl Time {
 }
 
 impl TimeSpan {
-    /// No time at all.
+    /// The empty time span.
     pub const ZERO: TimeSpan = TimeSpan(0);
 
-    /// `ps` picoseconds.
+    /// Creates a span of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         TimeSpan(ps)
     }
 
-    /// `ns` nanoseconds.
+    /// Creates a span of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         TimeSpan(ns * PS_PER_NS)
     }
 
-    /// `us` microseconds.
+    /// Creates a span of `us` microseconds.
     pub const fn from_us(us: u64) -> Self {
         TimeSpan(us * PS_PER_US)
     }
 
-    /// `s` seconds, rounded to the picosecond; zero where `s` is negative or not a number.
+    /// Creates a span of `s` seconds, rounded to the picosecond; zero if `s` is negative or not a number.
     pub fn from_s(s: f64) -> Self {
         TimeSpan((s * PS_PER_S as f64).round() as u64)
     }
 
-    /// In picoseconds.
+    /// Returns the span in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// In nanoseconds.
+    /// Returns the span in nanoseconds.
     pub fn as_ns(self) -> f64 {
         self.0 as f64 / PS_PER_NS as f64
     }
 
-    /// In microseconds.
+    /// Returns the span in microseconds.
     pub fn as_us(self) -> f64 {
         self.0 as f64 / PS_PER_US as f64
     }
 
-    /// In seconds.
+    /// Returns the span in seconds.
     pub fn as_s(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// `count` times as long.
+    /// Returns a span `count` times as long.
     pub const fn times(self, count: u64) -> Self {
         TimeSpan(self.0.saturating_mul(count))
     }
@@ -126,7 +126,7 @@ impl Add for TimeSpan {
 impl Sub for TimeSpan {
     type Output = TimeSpan;
 
-    /// Zero where `other` is the longer.
+    /// Zero if `other` is longer.
     fn sub(self, other: TimeSpan) -> TimeSpan {
         TimeSpan(self.0.saturating_sub(other.0))
     }

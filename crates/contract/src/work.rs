@@ -1,8 +1,8 @@
-//! Computation, as a simulated machine has to know it.
+//! Computation, as a simulated machine must know it.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of work a computation is; a machine file gives a rate for each.
+/// The kind of work of a computation; a machine file gives a rate for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkKind {
@@ -10,7 +10,7 @@ pub enum WorkKind {
     FloatingPoint,
     /// Operations of a fast Fourier transform, counted as 5 N log2 N.
     Fft,
-    /// Bytes read and written again elsewhere in order.
+    /// Bytes read and written in order to another place.
     CopyBytes,
     /// Bytes of a matrix transposed in memory (a corner turn).
     CornerTurnBytes,
@@ -53,19 +53,19 @@ impl WorkKind {
 pub struct Work {
     /// Its kind.
     pub kind: WorkKind,
-    /// How much at a time: operations or bytes, as the kind says.
+    /// Amount each time: operations or bytes, as the kind says.
     pub amount: u64,
-    /// How many times: many short copies take longer than one of all their bytes.
+    /// Number of repetitions: many short copies take longer than one of all their bytes.
     pub times: u64,
 }
 
 impl Work {
-    /// `amount` operations or bytes of `kind`.
+    /// Creates work of `amount` operations or bytes of `kind`.
     pub const fn new(kind: WorkKind, amount: u64) -> Self {
         Work { kind, amount, times: 1 }
     }
 
-    /// The same, `times` times over, each with its own beginning.
+    /// Returns the same work repeated `times` times, each with its own start-up.
     pub const fn repeated(self, times: u64) -> Self {
         Work { times, ..self }
     }

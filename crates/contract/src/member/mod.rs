@@ -16,20 +16,20 @@ use crate::{
     Time, WindowCall, Work, Writable, collective,
 };
 
-/// A process that is one rank of a run: an endpoint, and what a program has posted to it.
+/// A process that is one rank of a run: an endpoint, and the operations that a program has posted to it.
 ///
-/// Programs see it through [`world`](Process::world), a [`Rank`] of the context of all ranks.
+/// Programs access it through [`world`](Process::world), a [`Rank`] of the context of all ranks.
 pub struct Process<E: Endpoint> {
     endpoint: E,
     world: Context,
     posted: RequestTable,
     numbers: ContextNumbers,
-    /// The requests that `wait_any` waits for: kept, so that a wait allocates nothing.
+    /// The requests that `wait_any` waits for, kept so that a wait allocates nothing.
     waited_for: Vec<Request>,
 }
 
 impl<E: Endpoint> Process<E> {
-    /// Returns the process with this endpoint.
+    /// Creates the process with this endpoint.
     pub fn new(endpoint: E) -> Self {
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Process {
@@ -41,18 +41,18 @@ impl<E: Endpoint> Process<E> {
         }
     }
 
-    /// This process as a rank of the context of all ranks.
+    /// Returns this process as a rank of the context of all ranks.
     pub fn world(&mut self) -> Member<'_, E> {
         let context = self.world.clone();
         Member { process: self, context }
     }
 
-    /// Returns the endpoint itself.
+    /// Returns the endpoint.
     pub fn endpoint(&self) -> &E {
         &self.endpoint
     }
 
-    /// Returns the endpoint itself, to change.
+    /// Returns the endpoint mutably.
     pub fn endpoint_mut(&mut self) -> &mut E {
         &mut self.endpoint
     }
@@ -60,13 +60,13 @@ impl<E: Endpoint> Process<E> {
     /// Returns the endpoint alone, for another face.
     ///
     /// # Panics
-    /// If an operation that was posted has not been completed: the endpoint works on its buffer.
+    /// If a posted operation has not been completed: the endpoint uses its buffer.
     pub fn into_endpoint(self) -> E {
         assert!(self.posted.is_empty(), "operations are under way");
         self.endpoint
     }
 
-    /// Ends this rank's part of the run, and gives the status that the process should exit with.
+    /// Ends this rank's part of the run, and returns the status that the process should exit with.
     pub fn finish(self, outcome: Result<()>) -> i32 {
         self.endpoint.finish(outcome)
     }
@@ -78,8 +78,8 @@ pub struct Member<'a, E: Endpoint> {
     context: Context,
 }
 
-/// Returns how a tag travels: those kept for collectives in a context of their own, where no wildcard of a program
-/// reaches them.
+/// Returns the context in which a tag travels. Tags reserved for collectives have a context of their own, which no
+/// wildcard of a program matches.
 #[inline]
 fn context_of(context: &Context, tag: Tag) -> u32 {
     if tag.is_reserved() { context.of_collectives() } else { context.of_programs() }
@@ -100,7 +100,7 @@ impl<E: Endpoint> Member<'_, E> {
         Ok(Selector { context, source, tag })
     }
 
-    /// Returns what the contract says of a message; one that did not fit is an error.
+    /// Converts an envelope to the contract's status. Truncation is an error.
     #[inline]
     fn status(&self, envelope: Envelope) -> Result<Status> {
         let source = self.context.own_rank(envelope.source as usize);
@@ -115,7 +115,7 @@ impl<E: Endpoint> Member<'_, E> {
         Ok(Status { source, tag: Tag::from_wire(envelope.tag), bytes: envelope.bytes })
     }
 
-    /// Ends a request that is done, and gives its buffer back.
+    /// Ends a request that is done, and returns its buffer.
     fn complete(&mut self, posted: Posted, request: Request) -> Result<Completed> {
         let endpoint = &mut self.process.endpoint;
         let outcome = endpoint.outcome(request);
@@ -145,7 +145,7 @@ impl<E: Endpoint> Member<'_, E> {
         Ok(self.process.posted.keep(request, buffer))
     }
 
-    /// Asks the fabric to carry out a collective, if the lengths of the call agree with each other.
+    /// Lets the fabric carry out a collective, if the lengths of the call agree with each other.
     #[inline]
     fn native(&mut self, sound: bool, call: CollectiveCall<'_>) -> Option<Result<()>> {
         if !sound {
@@ -154,7 +154,7 @@ impl<E: Endpoint> Member<'_, E> {
         self.process.endpoint.collective(self.context.place(), call, &mut |_| {})
     }
 
-    /// The same for a reduction.
+    /// As `native`, for a reduction.
     fn native_reduction(
         &mut self,
         sound: bool,
@@ -163,7 +163,7 @@ impl<E: Endpoint> Member<'_, E> {
     ) -> Option<Result<()>> {
         let mut failed = None;
         let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
-            // SAFETY: the fabric gives places of as many bytes, of which only right and result may be the same.
+            // SAFETY: the fabric passes places of as many bytes, of which only right and result may be the same.
             #[allow(unsafe_code)]
             let (left, result) = unsafe {
                 if right != result.cast_const() {
@@ -185,7 +185,7 @@ impl<E: Endpoint> Member<'_, E> {
     }
 }
 
-/// Memory of a call that returns only when the fabric is done with it.
+/// Lends memory to a call that returns only when the fabric no longer uses it.
 #[allow(unsafe_code)]
 fn lend(data: &[u8]) -> Readable {
     // SAFETY: used for collectives only, which an endpoint carries out before it returns; the slice is
@@ -193,7 +193,7 @@ fn lend(data: &[u8]) -> Readable {
     unsafe { Readable::new(data.as_ptr(), data.len()) }
 }
 
-/// The same, to be written.
+/// As `lend`, for writing.
 #[allow(unsafe_code)]
 fn lend_mut(room: &mut [u8]) -> Writable {
     // SAFETY: as above.

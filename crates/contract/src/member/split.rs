@@ -1,8 +1,8 @@
-//! Making a context: the members tell each other what they give for it.
+//! Creation of a context: the members exchange their parts of it.
 
 use super::*;
 
-/// What a member gives for a context to come.
+/// A member's part of a new context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Share {
     number: u32,

@@ -1,4 +1,4 @@
-//! Opening a window: the ranks tell each other where their memory is.
+//! Opening of a window: the ranks exchange the places of their memory.
 
 use super::*;
 use crate::window::OwnMemory;

@@ -1,4 +1,4 @@
-//! Where and how a run was made.
+//! Place and conditions of a run.
 
 use std::collections::BTreeMap;
 
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use super::{FabricDescription, SCHEMA_VERSION};
 
-/// The machine and the state it was in.
+/// The machine and its state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// The host's name.
     pub host: String,
     /// The processor's model name.
     pub processor: String,
-    /// How many processors the run may use.
+    /// Number of processors that the run may use.
     pub processors_available: usize,
     /// Caches, one entry a level: name and size.
     pub caches: Vec<String>,
-    /// Memory in bytes.
+    /// Length of the memory in bytes.
     pub memory_bytes: u64,
     /// The operating system's name and release.
     pub kernel: String,
     /// The kernel's clock source.
     pub clock_source: String,
-    /// The frequency governor, or why it is not known.
+    /// Frequency governor, or the reason why it is unknown.
     pub governor: String,
-    /// The hypervisor or container, if one shows.
+    /// Hypervisor or container, if one is detected.
     pub virtualisation: String,
     /// The load average over a minute before the run.
     pub load_before: Option<f64>,
-    /// Anything else worth keeping, by name.
+    /// Other properties, by name.
     pub other: BTreeMap<String, String>,
 }
 
@@ -40,30 +40,31 @@ pub struct RunHeader {
     pub schema_version: u32,
     /// The version of Cornerstone that wrote it.
     pub cornerstone_version: String,
-    /// The revision it was built from, with `-dirty` if the tree was changed; `unknown` outside a checkout.
+    /// Revision from which it was built, with `-dirty` if the tree was changed; `unknown` outside a checkout.
     pub revision: String,
     /// The command as typed.
     pub command: Vec<String>,
-    /// When the run began: UTC, as 2026-01-31T12:00:00Z.
+    /// Beginning of the run: UTC, as 2026-01-31T12:00:00Z.
     pub started: String,
     /// The seed of everything random.
     pub seed: u64,
-    /// The wanted relative half-width of the intervals, such as 0.05.
+    /// Requested relative half-width of the intervals, such as 0.05.
     pub precision: f64,
     /// The confidence of the intervals, such as 0.95.
     pub confidence: f64,
     /// The time limit of each measurement in seconds.
     pub time_limit_s: f64,
-    /// What carried the messages.
+    /// Description of the fabric.
     pub fabric: FabricDescription,
-    /// The files that say what was run (a pattern), by name: the run can be understood, and gone on with, without them.
+    /// Files that define the run (a pattern), by name: the run can be understood, and resumed, without them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
     /// The machine.
     pub environment: Environment,
 }
 
-/// Of this schema, and of a run of which nothing is known: no command, machine or revision, and the default precision.
+/// A header of this schema for a run of which nothing is known: no command, machine or revision, and the default
+/// precision.
 impl Default for RunHeader {
     fn default() -> Self {
         RunHeader {
@@ -83,11 +84,11 @@ impl Default for RunHeader {
     }
 }
 
-/// The last line of a results file of a run that ended in order.
+/// The last line of a results file of a run that ended normally.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {
-    /// How many measurements this run added.
+    /// Number of measurements that this run added.
     pub measurements: u64,
-    /// How long it took in seconds.
+    /// Duration of the run in seconds.
     pub seconds: f64,
 }

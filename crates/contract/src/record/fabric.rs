@@ -1,4 +1,4 @@
-//! What carried a run's messages, and how.
+//! The fabric of a run.
 
 use std::collections::BTreeMap;
 
@@ -7,37 +7,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::WorkKind;
 
-/// What carries the messages of a run, and with which choices.
+/// The fabric that carries the messages of a run, and its settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FabricDescription {
     /// `local`, `tcp`, `mpi` or `sim:MACHINE`.
     pub name: String,
     /// The version of the library or machine file.
     pub version: String,
-    /// Choices made at set-up that a reader of the numbers wants to know (thresholds, waiting, copying), by name.
+    /// Settings that matter to readers of measurements (thresholds, waiting, copying), by name.
     pub details: BTreeMap<String, String>,
-    /// The kinds of work for which a simulated machine has no rate, and lets no time pass.
+    /// Kinds of work for which a simulated machine has no rate, so that they take no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_rate: Vec<WorkKind>,
-    /// What a model of a fabric in shared memory needs to know.
+    /// Properties that a model of a fabric in shared memory needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemory>,
-    /// The plans of collectives of the run's ranks, where the fabric has plans.
+    /// Plans of collectives of the run's ranks, if the fabric has plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<Plans>,
 }
 
-/// From which lengths on a fabric in shared memory carries data another way. Its boards are in the plans.
+/// Lengths at which a fabric in shared memory changes its protocol. Its boards are in the plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedMemory {
-    /// From this many bytes on a message is copied once, straight from the sender's memory.
+    /// Length from which a message is copied once, directly from the sender's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_copy_from_bytes: Option<u64>,
-    /// From this many bytes on sender and receiver copy a message together.
+    /// Length from which sender and receiver copy a message together.
     pub both_copy_from_bytes: u64,
-    /// True if ranks may copy from each other's memory through the kernel, and that is the fast way.
+    /// True if ranks may copy from each other's memory through the kernel, and that is faster.
     pub cma_is_fast: bool,
-    /// Parts of collectives of up to so many bytes lie in the line that says that they are there.
+    /// Length up to which parts of collectives lie in the line that announces them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board_line_bytes: Option<u64>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Pauses, PeriodSearch};
 
-/// What else identifies a measurement besides its size, such as `packet_bytes` or `acknowledgement`.
+/// The parameters that identify a measurement besides its size, such as `packet_bytes` or `acknowledgement`.
 pub type Parameters = BTreeMap<String, ParameterValue>;
 
 /// The value of a parameter.
@@ -21,7 +21,7 @@ pub enum ParameterValue {
     Text(String),
 }
 
-/// Which direction is good.
+/// The better direction of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
@@ -31,34 +31,34 @@ pub enum Better {
     Higher,
 }
 
-/// Why sampling stopped.
+/// The reason why sampling stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// The interval of the median became as narrow as wanted.
     Precision,
-    /// The time limit came first: the number did not converge.
+    /// The time limit was reached first: the number did not converge.
     TimeLimit,
-    /// The sample limit came first: the number did not converge.
+    /// The sample limit was reached first: the number did not converge.
     SampleLimit,
 }
 
-/// How the events were timed.
+/// The timing of the events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Events in each sample: 1 where single events are timed, more where the clock's own cost asks for it.
+    /// Number of events in each sample: 1 if single events are timed, more if the clock's own cost requires it.
     pub events_per_sample: u64,
     /// The clock's cost as a share of a sample's length.
     pub clock_share: f64,
     /// How the ranks started together: `none` (one rank times), `time` (an agreed instant) or `barrier`.
     pub start: String,
-    /// Samples set aside because a rank came late to the agreed start, and made again.
+    /// Number of samples that were discarded and repeated because a rank was late at the agreed start.
     pub late_starts: u64,
     /// Seconds spent on this measurement, warm-up included.
     pub spent_s: f64,
 }
 
-/// How many samples lie outside Tukey's fences. They are counted, never dropped.
+/// Numbers of samples outside Tukey's fences. They are counted, never dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outliers {
     /// Below the first quartile by more than 3 interquartile ranges.
@@ -71,7 +71,7 @@ pub struct Outliers {
     pub high_severe: u64,
 }
 
-/// What the samples say, in the measurement's unit.
+/// Summary of the samples, in the measurement's unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The median.
@@ -80,7 +80,7 @@ pub struct Summary {
     pub ci_low: f64,
     /// Its upper end.
     pub ci_high: f64,
-    /// The confidence that the interval reaches (at least the wanted one, if there are samples enough; else less).
+    /// Confidence of the interval (at least the requested one if there are enough samples, otherwise less).
     pub ci_confidence: f64,
     /// The mean, for comparison with publications that give means.
     pub mean: f64,
@@ -99,7 +99,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns a number and its interval that do not come from samples: `n` is what they stand for.
+    /// Creates a summary of a number and its interval that do not come from samples. `n` is the number of what they
+    /// describe.
     pub fn of_interval((low, middle, high): (f64, f64, f64), n: u64, confidence: f64) -> Self {
         Summary {
             median: middle,
@@ -116,24 +117,24 @@ impl Summary {
         }
     }
 
-    /// Half the width of the median's interval as a share of the median; 0 where the median is not positive.
+    /// Returns half the width of the median's interval as a share of the median, or 0 if the median is not positive.
     pub fn half_width(&self) -> f64 {
         if self.median > 0.0 { (self.ci_high - self.ci_low) / 2.0 / self.median } else { 0.0 }
     }
 }
 
-/// How much a link of a simulated network was used while a measurement was made, its warm-up included.
+/// The use of a link of a simulated network during a measurement, including its warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkUse {
     /// The link's name, such as `node 3 to 4`.
     pub link: String,
-    /// The share of the time in which it carried packets, 0 to 1.
+    /// Share of the time in which it carried packets, 0 to 1.
     pub share: f64,
-    /// How many packets it carried.
+    /// Number of packets that it carried.
     pub packets: u64,
 }
 
-/// One measurement: what was measured, what the samples say, why sampling stopped, and the samples.
+/// One measurement: its subject, the summary, the reason why sampling stopped, and the samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// The benchmark's name.
@@ -142,54 +143,54 @@ pub struct Measurement {
     pub group: String,
     /// The fabric it ran on.
     pub fabric: String,
-    /// Which launch of the ranks it was made in, of those that the run made for this case, from 0.
+    /// Launch of the ranks in which it was made, of those that the run made for this case, from 0.
     #[serde(default, skip_serializing_if = "is_first")]
     pub launch: u32,
     /// The number of ranks.
     pub ranks: usize,
-    /// The message size in bytes; 0 where none is sent.
+    /// Message size in bytes; 0 if no message is sent.
     pub size_bytes: u64,
-    /// What else tells this measurement from its neighbours.
+    /// Further parameters that distinguish it from other measurements.
     pub parameters: Parameters,
-    /// What was measured: `time`, `rate` ...
+    /// The measured quantity: `time`, `rate` ...
     pub metric: String,
     /// The unit of `metric` and of every value here: `us`, `MB/s` ...
     pub unit: String,
-    /// Which direction is good.
+    /// The better direction.
     pub better: Better,
-    /// What the samples say.
+    /// Summary of the samples.
     #[serde(flatten)]
     pub summary: Summary,
-    /// Why sampling stopped.
+    /// Reason why sampling stopped.
     pub stop_reason: StopReason,
-    /// How the events were timed.
+    /// Timing of the events.
     pub timing: Timing,
     /// The samples in the order in which they were taken. Empty for a metric that is computed from another one of the
     /// same measurement (a rate from a time).
     pub samples: Vec<f64>,
-    /// The samples of the warm-up, kept and set apart.
+    /// Samples of the warm-up, kept separately.
     pub warm_up_samples: Vec<f64>,
-    /// How a period was searched for or kept, where that is what was measured.
+    /// Search for or test of a period, if that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<PeriodSearch>,
-    /// The busiest links of a simulated network, in the network's own order, beside the first metric of a measurement.
-    /// None on other fabrics, and none in files from before this was recorded.
+    /// The busiest links of a simulated network, in the network's own order, with the first metric of a measurement.
+    /// Empty on other fabrics, and in files from before this was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link_use: Vec<LinkUse>,
-    /// Where it was made in several turns: those turns, in order.
+    /// Turns of the measurement in their order, if it was made in several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
-    /// When a processor paused, where that is what was measured.
+    /// Pauses of a processor, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
-    /// Where it stands for several launches, as no record in a file does: the median of each.
+    /// Medians of the launches, if it combines several. Records in files never do.
     #[serde(skip)]
     pub launch_medians: Vec<f64>,
 }
 
 impl Measurement {
-    /// Returns a metric and its numbers, to be completed with what was measured and where: of the first launch of one
-    /// rank, without samples, and as precise as was asked for.
+    /// Creates a measurement of a metric, whose other fields the caller completes: of the first launch of one rank,
+    /// without samples, and with the requested precision.
     pub fn new(metric: &str, unit: &str, better: Better, summary: Summary) -> Self {
         Measurement {
             benchmark: String::new(),
@@ -216,39 +217,39 @@ impl Measurement {
     }
 }
 
-/// Returns whether a launch is the first, of which records say nothing.
+/// Returns whether a launch is the first, which records omit.
 fn is_first(launch: &u32) -> bool {
     *launch == 0
 }
 
-/// A part of a measurement, made by itself some time after the part before.
+/// A part of a measurement, made separately some time after the previous part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// How many of the samples are its own; those of the turns follow each other.
+    /// Number of its samples; those of the turns follow each other.
     pub samples: u64,
-    /// The clock's cost as a share of one of its samples' length.
+    /// Cost of the clock as a share of the length of its samples.
     pub clock_share: f64,
-    /// What handing a cache line from the first rank to the second took just before and just after it, in microseconds,
-    /// where they have processors of their own and see the same memory.
+    /// Time of the hand-over of a cache line from the first rank to the second just before and just after it, in
+    /// microseconds, if they have processors of their own and share memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_us: Option<[f64; 2]>,
 }
 
-/// What identifies a measurement: two runs are compared, and a run is resumed, key by key.
+/// The identity of a measurement. Runs are compared, and resumed, key by key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     /// The benchmark's name.
     pub benchmark: String,
     /// The number of ranks.
     pub ranks: usize,
-    /// What else tells it from its neighbours.
+    /// Further parameters that distinguish it.
     pub parameters: Parameters,
     /// The message size in bytes.
     pub size_bytes: u64,
 }
 
 impl Measurement {
-    /// Returns what identifies this measurement apart from fabric and metric.
+    /// Returns the identity of this measurement apart from fabric and metric.
     pub fn key(&self) -> Key {
         Key {
             benchmark: self.benchmark.clone(),
@@ -260,13 +261,14 @@ impl Measurement {
 }
 
 impl Timing {
-    /// Of samples of one event each, at no cost of the clock: `start` as in the field, and the seconds spent.
+    /// Returns the timing of samples of one event each without the cost of the clock, with the given `start` and
+    /// duration in seconds.
     pub fn of_single_events(start: &str, spent_s: f64) -> Timing {
         let start = start.into();
         Timing { events_per_sample: 1, clock_share: 0.0, start, late_starts: 0, spent_s }
     }
 
-    /// Returns the timing of `samples` samples and then of `later_samples` more, which were timed as `later` says.
+    /// Returns the timing of `samples` samples followed by `later_samples` more with the timing `later`.
     #[must_use]
     pub fn and(self, samples: usize, later: Timing, later_samples: usize) -> Timing {
         let (first, second) = (samples as f64, later_samples as f64);
@@ -282,7 +284,7 @@ impl Timing {
 }
 
 impl StopReason {
-    /// Returns whether the interval became as narrow as wanted.
+    /// Returns whether the interval became as narrow as requested.
     pub fn converged(self) -> bool {
         self == StopReason::Precision
     }

@@ -1,9 +1,9 @@
 //! The record that a run leaves: a results file, in JSON Lines.
 //!
-//! The first line says what was run and where ([`RunHeader`]); then comes one line a measurement, written and flushed
-//! as it is made, so that a killed run keeps what it had; a run that ends in order adds a [`RunEnd`]. Each line says
-//! what it is in `kind`, and the header carries the version of the schema. Field names here are the names that every
-//! output of the command line uses.
+//! The first line describes the run ([`RunHeader`]). One line for each measurement follows, written and flushed when it
+//! is made, so that a killed run keeps its results. A run that ends normally adds a [`RunEnd`]. The field `kind` of
+//! each line names its type, and the header holds the version of the schema. The field names are those of every output
+//! of the command line.
 
 mod environment;
 mod fabric;
@@ -26,7 +26,7 @@ pub use run::{Run, RunError};
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the schema that this build writes, and the only one that it reads.
+/// Version of the schema that this build writes, and the only one that it reads.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One line of a results file.
@@ -37,18 +37,18 @@ pub const SCHEMA_VERSION: u32 = 1;
     reason = "lines are made one at a time, and most are measurements"
 )]
 pub enum Line {
-    /// What was run and where: the first line, and once more for each `--resume`.
+    /// The header: the first line, and another for each `--resume`.
     Run(RunHeader),
     /// One measurement.
     Measurement(Measurement),
-    /// One trial of a search for a period, as it was made.
+    /// One trial of a search for a period.
     Trial(TrialLine),
-    /// The run ended in order.
+    /// The run ended normally.
     End(RunEnd),
 }
 
 impl Line {
-    /// Returns the line as it stands in the file, without the line's end.
+    /// Returns the line as in the file, without the line end.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("records hold nothing that JSON cannot express")
     }

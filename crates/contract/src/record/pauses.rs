@@ -1,115 +1,116 @@
-//! Pauses of a processor: when a program that only reads the clock did not run.
+//! Pauses of a processor: times in which a program that only reads the clock did not run.
 
 use serde::{Deserialize, Serialize};
 
 /// One pause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pause {
-    /// When it began, in seconds since the ranks began to look.
+    /// Beginning, in seconds since the ranks began to observe.
     pub at_s: f64,
-    /// How long it was, in microseconds.
+    /// Length in microseconds.
     pub length_us: f64,
 }
 
-/// A kind of pause: those that come at a fixed distance and are about as long, or those of a decade of lengths that fit no
+/// A kind of pause: those at regular intervals with similar lengths, or those of a decade of lengths that belong to no
 /// such kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PauseKind {
-    /// True if they come at a fixed distance.
+    /// True if they occur at regular intervals.
     pub regular: bool,
-    /// When the first is due, in seconds since the ranks began to look; of those that come irregularly when the first came.
+    /// Time at which the first is due, in seconds since the ranks began to observe; for irregular ones that of the
+    /// first.
     #[serde(default)]
     pub first_s: f64,
-    /// The distance in microseconds; of those that come irregularly the mean.
+    /// Interval in microseconds; for irregular ones the mean.
     pub period_us: f64,
-    /// How far nine in ten of them come from their place, in microseconds.
+    /// Deviation from the regular time that nine in ten do not exceed, in microseconds.
     pub period_jitter_us: f64,
-    /// How many there were.
+    /// Number of pauses.
     pub count: u64,
-    /// Their median length in microseconds.
+    /// Median length in microseconds.
     pub length_median_us: f64,
-    /// The shortest.
+    /// Shortest length in microseconds.
     pub length_min_us: f64,
-    /// The longest.
+    /// Longest length in microseconds.
     pub length_max_us: f64,
 }
 
-/// What a rank saw that read its clock without pause. The lengths are the samples of the measurement.
+/// The observations of a rank that read its clock continuously. The lengths are the samples of the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pauses {
-    /// The processor, where the rank was bound to one.
+    /// Processor, if the rank was bound to one.
     pub processor: Option<usize>,
-    /// What counts as a pause: two readings farther apart than this, in microseconds.
+    /// Smallest distance of two readings that counts as a pause, in microseconds.
     pub threshold_us: f64,
-    /// How long the rank looked, in seconds.
+    /// Duration of the observation in seconds.
     pub duration_s: f64,
-    /// When each pause began, in seconds since the ranks began to look: beside the samples.
+    /// Beginning of each pause, in seconds since the ranks began to observe, in the order of the samples.
     pub at_s: Vec<f64>,
-    /// Pauses that were counted and not kept, for want of room.
+    /// Number of pauses that were counted but not kept, for lack of room.
     pub not_kept: u64,
-    /// The kinds that they fall into.
+    /// Kinds of the pauses.
     pub kinds: Vec<PauseKind>,
-    /// What all of them come to, those that were not kept among them; none in files of earlier versions.
+    /// Summary of all pauses, including those not kept; none in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<PauseSummary>,
 }
 
-/// What all pauses of a processor come to, however many there were.
+/// Summary of all pauses of a processor, whatever their number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PauseSummary {
-    /// How many there were.
+    /// Number of pauses.
     pub count: u64,
-    /// The longest in microseconds.
+    /// Longest length in microseconds.
     pub longest_us: f64,
-    /// How long the rank looked, in seconds, less what it took to read what the system has counted.
+    /// Duration of the observation in seconds, less the time for reading the system's counts.
     pub looked_s: f64,
-    /// The share of that time in which the processor ran the rank.
+    /// Share of that time in which the processor ran the rank.
     pub available: f64,
-    /// What the share is at least, with `confidence`; none if it is too short to tell.
+    /// Lower bound of the share with `confidence`; none if the time is too short.
     pub available_at_least: Option<f64>,
-    /// The confidence of that bound.
+    /// Confidence of that bound.
     pub confidence: f64,
-    /// For some lengths of time, the one in which most was lost.
+    /// For some window lengths, the window in which most time was lost.
     pub worst_windows: Vec<WorstWindow>,
-    /// How many pauses there were of each length.
+    /// Numbers of pauses by length.
     pub by_length: Vec<PauseCount>,
-    /// The length that no pause may exceed, in microseconds, if one was given.
+    /// Length that no pause may exceed, in microseconds, if one was given.
     pub limit_us: Option<f64>,
-    /// How many were longer.
+    /// Number of longer pauses.
     pub beyond_limit: u64,
-    /// What the system had counted after pauses, those that took most time first.
+    /// Events that the system had counted after pauses, those with most lost time first.
     pub causes: Vec<PauseCause>,
 }
 
-/// The time of some length in which most was lost.
+/// The window of some length in which most time was lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorstWindow {
-    /// The length in microseconds.
+    /// Length in microseconds.
     pub length_us: f64,
-    /// When it began, in seconds since the ranks began to look.
+    /// Beginning, in seconds since the ranks began to observe.
     pub at_s: f64,
-    /// How much of it was lost, in microseconds.
+    /// Lost time in microseconds.
     pub lost_us: f64,
 }
 
-/// The pauses of some lengths.
+/// The pauses in a range of lengths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PauseCount {
-    /// They are shorter than this, in microseconds, and not shorter than those before.
+    /// Upper bound of the lengths in microseconds; the lower bound is that of the previous range.
     pub below_us: f64,
-    /// How many there were.
+    /// Number of pauses.
     pub count: u64,
 }
 
 /// The pauses after which the system had counted the same events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PauseCause {
-    /// The events, as words.
+    /// Description of the events.
     pub name: String,
-    /// How many pauses there were.
+    /// Number of pauses.
     pub count: u64,
-    /// How long they were together, in microseconds.
+    /// Their total length in microseconds.
     pub lost_us: f64,
-    /// The longest, in microseconds.
+    /// Longest length in microseconds.
     pub longest_us: f64,
 }

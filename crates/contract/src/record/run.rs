@@ -1,57 +1,57 @@
-//! A whole results file, read back.
+//! A complete results file, read back.
 
 use super::{Line, Measurement, RunHeader, SCHEMA_VERSION, TrialLine};
 
-/// A run as its results file tells it.
+/// A run as read from its results file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// A short name to tell runs apart: the file's.
+    /// Short name that distinguishes runs: that of the file.
     pub label: String,
-    /// What was run and where; more than one where the run was resumed. Never empty.
+    /// Headers; more than one if the run was resumed. Never empty.
     pub headers: Vec<RunHeader>,
     /// The measurements, in the order in which they were made.
     pub measurements: Vec<Measurement>,
     /// The trials of searches, ended or not, in the order in which they were made.
     pub trials: Vec<TrialLine>,
-    /// True if the last session of the run ended in order.
+    /// True if the last session of the run ended normally.
     pub ended: bool,
-    /// True if the file stops in the middle of a line, as a killed run or a full disk leaves it. That line is left out.
+    /// True if the file ends in the middle of a line, after a killed run or on a full disk. That line is ignored.
     pub cut_off: bool,
 }
 
-/// Why a results file cannot be read.
+/// The reason why a results file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("{label} holds no run: it is empty")]
     Empty {
         /// The file.
         label: String,
     },
-    /// A line that is no record.
+    /// A line is not a record.
     #[error("{label}, line {line}: {reason}")]
     BadLine {
         /// The file.
         label: String,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The error in the line.
         reason: String,
     },
-    /// A file of another schema.
+    /// The file has another schema.
     #[error(
         "{label} has schema version {found}; this build reads version {SCHEMA_VERSION} (measure again, or use the build that wrote it)"
     )]
     OtherSchema {
         /// The file.
         label: String,
-        /// The version it has.
+        /// Its version.
         found: u64,
     },
 }
 
 impl Run {
-    /// Returns a run that ended in order and searched for nothing.
+    /// Creates a run that ended normally and searched for nothing.
     pub fn of(label: &str, headers: Vec<RunHeader>, measurements: Vec<Measurement>) -> Run {
         let (label, trials) = (label.into(), Vec::new());
         Run { label, headers, measurements, trials, ended: true, cut_off: false }
@@ -60,7 +60,7 @@ impl Run {
     /// Reads the text of a results file. `label` names it in messages.
     ///
     /// # Errors
-    /// [`RunError`] names the line; only a last line without an end may be broken.
+    /// [`RunError`] with the line; only a last line without a line end may be invalid.
     pub fn parse(label: &str, text: &str) -> Result<Run, RunError> {
         let mut run = Run {
             ended: false,
@@ -79,7 +79,7 @@ impl Run {
             |reason: String| RunError::BadLine { label: self.label.clone(), line: number, reason };
         let value: serde_json::Value =
             serde_json::from_str(line).map_err(|error| bad(format!("not JSON: {error}")))?;
-        // The version is looked at before the fields, which another version may have renamed.
+        // The version is checked before the fields, which another version may have renamed.
         if let Some(found) = value.get("schema_version").and_then(serde_json::Value::as_u64)
             && found != u64::from(SCHEMA_VERSION)
         {

@@ -13,11 +13,11 @@ use crate::{
     check_rank,
 };
 
-/// One rank's end of the reference fabric.
+/// One rank's endpoint of the reference fabric.
 pub struct ReferenceEndpoint {
     machine: Arc<Machine>,
     rank: usize,
-    /// Where the messages of receives go, by request.
+    /// The memory of receives, by request.
     rooms: HashMap<u32, Writable>,
 }
 
@@ -27,7 +27,7 @@ impl ReferenceEndpoint {
     }
 }
 
-/// The ranks are threads: an address is a place.
+/// The ranks are threads, so an address is a place.
 impl OtherRuns for ReferenceEndpoint {}
 
 impl RemoteMemory for ReferenceEndpoint {
@@ -41,7 +41,7 @@ impl RemoteMemory for ReferenceEndpoint {
 }
 
 // SAFETY: a send's data is copied when it is posted. A receive's room is kept in `rooms` until it is ended or
-// cancelled, and written to in `end` alone.
+// cancelled, and written to only in `end`.
 #[allow(unsafe_code)]
 unsafe impl Endpoint for ReferenceEndpoint {
     fn rank(&self) -> usize {

@@ -1,10 +1,10 @@
-//! The cache line that all ranks see.
+//! The cache line that all ranks share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// Eight words and a way to sleep on them. The mutex also makes looking at a word and falling asleep one step, so that
-/// a wake in between cannot be lost.
+/// Eight words on which ranks can sleep. The mutex also makes checking a word and falling asleep one step, so that no
+/// wake-up in between is lost.
 #[derive(Default)]
 #[repr(align(64))]
 pub(super) struct Line {
@@ -18,10 +18,10 @@ impl Line {
         &self.words[index]
     }
 
-    /// Sleeps once, if the low halves are still equal; a wake on any word ends it.
+    /// Sleeps once if the low halves are still equal; a wake-up on any word ends it.
     pub(super) fn sleep_while(&self, index: usize, value: u64) {
         let closed = self.closed.lock().expect("nothing panics while asleep");
-        // Acquire, with the store of whoever calls wake: what it wrote before is seen after the sleep.
+        // Acquire, partner of the store of the caller of `wake`: what it wrote before is visible after the sleep.
         if !*closed && self.words[index].load(Ordering::Acquire) as u32 == value as u32 {
             drop(self.woken.wait(closed).expect("nothing panics while asleep"));
         }
@@ -32,7 +32,7 @@ impl Line {
         self.woken.notify_all();
     }
 
-    /// Wakes everybody and lets nobody sleep again.
+    /// Wakes everybody and prevents further sleeps.
     pub(super) fn close(&self) {
         *self.closed.lock().expect("nothing panics while asleep") = true;
         self.woken.notify_all();

@@ -1,4 +1,4 @@
-//! What the ranks share: queues of messages, posted operations, and who waits for what.
+//! The state that the ranks share: queues of messages, posted operations, and what each rank waits for.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -8,14 +8,14 @@ use super::line::Line;
 use super::operations::{Ended, Operation, Operations};
 use crate::{Completion, EAGER_BYTES, Envelope, Error, Request, Result, Selector};
 
-/// The payload of the unwinding that takes a rank out of its program when the run is over for it.
+/// The panic payload that unwinds a rank out of its program when the run is aborted.
 pub(super) struct GivenUp;
 
 pub(super) struct Machine {
     pub(super) begin: Instant,
     pub(super) line: Line,
     state: Mutex<State>,
-    /// One for each rank: something of its changed, or the run ended.
+    /// One for each rank: something has changed for it, or the run has ended.
     changed: Vec<Condvar>,
 }
 
@@ -23,21 +23,21 @@ struct State {
     ranks: Vec<RankState>,
     /// The first rank that failed, for the caller of the run.
     failure: Option<(usize, Error)>,
-    /// The same as all other ranks are told.
+    /// The same for all other ranks.
     given_up: Option<Error>,
 }
 
 #[derive(Default)]
 struct RankState {
-    /// Messages that no receive has taken yet, in order of arrival.
+    /// Unexpected messages, in order of arrival.
     arrived: VecDeque<Message>,
-    /// Receives that no message has met yet, in order of posting.
+    /// Posted receives without a message, in order of posting.
     wanted: VecDeque<Wanted>,
     operations: Operations,
     waits_for: Waiting,
-    /// Counts the changes that a rank may wait for.
+    /// Number of changes that a rank may wait for.
     changes: u64,
-    /// It sends and takes no messages of its own any more.
+    /// It sends and receives no messages of its own any more.
     left: bool,
     over: bool,
 }
@@ -50,14 +50,14 @@ enum Waiting {
     Nothing,
     /// One of these operations.
     Operations(Vec<Request>),
-    /// Any change after so many.
+    /// Any change after `seen` changes.
     Change { seen: u64 },
 }
 
 struct Message {
     envelope: Envelope,
     data: Vec<u8>,
-    /// The sender's operation, if it waits to be matched.
+    /// The sender's operation if it waits to be matched.
     send: Option<Request>,
 }
 
@@ -85,7 +85,7 @@ impl Machine {
         self.changed.len()
     }
 
-    /// Returns how the run ended, once all ranks have.
+    /// Returns the outcome of the run after all ranks have ended.
     pub(super) fn outcome(&self) -> std::result::Result<(), (usize, Error)> {
         self.lock().failure.clone().map_or(Ok(()), Err)
     }
@@ -143,7 +143,7 @@ impl Machine {
         Ok(request)
     }
 
-    /// A receive and its message have found each other: ends both operations.
+    /// Matches a receive with its message: ends both operations.
     fn meet(&self, state: &mut State, to: usize, wanted: Wanted, mut message: Message) {
         message.data.truncate(wanted.room);
         let envelope = Envelope { room: wanted.room, ..message.envelope };
@@ -164,7 +164,7 @@ impl Machine {
         self.changed[rank].notify_one();
     }
 
-    /// Waits until one of the operations has ended; says which, counted in `requests`.
+    /// Waits until one of the operations has ended. Returns its index in `requests`.
     pub(super) fn wait(&self, rank: usize, requests: &[Request]) -> Result<usize> {
         let mut state = self.lock();
         loop {
@@ -179,7 +179,7 @@ impl Machine {
         }
     }
 
-    /// Waits until something of this rank's has changed since it counted `seen` changes; gives their number now.
+    /// Waits until something of this rank has changed after `seen` changes. Returns their current number.
     pub(super) fn wait_for_change(&self, rank: usize, seen: u64) -> Result<u64> {
         let mut state = self.lock();
         loop {
@@ -202,7 +202,7 @@ impl Machine {
         self.changed[rank].wait(state).expect("a panic inside is a bug")
     }
 
-    /// Returns the changes so far, unless the run has failed.
+    /// Returns the number of changes so far, unless the run has failed.
     pub(super) fn changes(&self, rank: usize) -> Result<u64> {
         let state = self.lock();
         state.check()?;
@@ -217,7 +217,7 @@ impl Machine {
         self.lock().ranks[rank].operations.envelope(request)
     }
 
-    /// Returns what an operation came to, if it has ended; it is forgotten.
+    /// Returns the result of an operation and frees it, if it has ended.
     pub(super) fn take(&self, rank: usize, request: Request) -> Option<Ended> {
         self.lock().ranks[rank].operations.take(request)
     }
@@ -233,7 +233,8 @@ impl Machine {
         true
     }
 
-    /// Returns the oldest message that such a receive would take; moved to another context and tag, if one is given.
+    /// Returns the oldest message that such a receive would match. Moves it to another context and tag, if one is
+    /// given.
     pub(super) fn probe(
         &self,
         rank: usize,
@@ -253,7 +254,7 @@ impl Machine {
         Ok(Some(found))
     }
 
-    /// Takes a rank out of its program if the run is given up: for waits that have no error to return.
+    /// Unwinds a rank out of its program if the run was aborted: for waits that cannot return an error.
     pub(super) fn leave_if_given_up(&self) {
         if self.lock().given_up.is_some() {
             std::panic::resume_unwind(Box::new(GivenUp));
@@ -273,15 +274,15 @@ impl Machine {
         state.ranks[rank].left || state.ranks[rank].over
     }
 
-    /// Returns whether `rank` can wait for `other` no more. One that has only left still takes part in what all do
-    /// together, and a rank that has left itself waits for nothing else.
+    /// Returns whether `rank` can no longer wait for `other`. A rank that has only left still takes part in joint work,
+    /// and a rank that has left itself waits for nothing else.
     pub(super) fn is_gone(&self, rank: usize, other: usize) -> bool {
         let state = self.lock();
         let (waiting, ended) = (&state.ranks[rank], &state.ranks[other]);
         rank != other && (ended.over || ended.left && !waiting.left)
     }
 
-    /// Returns the ranks that an operation under way needs: its receiver, its sender, or any other.
+    /// Returns the ranks that an operation in progress needs: its receiver, its sender, or any other.
     pub(super) fn needs(&self, rank: usize, request: Request) -> Option<Vec<usize>> {
         let state = self.lock();
         let others = || (0..self.size()).filter(|&other| other != rank).collect();
@@ -311,7 +312,7 @@ impl Machine {
         self.give_up(&mut state, (rank, error), told);
     }
 
-    /// The first failure counts: what fails later does so because of it.
+    /// The first failure is kept: later ones are its consequences.
     fn give_up(&self, state: &mut State, failure: (usize, Error), told: Error) {
         if state.failure.is_none() {
             state.failure = Some(failure);
@@ -348,7 +349,7 @@ impl RankState {
         let stuck = match &self.waits_for {
             Waiting::Nothing => false,
             Waiting::Operations(all) => !all.iter().any(|&one| self.operations.has_ended(one)),
-            // One that was told of a change goes on, though it may not have woken yet.
+            // A rank that was notified of a change continues, though it may not have woken yet.
             Waiting::Change { seen } => self.changes == *seen,
         };
         self.over || stuck

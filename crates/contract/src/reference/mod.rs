@@ -1,10 +1,10 @@
 //! The slow, obvious fabric: ranks as threads, one lock, plain queues.
 //!
-//! It is the oracle of the conformance suite, shows that the suite can be passed, and runs benchmarks in tests without
-//! starting a process. Messages longer than [`EAGER_BYTES`](crate::EAGER_BYTES) wait for their receive, so that a
-//! program that leans on endless buffering is found out here: when every rank waits, all of them get
-//! [`Error::Deadlock`], which says who waits for what. A rank that polls with `test` or `probe` does not count as
-//! waiting, since it may do something else next: polling for what never comes does not end by itself.
+//! It is the oracle of the conformance suite, proves that the suite can be passed, and runs benchmarks in tests without
+//! starting a process. Messages longer than [`EAGER_BYTES`](crate::EAGER_BYTES) wait for their receive, so a program
+//! that relies on unlimited buffering is detected here: when every rank waits, all of them get [`Error::Deadlock`],
+//! which names what each waits for. A rank that polls with `test` or `probe` does not count as waiting, since it may do
+//! something else next. Polling for what never arrives does not end by itself.
 
 mod endpoint;
 mod line;
@@ -21,10 +21,10 @@ use machine::{GivenUp, Machine};
 
 /// Runs `program` on `ranks` ranks, each in a thread, and waits for all of them.
 ///
-/// When a rank returns an error or panics, every call of the others fails with [`Error::RankDied`] naming it.
+/// When a rank returns an error or panics, every call of the others fails with [`Error::RankDied`], which names it.
 ///
 /// # Errors
-/// The first rank that failed, and why; for a deadlock the lowest rank that waits.
+/// The first rank that failed, and why; for a deadlock the lowest waiting rank.
 ///
 /// # Panics
 /// If `ranks` is zero.
@@ -40,8 +40,8 @@ pub fn run(
     })
 }
 
-/// The same for programs over the endpoints themselves. A program that ends without [`Endpoint::finish`] is
-/// finished with what it returns.
+/// As [`run`], for programs over the endpoints themselves. A program that ends without [`Endpoint::finish`] is finished
+/// with its result.
 ///
 /// # Errors
 /// As for [`run`].

@@ -1,4 +1,4 @@
-//! One rank's operations, by number.
+//! The operations of one rank, by number.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use crate::{Envelope, Request, Selector, Source, Tag, TagSelector};
 
 /// An operation of a rank.
 pub(super) enum Operation {
-    /// Under way.
+    /// A send in progress.
     Send {
         to: usize,
         envelope: Envelope,
     },
-    /// Under way.
+    /// A receive in progress.
     Receive(Selector),
     Ended(Ended),
 }
 
-/// What an operation came to.
+/// The result of an operation.
 pub(super) struct Ended {
     pub(super) envelope: Envelope,
     /// As much of a received message as there was room for.
@@ -24,7 +24,7 @@ pub(super) struct Ended {
 }
 
 impl Operation {
-    /// Returns a send, which ends at once unless it `waits` for its receive.
+    /// Creates a send, which ends at once unless it `waits` for its receive.
     pub(super) fn send(envelope: Envelope, to: usize, waits: bool) -> Self {
         match waits {
             true => Operation::Send { to, envelope },
@@ -33,7 +33,7 @@ impl Operation {
     }
 }
 
-/// Said of an operation under way, in the explanation of a deadlock.
+/// Describes an operation in progress, for the explanation of a deadlock.
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let context = match self {
@@ -58,7 +58,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Places for operations; they are used again.
+/// Places for operations, which are reused.
 #[derive(Default)]
 pub(super) struct Operations {
     places: Vec<Option<Operation>>,

@@ -1,50 +1,51 @@
-//! What a member has asked of the others by message, and waits for.
+//! Requests of a member to others by message, and their answers.
 
 use super::wire::{self, Kind};
 use super::{Stretch, Window};
 use crate::{Completion, Endpoint, Error, Readable, Request, Result, Selector, Writable};
 
-/// Tags of a window's messages: requests to members that serve, then answers by ticket. Those between are the face's.
+/// Tags of a window's messages: requests to serving members, then answers by ticket. Those in between belong to the
+/// face.
 pub(super) const REQUESTS: u32 = 0;
 const ANSWERS: u32 = 16;
 
-/// An answer begins with a word that says how it went.
+/// An answer begins with a status word.
 pub(super) const SUCCESS: u64 = 0;
 pub(super) const OUT_OF_WINDOW: u64 = 1;
 const WORD: usize = 8;
 
-/// Returns the tag of the answer with a ticket.
+/// Returns the tag of the answer to a ticket.
 pub(super) fn answer_tag(ticket: u32) -> u32 {
     ANSWERS + ticket
 }
 
-/// What was asked of another member, whose answer can be taken.
+/// A request to another member whose answer can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(u32);
 
-/// One thing that was asked.
+/// One request.
 struct Pending {
     target: usize,
     send: Request,
     answer: Request,
-    /// The request, which the fabric reads until the send is done.
+    /// The request's data, which the fabric reads until the send is done.
     _sent: Vec<u8>,
-    /// Where the answer goes.
+    /// Room for the answer.
     room: Vec<u8>,
     is_done: bool,
     /// Nobody takes the answer.
     is_detached: bool,
 }
 
-/// Everything that was asked.
+/// All requests in progress.
 pub(super) struct Asked {
     pending: Vec<Option<Pending>>,
     free: Vec<u32>,
-    /// The tickets whose answers have not come.
+    /// Tickets whose answers have not arrived.
     waiting: Vec<u32>,
-    /// How many of them each member owes.
+    /// Number of answers that each member owes.
     owed: Vec<usize>,
-    /// The first failure of what nobody asks for.
+    /// First failure of a detached request.
     failed: Option<Error>,
 }
 
@@ -54,14 +55,14 @@ impl Asked {
         Asked { pending: vec![], free: vec![], waiting: vec![], owed, failed: None }
     }
 
-    /// Returns whether all answers have come.
+    /// Returns whether all answers have arrived.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty()
     }
 }
 
 impl Window {
-    /// Asks something of a member; the answer has `answer_bytes` bytes of data in it. Nobody takes it if `detached`.
+    /// Sends a request to a member. The answer holds `answer_bytes` bytes of data, and is not taken if `detached`.
     pub(super) fn ask<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -82,7 +83,7 @@ impl Window {
             source: Some(rank as u32),
             tag: Some(answer_tag(ticket)),
         };
-        // SAFETY: both vectors are kept, and not touched, until both requests are done.
+        // SAFETY: both vectors are kept unchanged until both requests are done.
         let (place, data) = unsafe {
             (Writable::new(room.as_mut_ptr(), room.len()), Readable::new(sent.as_ptr(), sent.len()))
         };
@@ -96,7 +97,7 @@ impl Window {
         Ok(Ticket(ticket))
     }
 
-    /// Takes note of the answers that have come.
+    /// Processes the answers that have arrived.
     pub(super) fn take_answers<E: Endpoint>(&mut self, endpoint: &mut E) {
         let Asked { pending, free, waiting, owed, failed } = &mut self.asked;
         waiting.retain(|&ticket| {
@@ -119,7 +120,7 @@ impl Window {
         });
     }
 
-    /// Returns how much was asked of a member, or of all, and is not done.
+    /// Returns the number of requests in progress to a member, or to all.
     pub fn under_way(&self, target: Option<usize>) -> usize {
         match target {
             Some(target) => self.asked.owed[target],
@@ -127,18 +128,18 @@ impl Window {
         }
     }
 
-    /// Returns whether the answer to a ticket has come.
+    /// Returns whether the answer to a ticket has arrived.
     pub fn has_come(&self, ticket: Ticket) -> bool {
         self.asked.pending[ticket.0 as usize].as_ref().is_none_or(|one| one.is_done)
     }
 
-    /// Takes the data of an answer that has come; the ticket is of no more use.
+    /// Takes the data of an arrived answer. The ticket is invalid afterwards.
     ///
     /// # Errors
     /// [`Error::OutOfWindow`] if the member has no such memory.
     ///
     /// # Panics
-    /// If it has not come.
+    /// If it has not arrived.
     pub fn take(&mut self, ticket: Ticket) -> Result<Vec<u8>> {
         let pending = self.asked.pending[ticket.0 as usize].take();
         let mut one = pending.expect("a ticket is taken once");
@@ -149,7 +150,7 @@ impl Window {
         Ok(one.room)
     }
 
-    /// Returns the first failure of what nobody had a ticket for, if there was any since the last time.
+    /// Returns the first failure of a detached request since the last call, if any.
     ///
     /// # Errors
     /// [`Error::OutOfWindow`] if a member has no such memory.
@@ -157,7 +158,7 @@ impl Window {
         self.asked.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Returns a message that will never come, because the member that owes it has left the run.
+    /// Returns a message that can never arrive because the member that owes it has left the run.
     pub fn hopeless<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
         let waiting = self.asked.waiting.iter();
         let answers = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());
@@ -165,7 +166,7 @@ impl Window {
     }
 }
 
-/// Returns how an answer says that it went.
+/// Returns the outcome that an answer reports.
 fn outcome(one: &Pending) -> Result<()> {
     let word = one.room.first_chunk().map_or(SUCCESS, |word| u64::from_ne_bytes(*word));
     match word {

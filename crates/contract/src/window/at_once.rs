@@ -1,4 +1,4 @@
-//! The shortest way of an update: one stretch that this process sees, and a lock that is free.
+//! The fastest path of an update: one stretch that this process can access, and a free lock.
 
 use std::ptr::NonNull;
 
@@ -7,9 +7,10 @@ use super::words::Manner;
 use super::{Route, Window};
 
 impl Window {
-    /// Makes elements new that this process sees, each atomically, if no other update is in the way; false if they are not
-    /// here or one is, and then nothing has happened. `make` does it, from as much operand; `word_bytes` is that of the
-    /// elements ([`Arithmetic::word_bytes`](super::Arithmetic)). What was there goes to `fetched`.
+    /// Updates elements that this process can access, each atomically, if no other update interferes. Otherwise, or if
+    /// the elements are not accessible here, returns false and has no effect. `make` computes the new values from as
+    /// much operand; `word_bytes` is that of the elements ([`Arithmetic::word_bytes`](super::Arithmetic)). The old
+    /// values go to `fetched`.
     #[inline(always)]
     pub fn combine_at_once(
         &self,
@@ -22,7 +23,8 @@ impl Window {
         self.update_at_once(place, (operand.len(), word_bytes), operand, fetched, make)
     }
 
-    /// Likewise puts the second half of `both` in the place of bytes that equal the first half.
+    /// As [`combine_at_once`](Window::combine_at_once): replaces bytes that equal the first half of `both` by its
+    /// second half.
     #[inline(always)]
     pub fn swap_at_once(
         &self,
@@ -56,7 +58,7 @@ impl Window {
             false => Manner::Whole,
         };
         if manner == Manner::Alone {
-            // SAFETY: `here` gives as many bytes; all members update words of this memory by atomics.
+            // SAFETY: `here` returned as many bytes; all members update words of this memory by atomics.
             unsafe { update_words((at, bytes, word_bytes), operand, fetched, make) };
             return true;
         }
@@ -67,7 +69,7 @@ impl Window {
             // SAFETY: as above; who does not waits for the lock.
             unsafe { update_words((at, bytes, word_bytes), operand, fetched, make) };
         } else {
-            // SAFETY: `here` gives as many bytes, and nobody else updates them, since the lock is ours.
+            // SAFETY: `here` returned as many bytes, and nobody else updates them, since this process holds the lock.
             let target = unsafe { NonNull::slice_from_raw_parts(at, bytes).as_mut() };
             if let Some(fetched) = fetched {
                 fetched.copy_from_slice(target);

@@ -1,11 +1,11 @@
-//! The calls of a window through a [`Rank`], each by its name.
+//! The calls of a window through a [`Rank`], one method each.
 
 use super::waiting::{RankWindow, WindowCall};
 use crate::{Action, Arithmetic, Element, Operation, Rank, Reduction, Result};
 
 impl RankWindow {
-    /// Puts `data` at `offset` of a rank's memory. It is there after a [flush](RankWindow::flush); `data` may be changed
-    /// when this returns.
+    /// Puts `data` at `offset` of a rank's memory. The put is complete after a [flush](RankWindow::flush); `data` may
+    /// be changed when this returns.
     ///
     /// # Errors
     /// [`InvalidRank`](crate::Error::InvalidRank), [`OutOfWindow`](crate::Error::OutOfWindow), and those that end the run.
@@ -21,10 +21,10 @@ impl RankWindow {
         rank.call_window(self, WindowCall::Update { target, offset, action, operand, fetched })
     }
 
-    /// Gets as many bytes as there is room for from `offset` of a rank's memory.
+    /// Gets bytes from `offset` of a rank's memory, as many as the buffer has room for.
     ///
     /// # Errors
-    /// As of [`put`](RankWindow::put).
+    /// As for [`put`](RankWindow::put).
     #[inline]
     pub fn get(
         &mut self,
@@ -37,11 +37,11 @@ impl RankWindow {
         rank.call_window(self, WindowCall::Update { target, offset, action, operand, fetched })
     }
 
-    /// Combines `operand` into the elements at `offset` of a rank's memory, each atomically; what was there goes to
-    /// `fetched`, if it is wanted.
+    /// Combines `operand` with the elements at `offset` of a rank's memory, each atomically. The old values go to
+    /// `fetched`, if it is given.
     ///
     /// # Errors
-    /// As of [`put`](RankWindow::put).
+    /// As for [`put`](RankWindow::put).
     #[inline]
     pub fn accumulate(
         &mut self,
@@ -55,10 +55,10 @@ impl RankWindow {
         rank.call_window(self, WindowCall::Update { target, offset, action, operand, fetched })
     }
 
-    /// Puts `new` in the place of the word at `offset` of a rank's memory, if that is `expected`. Returns what was there.
+    /// Replaces the word at `offset` of a rank's memory by `new` if it is `expected`. Returns the old word.
     ///
     /// # Errors
-    /// As of [`put`](RankWindow::put).
+    /// As for [`put`](RankWindow::put).
     #[inline]
     pub fn compare_and_swap(
         &mut self,
@@ -76,52 +76,52 @@ impl RankWindow {
         Ok(u64::from_ne_bytes(found))
     }
 
-    /// Waits until all operations of this rank on one, or on all, are done there.
+    /// Waits until all operations of this rank on one rank, or on all, are complete there.
     ///
     /// # Errors
-    /// Those of operations that are found now, and those that end the run.
+    /// Errors of operations that are detected now, and those that end the run.
     #[inline]
     pub fn flush(&mut self, rank: &mut dyn Rank, target: Option<usize>) -> Result<()> {
         rank.call_window(self, WindowCall::Flush(target))
     }
 
-    /// Waits until every rank is here, and all operations of all are done.
+    /// Waits until every rank has reached the fence, and all operations of all are complete.
     ///
     /// # Errors
-    /// As of [`flush`](RankWindow::flush).
+    /// As for [`flush`](RankWindow::flush).
     pub fn fence(&mut self, rank: &mut dyn Rank) -> Result<()> {
         rank.call_window(self, WindowCall::Fence)
     }
 
-    /// Takes access to a rank's memory, alone or shared; waits for those who have it.
+    /// Acquires exclusive or shared access to a rank's memory. Waits for conflicting holders.
     ///
     /// # Errors
-    /// [`RankDied`](crate::Error::RankDied) if who has it has left the run, and those that end the run.
+    /// [`RankDied`](crate::Error::RankDied) if the holder has left the run, and those that end the run.
     pub fn lock(&mut self, rank: &mut dyn Rank, target: usize, exclusive: bool) -> Result<()> {
         rank.call_window(self, WindowCall::Lock(target, exclusive))
     }
 
-    /// Gives it back, after all operations on the rank.
+    /// Releases the access, after all operations on the rank.
     ///
     /// # Errors
-    /// As of [`flush`](RankWindow::flush).
+    /// As for [`flush`](RankWindow::flush).
     pub fn unlock(&mut self, rank: &mut dyn Rank, target: usize, exclusive: bool) -> Result<()> {
         rank.call_window(self, WindowCall::Unlock(target, exclusive))
     }
 
-    /// Counts up notice `number` of a rank, which sees what this rank put there before.
+    /// Increments notice `number` of a rank, which then sees what this rank put there before.
     ///
     /// # Errors
     /// [`InvalidRank`](crate::Error::InvalidRank), and those that end the run.
     ///
     /// # Panics
-    /// If there is no such notice: there are [`NOTICES`](crate::NOTICES).
+    /// If there is no such notice; there are [`NOTICES`](crate::NOTICES) of them.
     #[inline]
     pub fn notify(&mut self, rank: &mut dyn Rank, target: usize, number: usize) -> Result<()> {
         rank.call_window(self, WindowCall::Notify(target, number))
     }
 
-    /// Waits until this rank was given notice `number` so often, in all.
+    /// Waits until this rank has received notice `number` `count` times in total.
     ///
     /// # Errors
     /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and those that end the run.
@@ -130,8 +130,9 @@ impl RankWindow {
         rank.call_window(self, WindowCall::AwaitNotice(number, count))
     }
 
-    /// Answers the others, where this rank is [asked](RankWindow::is_served), until so many requests have been answered
-    /// since the window was opened: each put, get, update and notice is one. Elsewhere it returns at once.
+    /// Serves the others, if this rank is [served](RankWindow::is_served) by messages, until `requests` requests have
+    /// been answered since the window was opened: each put, get, update and notice is one. Otherwise it returns at
+    /// once.
     ///
     /// # Errors
     /// Those that end the run.
@@ -140,8 +141,8 @@ impl RankWindow {
         rank.call_window(self, WindowCall::Serve(requests))
     }
 
-    /// Goes on with what is under way here, and takes in what has come, without waiting: for ranks that wait for something
-    /// in their memory, or for several things at once.
+    /// Makes progress without waiting: for ranks that wait for something in their memory, or for several things at
+    /// once.
     ///
     /// # Errors
     /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and those that end the run.

@@ -1,29 +1,30 @@
-//! A member's control block: its locks, and what it was notified of.
+//! The control block of a member: its locks and notices.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::words::Words;
 use crate::Result;
 
-/// How many different notices a member of a window can be given.
+/// Number of different notices of a member of a window.
 pub const NOTICES: usize = 64;
 
-/// A value with cache lines of its own.
+/// A value in cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// What the members share of one of them, besides its memory. Zeros are a fresh one.
+/// The state that the members share about one of them, besides its memory. Zeros are the initial state.
 pub(super) struct Control {
-    /// Held for updates that no atomic makes: the holder's number plus one, or 0.
+    /// Lock for updates that no atomic makes: the holder's number plus one, or 0.
     updates: Apart<AtomicU32>,
-    /// Who has access: in the upper half the member with exclusive access, plus one; in the lower half how many share it.
+    /// Holders of access: in the upper half the member with exclusive access, plus one; in the lower half the number of
+    /// members that share it.
     access: Apart<AtomicU64>,
-    /// How many wait for exclusive access.
+    /// Number of members that wait for exclusive access.
     waiting: AtomicU32,
     /// How the members update words.
     words: Apart<Words>,
-    /// Counts what the member was notified of.
+    /// Counters of the member's notices.
     notices: Apart<[AtomicU64; NOTICES]>,
 }
 
@@ -39,11 +40,11 @@ impl Default for Control {
     }
 }
 
-/// Polls of a lock for updates between two looks at the run.
+/// Number of polls of a lock for updates between two checks of the run.
 const POLLS: u32 = 200;
 
 impl Control {
-    /// Takes the lock for updates. `check` is called again and again, and fails when the run has.
+    /// Acquires the lock for updates. `check` is called repeatedly, and fails when the run has failed.
     pub(super) fn lock_updates(
         &self,
         me: usize,
@@ -64,7 +65,7 @@ impl Control {
         Ok(())
     }
 
-    /// Takes the lock for updates if it is free.
+    /// Acquires the lock for updates if it is free.
     #[inline]
     pub(super) fn try_lock_updates(&self, me: usize) -> bool {
         // Acquire, as above.
@@ -78,14 +79,14 @@ impl Control {
         self.updates.0.store(0, Ordering::Release);
     }
 
-    /// Takes shared access, if nobody has it alone; who does otherwise.
+    /// Acquires shared access if no member has exclusive access; otherwise returns the holder.
     pub(super) fn try_share(&self) -> std::result::Result<(), usize> {
         let mut seen = self.access.0.load(Ordering::Relaxed);
         loop {
             if seen >> 32 != 0 {
                 return Err((seen >> 32) as usize - 1);
             }
-            // Acquire, partner of the release in `give_up`: accesses see those of whoever had it before.
+            // Acquire, partner of the release in `give_up`: accesses see those of earlier holders.
             let taken = self.access.0.compare_exchange_weak(
                 seen,
                 seen + 1,
@@ -99,7 +100,8 @@ impl Control {
         }
     }
 
-    /// Takes access alone, if nobody has any; who has it alone otherwise, or nobody in particular.
+    /// Acquires exclusive access if no member has any; otherwise returns the exclusive holder, or `None` if it is
+    /// shared.
     pub(super) fn try_take(&self, me: usize) -> std::result::Result<(), Option<usize>> {
         let mine = (me as u64 + 1) << 32;
         // Acquire, as in `try_share`.
@@ -107,13 +109,13 @@ impl Control {
         taken.map(drop).map_err(|seen| (seen >> 32).checked_sub(1).map(|holder| holder as usize))
     }
 
-    /// Gives access back.
+    /// Releases access.
     pub(super) fn give_up(&self, me: usize, exclusive: bool) {
         let mine = if exclusive { (me as u64 + 1) << 32 } else { 1 };
         self.access.0.fetch_sub(mine, Ordering::Release);
     }
 
-    /// Returns how many wait for exclusive access. Only fairness depends on it.
+    /// Returns the number of members that wait for exclusive access. Only fairness depends on it.
     pub(super) fn waiting(&self) -> &AtomicU32 {
         &self.waiting
     }
@@ -156,7 +158,7 @@ mod tests {
                 scope.spawn(move || {
                     for _ in 0..2000 {
                         control.lock_updates(me, |_| Ok(())).unwrap();
-                        // Apart on purpose: only the lock keeps the two together.
+                        // Separate on purpose: only the lock keeps the two consistent.
                         let seen = total.load(Ordering::Relaxed);
                         total.store(seen + 1, Ordering::Relaxed);
                         control.unlock_updates();

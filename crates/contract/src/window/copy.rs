@@ -1,31 +1,31 @@
-//! Long copies from and to members' memory. One after the other they fill the caches with what nobody reads soon, and each
-//! line is fetched from memory only to be overwritten; from some length on the stores go past the caches.
+//! Long copies from and to members' memory. A sequence of them fills the caches with data that nobody reads soon, and
+//! fetches each line from memory only to overwrite it. From a certain length on the stores bypass the caches.
 
 use std::cell::Cell;
 
 use super::Window;
 
-/// Copies from this length on are counted.
+/// Length from which copies are counted.
 pub const LONG_COPY_BYTES: usize = 64 << 10;
-/// A run of copies, each of which begins where the one before ended, goes past the caches from this length on: source and
-/// target are twice as much.
+/// Length from which a run of copies, each of which begins where the previous one ended, bypasses the caches. Source
+/// and target together are twice as long.
 const RUN_BYTES: usize = 16 << 20;
 
-/// The copies that were made last, each of which began where the one before ended.
+/// The latest copies, each of which began where the previous one ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Run {
     start: usize,
     bytes: usize,
-    /// How long the run before was, if it began at the same place.
+    /// Length of the previous run if it began at the same place.
     before: usize,
 }
 
-/// The run of a window's long copies.
+/// The current run of a window's long copies.
 #[derive(Default)]
 pub(super) struct Runs(Cell<Run>);
 
 impl Runs {
-    /// Takes note of a copy to this address; says whether it belongs to a long run.
+    /// Records a copy to this address. Returns whether it belongs to a long run.
     fn note(&self, to: usize, bytes: usize) -> bool {
         let run = self.0.get();
         let now = match to {
@@ -41,7 +41,8 @@ impl Runs {
 }
 
 impl Window {
-    /// Returns whether a copy to this address is one of a long run of this window's, which [`copy_past_caches`] is for.
+    /// Returns whether a copy to this address belongs to a long run of this window, for which [`copy_past_caches`] is
+    /// used.
     #[inline(always)]
     pub fn is_of_long_run(&self, to: *const u8, bytes: usize) -> bool {
         bytes >= LONG_COPY_BYTES && self.runs.note(to.addr(), bytes)
@@ -50,10 +51,10 @@ impl Window {
     /// Copies bytes from or to a member's memory.
     ///
     /// # Safety
-    /// There are as many bytes at both places.
+    /// Both places hold `bytes` bytes.
     #[inline]
     pub(super) unsafe fn copy(&self, from: *const u8, to: *mut u8, bytes: usize) {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe {
             match self.is_of_long_run(to, bytes) {
                 true => copy_past_caches(from, to, bytes),
@@ -63,10 +64,10 @@ impl Window {
     }
 }
 
-/// Copies with stores that leave the caches as they are. Others see the bytes after the next release.
+/// Copies with stores that bypass the caches. Others see the bytes after the next release.
 ///
 /// # Safety
-/// There are as many bytes at both places.
+/// Both places hold `bytes` bytes.
 #[cfg(target_arch = "x86_64")]
 pub unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -74,7 +75,7 @@ pub unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
     let head = to.align_offset(LINE).min(bytes);
     let lines = (bytes - head) / LINE;
     if from.addr().abs_diff(to.addr()) < bytes {
-        // SAFETY: our caller's promise; here they overlap.
+        // SAFETY: the caller promises the same; here they overlap.
         return unsafe { std::ptr::copy(from, to, bytes) };
     }
     // SAFETY: all places are within the bytes, and those that are stored to are aligned to lines.
@@ -90,18 +91,18 @@ pub unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
         }
         let done = head + lines * LINE;
         std::ptr::copy_nonoverlapping(from.add(done), to.add(done), bytes - done);
-        // Such stores are ordered with no others: without this a notice could be seen before them.
+        // Such stores are not ordered with any others: without this a notice could become visible before them.
         _mm_sfence();
     }
 }
 
-/// The same where nothing better is known.
+/// The portable version.
 ///
 /// # Safety
-/// There are as many bytes at both places.
+/// Both places hold `bytes` bytes.
 #[cfg(not(target_arch = "x86_64"))]
 pub unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises the same.
     unsafe { std::ptr::copy(from, to, bytes) };
 }
 
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(noted), [false, false, false, true]);
         // From the beginning again: as long as before, or longer.
         assert_eq!([0, 1].map(noted), [true, true]);
-        // Somewhere else, and always at the same place.
+        // At another place, and always at the same one.
         assert_eq!([9, 9, 9, 9, 9].map(noted), [false; 5]);
         assert!(runs.note(0, RUN_BYTES));
     }

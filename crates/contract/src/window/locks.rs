@@ -9,10 +9,10 @@ use super::wire::Kind;
 use super::{Route, Window};
 use crate::{Endpoint, Error, Result, Selector};
 
-/// How often a request for shared access lets those pass who wait for exclusive access.
+/// Number of times that a request for shared access yields to waiters for exclusive access.
 const TURNS_LEFT: u32 = 64;
 
-/// An attempt to get access, which [`Window::try_lock`] goes on with until it succeeds.
+/// An attempt to get access, which [`Window::try_lock`] continues until it succeeds.
 #[derive(Debug)]
 pub struct LockAttempt {
     target: usize,
@@ -23,31 +23,31 @@ pub struct LockAttempt {
 #[derive(Debug)]
 enum Attempt {
     New,
-    /// Counted among those who wait for exclusive access.
+    /// Counted among the waiters for exclusive access.
     Counted,
-    /// So often it let others pass.
+    /// Number of times that it has yielded.
     Passed(u32),
     Asked(Ticket),
 }
 
 impl LockAttempt {
-    /// One to get access to a member's memory, alone or shared.
+    /// Creates an attempt to get exclusive or shared access to a member's memory.
     pub fn new(target: usize, exclusive: bool) -> Self {
         LockAttempt { target, exclusive, state: Attempt::New }
     }
 }
 
 impl Window {
-    /// Returns a member's control block, if this process sees it.
+    /// Returns a member's control block, if this process can access it.
     fn control_of(&self, target: usize) -> Option<&Control> {
         // SAFETY: the block lasts as long as the window.
         self.targets[target].control.map(|control: NonNull<Control>| unsafe { control.as_ref() })
     }
 
-    /// Returns whether the attempt has succeeded now. Never waits.
+    /// Continues the attempt and returns whether it has succeeded. Never waits.
     ///
     /// # Errors
-    /// [`Error::RankDied`] if the member that has access alone has left the run, and those that end the run.
+    /// [`Error::RankDied`] if the member with exclusive access has left the run, and those that end the run.
     pub fn try_lock<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -64,7 +64,7 @@ impl Window {
                 Attempt::Asked(self.ask(endpoint, target, kind, (&[], &[]), (None, false))?);
             return Ok(false);
         };
-        // Relaxed throughout: only fairness depends on who waits.
+        // Relaxed throughout: only fairness depends on the waiters.
         let waiting = control.waiting();
         let tried = match (exclusive, &mut attempt.state) {
             (true, _) => control.try_take(me),
@@ -99,7 +99,7 @@ impl Window {
         Ok(true)
     }
 
-    /// Fails if the member that keeps others out has left the run.
+    /// Fails if the member that excludes others has left the run.
     pub(super) fn check_holder<E: Endpoint>(
         &self,
         endpoint: &E,
@@ -115,7 +115,7 @@ impl Window {
         Ok(())
     }
 
-    /// Gives access back, after all operations on the member are done.
+    /// Releases access, after all operations on the member are complete.
     ///
     /// # Errors
     /// Those that end the run.
@@ -133,7 +133,7 @@ impl Window {
         self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
     }
 
-    /// Counts up notice `number` of a member, after all earlier operations of this process on it.
+    /// Increments notice `number` of a member, after all earlier operations of this process on it.
     ///
     /// # Errors
     /// [`Error::InvalidRank`], and those that end the run.
@@ -150,7 +150,7 @@ impl Window {
         self.target(target)?;
         let here = self.targets[target].route != Route::Asked || target == self.me;
         if let Some(control) = self.control_of(target).filter(|_| here) {
-            // Release, partner of the acquire in `notices`: whoever sees the notice sees what was put before it.
+            // Release, partner of the acquire in `notices`: a reader of the notice sees what was put before it.
             control.notice(number).fetch_add(1, Ordering::Release);
             return Ok(());
         }
@@ -158,7 +158,7 @@ impl Window {
         self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
     }
 
-    /// Returns how often this member was given a notice.
+    /// Returns the number of times that this member has received a notice.
     pub fn notices(&self, number: usize) -> u64 {
         self.control_of(self.me).map_or(0, |control| control.notice(number).load(Ordering::Acquire))
     }

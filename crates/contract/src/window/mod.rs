@@ -1,12 +1,12 @@
 //! Windows: memory of each member of a context that the others read, write and update.
 //!
-//! Three ways lead to a member's memory, and each is fixed when the window is opened:
-//! * *shared*: every member has it mapped. Loads, stores and atomics do all; the member takes no part.
-//! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]), the member takes no part.
+//! Each member's memory is accessed on one of three routes, which is fixed when the window is opened:
+//! * *shared*: every member has it mapped. Loads, stores and atomics do everything; the member does not participate.
+//! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]); the member does not participate.
 //! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`].
 //!
-//! A face opens a window in three steps: each member makes its [`WindowPart`], the members tell each other their
-//! [offers](WindowPart::offer), and each [opens](Window::open) the window with all of them.
+//! A face opens a window in three steps: each member creates its [`WindowPart`], the members exchange their
+//! [offers](WindowPart::offer), and each [opens](Window::open) the window with all offers.
 #![allow(unsafe_code)]
 
 mod ask;
@@ -41,7 +41,7 @@ use copy::Runs;
 use serve::Served;
 use words::Remembered;
 
-/// How the others get at a member's memory.
+/// The route to a member's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
     Shared,
@@ -51,36 +51,36 @@ enum Route {
 
 /// What this process knows of a member.
 struct Target {
-    /// Its rank in the run.
+    /// Rank of the member in the run.
     rank: usize,
-    /// Its memory as this process sees it; none where it cannot, and for dynamic windows.
+    /// Address of its memory in this process; `None` if it is not accessible, and for dynamic windows.
     base: Option<NonNull<u8>>,
     bytes: u64,
     route: Route,
-    /// Where its memory begins in its own process.
+    /// Address of its memory in its own process.
     address: u64,
-    /// What to subtract from an address of its process to have the fabric's place.
+    /// Offset to subtract from an address of its process to get the fabric's place.
     shift: u64,
-    /// Its control block, if this process sees it.
+    /// Its control block, if this process can access it.
     control: Option<NonNull<Control>>,
-    /// What this process has told the others of how it updates its words.
+    /// What this process has told the others about its updates of this member's words.
     words: Remembered,
 }
 
-/// Where an operation finds its bytes.
+/// The location of an operation's bytes.
 enum Reached {
-    /// Here, and whether every member that updates them does it here as well.
+    /// In this process. The flag says whether every member that updates them does it here as well.
     Here(NonNull<u8>, bool),
     /// At this address of the member's process.
     Attached(u64),
     Asked,
 }
 
-/// A member's end of a window.
+/// A member's handle of a window.
 pub struct Window {
     me: usize,
     targets: Box<[Target]>,
-    /// The context of its messages.
+    /// Context of its messages.
     context: u32,
     arithmetic: Arithmetic,
     part: WindowPart,
@@ -90,11 +90,11 @@ pub struct Window {
 }
 
 impl Window {
-    /// Opens a window of `members`, ranks of the run, of which this process is number `me`. Its messages travel
-    /// in `context`, which nobody else uses.
+    /// Opens a window of `members`, ranks of the run, of which this process is number `me`. Its messages travel in
+    /// `context`, which nothing else uses.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if an offer is not one.
+    /// [`Error::Unsupported`] if an offer is invalid.
     pub fn open<E: Endpoint>(
         endpoint: &E,
         part: WindowPart,
@@ -142,25 +142,25 @@ impl Window {
         Ok(Window { me, targets, context, arithmetic, part, asked, served, runs })
     }
 
-    /// Returns whether this member must serve the others, by [`advance`](Window::advance), for them to reach its
+    /// Returns whether this member must serve the others, by [`advance`](Window::advance), for them to access its
     /// memory.
     pub fn is_served(&self) -> bool {
         self.targets[self.me].route == Route::Asked && self.targets.len() > 1
     }
 
-    /// Returns whether operations on this member may be under way after the call.
+    /// Returns whether operations on this member may still be in progress when their call returns.
     #[inline]
     pub fn is_asked(&self, target: usize) -> bool {
         target != self.me && self.targets[target].route == Route::Asked
     }
 
-    /// Returns whether this member serves others or asks them: then its face must [advance](Window::advance) it.
+    /// Returns whether this member serves others or asks them. Then its face must [advance](Window::advance) it.
     pub fn goes_by_messages(&self) -> bool {
         let several = self.targets.len() > 1;
         several && self.targets.iter().any(|one| one.route == Route::Asked || one.control.is_none())
     }
 
-    /// Returns how the members' memory is reached, in a word for each.
+    /// Returns the route to each member's memory as a word.
     pub fn ways(&self) -> impl Iterator<Item = &'static str> {
         self.targets.iter().map(|target| match target.route {
             Route::Shared => "shared",
@@ -169,7 +169,7 @@ impl Window {
         })
     }
 
-    /// Returns a member's memory, if this process sees it, from `offset` on; none too if there are not `bytes` bytes.
+    /// Returns a member's memory from `offset` on, if this process can access it and it has `bytes` bytes.
     #[inline(always)]
     pub fn here(&self, target: usize, offset: u64, bytes: u64) -> Option<NonNull<u8>> {
         let target = self.targets.get(target)?;
@@ -177,7 +177,7 @@ impl Window {
         if offset > target.bytes || bytes > target.bytes - offset {
             return None;
         }
-        // SAFETY: just checked to be within what the offer said, which lasts as long as the window.
+        // SAFETY: just checked to be within the range in the offer, which lasts as long as the window.
         Some(unsafe { base.add(offset as usize) })
     }
 
@@ -191,7 +191,7 @@ impl Window {
         self.targets.get(target).ok_or(Error::InvalidRank { rank: target, size })
     }
 
-    /// Fails unless `bytes` bytes at `offset` lie in a member's memory. Of a dynamic window only the member knows.
+    /// Fails unless `bytes` bytes at `offset` lie in a member's memory. Only the member can check a dynamic window.
     fn check_range(&self, target: usize, offset: u64, bytes: u64) -> Result<()> {
         let window_bytes = self.target(target)?.bytes;
         if offset > window_bytes || bytes > window_bytes - offset {
@@ -200,7 +200,7 @@ impl Window {
         Ok(())
     }
 
-    /// Returns where `bytes` bytes at `offset`, which were checked, lie.
+    /// Returns the location of `bytes` bytes at `offset`, which were checked.
     fn reach<E: Endpoint>(&self, endpoint: &E, target: usize, offset: u64, bytes: u64) -> Reached {
         let one = &self.targets[target];
         let is_shared = one.route == Route::Shared;
@@ -210,7 +210,7 @@ impl Window {
         if one.route == Route::Asked && target != self.me {
             return Reached::Asked;
         }
-        // Of a dynamic window: what lies where all see it is reached there, by all alike.
+        // In a dynamic window, memory that all members can access directly is accessed there, by all alike.
         let place = offset.wrapping_sub(one.shift);
         let shared = endpoint.memory_at(place, bytes as usize).filter(|_| one.control.is_some());
         match (shared, NonNull::new(offset as *mut u8)) {
@@ -223,7 +223,7 @@ impl Window {
         }
     }
 
-    /// Gives up this member's end. The face makes sure that no member needs it any more.
+    /// Frees this member's handle. The face ensures that no member needs it any more.
     pub fn close<E: Endpoint>(self, endpoint: &mut E) {
         self.part.close(endpoint);
     }

@@ -1,17 +1,17 @@
-//! What the members of a window to come tell each other.
+//! The values that the members of a new window exchange.
 
 use std::ptr::NonNull;
 
 use super::control::Control;
 use crate::Endpoint;
 
-/// The length of a window to which a member adds memory as it likes: offsets are addresses of its process.
+/// Length of a dynamic window, to which a member adds memory at any time: offsets are addresses of its process.
 pub const DYNAMIC_BYTES: u64 = i64::MAX as u64;
 
-/// No place of a fabric.
+/// Represents the lack of a place.
 const NOWHERE: u64 = u64::MAX;
 
-/// What a member says of its memory.
+/// A member's description of its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowOffer {
     pub(super) address: u64,
@@ -24,10 +24,10 @@ pub struct WindowOffer {
 }
 
 impl WindowOffer {
-    /// How long it is as bytes.
+    /// Length of the offer in bytes.
     pub const BYTES: usize = 48;
 
-    /// It as bytes.
+    /// Returns the offer as bytes.
     pub fn to_bytes(&self) -> [u8; WindowOffer::BYTES] {
         let words = [
             self.address,
@@ -44,7 +44,7 @@ impl WindowOffer {
         bytes
     }
 
-    /// Returns what [`to_bytes`](WindowOffer::to_bytes) gave.
+    /// Returns the offer of the bytes that [`to_bytes`](WindowOffer::to_bytes) returned.
     pub fn from_bytes(bytes: &[u8; WindowOffer::BYTES]) -> Self {
         let (words, _) = bytes.as_chunks::<8>();
         let word = |index: usize| u64::from_ne_bytes(words[index]);
@@ -63,25 +63,25 @@ impl WindowOffer {
         self.place != NOWHERE
     }
 
-    /// Returns the memory, if this process sees it.
+    /// Returns the memory, if this process can access it.
     pub(super) fn base<E: Endpoint>(&self, endpoint: &E) -> Option<NonNull<u8>> {
         let bytes = usize::try_from(self.bytes).ok()?;
         endpoint.memory_at(self.place, bytes).filter(|_| self.is_shared())
     }
 
-    /// Returns the control block, if this process sees it.
+    /// Returns the control block, if this process can access it.
     pub(super) fn control<E: Endpoint>(&self, endpoint: &E) -> Option<NonNull<Control>> {
         let seen = endpoint.memory_at(self.control_place, size_of::<Control>())?;
         Some(seen.cast()).filter(|_| self.control_place != NOWHERE)
     }
 
-    /// Returns what to subtract from an address of the member's process to have the fabric's place.
+    /// Returns the offset to subtract from an address of the member's process to get the fabric's place.
     pub(super) fn shift(&self) -> u64 {
         self.control_address.wrapping_sub(self.control_place)
     }
 }
 
-/// A member's part of a window to come: its memory, and its control block.
+/// A member's part of a new window: its memory, and its control block.
 pub struct WindowPart {
     offer: WindowOffer,
     base: Option<NonNull<u8>>,
@@ -91,31 +91,34 @@ pub struct WindowPart {
 }
 
 impl WindowPart {
-    /// Of the `bytes` bytes at `start`; of the member's whole memory if they are [`DYNAMIC_BYTES`].
+    /// Creates the part for the `bytes` bytes at `start`, or for the member's whole memory if `bytes` is
+    /// [`DYNAMIC_BYTES`].
     ///
     /// # Safety
-    /// The memory may be read and written, by whatever process, until the window is closed, and is initialised.
-    /// Of a dynamic window that holds of all that the others reach.
+    /// The memory may be read and written, by any process, until the window is closed, and is initialised. For a
+    /// dynamic window that holds for all memory that the others access.
     pub unsafe fn new<E: Endpoint>(endpoint: &mut E, start: *mut u8, bytes: u64) -> Self {
         let allocated = endpoint.allocate(size_of::<Control>());
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { Self::with(endpoint, (start, bytes), allocated, E::place_of) }
     }
 
-    /// Of memory that came from [`allocate_on_host`](crate::RemoteMemory::allocate_on_host), which all ranks use directly.
+    /// As [`new`](WindowPart::new), for memory from [`allocate_on_host`](crate::RemoteMemory::allocate_on_host), which
+    /// all ranks access directly.
     ///
     /// # Safety
-    /// As of [`new`](WindowPart::new).
+    /// As for [`new`](WindowPart::new).
     pub unsafe fn on_host<E: Endpoint>(endpoint: &mut E, start: *mut u8, bytes: u64) -> Self {
         let allocated = endpoint.allocate_on_host(size_of::<Control>());
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { Self::with(endpoint, (start, bytes), allocated, E::place_on_host) }
     }
 
-    /// With a control block that was allocated, if one was; `place_of` says where memory is that all ranks see.
+    /// As [`new`](WindowPart::new), with an allocated control block, if there is one. `place_of` returns the place of
+    /// memory that all ranks can access.
     ///
     /// # Safety
-    /// As of [`new`](WindowPart::new); the block is long enough, and nobody else's.
+    /// As for [`new`](WindowPart::new). The block is long enough, and nothing else uses it.
     unsafe fn with<E: Endpoint>(
         endpoint: &E,
         (start, bytes): (*mut u8, u64),
@@ -125,7 +128,7 @@ impl WindowPart {
         let allocated = allocated.map(NonNull::cast::<Control>);
         let control = allocated.unwrap_or_else(|| NonNull::from(Box::leak(Box::default())));
         if allocated.is_some() {
-            // SAFETY: it is ours alone, and all atomics, for which zeros are values.
+            // SAFETY: nothing else uses it, and it is all atomics, for which zeros are values.
             unsafe { control.write_bytes(0, 1) };
         }
         let place =
@@ -138,7 +141,7 @@ impl WindowPart {
             bytes,
             place: match bytes {
                 DYNAMIC_BYTES => NOWHERE,
-                // Nobody ever looks: any place that is one will do.
+                // Nobody accesses it: any valid place will do.
                 0 => control_place,
                 _ => place(start, bytes as usize),
             },
@@ -150,7 +153,7 @@ impl WindowPart {
         WindowPart { offer, base, control, is_allocated: allocated.is_some() }
     }
 
-    /// The same, which the others reach by messages alone.
+    /// Makes the others access it by messages only.
     #[must_use]
     pub fn asked(mut self) -> Self {
         (self.offer.place, self.offer.control_place) = (NOWHERE, NOWHERE);
@@ -158,7 +161,7 @@ impl WindowPart {
         self
     }
 
-    /// Returns what to tell the others.
+    /// Returns the offer for the others.
     pub fn offer(&self) -> WindowOffer {
         self.offer
     }
@@ -171,9 +174,9 @@ impl WindowPart {
         self.control
     }
 
-    /// Gives up what was made for it.
+    /// Frees what was allocated for it.
     pub fn close<E: Endpoint>(self, endpoint: &mut E) {
-        // SAFETY: both were made in `new`, and nobody uses the block any more.
+        // SAFETY: both were allocated in `new`, and nobody uses the block any more.
         unsafe {
             match self.is_allocated {
                 true => endpoint.release(self.control.cast(), size_of::<Control>()),

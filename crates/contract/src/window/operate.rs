@@ -1,4 +1,4 @@
-//! The operations, whichever way leads to the member.
+//! Operations on every route to a member.
 
 use std::ptr::NonNull;
 
@@ -11,15 +11,15 @@ use super::{Reached, Window};
 use crate::{Endpoint, Error, Result};
 
 impl Window {
-    /// Carries out an update of a member's memory. What was there goes to `fetched`, as many bytes as the stretches
-    /// have; if a ticket is returned, it comes with the answer instead. Without `fetched` no ticket is returned:
-    /// [`under_way`](Window::under_way) tells when it is done.
+    /// Carries out an update of a member's memory. The old bytes, as many as the stretches have, go to `fetched`. If a
+    /// ticket is returned, they come with the answer instead. Without `fetched` no ticket is returned:
+    /// [`under_way`](Window::under_way) shows when it is complete.
     ///
     /// The operand may be changed when this returns.
     ///
     /// # Errors
-    /// [`Error::InvalidRank`], [`Error::OutOfWindow`], [`Error::UnequalCounts`] if the operand or `fetched` do not go
-    /// with the stretches, and those that end the run.
+    /// [`Error::InvalidRank`], [`Error::OutOfWindow`], [`Error::UnequalCounts`] if the lengths of the operand or
+    /// `fetched` do not fit the stretches, and those that end the run.
     pub fn update<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -73,7 +73,7 @@ impl Window {
         unsafe { control.expect("a member that is not asked shares its block").as_ref() }
     }
 
-    /// Takes the lock for updates of a member, unless it was taken before.
+    /// Acquires the lock for updates of a member, unless this process already holds it.
     fn lock_updates<E: Endpoint>(
         &self,
         endpoint: &mut E,
@@ -123,8 +123,8 @@ impl Window {
                 let make = |operand: &[u8], target: &mut [u8]| {
                     action.make(&self.arithmetic, operand, target);
                 };
-                // SAFETY: `reach` gives as many bytes; whoever else updates these words does so by atomics, or waits for
-                // the lock.
+                // SAFETY: `reach` returned as many bytes. All others update these words by atomics, or wait for the
+                // lock.
                 unsafe { update_words((at, bytes, word_bytes), operand, fetched, make) };
                 return Ok(());
             }
@@ -132,8 +132,8 @@ impl Window {
         if action.is_atomic() {
             self.lock_updates(endpoint, target, is_locked)?;
         }
-        // SAFETY: `reach` gives as many bytes. Nobody else updates them, since the lock is ours; programs keep puts and
-        // gets apart from updates, and who does not gets any of the values.
+        // SAFETY: `reach` returned as many bytes. Nobody else updates them, since this process holds the lock. Programs
+        // keep puts and gets apart from updates; a program that does not gets any of the values.
         unsafe {
             if let Some(fetched) = &mut fetched {
                 self.copy(at.as_ptr(), fetched.as_mut_ptr(), bytes);
@@ -150,7 +150,7 @@ impl Window {
         Ok(())
     }
 
-    /// The same for memory that the fabric copies from and to.
+    /// As above, for memory from and to which the fabric copies.
     fn update_attached<E: Endpoint>(
         &self,
         endpoint: &mut E,

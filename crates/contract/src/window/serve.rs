@@ -1,4 +1,4 @@
-//! What other members ask of this one by message.
+//! Requests of other members to this one by message.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -10,7 +10,7 @@ use super::wire::{self, Head, Kind};
 use super::{Window, control};
 use crate::{Completion, Endpoint, Readable, Request, Result, Selector, Writable};
 
-/// A request that comes in, and who sends it.
+/// An incoming request and its sender.
 struct Incoming {
     request: Request,
     room: Vec<u8>,
@@ -24,21 +24,20 @@ struct Waiting {
     exclusive: bool,
 }
 
-/// What is under way.
+/// The requests in progress.
 #[derive(Default)]
 pub(super) struct Served {
-    /// How many requests were answered, ever.
+    /// Number of requests answered so far.
     count: u64,
     incoming: VecDeque<Incoming>,
     answers: Vec<(Request, Vec<u8>)>,
     waiting: VecDeque<Waiting>,
-    /// The memory of a dynamic window: address and length of each part.
+    /// Memory of a dynamic window: address and length of each part.
     attached: Vec<(u64, u64)>,
 }
 
 impl Window {
-    /// Goes on with all that is under way, as far as it can without waiting: serves the others, and takes note of
-    /// their answers.
+    /// Makes progress without waiting: serves the others, and processes their answers.
     ///
     /// # Errors
     /// Those that end the run.
@@ -60,12 +59,12 @@ impl Window {
         self.grant(endpoint)
     }
 
-    /// Returns how many requests of others this member has answered since the window was opened.
+    /// Returns the number of requests of others that this member has answered since the window was opened.
     pub fn requests_served(&self) -> u64 {
         self.served.count
     }
 
-    /// Returns whether nothing of what this member answers is under way.
+    /// Returns whether none of this member's answers is in progress.
     pub fn is_quiet<E: Endpoint>(&mut self, endpoint: &mut E) -> bool {
         self.forget_sent(endpoint);
         self.served.answers.is_empty() && self.served.incoming.is_empty()
@@ -76,22 +75,21 @@ impl Window {
         self.served.attached.push((address, bytes));
     }
 
-    /// Takes it away again; false if there is none that begins there.
+    /// Removes memory from it. Returns false if none begins there.
     pub fn detach(&mut self, address: u64) -> bool {
         let attached = &mut self.served.attached;
         let found = attached.iter().position(|&(start, _)| start == address);
         found.map(|index| attached.swap_remove(index)).is_some()
     }
 
-    /// Returns whether this member has all of these bytes in its memory. Parts of a dynamic window may lie side by
-    /// side.
+    /// Returns whether this member's memory contains all of these bytes. Parts of a dynamic window may be adjacent.
     pub fn holds(&self, stretch: &Stretch) -> bool {
         let Stretch { mut offset, mut bytes } = *stretch;
         if self.bytes_of(self.me) != DYNAMIC_BYTES {
             return self.check_range(self.me, offset, bytes).is_ok();
         }
         while bytes > 0 {
-            // The longest rest of a part from here on; parts may overlap.
+            // The longest remainder of a part from here on; parts may overlap.
             let rests = self.served.attached.iter().map(|&(start, length)| {
                 offset.checked_sub(start).and_then(|before| length.checked_sub(before)).unwrap_or(0)
             });
@@ -109,7 +107,7 @@ impl Window {
         let any = Selector { context: self.context, source: None, tag: Some(REQUESTS) };
         while let Some(found) = endpoint.probe(any)? {
             let mut room = vec![0; found.bytes];
-            // SAFETY: the vector is kept, and not touched, until the request is done.
+            // SAFETY: the vector is kept unchanged until the request is done.
             let place = unsafe { Writable::new(room.as_mut_ptr(), room.len()) };
             let this = Selector { source: Some(found.source), ..any };
             let request = endpoint.post_receive(this, place)?;
@@ -148,7 +146,7 @@ impl Window {
         self.answer(endpoint, source, ticket, SUCCESS.to_ne_bytes().to_vec())
     }
 
-    /// Does what is asked to this member's memory, and gives the answer.
+    /// Carries out a request on this member's memory, and sends the answer.
     fn update_own(
         &self,
         action: Action,
@@ -169,7 +167,7 @@ impl Window {
                 None => offset as *mut u8,
             };
             let Some(start) = NonNull::new(start) else { continue };
-            // SAFETY: `holds` has looked. All updates of this memory are made by this process, one after the other.
+            // SAFETY: `holds` has checked. All updates of this memory are made by this process, one after the other.
             let target = unsafe { NonNull::slice_from_raw_parts(start, bytes as usize).as_mut() };
             if fetches {
                 answer.extend_from_slice(target);
@@ -189,7 +187,7 @@ impl Window {
         answer: Vec<u8>,
     ) -> Result<()> {
         let rank = self.targets[source].rank;
-        // SAFETY: the vector is kept, and not touched, until the request is done.
+        // SAFETY: the vector is kept unchanged until the request is done.
         let data = unsafe { Readable::new(answer.as_ptr(), answer.len()) };
         let request =
             endpoint.post_send(rank, self.context, answer_tag(ticket), data, Completion::Local)?;
@@ -207,7 +205,7 @@ impl Window {
         });
     }
 
-    /// Gives access to those who wait for it, in the order in which they asked.
+    /// Grants access to the waiters in the order of their requests.
     fn grant<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         while let Some(&Waiting { source, ticket, exclusive }) = self.served.waiting.front() {
             // SAFETY: the block lasts as long as the window.

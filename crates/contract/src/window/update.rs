@@ -1,58 +1,58 @@
-//! What an operation does to a member's memory, once it is there.
+//! The effect of an operation on a member's memory.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::{Element, Operation, Reduction};
 
-/// Bytes of a member's memory, one after the other.
+/// Consecutive bytes of a member's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// From the beginning of its memory.
+    /// Offset from the beginning of its memory.
     pub offset: u64,
-    /// How many.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// What becomes of the bytes.
+/// The effect on the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The operand takes their place; not atomic.
+    /// The operand replaces them; not atomic.
     Replace,
-    /// They stay; not atomic.
+    /// They stay unchanged; not atomic.
     Nothing,
-    /// [`Arithmetic::combine`] with this code makes them new, element by element.
+    /// [`Arithmetic::combine`] with this code computes the new values, element by element.
     Combine(u32),
-    /// The operand's second half takes their place if they equal its first half. The code says what they are.
+    /// The operand's second half replaces them if they equal its first half. The code names their type.
     CompareAndSwap(u32),
 }
 
-/// An operation on a member's memory. What it brings lies in the operand as the bytes lie in the stretches, one
-/// after the other; so does what is fetched.
+/// An operation on a member's memory. The operand is laid out as the bytes of the stretches, one after the other, and
+/// so is the fetched data.
 #[derive(Clone, Copy, Debug)]
 pub struct Update<'a> {
-    /// What becomes of them.
+    /// Effect on the bytes.
     pub action: Action,
-    /// Which bytes.
+    /// The bytes.
     pub stretches: &'a [Stretch],
     /// As many bytes; twice as many for [`Action::CompareAndSwap`], none for [`Action::Nothing`].
     pub operand: &'a [u8],
 }
 
-/// What a face knows of elements.
+/// A face's functions on elements.
 #[derive(Clone, Copy)]
 pub struct Arithmetic {
-    /// `target` = `operand` op `target`, for as many elements, at any address.
+    /// Computes `target` = `operand` op `target`, for as many elements, at any address.
     pub combine: fn(code: u32, operand: &[u8], target: &mut [u8]),
-    /// 4 or 8 if the elements are integers of that length, which processors update by themselves; else 0.
+    /// Returns 4 or 8 if the elements are integers of that length, which processors update atomically, and otherwise 0.
     pub word_bytes: fn(code: u32) -> usize,
 }
 
 impl Arithmetic {
-    /// For elements and operations of the contract, whose codes [`code`](Arithmetic::code) gives.
+    /// The functions for elements and operations of the contract, whose codes [`code`](Arithmetic::code) returns.
     pub const REDUCTIONS: Arithmetic = Arithmetic {
         combine: |code, operand, target| {
-            // What does not fit was refused before it came here.
+            // Invalid requests were refused before.
             let _ = reduction(code).map(|one| one.combine(target, operand));
         },
         word_bytes: |code| match reduction(code).map(|one| one.element) {
@@ -78,19 +78,19 @@ fn reduction(code: u32) -> Option<Reduction> {
 }
 
 impl Action {
-    /// Returns whether operations with it are atomic with each other, element by element.
+    /// Returns whether operations with it are atomic with respect to each other, element by element.
     pub(super) fn is_atomic(self) -> bool {
         matches!(self, Action::Combine(_) | Action::CompareAndSwap(_))
     }
 
-    /// Returns the length of the words that it updates, if a processor can at this place.
+    /// Returns the length of the words that it updates, if a processor can update them atomically at this place.
     pub(super) fn word_bytes(self, arithmetic: &Arithmetic, at: NonNull<u8>) -> Option<usize> {
         let (Action::Combine(code) | Action::CompareAndSwap(code)) = self else { return None };
         let bytes = (arithmetic.word_bytes)(code);
         are_words(bytes, at).then_some(bytes)
     }
 
-    /// Makes bytes new that nobody else touches.
+    /// Computes new values of bytes that nobody else accesses.
     pub(super) fn make(self, arithmetic: &Arithmetic, operand: &[u8], target: &mut [u8]) {
         match self {
             Action::Nothing => {}
@@ -100,7 +100,7 @@ impl Action {
         }
     }
 
-    /// Returns how much operand goes with so many bytes.
+    /// Returns the length of the operand for `bytes` bytes.
     pub(super) fn operand_bytes(self, bytes: usize) -> usize {
         match self {
             Action::Nothing => 0,
@@ -110,7 +110,7 @@ impl Action {
     }
 }
 
-/// The operand's second half takes the place of bytes that equal its first half.
+/// Replaces bytes that equal the operand's first half by its second half.
 #[inline(always)]
 pub(super) fn swap(operand: &[u8], target: &mut [u8]) {
     let (compare, new) = operand.split_at(target.len());
@@ -119,16 +119,17 @@ pub(super) fn swap(operand: &[u8], target: &mut [u8]) {
     }
 }
 
-/// Returns whether words of so many bytes, 0 for none, can be updated by a processor at this place.
+/// Returns whether a processor can atomically update words of `word_bytes` bytes (0 for none) at this place.
 #[inline(always)]
 pub(super) fn are_words(word_bytes: usize, at: NonNull<u8>) -> bool {
     word_bytes != 0 && at.as_ptr().addr() & (word_bytes - 1) == 0
 }
 
-/// Makes words new, each by one atomic step. What they were goes to `fetched`. Each word has the same share of the operand.
+/// Updates words, each by one atomic operation. The old words go to `fetched`. Each word has the same share of the
+/// operand.
 ///
 /// # Safety
-/// The words lie there, `bytes` long together, and are only touched by atomics meanwhile.
+/// The words lie there, `bytes` long together, and are only accessed by atomics meanwhile.
 #[inline(always)]
 pub(super) unsafe fn update_words(
     (at, bytes, word_bytes): (NonNull<u8>, usize, usize),
@@ -142,7 +143,7 @@ pub(super) unsafe fn update_words(
         let place = index * word_bytes..(index + 1) * word_bytes;
         let make = |target: &mut [u8]| make(operand, target);
         let mut before = [0; 8];
-        // SAFETY: the place is one of the words, and aligned: `Action::word_bytes` looked.
+        // SAFETY: the place is one of the words, and aligned: `Action::word_bytes` has checked.
         unsafe {
             let word = at.add(place.start).as_ptr();
             if word_bytes == 4 {
@@ -205,7 +206,7 @@ mod tests {
         let at = NonNull::new(words.as_mut_ptr()).unwrap().cast();
         let mut fetched = [0; 8];
         let operand: Vec<u8> = [1_u32, 2].iter().flat_map(|word| word.to_ne_bytes()).collect();
-        // SAFETY: two words, which nobody else uses.
+        // SAFETY: two words, which nothing else uses.
         unsafe {
             update_words((at, 8, 4), &operand, Some(&mut fetched), |operand, target| {
                 Action::Combine(0).make(&SUMS, operand, target);

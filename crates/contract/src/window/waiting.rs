@@ -1,4 +1,4 @@
-//! A window with calls that wait: what ranks ([`Rank::open_window`](crate::Rank::open_window)) and tests use.
+//! A window with blocking calls, for ranks ([`Rank::open_window`](crate::Rank::open_window)) and tests.
 
 use std::ptr::NonNull;
 
@@ -10,10 +10,10 @@ use crate::{
 
 /// Tags of a fence's rounds, between those of a window's requests and answers.
 const FENCE: u32 = 1;
-/// Polls of memory that others change, between two looks at the run.
+/// Number of polls of memory that others change, between two checks of the run.
 const POLLS: u32 = 100;
 
-/// Memory that a window has made for this rank, zeros at first.
+/// Memory that a window has allocated for this rank, initially zeros.
 pub(crate) struct OwnMemory {
     start: NonNull<u8>,
     bytes: usize,
@@ -22,7 +22,8 @@ pub(crate) struct OwnMemory {
 }
 
 impl OwnMemory {
-    /// Memory of the fabric, if it has any and `is_ordinary` does not forbid it. Words at its beginning are aligned.
+    /// Allocates memory of the fabric, if it has any and `is_ordinary` does not forbid it. Words at its beginning are
+    /// aligned.
     pub(crate) fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, is_ordinary: bool) -> Self {
         let allocated = if is_ordinary { None } else { endpoint.allocate(bytes.max(1)) };
         let words = || NonNull::from(vec![0_u64; bytes.div_ceil(8)].leak()).cast();
@@ -32,16 +33,15 @@ impl OwnMemory {
         OwnMemory { start, bytes, is_allocated: allocated.is_some() }
     }
 
-    /// Returns what this rank gives for the window.
+    /// Returns this rank's part of the window.
     pub(crate) fn part<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
-        // SAFETY: it is initialised, nothing else refers to it, and it is given back after the window is closed, or
-        // never.
+        // SAFETY: it is initialised, nothing else refers to it, and it is freed after the window is closed, or never.
         unsafe { WindowPart::new(endpoint, self.start.as_ptr(), self.bytes as u64) }
     }
 
     fn release<E: Endpoint>(self, endpoint: &mut E) {
         let words = NonNull::slice_from_raw_parts(self.start.cast::<u64>(), self.bytes.div_ceil(8));
-        // SAFETY: it was made so in `new`, and the window is closed everywhere.
+        // SAFETY: it was allocated this way in `new`, and the window is closed everywhere.
         unsafe {
             match self.is_allocated {
                 true => endpoint.release(self.start, self.bytes.max(1)),
@@ -51,11 +51,11 @@ impl OwnMemory {
     }
 }
 
-/// A window of all ranks of a context, on memory that it has made.
+/// A window of all ranks of a context, on memory that it has allocated.
 ///
-/// A rank whose memory is [asked](RankWindow::is_served) for by messages answers while it is in a call of the window,
-/// and not in other calls. One that is dropped and not [closed](crate::Rank::close_window) keeps its memory until the
-/// process ends.
+/// A rank whose memory is [accessed by messages](RankWindow::is_served) serves the others while it is in a call of the
+/// window, and not in other calls. A window that is dropped and not [closed](crate::Rank::close_window) keeps its
+/// memory until the process ends.
 pub struct RankWindow {
     window: Window,
     members: Vec<usize>,
@@ -64,42 +64,42 @@ pub struct RankWindow {
     memory: OwnMemory,
 }
 
-/// What [`Rank::call_window`](crate::Rank::call_window) does. The methods of [`RankWindow`] make it.
+/// The calls of [`Rank::call_window`](crate::Rank::call_window), which the methods of [`RankWindow`] make.
 #[derive(Debug)]
 pub enum WindowCall<'a> {
-    /// Carries out an [`Action`] at `offset` of a rank's memory. With room for what was there it waits for the answer.
+    /// Carries out an [`Action`] at `offset` of a rank's memory. With `fetched` it waits for the answer.
     Update {
         /// The rank.
         target: usize,
-        /// Where, in bytes.
+        /// Offset in bytes.
         offset: u64,
-        /// What is done.
+        /// The action.
         action: Action,
-        /// What it is done with.
+        /// Operand of the action.
         operand: &'a [u8],
-        /// Room for the bytes that were there.
+        /// Room for the old bytes.
         fetched: Option<&'a mut [u8]>,
     },
-    /// Waits until all operations on a rank, or on all, are done there.
+    /// Waits until all operations on a rank, or on all, are complete there.
     Flush(Option<usize>),
-    /// Waits until every rank is here, and all operations of all are done.
+    /// Waits until every rank has reached the fence, and all operations of all are complete.
     Fence,
-    /// Takes access, for this rank alone or with others that share it.
+    /// Acquires access, exclusive (true) or shared.
     Lock(usize, bool),
-    /// Gives it back, after all operations on the rank.
+    /// Releases access, after all operations on the rank.
     Unlock(usize, bool),
-    /// Counts up a notice of a rank, after all earlier operations of this rank on it.
+    /// Increments a notice of a rank, after all earlier operations of this rank on it.
     Notify(usize, usize),
-    /// Waits until this rank was given a notice so often.
+    /// Waits until this rank has received a notice this many times.
     AwaitNotice(usize, u64),
-    /// Answers until as many requests as this have been answered since the window was opened.
+    /// Serves the others until this many requests have been answered since the window was opened.
     Serve(u64),
-    /// Goes on with what is under way, without waiting.
+    /// Makes progress without waiting.
     Advance,
 }
 
 impl RankWindow {
-    /// Returns the window of what each member offers.
+    /// Opens the window with the offers of all members.
     pub(crate) fn open<E: Endpoint>(
         endpoint: &E,
         memory: OwnMemory,
@@ -115,17 +115,17 @@ impl RankWindow {
         Ok(RankWindow { window, members, me, context, memory })
     }
 
-    /// This rank's number in it.
+    /// Returns this rank's number in it.
     pub fn rank(&self) -> usize {
         self.me
     }
 
-    /// Returns how many ranks it has.
+    /// Returns the number of its ranks.
     pub fn size(&self) -> usize {
         self.members.len()
     }
 
-    /// Returns whether this rank must be in calls of the window for the others to reach its memory.
+    /// Returns whether this rank must be in calls of the window for the others to access its memory.
     pub fn is_served(&self) -> bool {
         self.window.is_served()
     }
@@ -135,10 +135,10 @@ impl RankWindow {
         &self.window
     }
 
-    /// This rank's memory, where nobody writes to it now.
+    /// Returns this rank's memory while nobody writes to it.
     ///
     /// # Safety
-    /// No rank puts to it or updates it, until the slice is no longer used.
+    /// No rank puts to it or updates it while the slice is used.
     pub(crate) unsafe fn own(&self) -> &[u8] {
         // SAFETY: it has as many bytes; the caller promises the rest.
         unsafe { NonNull::slice_from_raw_parts(self.memory.start, self.memory.bytes).as_ref() }
@@ -180,7 +180,7 @@ impl RankWindow {
         }
     }
 
-    /// Carries out an update of any stretches. What was there goes to `fetched`.
+    /// Carries out an update of any stretches. The old bytes go to `fetched`.
     pub(crate) fn update<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -199,7 +199,7 @@ impl RankWindow {
         Ok(())
     }
 
-    /// One look at what has come. A rank that polls lets others run where not each has a processor.
+    /// Polls once. A polling rank yields to others if not every rank has a processor.
     fn go_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         endpoint.progress()?;
         self.window.advance(endpoint)?;
@@ -223,7 +223,7 @@ impl RankWindow {
             self.context.run_rank(rank)?;
         }
         if !self.window.goes_by_messages() {
-            // Release, partner of whatever the program has the other ranks acquire with.
+            // Release, partner of whatever acquire the program uses in the other ranks.
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
             return Ok(());
         }
@@ -231,7 +231,7 @@ impl RankWindow {
         self.window.check()
     }
 
-    /// In round k every member tells the one 2^k after it, and hears of the one 2^k before.
+    /// In round k every member notifies the member 2^k after it, and waits for that 2^k before it.
     fn fence_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         self.flush_on(endpoint, None)?;
         let (me, size, context) = (self.me, self.members.len(), self.context.of_collectives());
@@ -267,8 +267,8 @@ impl RankWindow {
         self.poll(endpoint, |window, endpoint| window.try_lock(endpoint, &mut attempt))
     }
 
-    /// Waits for something that comes with messages, and serves the others meanwhile. Fails once what it waits for, `requests`
-    /// among it, can never come.
+    /// Waits for something that arrives with messages, and serves the others meanwhile. Fails once that, including
+    /// `requests`, can never arrive.
     pub(crate) fn wait<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -292,7 +292,7 @@ impl RankWindow {
         hopeless.map_or(failed, |request| Err(endpoint.give_up_on(request)))
     }
 
-    /// The same for what other members may do without a message.
+    /// As `wait`, for something that other members may do without a message.
     fn poll<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -318,7 +318,7 @@ impl RankWindow {
         }
     }
 
-    /// Fails if all others have left the run: nobody will do what this rank waits for.
+    /// Fails if all others have left the run: nobody can do what this rank waits for.
     fn check_others<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let others = Selector { context: self.context.of_programs(), source: None, tag: None };
         if self.members.len() > 1 && endpoint.any_has_left() && endpoint.none_will_send(others) {
@@ -329,7 +329,7 @@ impl RankWindow {
         Ok(())
     }
 
-    /// Closes it, once no member uses it any more. Returns the context of its messages.
+    /// Closes the window once no member uses it any more. Returns the context of its messages.
     pub(crate) fn close<E: Endpoint>(mut self, endpoint: &mut E) -> Result<Context> {
         self.fence_on(endpoint)?;
         self.wait(endpoint, &[], |window, endpoint| Ok(window.is_quiet(endpoint)))?;

@@ -1,8 +1,8 @@
-//! What a member asks of another by message, as bytes.
+//! The requests of a member to another by message, as bytes.
 
 use super::update::{Action, Stretch};
 
-/// What is asked.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Update(Action),
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Notify(u32),
 }
 
-/// The head of a request: what is asked, where the answer goes, and whether it has the old bytes in it.
+/// The head of a request: its kind, the destination of the answer, and whether the answer holds the old bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) kind: Kind,
@@ -25,7 +25,7 @@ pub(super) struct Head {
 const HEAD_BYTES: usize = 20;
 const STRETCH_BYTES: usize = 16;
 
-/// Kinds as words, with a code beside them.
+/// Returns a kind as a word, with its code in another.
 fn to_words(kind: Kind) -> [u32; 2] {
     match kind {
         Kind::Update(Action::Replace) => [0, 0],
@@ -75,7 +75,7 @@ pub(super) fn write(
     message
 }
 
-/// Returns the head of a request, its stretches and its operand; none if it is not one.
+/// Returns the head of a request, its stretches and its operand, or `None` if it is not a request.
 pub(super) fn read(message: &[u8]) -> Option<(Head, Vec<Stretch>, &[u8])> {
     let (head, rest) = message.split_at_checked(HEAD_BYTES)?;
     let (words, _) = head.as_chunks::<4>();

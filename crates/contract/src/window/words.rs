@@ -1,21 +1,21 @@
-//! Whether words are updated by atomics alone, which is the best for a few, or under the lock as well, which is the best
-//! for many: then they are updated like any memory.
+//! The decision whether words are updated by atomics alone, which is best for a few, or under the lock as well, which
+//! is best for many: then they are updated like any memory.
 //!
-//! A member's words begin with atomics alone. The first long update asks for the lock. Members that have updated words
-//! before may be in the midst of an atomic update, so until each of them has said that it takes the lock from now on,
-//! whoever has the lock still uses atomics.
+//! A member's words begin with atomics alone. The first long update requests the lock. Members that have updated words
+//! before may be in the middle of an atomic update. Until each of them has declared that it uses the lock from now on,
+//! the holder of the lock still uses atomics.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
-/// Updates of words from this length on are long.
+/// Length from which updates of words are long.
 pub(super) const LONG_BYTES: usize = 1024;
 
 const BITS: usize = u64::BITS as usize;
-/// Of more members nobody keeps account: their words are updated by atomics under the lock.
+/// Maximum number of members that are tracked. In larger windows words are updated by atomics under the lock.
 const MOST_MEMBERS: usize = 8 * BITS;
 
-/// How words are updated.
+/// The way in which words are updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// By atomics.
@@ -26,17 +26,17 @@ pub(super) enum Manner {
     Whole,
 }
 
-/// What the members of a window tell each other of one member's words. Zeros are the beginning.
+/// The state that the members of a window share about one member's words. Zeros are the initial state.
 #[derive(Default)]
 pub(super) struct Words {
-    /// Whether the lock is to be taken.
+    /// True if the lock must be used.
     locked: AtomicBool,
-    /// Bits of the members that have updated words, and of those that take the lock.
+    /// Bits of the members that have updated words, and of those that use the lock.
     users: [AtomicU64; MOST_MEMBERS / BITS],
     agreed: [AtomicU64; MOST_MEMBERS / BITS],
 }
 
-/// What a member remembers of that.
+/// A member's copy of that state.
 #[derive(Default)]
 pub(super) struct Remembered {
     is_user: Cell<bool>,
@@ -44,7 +44,7 @@ pub(super) struct Remembered {
 }
 
 impl Words {
-    /// Returns how member `me` updates `bytes` bytes of words now.
+    /// Returns how member `me` must update `bytes` bytes of words now.
     #[inline]
     pub(super) fn manner(&self, me: usize, own: &Remembered, bytes: usize) -> Manner {
         if bytes < LONG_BYTES { self.of_short(me, own) } else { self.of_long(me) }
@@ -52,14 +52,14 @@ impl Words {
 
     #[inline]
     fn of_short(&self, me: usize, own: &Remembered) -> Manner {
-        // Acquire: from here on the lock is taken, after all that was done before it was asked for.
+        // Acquire: from here on the lock is used, after everything that was done before it was requested.
         if !self.locked.load(Ordering::Acquire) {
             if own.is_user.get() {
                 return Manner::Alone;
             }
             if me < MOST_MEMBERS {
-                // SeqCst here, at the next load, and in `of_long`: either this member sees that the lock is asked for, or
-                // who asks sees this member.
+                // SeqCst here, at the next load, and in `of_long`: either this member sees that the lock is requested,
+                // or the requester sees this member.
                 self.users[me / BITS].fetch_or(1 << (me % BITS), Ordering::SeqCst);
                 own.is_user.set(true);
                 if !self.locked.load(Ordering::SeqCst) {
@@ -101,7 +101,7 @@ mod tests {
         let short = |me: usize| words.manner(me, &members[me], 8);
         let long = |me: usize| words.manner(me, &members[me], LONG_BYTES);
         assert_eq!([short(0), short(1), short(0)], [Manner::Alone; 3]);
-        // Both have updated words; who asks is not in the midst of an update itself.
+        // Both have updated words; the requester is not in the middle of an update itself.
         assert_eq!((long(0), long(2)), (Manner::Locked, Manner::Locked));
         assert_eq!((short(1), long(0)), (Manner::Locked, Manner::Whole));
         assert_eq!((long(2), short(0), long(2)), (Manner::Locked, Manner::Locked, Manner::Whole));
