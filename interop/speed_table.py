@@ -103,7 +103,7 @@ def markdown(all_cells):
     rows = {}
     for cell in all_cells:
         rows.setdefault((cell.name, cell.ranks), []).append(cell)
-    yield "| program | ranks | " + " | ".join(title for title, _ in COLUMNS) + " | cells that miss |"
+    yield "| program | ranks | " + " | ".join(title for title, _ in COLUMNS) + " | missed cells |"
     yield "|---" * (len(COLUMNS) + 3) + "|"
     for name, ranks in sorted(rows, key=EVERY_ROW.index):
         row, above, columns = rows[name, ranks], -1, []
