@@ -151,7 +151,7 @@ fn size_of_scalability(size: &str) -> Option<u64> {
 /// Table 11: how much a node more adds to the time, against the original system, in percent. The model is a straight
 /// line over the nodes, so any two numbers of them give its slope. A unicast is the longest one, around all other nodes: only
 /// that reading reaches the axes of figure 13 and gives the averages of section 7
-/// (docs/decisions/0064-the-unicast-of-figure-13-goes-all-the-way-round.md).
+/// (docs/decisions/0064-figure-13-uses-the-longest-unicast.md).
 fn scalability(call: &str, size: &str, system: &str) -> Option<f64> {
     let bytes = size_of_scalability(size)?;
     let system = match system {
