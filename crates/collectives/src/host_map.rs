@@ -40,7 +40,7 @@ impl HostMap {
         self.numbers.is_sorted()
     }
 
-    /// Returns how many hosts there are.
+    /// Returns the number of hosts.
     pub(crate) fn hosts(&self) -> usize {
         self.hosts
     }

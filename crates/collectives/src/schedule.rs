@@ -282,7 +282,7 @@ impl Schedule {
         self.scratch
     }
 
-    /// Returns how many rounds it has.
+    /// Returns the number of rounds.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.stages.iter().map(|stage| stage.rounds).sum()

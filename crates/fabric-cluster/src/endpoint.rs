@@ -48,7 +48,7 @@ impl RemoteMemory for ClusterEndpoint {
         bytes: usize,
     ) -> Result<()> {
         let rank = self.rank_here(rank)?;
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { self.inner_mut().read_memory(rank, address, to, bytes) }
     }
 
@@ -60,7 +60,7 @@ impl RemoteMemory for ClusterEndpoint {
         bytes: usize,
     ) -> Result<()> {
         let rank = self.rank_here(rank)?;
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { self.inner_mut().write_memory(rank, address, from, bytes) }
     }
 }
@@ -345,7 +345,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe { self.inner_mut().release(memory, bytes) };
     }
 

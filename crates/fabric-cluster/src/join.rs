@@ -87,7 +87,7 @@ pub fn join(local: ShmProcess) -> Result<(ClusterProcess, Vec<u8>)> {
 /// The same for a library in any program: the fabric is what the launcher has said.
 ///
 /// # Errors
-/// As of [`join`].
+/// As for [`join`].
 pub fn join_from_library(inner: ShmEndpoint) -> Result<Joined> {
     match told_in(inner.job()) {
         None => library::join_from_library(inner).map(Joined::One),

@@ -150,7 +150,7 @@ impl World {
         self.rank
     }
 
-    /// Returns how many processes there are.
+    /// Returns the number of processes.
     pub fn size(&self) -> usize {
         self.size
     }

@@ -140,7 +140,7 @@ fn join_words(addresses: &[SocketAddr]) -> String {
 /// are of one length.
 ///
 /// # Errors
-/// As of [`join`].
+/// As for [`join`].
 pub fn join_and_tell(
     starter: SocketAddr,
     rank: usize,

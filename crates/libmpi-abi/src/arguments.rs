@@ -111,7 +111,7 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, count: c_int, name: &str) -> 
         return Ok(&[]);
     }
     ensure!(!start.is_null(), ERR_ARG, "{name} is a null pointer");
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises the same.
     Ok(unsafe { std::slice::from_raw_parts(start, count as usize) })
 }
 
@@ -147,7 +147,7 @@ impl IntOrCount {
     /// # Safety
     /// The array has as many.
     pub(crate) unsafe fn read(self, count: usize) -> Vec<i64> {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         (0..count).map(|index| unsafe { self.at(index) }).collect()
     }
 
@@ -187,7 +187,7 @@ impl IntOrCountMut {
     /// # Safety
     /// The place is writable.
     pub(crate) unsafe fn write(self, value: i64) {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe {
             match self {
                 IntOrCountMut::Int(place) => *place = c_int::try_from(value).unwrap_or(UNDEFINED),
@@ -201,7 +201,7 @@ impl IntOrCountMut {
     /// # Safety
     /// The place is readable.
     pub(crate) unsafe fn read(self) -> i64 {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         unsafe {
             match self {
                 IntOrCountMut::Int(place) => i64::from(*place),

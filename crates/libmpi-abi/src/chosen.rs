@@ -49,7 +49,7 @@ impl RemoteMemory for Chosen {
         to: *mut u8,
         bytes: usize,
     ) -> Result<()> {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         with!(self, mut endpoint => unsafe { endpoint.read_memory(rank, address, to, bytes) })
     }
 
@@ -60,7 +60,7 @@ impl RemoteMemory for Chosen {
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         with!(self, mut endpoint => unsafe { endpoint.write_memory(rank, address, from, bytes) })
     }
 }
@@ -342,7 +342,7 @@ unsafe impl Endpoint for Chosen {
     }
 
     unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         with!(self, mut endpoint => unsafe { endpoint.release(memory, bytes) })
     }
 

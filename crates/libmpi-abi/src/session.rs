@@ -41,7 +41,7 @@ fn get(session: Session) -> Result<Rc<Object>> {
     SESSIONS.get(session).ok_or_else(|| error_of(ERR_SESSION, "not a session"))
 }
 
-/// Returns how many sessions there are.
+/// Returns the number of sessions.
 pub(crate) fn count() -> usize {
     SESSIONS.made()
 }

@@ -82,7 +82,7 @@ impl Status {
     /// `place` is writable or null.
     pub(crate) unsafe fn give(self, place: *mut Status) {
         if !place.is_null() {
-            // SAFETY: our caller's promise.
+            // SAFETY: the caller promises the same.
             unsafe {
                 let error = (*place).error;
                 *place = Status { error, ..self };

@@ -13,17 +13,17 @@ use crate::failure::{Result, ensure};
 /// `text` is null or a C string.
 pub(crate) unsafe fn read(text: *const c_char) -> Result<String> {
     ensure!(!text.is_null(), ERR_ARG, "a string is a null pointer");
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises the same.
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
 /// Returns a name of a file that the caller gives, whatever its bytes are.
 ///
 /// # Safety
-/// As of [`read`].
+/// As for [`read`].
 pub(crate) unsafe fn read_path(text: *const c_char) -> Result<PathBuf> {
     ensure!(!text.is_null(), ERR_ARG, "a file name is a null pointer");
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises the same.
     let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
     Ok(PathBuf::from(OsStr::from_bytes(bytes)))
 }

@@ -1,52 +1,52 @@
-//! Attributes: values that programs and libraries hang on communicators and datatypes.
+//! Attributes: values that programs and libraries attach to communicators and datatypes.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::error::{ErrorClass, Result, ensure};
 
-/// What happens to the values of a key when their object is copied or freed.
+/// The callbacks for the values of a key when their object is copied or freed.
 pub trait KeyFunctions {
-    /// Returns the value that a copy of the object gets; none if it gets none. `object` is the number that the call
-    /// which copies gave for the old object.
+    /// Returns the value that a copy of the object gets, or `None` for no value. `object` is the number that the caller
+    /// of the copy gave for the old object.
     ///
     /// # Errors
-    /// Whatever the program wants to say; the object is then not copied.
+    /// Any error that the program chooses; the object is then not copied.
     fn copy(&self, object: usize, value: usize) -> Result<Option<usize>>;
 
-    /// Called when a value is taken away or replaced.
+    /// Called when a value is deleted or replaced.
     ///
     /// # Errors
-    /// Whatever the program wants to say; the value then stays.
+    /// Any error that the program chooses; the value then stays.
     fn delete(&self, object: usize, value: usize) -> Result;
 }
 
-/// Under which values are kept. Two keys are never equal, even if their functions are.
+/// A key for values. Two keys are never equal, even if their functions are.
 pub struct Key {
     functions: Box<dyn KeyFunctions>,
     is_free: Cell<bool>,
 }
 
 impl Key {
-    /// Returns a key whose values are treated by `functions`.
+    /// Creates a key whose values are handled by `functions`.
     pub fn new(functions: impl KeyFunctions + 'static) -> Rc<Self> {
         Rc::new(Key { functions: Box::new(functions), is_free: Cell::new(false) })
     }
 
-    /// Forbids new values. Those that were set stay, and can be changed and taken away.
+    /// Forbids new values. Existing values stay, and can be changed and deleted.
     pub fn free(&self) {
         self.is_free.set(true);
     }
 }
 
-/// The values on one object, in the order in which they were first set.
+/// The values of one object, in the order in which they were first set.
 ///
-/// `object` in each call is whatever number the program wants its functions to know the object by.
+/// `object` in each call is the number by which the program's functions identify the object.
 #[derive(Default)]
 pub struct Attributes(RefCell<Vec<(Rc<Key>, usize)>>);
 
 impl Attributes {
-    /// No values.
+    /// Creates an empty set of values.
     pub fn new() -> Self {
         Attributes::default()
     }
@@ -56,7 +56,7 @@ impl Attributes {
     /// # Errors
     /// Those of a key's functions.
     pub fn copy(&self, object: usize) -> Result<Attributes> {
-        // Nothing is borrowed while a program's function runs: it may come back here.
+        // Nothing is borrowed while a program's function runs, because it may call these methods again.
         let values = self.0.borrow().clone();
         let copied = Attributes::default();
         for (key, value) in values {
@@ -67,7 +67,7 @@ impl Attributes {
         Ok(copied)
     }
 
-    /// Takes all values away, the newest first, as the object ends.
+    /// Deletes all values, the newest first, at the end of the object.
     ///
     /// # Errors
     /// Those of a key's functions; its value and the older ones then stay.
@@ -86,7 +86,7 @@ impl Attributes {
         values.iter().find(|(known, _)| Rc::ptr_eq(known, key)).map(|(_, value)| *value)
     }
 
-    /// Sets a value; one that the key had is deleted before.
+    /// Sets a value. An existing value of the key is deleted before.
     ///
     /// # Errors
     /// [`ErrorClass::Key`] if the key was freed, and those of its functions.
@@ -103,7 +103,7 @@ impl Attributes {
         Ok(())
     }
 
-    /// Takes a value away, if there is one.
+    /// Deletes a value, if there is one.
     ///
     /// # Errors
     /// Those of the key's functions; the value then stays.
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    /// Copies even values only, each one larger, refuses to delete 7, and notes what it deletes.
+    /// Copies even values only, each one larger, refuses to delete 7, and records what it deletes.
     #[derive(Clone, Default)]
     struct Noting(Rc<RefCell<Vec<(usize, usize)>>>);
 

@@ -1,4 +1,4 @@
-//! Cartesian topologies: ranks on a grid, the last dimension running fastest.
+//! Cartesian topologies: ranks on a grid, where the last dimension varies fastest.
 
 use std::cmp::Ordering;
 
@@ -14,16 +14,16 @@ pub struct Cartesian {
 /// A rank's part of a grid along some of its dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CartesianPart {
-    /// The part.
+    /// Grid of the part.
     pub grid: Cartesian,
-    /// Which of the parts it is.
+    /// Index of the part.
     pub colour: usize,
-    /// The rank's place in it.
+    /// Rank in the part.
     pub rank: usize,
 }
 
 impl Cartesian {
-    /// Returns a grid of these lengths, and whether each dimension closes to a ring.
+    /// Creates a grid of these lengths; each periodic dimension closes to a ring.
     ///
     /// # Errors
     /// [`ErrorClass::Dimensions`] for a length that is not positive, or lists of different lengths.
@@ -36,7 +36,7 @@ impl Cartesian {
         Ok(Cartesian { lengths: lengths.iter().map(|&length| length as usize).collect(), periodic })
     }
 
-    /// Returns how long each dimension is.
+    /// Returns the length of each dimension.
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
@@ -46,12 +46,12 @@ impl Cartesian {
         &self.periodic
     }
 
-    /// Returns how many ranks it has.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         self.lengths.iter().product()
     }
 
-    /// Returns where a rank is.
+    /// Returns the coordinates of a rank.
     pub fn coordinates(&self, rank: usize) -> Vec<usize> {
         let mut left = rank;
         let mut coordinates = vec![0; self.lengths.len()];
@@ -62,7 +62,7 @@ impl Cartesian {
         coordinates
     }
 
-    /// Returns the rank at some coordinates; none off the edge of a dimension that is not periodic.
+    /// Returns the rank at some coordinates, or `None` beyond the edge of a dimension that is not periodic.
     pub fn rank(&self, coordinates: &[i64]) -> Option<usize> {
         let mut rank = 0;
         for (index, &coordinate) in coordinates.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Cartesian {
     /// Returns the ranks from which a shift along a dimension brings data to `rank`, and to which it takes them.
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] for a dimension that is not there.
+    /// [`ErrorClass::Argument`] for a dimension that does not exist.
     pub fn shift(
         &self,
         rank: usize,
@@ -98,14 +98,14 @@ impl Cartesian {
         Ok((neighbour(-distance), neighbour(distance)))
     }
 
-    /// Returns the ranks before and after `rank` along each dimension; none over an open edge.
+    /// Returns the ranks before and after `rank` along each dimension, or `None` beyond an edge.
     pub(crate) fn neighbours(&self, rank: usize) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
         let along = |dimension| self.shift(rank, dimension as i64, 1);
         let both = (0..self.lengths.len()).map(|dimension| along(dimension).expect("it is one"));
         both.unzip()
     }
 
-    /// Returns the part that `rank` is in, of those along the dimensions that are kept.
+    /// Returns the part that contains `rank`, of those along the kept dimensions.
     pub fn part(&self, rank: usize, kept: &[bool]) -> CartesianPart {
         let mut part = CartesianPart {
             grid: Cartesian { lengths: vec![], periodic: vec![] },
@@ -126,8 +126,8 @@ impl Cartesian {
     }
 }
 
-/// The sides of a grid, the largest first, that are closest to each other: the difference of the largest and the smallest counts
-/// first, then the smallest, then the others from the small ones on, which are better the larger they are.
+/// The most even sides of a grid, the largest first. The difference of the largest and the smallest is compared first,
+/// then the smallest, then the others from the smaller ones on, which are better the larger they are.
 struct Closest {
     divisors: Vec<i64>,
     best: Option<Vec<i64>>,
@@ -138,7 +138,7 @@ fn difference(sides: &[i64]) -> i64 {
 }
 
 impl Closest {
-    /// Returns whether better ones are known than any that differ by so much.
+    /// Returns whether better sides are known than any with this difference.
     fn beats(&self, other: i64) -> bool {
         self.best.as_ref().is_some_and(|best| other > difference(best))
     }
@@ -153,7 +153,7 @@ impl Closest {
         }
     }
 
-    /// Tries all ways to go on with `free` sides, none larger than the last, which make so many nodes.
+    /// Tries all continuations with `free` sides, none larger than the last, whose product is `nodes`.
     fn fill(&mut self, nodes: i64, free: usize, sides: &mut Vec<i64>) {
         if free == 0 {
             return self.take(sides);
@@ -161,7 +161,7 @@ impl Closest {
         let last = sides[sides.len() - 1].min(nodes);
         for index in (0..self.divisors.partition_point(|&side| side <= last)).rev() {
             let side = self.divisors[index];
-            // Those that follow are not larger, and together must reach the nodes.
+            // The following sides are not larger, and together must reach the number of nodes.
             let reaches = (side as f64).powi(free as i32) >= nodes as f64 * (1.0 - 1e-9);
             if !reaches || self.beats(sides[0] - side) {
                 return;
@@ -193,7 +193,7 @@ fn even(nodes: i64, free: usize) -> Vec<i64> {
         if (first as f64).powi(free as i32) < nodes as f64 * (1.0 - 1e-9) {
             continue;
         }
-        // The smallest of the others is at most what they are if they are equal.
+        // The smallest of the others is at most as large as if they were equal.
         let smallest = ((nodes / first) as f64).powf(1.0 / (free - 1) as f64) + 1e-6;
         if closest.beats(first - smallest as i64) {
             break;
@@ -203,10 +203,11 @@ fn even(nodes: i64, free: usize) -> Vec<i64> {
     closest.best.expect("the nodes in one dimension are a grid")
 }
 
-/// Lengths of a grid of `nodes`, as equal as can be where `given` has a zero; its other lengths stay.
+/// Returns the lengths of a grid of `nodes` nodes, as equal as possible where `given` has a zero; its other lengths
+/// stay.
 ///
 /// # Errors
-/// [`ErrorClass::Dimensions`] if no grid has as many nodes.
+/// [`ErrorClass::Dimensions`] if no grid has this number of nodes.
 pub fn balanced_dimensions(nodes: i64, given: &[i64]) -> Result<Vec<i64>> {
     let dimensions = given.len();
     ensure!(nodes > 0, ErrorClass::Dimensions, "{nodes} nodes in {dimensions} dimensions");
@@ -236,8 +237,8 @@ mod tests {
         assert_eq!(even(7, 2), [7, 1]);
         assert_eq!(even(16, 2), [4, 4]);
         assert_eq!(even(1, 2), [1, 1]);
-        // Of sides that differ by six, those with the larger smallest one, not 20, 18 and 14; and by ten, not eleven: 24, 24 and
-        // 13.
+        // Of sides that differ by six, those with the larger smallest one, not 20, 18 and 14; and by ten, not eleven:
+        // 24, 24 and 13.
         assert_eq!(even(5040, 3), [21, 16, 15]);
         assert_eq!(even(7488, 3), [26, 18, 16]);
         // 6 is the smallest of 12, 6 and 6 as well, but 8 is more than 6.
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!((even(i64::from(i32::MAX), 3)[0], divisors(36).len()), (i64::from(i32::MAX), 9));
     }
 
-    /// All ways to write a number as a product of so many, the largest first.
+    /// Returns all ways to write a number as a product of `free` factors, the largest first.
     fn products(nodes: i64, free: usize, most: i64) -> Vec<Vec<i64>> {
         if free == 0 {
             return if nodes == 1 { vec![vec![]] } else { vec![] };

@@ -1,4 +1,4 @@
-//! Why a call failed, as a value.
+//! Errors of calls, as values.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,7 +6,7 @@ use std::ops::Deref;
 /// What calls return.
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
-/// What kind of mistake an error is: MPI's error classes.
+/// The kind of an error: MPI's error classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// A wrong argument of a kind that has no class of its own.
@@ -15,15 +15,15 @@ pub enum ErrorClass {
     Buffer,
     /// Not a communicator, or one that the call cannot use.
     Communicator,
-    /// Data that the wanted representation cannot hold.
+    /// Data that the requested representation cannot hold.
     Conversion,
     /// A count that is negative or too large.
     Count,
-    /// Dimensions of a topology that do not fit.
+    /// Dimensions of a topology that do not fit its size.
     Dimensions,
     /// Not an error handler.
     ErrorHandler,
-    /// Not a group, or one that does not fit.
+    /// Not a group, or an unsuitable one.
     Group,
     /// Some of several requests failed; each status says which.
     InStatus,
@@ -35,11 +35,11 @@ pub enum ErrorClass {
     InfoNoKey,
     /// A value of an info object that is missing or too long.
     InfoValue,
-    /// The library contradicts itself.
+    /// An internal inconsistency of the library.
     Internal,
     /// Not a key of attributes, or one of other objects.
     Key,
-    /// Memory that could not be had.
+    /// Memory that could not be allocated.
     NoMemory,
     /// Not a reduction operation, or one that is not defined for the datatype.
     Operation,
@@ -47,7 +47,7 @@ pub enum ErrorClass {
     Other,
     /// One of several requests is neither complete nor failed.
     Pending,
-    /// Another rank has died, or the run was given up.
+    /// Another rank has died, or the run was aborted.
     ProcessAborted,
     /// A rank that does not exist.
     Rank,
@@ -55,7 +55,7 @@ pub enum ErrorClass {
     Request,
     /// A root that does not exist.
     Root,
-    /// A tag that cannot be.
+    /// An invalid tag.
     Tag,
     /// A communicator without the topology that the call needs.
     Topology,
@@ -65,33 +65,33 @@ pub enum ErrorClass {
     Type,
     /// Not a window.
     Window,
-    /// Assertions that mean nothing for the call.
+    /// Assertions that the call does not support.
     Assertion,
-    /// A displacement or a unit of displacements that cannot be.
+    /// An invalid displacement, or unit of displacements.
     Displacement,
-    /// A size that cannot be.
+    /// An invalid size.
     Size,
     /// Neither a shared nor an exclusive lock.
     LockType,
     /// Memory that cannot be attached to a window.
     RmaAttach,
-    /// A call that this kind of window does not have.
+    /// A call that this kind of window does not support.
     RmaFlavor,
     /// Memory outside of a window.
     RmaRange,
     /// Memory that the members cannot share.
     RmaShared,
-    /// Calls for the synchronisation of a window in an order that cannot be.
+    /// Synchronisation calls of a window in an invalid order.
     RmaSync,
-    /// Something that this library cannot do.
+    /// Something that this library does not support.
     Unsupported,
-    /// A file that may not be used so.
+    /// A file that may not be used in this way.
     Access,
     /// A mode of a file that contradicts itself.
     Amode,
-    /// A port that is not open, or no name of one.
+    /// A port that is not open, or an invalid name of one.
     Port,
-    /// A name that no file can have.
+    /// An invalid name of a file.
     BadFile,
     /// A data representation that exists already.
     DuplicateRepresentation,
@@ -101,40 +101,40 @@ pub enum ErrorClass {
     FileExists,
     /// A file that somebody else uses.
     FileInUse,
-    /// What the system says when it cannot read or write.
+    /// An error of the system while reading or writing.
     InputOutput,
-    /// A device without room for more.
+    /// A device without free space.
     NoSpace,
     /// A file that does not exist.
     NoSuchFile,
-    /// Members that do not give the same arguments.
+    /// Members that pass different arguments.
     NotSame,
-    /// A user who may not have more room.
+    /// A user's quota is exceeded.
     Quota,
-    /// A file, or a file system, that is only read.
+    /// A read-only file or file system.
     ReadOnly,
-    /// A data representation that there is not.
+    /// An unknown data representation.
     UnsupportedRepresentation,
-    /// A class or code that is not of this library: a program's own.
+    /// A class or code that the program has defined.
     User(i32),
 }
 
-/// An error: its class and what to say about it.
+/// An error: its class and its message.
 ///
-/// The details lie behind a pointer, so that a [`Result`] fits a register. In memory a result would be written
-/// in parts and read as a whole, and such a read waits until all earlier writes have reached their cache lines,
-/// also lines that another processor holds.
+/// The details lie behind a pointer, so that a [`Result`] fits a register. In memory a result would be written in parts
+/// and read as a whole, and such a read waits until all earlier writes have reached their cache lines, also lines that
+/// another processor owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<ErrorDetails>);
 
-/// What an [`Error`] says.
+/// The details of an [`Error`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorDetails {
-    /// The kind of mistake.
+    /// Class of the error.
     pub class: ErrorClass,
-    /// What is wrong, with the value that is.
+    /// Description of the error, with the wrong value.
     pub message: String,
-    /// The number of the communicator's context, where the call itself names no communicator, as a wait does not.
+    /// Number of the communicator's context, if the call itself names no communicator, as a wait does not.
     pub context: Option<u32>,
 }
 
@@ -149,20 +149,20 @@ impl Deref for Error {
 }
 
 impl Error {
-    /// Returns an error that belongs to no communicator.
+    /// Creates an error that belongs to no communicator.
     #[cold]
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         Error(Box::new(ErrorDetails { class, message: message.into(), context: None }))
     }
 
-    /// The same error, of the communicator with this context.
+    /// Returns the error with the context of its communicator.
     #[must_use]
     pub fn in_context(mut self, context: u32) -> Self {
         self.0.context = Some(context);
         self
     }
 
-    /// The same error with another class and other words.
+    /// Returns the error with another class and message.
     #[must_use]
     pub fn told_as(mut self, class: ErrorClass, message: impl Into<String>) -> Self {
         (self.0.class, self.0.message) = (class, message.into());

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use crate::error::{Error, ErrorClass, Result, ensure};
 
-/// Ranks of the run by rank of the group. Clones are the same list.
+/// Ranks of the run by rank of the group. Clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group(Rc<[usize]>);
 
-/// How two groups, or communicators, compare.
+/// The result of comparing two groups or communicators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// The same object, or the same ranks in the same order.
@@ -23,7 +23,7 @@ pub enum Comparison {
 
 /// Every `stride`th rank from `first` to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // Said above.
+#[allow(missing_docs)] // Described above.
 pub struct RankRange {
     pub first: i64,
     pub last: i64,
@@ -37,12 +37,12 @@ impl From<Vec<usize>> for Group {
 }
 
 impl Group {
-    /// Without members.
+    /// Creates a group without members.
     pub fn empty() -> Self {
         Group::default()
     }
 
-    /// All ranks of a run of this size.
+    /// Creates the group of all ranks of a run of this size.
     pub fn world(size: usize) -> Self {
         (0..size).collect::<Vec<_>>().into()
     }
@@ -53,7 +53,7 @@ impl Group {
         &self.0
     }
 
-    /// Returns how many members it has.
+    /// Returns the number of members.
     #[inline(always)]
     pub fn size(&self) -> usize {
         self.0.len()
@@ -69,13 +69,13 @@ impl Group {
         self.0.iter().enumerate().all(|(rank, &member)| rank == member)
     }
 
-    /// Returns the rank in the group of a rank of the run.
+    /// Returns the rank in the group for a rank of the run.
     #[inline]
     pub fn rank_of(&self, member: usize) -> Option<usize> {
         self.0.iter().position(|&one| one == member)
     }
 
-    /// Returns the rank of the run behind a rank of the group.
+    /// Returns the rank of the run for a rank of the group.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`].
@@ -83,7 +83,7 @@ impl Group {
         Ok(self.0[self.check(rank)?])
     }
 
-    /// Returns a rank of the group, if it is one.
+    /// Checks a rank of the group.
     fn check(&self, rank: i64) -> Result<usize> {
         let known = usize::try_from(rank).ok().filter(|&rank| rank < self.size());
         known.ok_or_else(|| {
@@ -91,7 +91,7 @@ impl Group {
         })
     }
 
-    /// Returns the rank in another group of the process that has `rank` here; none if it is no member there.
+    /// Returns the rank in another group of the process that has `rank` here, or `None` if it is not a member there.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`] if there is no such rank here.
@@ -99,7 +99,7 @@ impl Group {
         Ok(to.rank_of(self.member(rank)?))
     }
 
-    /// Returns how it compares with another.
+    /// Compares it with another group.
     pub fn compare(&self, other: &Group) -> Comparison {
         if self == other {
             return Comparison::Identical;
@@ -112,20 +112,20 @@ impl Group {
         if sorted(self) == sorted(other) { Comparison::Similar } else { Comparison::Unequal }
     }
 
-    /// Its members, then those of the other that it does not have.
+    /// Returns its members, then those of the other that it does not have.
     #[must_use]
     pub fn union(&self, other: &Group) -> Group {
         let more = other.0.iter().filter(|member| !self.0.contains(member));
         self.0.iter().chain(more).copied().collect::<Vec<_>>().into()
     }
 
-    /// Its members that the other has too.
+    /// Returns its members that are also in the other.
     #[must_use]
     pub fn intersection(&self, other: &Group) -> Group {
         self.keep(|member| other.0.contains(&member))
     }
 
-    /// Its members that the other does not have.
+    /// Returns its members that are not in the other.
     #[must_use]
     pub fn difference(&self, other: &Group) -> Group {
         self.keep(|member| !other.0.contains(&member))
@@ -139,7 +139,7 @@ impl Group {
     /// [`exclude`](Group::exclude).
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] for a stride of 0, and [`ErrorClass::Rank`] for a rank that is not there.
+    /// [`ErrorClass::Argument`] for a stride of 0, and [`ErrorClass::Rank`] for a rank that does not exist.
     pub fn ranks_in(&self, ranges: &[RankRange]) -> Result<Vec<i64>> {
         let mut ranks = Vec::new();
         for &RankRange { first, last, stride } in ranges {
@@ -154,7 +154,7 @@ impl Group {
         Ok(ranks)
     }
 
-    /// Distinct ranks of the group.
+    /// Checks that ranks of the group are distinct.
     fn distinct(&self, ranks: &[i64]) -> Result<Vec<usize>> {
         let mut named = Vec::new();
         for &rank in ranks {
@@ -168,16 +168,16 @@ impl Group {
     /// Returns the members with these ranks, in this order.
     ///
     /// # Errors
-    /// [`ErrorClass::Rank`] for a rank that is not there, or is named twice.
+    /// [`ErrorClass::Rank`] for a rank that does not exist, or is named twice.
     pub fn include(&self, ranks: &[i64]) -> Result<Group> {
         let named = self.distinct(ranks)?;
         Ok(named.into_iter().map(|rank| self.0[rank]).collect::<Vec<_>>().into())
     }
 
-    /// Returns the members with other ranks than these.
+    /// Returns the members except those with these ranks.
     ///
     /// # Errors
-    /// As of [`include`](Group::include).
+    /// As for [`include`](Group::include).
     pub fn exclude(&self, ranks: &[i64]) -> Result<Group> {
         let named = self.distinct(ranks)?;
         let kept = (0..self.size()).filter(|rank| !named.contains(rank));
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(all.ranks_in(&ranges), Ok(vec![1, 3, 5, 4, 2, 0]));
         let endless = all.ranks_in(&[range(0, 1, 0)]).unwrap_err();
         assert_eq!(endless.class, ErrorClass::Argument);
-        // Refused at the first rank that is not there, however many would follow.
+        // Refused at the first rank that does not exist, however many would follow.
         let beyond = all.ranks_in(&[range(0, i64::MAX, 1)]).unwrap_err();
         assert_eq!(beyond.message, "rank 8 of a group of 8");
     }

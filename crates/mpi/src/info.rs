@@ -9,22 +9,22 @@ use crate::error::{Error, ErrorClass, Result};
 pub struct Info(RefCell<Vec<(String, String)>>);
 
 impl Info {
-    /// No pairs.
+    /// Creates an object without pairs.
     pub fn new() -> Self {
         Info::default()
     }
 
-    /// These pairs.
+    /// Creates an object with these pairs.
     pub fn from_pairs(pairs: Vec<(String, String)>) -> Self {
         Info(RefCell::new(pairs))
     }
 
-    /// All pairs.
+    /// Returns all pairs.
     pub fn pairs(&self) -> Vec<(String, String)> {
         self.0.borrow().clone()
     }
 
-    /// Sets a value, in the place of the one that the key had.
+    /// Sets a value, which replaces the previous one of the key.
     pub fn set(&self, key: &str, value: impl Into<String>) {
         let mut pairs = self.0.borrow_mut();
         match pairs.iter_mut().find(|(known, _)| known == key) {
@@ -33,7 +33,7 @@ impl Info {
         }
     }
 
-    /// Sets all pairs of another.
+    /// Sets all pairs of another object.
     pub fn set_all(&self, other: &Info) {
         for (key, value) in other.pairs() {
             self.set(&key, value);
@@ -46,7 +46,7 @@ impl Info {
         pairs.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
     }
 
-    /// Takes a pair away.
+    /// Deletes a pair.
     ///
     /// # Errors
     /// [`ErrorClass::InfoNoKey`] if there is none with this key.
@@ -58,12 +58,12 @@ impl Info {
         Ok(())
     }
 
-    /// Returns how many pairs there are.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.0.borrow().len()
     }
 
-    /// Returns whether there is no pair.
+    /// Returns whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,8 +1,7 @@
-//! MPI's objects and what they mean, over any fabric, for programs in Rust.
+//! MPI's objects and their semantics, over any fabric, for programs in Rust.
 //!
-//! There is no C in here and no state of the whole process: no handles, no constants of an ABI, no error
-//! handlers. Errors are values ([`Error`]); what C needs beyond that is the border's business (crate
-//! `libmpi-abi`).
+//! The crate contains no C and no global state: no handles, no constants of an ABI, no error handlers. Errors are
+//! values ([`Error`]). The crate `libmpi-abi` adds what C needs.
 //!
 //! The rooms, each of which uses only those before it:
 //! * `error`: the classes of errors;
@@ -21,8 +20,8 @@
 //! * `file`: files that several processes read and write;
 //! * `universe`: a process's part in a run, from the beginning to the end;
 //! * `typed`: calls on slices, for programs in Rust.
-// Unsafe code is in `memory`, where programs promise that memory lasts, and in `operation::arithmetic`, which
-// works on it.
+// Unsafe code is in `memory`, where programs promise the lifetime of memory, and in `operation::arithmetic`, which
+// operates on it.
 #![deny(unsafe_code)]
 
 mod attribute;

@@ -1,4 +1,4 @@
-//! Ports: where a process waits for processes of other runs.
+//! Ports, at which a process accepts processes of other runs.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,12 +15,12 @@ use crate::memory::Storage;
 /// A port as programs know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Whose it is.
+    /// Process of the port.
     process: ProcessName,
     number: u32,
 }
 
-/// What a port's name begins with.
+/// Prefix of a port's name.
 const MARK: &str = "cornerstone-port:";
 
 impl fmt::Display for Port {
@@ -51,13 +51,13 @@ fn no_port(why: String) -> Error {
     Error::new(ErrorClass::Port, why)
 }
 
-/// The length of what a caller tells: the tag of what follows.
+/// Length of a caller's message: the tag of the following ones.
 const TOLD_BYTES: usize = 4;
 
-/// Where processes meet that have no context in common.
+/// The communicator of processes without a common context.
 pub(crate) struct Meetings<E: Endpoint> {
     context: Rc<Context<E>>,
-    /// Calls that this process has made, so that no two have one tag.
+    /// Number of calls that this process has made, so that each gets its own tag.
     calls: Cell<u32>,
 }
 
@@ -76,7 +76,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
     /// Opens a port.
     ///
     /// # Errors
-    /// [`ErrorClass::Other`] where the fabric knows of no other runs.
+    /// [`ErrorClass::Other`] if the fabric does not support other runs.
     pub(crate) fn open_port(&self) -> Result<Port> {
         let mut endpoint = self.engine().endpoint()?;
         Ok(Port { process: endpoint.own_name()?, number: endpoint.open_port()? })
@@ -85,7 +85,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
     /// Closes a port.
     ///
     /// # Errors
-    /// [`ErrorClass::Port`] if it is not open, or another process's.
+    /// [`ErrorClass::Port`] if it is not open, or belongs to another process.
     pub(crate) fn close_port(&self, port: &Port) -> Result {
         let mut endpoint = self.engine().endpoint()?;
         let is_closed = port.process == endpoint.own_name()? && endpoint.close_port(port.number);
@@ -93,8 +93,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
         Ok(())
     }
 
-    /// Returns the way to whoever calls a port of this process next. `goes_on` is asked now and then, and ends the wait
-    /// with its error.
+    /// Waits for the next caller of a port of this process, and returns the connection. `goes_on` is called from time
+    /// to time, and its error ends the wait.
     fn answer(&self, port: &Port, goes_on: &dyn Fn() -> Result) -> Result<Bridge<E>> {
         let own = self.engine().endpoint()?.own_name()?;
         ensure!(port.process == own, ErrorClass::Port, "{port} is another process's");
@@ -119,7 +119,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
         Ok(Bridge { context: self.context.clone(), leader, tag })
     }
 
-    /// Returns the way to the process that has a port.
+    /// Connects to the process of a port, and returns the connection.
     fn call(&self, port: &Port) -> Result<Bridge<E>> {
         let mut called = Ok(None);
         self.engine().wait_until(&mut |endpoint| {
@@ -145,11 +145,12 @@ impl<E: Endpoint + 'static> Meetings<E> {
         Ok(Bridge { context: self.context.clone(), leader, tag })
     }
 
-    /// Returns a communicator with those who call a port next. All members of `own` call it; the port is the root's.
+    /// Creates a communicator with the next callers of a port. All members of `own` make the call; the port is the
+    /// root's.
     ///
     /// # Errors
-    /// [`ErrorClass::Port`], [`ErrorClass::Rank`] for a root that is no member, those of `goes_on`, which ends the wait, and
-    /// those that end the run.
+    /// [`ErrorClass::Port`], [`ErrorClass::Rank`] for a root that is not a member, an error of `goes_on`, which ends
+    /// the wait, and errors that end the run.
     pub(crate) fn accept(
         &self,
         own: &Communicator<E>,
@@ -160,10 +161,10 @@ impl<E: Endpoint + 'static> Meetings<E> {
         own.join_across_runs(root, || self.answer(&port()?, goes_on))
     }
 
-    /// Returns a communicator with those who accept calls at a port.
+    /// Creates a communicator with processes that accept calls at a port.
     ///
     /// # Errors
-    /// As of [`accept`](Meetings::accept).
+    /// As for [`accept`](Meetings::accept).
     pub(crate) fn connect(
         &self,
         own: &Communicator<E>,

@@ -1,4 +1,4 @@
-//! What is known of a message.
+//! The status of a message.
 
 use crate::datatype::Datatype;
 use crate::error::ErrorClass;
@@ -8,59 +8,59 @@ use crate::error::ErrorClass;
 pub enum Peer {
     /// A rank of the communicator.
     Rank(u32),
-    /// Any rank, as a receive may ask for.
+    /// Any rank, as a receive may request.
     Any,
-    /// No process: a message that is not sent, and not waited for.
+    /// The null process: a message to or from it is neither sent nor waited for.
     Nobody,
 }
 
-/// What is known of a message, or of an operation without one.
+/// The status of a message, or of an operation without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// Who sent it.
+    /// Sender of the message.
     pub source: Peer,
-    /// Its tag; none of an operation without a message.
+    /// Tag of the message; `None` for an operation without a message.
     pub tag: Option<u32>,
-    /// How many bytes were received.
+    /// Number of received bytes.
     pub bytes: u64,
     /// True if the operation was cancelled.
     pub is_cancelled: bool,
-    /// What went wrong, where several operations are told of at once.
+    /// Error of the operation, if several operations are reported at once.
     pub error: Option<ErrorClass>,
 }
 
 impl Status {
-    /// Of a message.
+    /// Creates the status of a message.
     #[inline(always)]
     pub fn new(source: u32, tag: u32, bytes: u64) -> Self {
         let source = Peer::Rank(source);
         Status { source, tag: Some(tag), bytes, is_cancelled: false, error: None }
     }
 
-    /// Of no operation at all.
+    /// Creates the empty status.
     #[inline]
     pub fn empty() -> Self {
         Status { source: Peer::Any, tag: None, bytes: 0, is_cancelled: false, error: None }
     }
 
-    /// Of an operation with [`Peer::Nobody`].
+    /// Creates the status of an operation with [`Peer::Nobody`].
     pub fn of_nobody() -> Self {
         Status { source: Peer::Nobody, ..Status::empty() }
     }
 
-    /// The same of an operation that was cancelled.
+    /// Returns the status of the cancelled operation.
     #[must_use]
     pub fn cancelled(self) -> Self {
         Status { is_cancelled: true, ..self }
     }
 
-    /// The same of an operation that failed.
+    /// Returns the status of the failed operation.
     #[must_use]
     pub fn with_error(self, class: ErrorClass) -> Self {
         Status { error: Some(class), ..self }
     }
 
-    /// Returns how many elements the message has; none if it ends inside of one.
+    /// Returns the number of elements of the message, or `None` if it ends inside of one.
     pub fn count(&self, of: &Datatype) -> Option<u64> {
         match (self.bytes, of.size() as u64) {
             (0, _) => Some(0),
@@ -69,7 +69,7 @@ impl Status {
         }
     }
 
-    /// Returns how many basic elements the message has; none if it ends inside of one.
+    /// Returns the number of basic elements of the message, or `None` if it ends inside of one.
     pub fn elements(&self, of: &Datatype) -> Option<u64> {
         of.elements_in(self.bytes as i64).map(|elements| elements as u64)
     }

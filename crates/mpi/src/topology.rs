@@ -1,9 +1,9 @@
-//! Topologies of communicators: grids, graphs, and neighbours that each member names by itself.
+//! Topologies of communicators: grids, graphs, and neighbourhoods that each member defines.
 
 use crate::cartesian::Cartesian;
 use crate::error::{ErrorClass, Result, ensure};
 
-/// What a communicator may have.
+/// The topology of a communicator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RankTopology {
     /// A grid.
@@ -17,7 +17,7 @@ pub enum RankTopology {
 /// A graph: the neighbours of each node, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// Where the neighbours of each node end among the edges.
+    /// End of each node's neighbours among the edges.
     ends: Vec<usize>,
     edges: Vec<usize>,
 }
@@ -25,31 +25,32 @@ pub struct Graph {
 /// The neighbours of one member, in the order in which they were named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Neighbourhood {
-    /// Those whose messages come here.
+    /// Members from which this one receives.
     pub sources: Vec<usize>,
-    /// Those to whom messages go from here.
+    /// Members to which this one sends.
     pub destinations: Vec<usize>,
-    /// The weights of the edges from the sources and to the destinations; none if they have no weights.
+    /// Weights of the edges from the sources and to the destinations, if they have weights.
     pub weights: Option<(Vec<i32>, Vec<i32>)>,
 }
 
 /// An edge of a graph, from one member to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // Said above.
+#[allow(missing_docs)] // Described above.
 pub struct Edge {
     pub source: usize,
     pub destination: usize,
     pub weight: i32,
 }
 
-/// Whom a member exchanges data with in neighbourhood collectives. None stands for nobody, over the edge of a grid.
+/// The neighbours with which a member exchanges data in neighbourhood collectives. `None` stands for the null process
+/// beyond the edge of a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchanges {
-    /// Where each block that comes is from.
+    /// Source of each received block.
     pub sources: Vec<Option<usize>>,
-    /// Where each block that goes is for.
+    /// Destination of each sent block.
     pub destinations: Vec<Option<usize>>,
-    /// In which order the blocks come from a member that is a neighbour several times.
+    /// Order of the blocks from a member that is a neighbour several times.
     pub order: Vec<usize>,
 }
 
@@ -72,15 +73,15 @@ impl From<Neighbourhood> for RankTopology {
 }
 
 impl RankTopology {
-    /// Whom member `rank` exchanges data with.
+    /// Returns the neighbours with which member `rank` exchanges data.
     pub fn exchanges(&self, rank: usize) -> Exchanges {
         match self {
             RankTopology::Cartesian(grid) => {
                 let (before, after) = grid.neighbours(rank);
                 let both = before.into_iter().zip(after);
                 let all: Vec<Option<usize>> = both.flat_map(|(one, other)| [one, other]).collect();
-                // In a ring of two, and alone, both neighbours along a dimension are one. What it sends to its neighbour
-                // before itself comes from the one after this.
+                // In a ring of two, and alone, both neighbours along a dimension are the same. What it sends to the
+                // neighbour before itself arrives from the one after this.
                 let order = (0..all.len()).map(|index| index ^ 1).collect();
                 Exchanges { sources: all.clone(), destinations: all, order }
             }
@@ -101,10 +102,10 @@ impl Exchanges {
 }
 
 impl Graph {
-    /// Returns a graph from where the neighbours of each node end in `edges`.
+    /// Creates a graph from the end of each node's neighbours in `edges`.
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] for ends that go back or beyond the edges, and for an edge to no node.
+    /// [`ErrorClass::Argument`] for ends that decrease or exceed the edges, and for an edge to no node.
     pub fn new(ends: &[i64], edges: &[i64]) -> Result<Self> {
         let nodes = ends.len() as i64;
         let mut before = 0;
@@ -121,17 +122,17 @@ impl Graph {
         Ok(Graph { ends: numbers(ends), edges: numbers(edges) })
     }
 
-    /// Returns how many nodes it has.
+    /// Returns the number of nodes.
     pub fn size(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns where the neighbours of each node end among the edges.
+    /// Returns the end of each node's neighbours among the edges.
     pub fn ends(&self) -> &[usize] {
         &self.ends
     }
 
-    /// Returns the neighbours of all nodes, one behind the other.
+    /// Returns the neighbours of all nodes, consecutively.
     pub fn edges(&self) -> &[usize] {
         &self.edges
     }
@@ -144,7 +145,7 @@ impl Graph {
 }
 
 impl Neighbourhood {
-    /// Those of a member to whom `incoming` edges lead and from whom `outgoing` ones do.
+    /// Returns the neighbours of a member with these incoming and outgoing edges.
     pub(crate) fn of_edges(incoming: &[Edge], outgoing: &[Edge], weighted: bool) -> Self {
         let weights = |edges: &[Edge]| edges.iter().map(|edge| edge.weight).collect();
         Neighbourhood {
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_graph_knows_the_neighbours_of_each_node() {
-        // Node 0 is beside 1 and 3, node 2 beside 3 alone, node 1 beside nobody.
+        // Node 0 is adjacent to 1 and 3, node 2 to 3 alone, node 1 to none.
         let graph = Graph::new(&[2, 2, 3, 5], &[1, 3, 3, 0, 2]).unwrap();
         let neighbours: Vec<&[usize]> = (0..4).map(|node| graph.neighbours(node)).collect();
         assert_eq!(neighbours, [&[1, 3][..], &[], &[3], &[0, 2]]);
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn blocks_of_a_grid_go_before_and_after_along_each_dimension() {
-        // Rank 1 of a column of three by a ring of two: above it nobody, below it 3; beside it twice 0.
+        // Rank 1 of a column of three by a ring of two: none above it, 3 below; beside it twice 0.
         let grid = Cartesian::new(&[3, 2], vec![false, true]).unwrap();
         let exchanges = RankTopology::from(grid).exchanges(1);
         assert_eq!(exchanges.sources, [None, Some(3), Some(0), Some(0)]);

@@ -1,4 +1,4 @@
-//! A process's part in a run: its world, from the beginning to the end.
+//! A process's participation in a run, from the beginning to the end.
 
 use std::rc::Rc;
 
@@ -11,18 +11,18 @@ use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::port::{Meetings, Port};
 
-/// A process's part in a run.
+/// A process's participation in a run.
 pub struct Universe<E: Endpoint> {
     engine: Rc<Engine<E>>,
     world: Rc<Communicator<E>>,
     own: Rc<Communicator<E>>,
-    /// Where groups agree that have no communicator in common: no message of a program travels there.
+    /// Communicator in which groups without a common communicator agree. No message of a program travels there.
     groups: Communicator<E>,
     meetings: Meetings<E>,
 }
 
 impl<E: Endpoint + 'static> Universe<E> {
-    /// That of the rank which `endpoint` is.
+    /// Creates that of the rank whose endpoint is `endpoint`.
     pub fn new(endpoint: E) -> Self {
         let engine = Rc::new(Engine::new(endpoint));
         let make = |group: Group, number, place, name: &str| {
@@ -31,7 +31,7 @@ impl<E: Endpoint + 'static> Universe<E> {
             communicator.set_name(name);
             Rc::new(communicator)
         };
-        // In a world of one there is nobody to share anything with.
+        // A world of one shares nothing.
         let place = (engine.size() > 1).then_some(ContextPlace::WORLD);
         let world = make(Group::world(engine.size()), WORLD_CONTEXT, place, "MPI_COMM_WORLD");
         let own = make(vec![engine.rank()].into(), SELF_CONTEXT, None, "MPI_COMM_SELF");
@@ -47,33 +47,33 @@ impl<E: Endpoint + 'static> Universe<E> {
         &self.engine
     }
 
-    /// All processes of the run.
+    /// Returns the communicator of all processes of the run.
     #[inline]
     pub fn world(&self) -> &Rc<Communicator<E>> {
         &self.world
     }
 
-    /// This process alone.
+    /// Returns the communicator of this process alone.
     #[inline]
     pub fn own(&self) -> &Rc<Communicator<E>> {
         &self.own
     }
 
-    /// Returns a communicator for the members of a group, who alone call it, with a name that keeps such calls apart;
-    /// none for who is not one of them. It needs no other communicator.
+    /// Creates a communicator for the members of a group, which alone make the call, with a name that separates it from
+    /// similar calls. Returns `None` to a process outside the group. Requires no other communicator.
     ///
     /// # Errors
-    /// [`ErrorClass::Group`] for members that the run does not have, and those that end the run.
+    /// [`ErrorClass::Group`] for members that the run does not have, and errors that end the run.
     pub fn create_from_group(&self, group: &Group, name: &str) -> Result<Option<Communicator<E>>> {
         self.groups.create_group(group, tag_of(name))
     }
 
-    /// Returns a communicator between two groups, whose members call it: each with its own group first. The leaders are
-    /// ranks of their groups; `name` keeps such calls apart.
+    /// Creates a communicator between two groups, whose members make the call, each with its own group first. The
+    /// leaders are ranks of their groups; `name` separates similar calls.
     ///
     /// # Errors
-    /// [`ErrorClass::Group`] if this process is not in its group, [`ErrorClass::Rank`] for leaders that are no members, and
-    /// as of [`Communicator::join_across`].
+    /// [`ErrorClass::Group`] if this process is not in its group, [`ErrorClass::Rank`] for leaders that are not
+    /// members, and as for [`Communicator::join_across`].
     pub fn create_between_groups(
         &self,
         (own, leader): (&Group, usize),
@@ -94,7 +94,7 @@ impl<E: Endpoint + 'static> Universe<E> {
     /// Opens a port, at which processes of other runs may call this one.
     ///
     /// # Errors
-    /// [`ErrorClass::Other`] where the fabric knows of no other runs.
+    /// [`ErrorClass::Other`] if the fabric does not support other runs.
     pub fn open_port(&self) -> Result<Port> {
         self.meetings.open_port()
     }
@@ -102,18 +102,18 @@ impl<E: Endpoint + 'static> Universe<E> {
     /// Closes a port.
     ///
     /// # Errors
-    /// [`ErrorClass::Port`] if it is not open, or another process's.
+    /// [`ErrorClass::Port`] if it is not open, or belongs to another process.
     pub fn close_port(&self, port: &Port) -> Result {
         self.meetings.close_port(port)
     }
 
-    /// Returns a communicator between `own`, all of whose members call it, and those who call a port next. Only the
-    /// root is asked for the port, which is its own. `goes_on` is asked there now and then, and its error ends the
+    /// Creates a communicator between `own`, whose members all make the call, and the next callers of a port. Only the
+    /// root passes the port, which must be its own. `goes_on` is called there from time to time, and its error ends the
     /// wait.
     ///
     /// # Errors
-    /// [`ErrorClass::Port`] at the root, [`ErrorClass::Communicator`] at the others then, [`ErrorClass::Rank`] for a root that
-    /// is no member, and those that end the run.
+    /// [`ErrorClass::Port`] at the root, then [`ErrorClass::Communicator`] at the others, [`ErrorClass::Rank`] for a
+    /// root that is not a member, and errors that end the run.
     pub fn accept(
         &self,
         own: &Communicator<E>,
@@ -124,11 +124,11 @@ impl<E: Endpoint + 'static> Universe<E> {
         self.meetings.accept(own, root, port, goes_on)
     }
 
-    /// Returns a communicator between `own`, all of whose members call it, and those who accept calls at a port, for
-    /// which only the root is asked.
+    /// Creates a communicator between `own`, whose members all make the call, and processes that accept calls at a
+    /// port, which only the root passes.
     ///
     /// # Errors
-    /// As of [`accept`](Universe::accept).
+    /// As for [`accept`](Universe::accept).
     pub fn connect(
         &self,
         own: &Communicator<E>,
@@ -143,15 +143,15 @@ impl<E: Endpoint + 'static> Universe<E> {
         self.engine.is_leaving()
     }
 
-    /// Leaves the run, as all processes do in the end: completes what is under way, and waits for the others.
+    /// Leaves the run: completes operations in progress, and waits for the others. Every process calls this in the end.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn finalize(&self) -> Result {
         self.engine.send_buffer().flush(&self.engine)?;
         self.engine.finish_orphans()?;
         self.engine.announce_end()?;
-        // No rank goes while another may still need its help with a message.
+        // No rank leaves while another may still need its help with a message.
         Barrier::new(self.world.context().clone()).run()?;
         let Some(endpoint) = self.engine.take_endpoint() else { return Ok(()) };
         let status = endpoint.finish(Ok(()));
@@ -159,16 +159,16 @@ impl<E: Endpoint + 'static> Universe<E> {
         Ok(())
     }
 
-    /// Gives the run up: every rank's pending call fails, and whoever started the run names this rank and says why.
+    /// Aborts the run: every rank's pending call fails, and whoever started the run reports this rank and the reason.
     ///
-    /// Gives the status that the process should exit with; none if it has left the run before.
+    /// Returns the status that the process should exit with, or `None` if it has left the run before.
     pub fn abort(&self, why: &str) -> Option<i32> {
         let endpoint = self.engine.take_endpoint()?;
         Some(endpoint.finish(Err(Failure::Program(why.into()))))
     }
 }
 
-/// Returns the tag of a name (FNV-1a, in 31 bits). Names that share one are kept apart by the order of the calls.
+/// Returns the tag of a name (FNV-1a, in 31 bits). The order of the calls separates names with the same tag.
 fn tag_of(name: &str) -> u32 {
     let hash = name
         .bytes()
@@ -176,10 +176,10 @@ fn tag_of(name: &str) -> u32 {
     hash >> 1
 }
 
-/// Runs a program as one rank of a run. Gives the status that the process should exit with.
+/// Runs a program as one rank of a run. Returns the status that the process should exit with.
 ///
-/// An error of the program, or of its end, ends the whole run, and whoever started it prints the error; of a run of one rank,
-/// which nobody need have started, it is printed here.
+/// An error of the program, or of its end, ends the whole run, and whoever started it prints the error. In a run of one
+/// rank, which may have no launcher, it is printed here.
 pub fn run<E: Endpoint + 'static>(
     endpoint: E,
     program: impl FnOnce(&Communicator<E>) -> std::result::Result<(), Box<dyn std::error::Error>>,
@@ -198,7 +198,7 @@ pub fn run<E: Endpoint + 'static>(
     }
 }
 
-/// What a communicator's own error says where a program wants the contract's.
+/// Converts a communicator's error for a program that uses the contract's.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Failure::Program(error.to_string())

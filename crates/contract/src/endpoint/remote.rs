@@ -58,7 +58,7 @@ pub trait RemoteMemory {
     /// Copies `bytes` bytes at `from` to `address` of another rank's process.
     ///
     /// # Errors
-    /// As of [`read_memory`](RemoteMemory::read_memory).
+    /// As for [`read_memory`](RemoteMemory::read_memory).
     ///
     /// # Safety
     /// `from` has them, and that rank has promised that they may be written.

@@ -79,7 +79,7 @@ impl RankWindow {
     /// Waits until all operations of this rank on one rank, or on all, are complete there.
     ///
     /// # Errors
-    /// Errors of operations that are detected now, and those that end the run.
+    /// Errors of operations that are detected now, and errors that end the run.
     #[inline]
     pub fn flush(&mut self, rank: &mut dyn Rank, target: Option<usize>) -> Result<()> {
         rank.call_window(self, WindowCall::Flush(target))
@@ -96,7 +96,7 @@ impl RankWindow {
     /// Acquires exclusive or shared access to a rank's memory. Waits for conflicting holders.
     ///
     /// # Errors
-    /// [`RankDied`](crate::Error::RankDied) if the holder has left the run, and those that end the run.
+    /// [`RankDied`](crate::Error::RankDied) if the holder has left the run, and errors that end the run.
     pub fn lock(&mut self, rank: &mut dyn Rank, target: usize, exclusive: bool) -> Result<()> {
         rank.call_window(self, WindowCall::Lock(target, exclusive))
     }
@@ -112,7 +112,7 @@ impl RankWindow {
     /// Increments notice `number` of a rank, which then sees what this rank put there before.
     ///
     /// # Errors
-    /// [`InvalidRank`](crate::Error::InvalidRank), and those that end the run.
+    /// [`InvalidRank`](crate::Error::InvalidRank), and errors that end the run.
     ///
     /// # Panics
     /// If there is no such notice; there are [`NOTICES`](crate::NOTICES) of them.
@@ -124,7 +124,7 @@ impl RankWindow {
     /// Waits until this rank has received notice `number` `count` times in total.
     ///
     /// # Errors
-    /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and those that end the run.
+    /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and errors that end the run.
     #[inline]
     pub fn await_notice(&mut self, rank: &mut dyn Rank, number: usize, count: u64) -> Result<()> {
         rank.call_window(self, WindowCall::AwaitNotice(number, count))
@@ -135,7 +135,7 @@ impl RankWindow {
     /// once.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     #[inline]
     pub fn serve(&mut self, rank: &mut dyn Rank, requests: u64) -> Result<()> {
         rank.call_window(self, WindowCall::Serve(requests))
@@ -145,7 +145,7 @@ impl RankWindow {
     /// once.
     ///
     /// # Errors
-    /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and those that end the run.
+    /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and errors that end the run.
     #[inline]
     pub fn advance(&mut self, rank: &mut dyn Rank) -> Result<()> {
         rank.call_window(self, WindowCall::Advance)

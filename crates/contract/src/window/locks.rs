@@ -47,7 +47,7 @@ impl Window {
     /// Continues the attempt and returns whether it has succeeded. Never waits.
     ///
     /// # Errors
-    /// [`Error::RankDied`] if the member with exclusive access has left the run, and those that end the run.
+    /// [`Error::RankDied`] if the member with exclusive access has left the run, and errors that end the run.
     pub fn try_lock<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -118,7 +118,7 @@ impl Window {
     /// Releases access, after all operations on the member are complete.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn unlock<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -136,7 +136,7 @@ impl Window {
     /// Increments notice `number` of a member, after all earlier operations of this process on it.
     ///
     /// # Errors
-    /// [`Error::InvalidRank`], and those that end the run.
+    /// [`Error::InvalidRank`], and errors that end the run.
     ///
     /// # Panics
     /// If there is no such notice.

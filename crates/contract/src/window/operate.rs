@@ -19,7 +19,7 @@ impl Window {
     ///
     /// # Errors
     /// [`Error::InvalidRank`], [`Error::OutOfWindow`], [`Error::UnequalCounts`] if the lengths of the operand or
-    /// `fetched` do not fit the stretches, and those that end the run.
+    /// `fetched` do not fit the stretches, and errors that end the run.
     pub fn update<E: Endpoint>(
         &mut self,
         endpoint: &mut E,

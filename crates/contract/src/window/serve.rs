@@ -40,7 +40,7 @@ impl Window {
     /// Makes progress without waiting: serves the others, and processes their answers.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn advance<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         if !self.asked.is_idle() {
             self.take_answers(endpoint);

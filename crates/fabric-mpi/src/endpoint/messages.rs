@@ -30,7 +30,7 @@ pub(super) struct Source {
 /// # Safety
 /// As for [`Readable::new`].
 pub(super) unsafe fn lend(data: &[u8]) -> Readable {
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises the same.
     unsafe { Readable::new(data.as_ptr(), data.len()) }
 }
 

@@ -91,7 +91,7 @@ impl TcpEndpoint {
         self.engine.close(outcome)
     }
 
-    /// Returns how many hosts there are.
+    /// Returns the number of hosts.
     pub fn hosts(&self) -> usize {
         self.placement.hosts
     }

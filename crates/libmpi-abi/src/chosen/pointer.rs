@@ -122,7 +122,7 @@ fn owned<E>(endpoint: E) -> NonNull<E> {
 /// # Safety
 /// Nobody uses the pointer any more, which [`owned`] made.
 unsafe fn taken<E>(endpoint: NonNull<E>) -> E {
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises the same.
     *unsafe { Box::from_raw(endpoint.as_ptr()) }
 }
 

@@ -178,7 +178,7 @@ pub(crate) fn with_handle(object: &Rc<Type>, with: impl FnOnce(Datatype)) {
 /// Returns a buffer argument.
 ///
 /// # Safety
-/// As of [`Memory::new`].
+/// As for [`Memory::new`].
 #[inline]
 pub(crate) unsafe fn memory(
     start: *const c_void,
@@ -189,6 +189,6 @@ pub(crate) unsafe fn memory(
     // Where there is no data, an address of 1 is also what an empty vector has.
     let in_place = start as usize == IN_PLACE && count > 0 && of.size() > 0;
     ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
-    // SAFETY: our caller's promise.
+    // SAFETY: the caller promises the same.
     unsafe { Memory::new(start.cast(), count, of) }
 }

@@ -53,7 +53,7 @@ fn get(win: Win) -> Result<Rc<Window>> {
     Ok(get_object(win)?.window)
 }
 
-/// Returns how many windows there are.
+/// Returns the number of windows.
 pub(crate) fn count() -> usize {
     WINDOWS.borrow().made()
 }

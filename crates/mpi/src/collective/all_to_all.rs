@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
-/// Gives block r of member s to member r, as block s.
+/// Copies block r of member s to block s of member r.
 pub struct AllToAll<E: Endpoint> {
     context: Rc<Context<E>>,
     from: Option<Memory>,
@@ -21,8 +21,8 @@ pub struct AllToAll<E: Endpoint> {
 }
 
 impl<E: Endpoint> AllToAll<E> {
-    /// That of `from`, none where the blocks are in the place of those that come, to `to`, each with as many elements for
-    /// each member.
+    /// Creates the collective from `from`, or `None` if the outgoing blocks are in `to`, to `to`, each with as many
+    /// elements for each member.
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
@@ -58,7 +58,7 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
     #[inline(always)]
     fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
         let (checked, from) = (self.check(), self.from.as_ref());
-        // All members look at each other's lengths: the others then fail too.
+        // All members compare each other's lengths, so the others then fail too.
         let wrong = from.filter(|_| checked.is_err());
         let told = wrong.map(|from| from.bytes() / self.context.size());
         let send = from.filter(|_| checked.is_ok()).map(|from| packed.send.readable(from));
@@ -89,7 +89,7 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
     }
 }
 
-/// The same with blocks of any lengths, and of a datatype for all or for each.
+/// All-to-all with blocks of any lengths, and of a datatype for all or for each.
 pub struct AllToAllUnequal<E: Endpoint> {
     context: Rc<Context<E>>,
     from: Option<Blocks>,
@@ -98,8 +98,8 @@ pub struct AllToAllUnequal<E: Endpoint> {
 }
 
 impl<E: Endpoint> AllToAllUnequal<E> {
-    /// That of `from`, none where the blocks are in the place of those that come, to `to`, each with a block for each member.
-    /// All members say alike whether each block has a datatype of its own.
+    /// Creates the collective from `from`, or `None` if the outgoing blocks are in `to`, to `to`, each with a block for
+    /// each member. All members must agree on whether each block has a datatype of its own.
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if two blocks overlap, and
@@ -124,7 +124,7 @@ impl<E: Endpoint> AllToAllUnequal<E> {
 }
 
 impl<E: Endpoint> AllToAllUnequal<E> {
-    /// Returns the blocks to send, where they are apart from those that come.
+    /// Returns the outgoing blocks, if they are not in `to`.
     ///
     /// # Errors
     /// [`ErrorClass::Truncated`](crate::ErrorClass::Truncated) if this member's own block has two lengths.

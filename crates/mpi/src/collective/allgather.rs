@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
-/// Puts the data of member r into block r at every member.
+/// Copies the data of member r to block r at every member.
 pub struct Allgather<E: Endpoint> {
     context: Rc<Context<E>>,
     mine: Option<Memory>,
@@ -21,7 +21,8 @@ pub struct Allgather<E: Endpoint> {
 }
 
 impl<E: Endpoint> Allgather<E> {
-    /// That of `mine`, none where this rank's block is in its place, to `all`, with as many elements for each member.
+    /// Creates the collective from `mine`, or `None` if this rank's block is in place, to `all`, with as many elements
+    /// for each member.
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
@@ -57,7 +58,7 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
     #[inline(always)]
     fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
         let (checked, mine) = (self.check(), self.mine.as_ref());
-        // All members look at each other's lengths: the others then fail too.
+        // All members compare each other's lengths, so the others then fail too.
         let told = mine.filter(|_| checked.is_err()).map(Memory::bytes);
         let send = mine.filter(|_| checked.is_ok()).map(|mine| packed.send.readable(mine));
         let (receive, each) = (packed.receive.writable(&self.all), self.each());
@@ -83,7 +84,7 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
     }
 }
 
-/// The same with blocks of any lengths.
+/// Allgather with blocks of any lengths.
 pub struct AllgatherUnequal<E: Endpoint> {
     context: Rc<Context<E>>,
     mine: Option<Memory>,
@@ -91,7 +92,8 @@ pub struct AllgatherUnequal<E: Endpoint> {
 }
 
 impl<E: Endpoint> AllgatherUnequal<E> {
-    /// That of `mine`, none where this rank's block is in its place, to `blocks`, one for each member.
+    /// Creates the collective from `mine`, or `None` if this rank's block is in place, to `blocks`, one for each
+    /// member.
     ///
     /// # Errors
     /// As of [`Allgather::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.

@@ -14,14 +14,14 @@ use crate::memory::Memory;
 use crate::operation::Reduction;
 use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 
-/// Combines the elements of all members at all of them: the same bits at each.
+/// Combines the elements of all members at all of them, with the same bits at each.
 pub struct Allreduce<E: Endpoint> {
     context: Rc<Context<E>>,
     terms: Terms,
 }
 
 impl<E: Endpoint> Allreduce<E> {
-    /// That of `input`, none where the elements are in the place of the result, to `output`.
+    /// Creates the collective from `input`, or `None` if the elements are in the place of the result, to `output`.
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.

@@ -10,13 +10,13 @@ use super::native::{CarryOut, Packed};
 use crate::engine::Context;
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
-/// Waits until all members have come here.
+/// Waits until all members have reached the barrier.
 pub struct Barrier<E: Endpoint> {
     context: Rc<Context<E>>,
 }
 
 impl<E: Endpoint> Barrier<E> {
-    /// That of the context's members.
+    /// Creates the barrier of the context's members.
     #[inline]
     pub fn new(context: Rc<Context<E>>) -> Self {
         Barrier { context }

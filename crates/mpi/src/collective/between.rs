@@ -1,4 +1,4 @@
-//! Collectives between two groups: what the members of one put in goes to those of the other.
+//! Collectives between two groups: the data of one group's members go to those of the other.
 
 use std::rc::Rc;
 
@@ -14,14 +14,14 @@ use crate::memory::Memory;
 use crate::operation::Reduction;
 use crate::schedule::{CollectiveKind, CollectiveMark};
 
-/// Makes collectives between two groups.
+/// Creates collectives between two groups.
 pub struct Between<E: Endpoint> {
     context: Rc<Context<E>>,
     groups: TwoGroups,
 }
 
 impl<E: Endpoint + 'static> Between<E> {
-    /// Those of a context between two groups.
+    /// Returns the collectives of a context between two groups.
     ///
     /// # Errors
     /// [`ErrorClass::Communicator`] if it has one group.
@@ -31,7 +31,7 @@ impl<E: Endpoint + 'static> Between<E> {
         Ok(Between { context, groups })
     }
 
-    /// Returns how many members the other group has.
+    /// Returns the number of members of the other group.
     pub fn others(&self) -> usize {
         self.groups.other().len()
     }
@@ -52,7 +52,7 @@ impl<E: Endpoint + 'static> Between<E> {
         memory: ScheduledMemory,
         rounds: impl Fn(TwoGroups) -> Rounds + 'static,
     ) -> Scheduled<E> {
-        // Without the root: who is beside it does not know who it is.
+        // Without the root, because other members of its group do not know which member it is.
         let (mark, groups) = (CollectiveMark::of(kind), self.groups);
         Scheduled { context: self.context, mark, rounds: Rc::new(move || rounds(groups)), memory }
     }
@@ -68,8 +68,8 @@ impl<E: Endpoint + 'static> Between<E> {
         })
     }
 
-    /// Puts the data of member r of the other group into block r at the root. Only a root has blocks, and only who is across
-    /// from it has data.
+    /// Copies the data of member r of the other group to block r at the root. Only a root has blocks, and only members
+    /// of the other group have data.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for another number of blocks than of members.
@@ -89,10 +89,10 @@ impl<E: Endpoint + 'static> Between<E> {
             .made(CollectiveKind::Gather, memory, move |groups| between::gather(groups, root, &of)))
     }
 
-    /// Gives block r of the root's data to member r of the other group.
+    /// Copies block r of the root's data to member r of the other group.
     ///
     /// # Errors
-    /// As of [`gather`](Between::gather).
+    /// As for [`gather`](Between::gather).
     pub fn scatter(
         self,
         root: RootBetween,
@@ -110,7 +110,7 @@ impl<E: Endpoint + 'static> Between<E> {
         }))
     }
 
-    /// Returns the lengths of a root's blocks, or of the one block of who is across from it.
+    /// Returns the lengths of a root's blocks, or of the one block of a member of the other group.
     fn blocks_at(
         &self,
         root: RootBetween,
@@ -130,10 +130,10 @@ impl<E: Endpoint + 'static> Between<E> {
         Ok(())
     }
 
-    /// Puts the data of member r of the other group into block r at every member.
+    /// Copies the data of member r of the other group to block r at every member.
     ///
     /// # Errors
-    /// As of [`gather`](Between::gather).
+    /// As for [`gather`](Between::gather).
     pub fn allgather(self, mine: Memory, blocks: Vec<Memory>) -> Result<Scheduled<E>> {
         self.check_number(&blocks)?;
         let (length, of) = (mine.bytes(), lengths(&blocks));
@@ -144,10 +144,10 @@ impl<E: Endpoint + 'static> Between<E> {
         }))
     }
 
-    /// Gives block r of member s of the one group to member r of the other, as block s.
+    /// Copies block r of member s of one group to block s of member r of the other.
     ///
     /// # Errors
-    /// As of [`gather`](Between::gather).
+    /// As for [`gather`](Between::gather).
     pub fn all_to_all(self, from: Vec<Memory>, to: Vec<Memory>) -> Result<Scheduled<E>> {
         self.check_number(&from)?;
         self.check_number(&to)?;
@@ -158,7 +158,8 @@ impl<E: Endpoint + 'static> Between<E> {
         }))
     }
 
-    /// Combines the elements of the other group at the root, which alone has `output`; only who is across from it has `input`.
+    /// Combines the elements of the other group at the root. Only the root has `output`, and only members of the other
+    /// group have `input`.
     pub fn reduce(
         self,
         root: RootBetween,
@@ -174,7 +175,7 @@ impl<E: Endpoint + 'static> Between<E> {
         })
     }
 
-    /// The same for who has no part in it: it knows nothing of the elements.
+    /// Returns the reduce for a member that does not participate and does not know the elements.
     pub fn reduce_beside(self) -> Scheduled<E> {
         self.made(CollectiveKind::Reduce, ScheduledMemory::default(), |_| Rounds::default())
     }
@@ -189,10 +190,10 @@ impl<E: Endpoint + 'static> Between<E> {
         })
     }
 
-    /// Combines the elements of the other group, and gives member r of this one `counts[r]` of them.
+    /// Combines the elements of the other group, and distributes `counts[r]` of them to member r of this one.
     ///
     /// # Errors
-    /// [`ErrorClass::Count`] if a memory has not as many elements.
+    /// [`ErrorClass::Count`] if the number of elements of a memory does not fit.
     pub fn reduce_scatter(
         self,
         reduction: Reduction,

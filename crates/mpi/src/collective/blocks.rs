@@ -5,10 +5,10 @@ use collectives::Own;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 
-/// What a rank has for each member.
+/// The memory for each member.
 pub(super) type Blocks = Vec<Memory>;
 
-/// What is received must not be written over what is sent.
+/// Fails if received data would overwrite sent data.
 #[inline(always)]
 pub(super) fn check_apart(from: &Memory, to: &Memory) -> Result {
     let apart = !from.overlaps(to);
@@ -16,13 +16,13 @@ pub(super) fn check_apart(from: &Memory, to: &Memory) -> Result {
     Ok(())
 }
 
-/// The same, of two memories where there are both.
+/// As [`check_apart`], if both memories exist.
 #[inline(always)]
 pub(super) fn check_both_apart(from: Option<&Memory>, to: Option<&Memory>) -> Result {
     from.zip(to).map_or(Ok(()), |(from, to)| check_apart(from, to))
 }
 
-/// A rank's own block and the blocks of all are apart.
+/// Fails if a rank's own block overlaps the blocks of all.
 pub(super) fn check_none_overlaps(own: Option<&Memory>, blocks: &Blocks) -> Result {
     match own {
         Some(own) => blocks.iter().try_for_each(|block| check_apart(own, block)),
@@ -30,14 +30,14 @@ pub(super) fn check_none_overlaps(own: Option<&Memory>, blocks: &Blocks) -> Resu
     }
 }
 
-/// There is a block for each member.
+/// Fails unless there is a block for each member.
 pub(super) fn check_number(blocks: &Blocks, members: usize) -> Result {
     let found = blocks.len();
     ensure!(found == members, ErrorClass::Argument, "{found} blocks for {members} members");
     Ok(())
 }
 
-/// Returns where this member's own data are: in their place already where there is no other memory of them.
+/// Returns the location of this member's own data: in place if there is no other memory of them.
 pub(super) fn own<T: ?Sized>(mine: Option<&T>) -> Own {
     match mine {
         Some(_) => Own::InInput,
@@ -45,7 +45,7 @@ pub(super) fn own<T: ?Sized>(mine: Option<&T>) -> Own {
     }
 }
 
-/// Returns the length of a block of each member: what the root's memory of all says, elsewhere a member's own.
+/// Returns the length of each member's block: from the root's memory of all, elsewhere from a member's own.
 #[inline(always)]
 pub(super) fn each_bytes(all: Option<&Memory>, mine: Option<&Memory>, members: usize) -> usize {
     match all {
@@ -59,7 +59,7 @@ pub(super) fn lengths(blocks: &Blocks) -> collectives::Blocks {
     collectives::Blocks::of_lengths(blocks.iter().map(Memory::bytes))
 }
 
-/// The same at a root; elsewhere a member knows its own length alone.
+/// Returns the lengths of blocks at a root; elsewhere a member knows only its own length.
 pub(super) fn lengths_at(
     is_root: bool,
     blocks: &Blocks,

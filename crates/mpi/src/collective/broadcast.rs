@@ -20,7 +20,7 @@ pub struct Broadcast<E: Endpoint> {
 }
 
 impl<E: Endpoint> Broadcast<E> {
-    /// That of `memory`, which the root reads and the others write.
+    /// Creates the broadcast of `memory`, which the root reads and the others write.
     ///
     /// # Errors
     /// [`ErrorClass::Root`](crate::ErrorClass::Root).

@@ -1,4 +1,4 @@
-//! Collectives of the library's own, on bytes in memory of its own.
+//! Collectives of the library itself, on bytes in its own memory.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,10 +14,10 @@ use crate::schedule::{
     Schedule, Work,
 };
 
-/// Gathers as many bytes from every member, in the order of their ranks.
+/// Gathers the same number of bytes from every member, in the order of their ranks.
 ///
 /// # Errors
-/// Those that end the run.
+/// Errors that end the run.
 pub(crate) fn allgather_bytes<E: Endpoint + 'static>(
     at: CollectiveContext<E>,
     mine: &[u8],
@@ -31,7 +31,7 @@ pub(crate) fn allgather_bytes<E: Endpoint + 'static>(
     Ok(all.take())
 }
 
-/// Returns the schedule of the same, which hands the bytes on.
+/// Returns the schedule of such a gather, which passes the bytes on.
 pub(crate) fn gather_then<E: Endpoint>(
     at: CollectiveContext<E>,
     mine: &[u8],
@@ -55,7 +55,7 @@ fn schedule_of<E: Endpoint>(
     Schedule::new(at, &chosen, CallMemory::new(Own::InInput, areas))
 }
 
-/// The members' next collective of a kind, from one area of our own to another.
+/// Runs the members' next collective of a kind, from one own area to another.
 fn run<E: Endpoint + 'static>(
     context: &Rc<Context<E>>,
     kind: CollectiveKind,
@@ -68,10 +68,10 @@ fn run<E: Endpoint + 'static>(
     schedule::finish(schedule_of(at, call, areas, Manner::Blocking))
 }
 
-/// Gives each member a block of any length, and gets one from each.
+/// Sends each member a block of any length, and receives one from each.
 ///
 /// # Errors
-/// Those that end the run.
+/// Errors that end the run.
 pub(crate) fn all_to_all_bytes<E: Endpoint + 'static>(
     context: &Rc<Context<E>>,
     kind: CollectiveKind,
@@ -95,10 +95,10 @@ pub(crate) fn all_to_all_bytes<E: Endpoint + 'static>(
     Ok((0..blocks.len()).map(block).collect())
 }
 
-/// Gives the bytes of `root`, who alone has some, to all members.
+/// Sends the bytes of `root`, which alone has any, to all members.
 ///
 /// # Errors
-/// Those that end the run.
+/// Errors that end the run.
 pub(crate) fn broadcast_bytes<E: Endpoint + 'static>(
     context: &Rc<Context<E>>,
     kind: CollectiveKind,

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
-/// Puts the data of member r into block r at the root.
+/// Copies the data of member r to block r at the root.
 pub struct Gather<E: Endpoint> {
     context: Rc<Context<E>>,
     root: usize,
@@ -24,8 +24,8 @@ pub struct Gather<E: Endpoint> {
 }
 
 impl<E: Endpoint> Gather<E> {
-    /// That of `mine`, none at a root whose block is in its place, to `all`, with as many elements for each member, which
-    /// only the root has.
+    /// Creates the collective from `mine`, or `None` at a root whose block is in place, to `all`, with as many elements
+    /// for each member, which only the root has.
     ///
     /// # Errors
     /// [`ErrorClass::Root`](crate::ErrorClass::Root), and [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two
@@ -98,7 +98,7 @@ impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
     }
 }
 
-/// The same with blocks of any lengths.
+/// Gather with blocks of any lengths.
 pub struct GatherUnequal<E: Endpoint> {
     context: Rc<Context<E>>,
     root: usize,
@@ -107,10 +107,11 @@ pub struct GatherUnequal<E: Endpoint> {
 }
 
 impl<E: Endpoint> GatherUnequal<E> {
-    /// That of `mine`, none at a root whose block is in its place, to the root's `blocks`, one for each member.
+    /// Creates the collective from `mine`, or `None` at a root whose block is in place, to the root's `blocks`, one for
+    /// each member.
     ///
     /// # Errors
-    /// As of [`Gather::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
+    /// As for [`Gather::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
     pub fn new(
         context: Rc<Context<E>>,
         root: usize,
@@ -151,7 +152,7 @@ impl<E: Endpoint + 'static> Plan<E> for GatherUnequal<E> {
     }
 }
 
-/// `each` is the length of this member's own block.
+/// Returns the memory of the call. `each` is the length of this member's own block.
 fn memory(mine: Option<&Memory>, each: usize, all: &[Memory]) -> CallMemory {
     let failure = check_block(mine, 1, each);
     let mine = mine.filter(|_| failure.is_ok());

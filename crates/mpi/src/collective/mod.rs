@@ -1,6 +1,6 @@
-//! Collective operations. Each is a value: its arguments, checked. It runs to its end, is started, or becomes a persistent
-//! request; the fabric carries it out where it can, else messages
-//! do, by an algorithm of the crate `collectives`.
+//! Collective operations. Each is a value with checked arguments. It runs to completion, is started, or becomes a
+//! persistent request. The fabric carries it out if it can; otherwise messages do, by an algorithm of the crate
+//! `collectives`.
 
 mod all_to_all;
 mod allgather;
@@ -47,49 +47,50 @@ use crate::schedule::{
 };
 use native::{CarryOut, Packed};
 
-/// How a collective is carried out. Only this crate has collectives.
+/// The implementation of a collective. Only this crate has collectives.
 pub trait Plan<E: Endpoint>: Sized + 'static {
-    /// Returns whose members make it.
+    /// Returns the context whose members make the call.
     fn context(&self) -> &Rc<Context<E>>;
 
-    /// Returns what the members compare.
+    /// Returns the mark that the members compare.
     fn mark(&self) -> CollectiveMark;
 
-    /// Returns the memory of a fabric's own call; `None` if no fabric has one for this.
+    /// Returns the memory of a fabric's own call, or `None` if no fabric has one for this.
     #[inline(always)]
     fn packed(&self) -> Option<Packed> {
         None
     }
 
-    /// Has `fabric` carry out a fabric's own call; `None` if no fabric has one for this.
+    /// Lets `fabric` carry out a fabric's own call. Returns `None` if no fabric has one for this.
     #[inline(always)]
     fn with_native_call<C: CarryOut>(&self, _packed: &Packed, _fabric: C) -> Option<C::Outcome> {
         None
     }
 
-    /// Fails if this member's own arguments contradict each other. It goes through the fabric's call all the same.
+    /// Fails if this member's own arguments contradict each other. The member goes through the fabric's call
+    /// nevertheless.
     #[inline(always)]
     fn check(&self) -> Result {
         Ok(())
     }
 
-    /// Puts what came into the program's memory, unless it is there.
+    /// Copies the received data to the program's memory, unless it is there already.
     #[inline(always)]
     fn deliver(&self, _packed: &Packed) {}
 
-    /// Returns what messages have to do.
+    /// Returns the work to be done by messages.
     fn work(&self) -> Work;
 
-    /// Returns how many bytes the units have in which the call counts.
+    /// Returns the length in bytes of the units of the call.
     fn unit_bytes(&self) -> usize {
         1
     }
 
-    /// Returns the memory of that call.
+    /// Returns the memory of that work.
     fn memory(&self) -> CallMemory;
 }
 
-/// Chooses how messages do it, and tells the others, as far as they may ask, of this member's next collective.
+/// Selects an algorithm of messages, and announces this member's next collective to the others.
 #[inline(never)]
 fn announce<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> (CollectiveContext<E>, Chosen) {
     let context = plan.context();
@@ -105,7 +106,7 @@ fn schedule_of<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> Schedule<E> 
     schedule_at(plan, at, &chosen)
 }
 
-/// Returns the schedule of a collective that was announced: there is one of it for each collective.
+/// Returns the schedule of an announced collective. Compiled once for all collectives.
 #[inline(never)]
 fn schedule_at<E: Endpoint>(
     plan: &impl Plan<E>,
@@ -115,11 +116,11 @@ fn schedule_at<E: Endpoint>(
     Schedule::new(at, chosen, plan.memory())
 }
 
-/// A collective operation whose arguments are checked. All members of its context go on with it alike.
+/// A collective operation with checked arguments. All members of its context run it in the same way.
 ///
-/// Its memory was promised where its [`Memory`](crate::Memory) was made, and must last until it has ended.
+/// The creator of its [`Memory`](crate::Memory) has promised that the memory lasts until the operation has ended.
 pub trait Collective<E: Endpoint + 'static>: Plan<E> {
-    /// Carries it out.
+    /// Runs it to completion.
     ///
     /// # Errors
     /// [`ErrorClass::Truncated`](crate::ErrorClass::Truncated) if the members disagree about lengths,
@@ -135,7 +136,7 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
         }
     }
 
-    /// Carries it out by messages.
+    /// Runs it by messages.
     ///
     /// # Errors
     /// As for [`run`](Collective::run).
@@ -147,14 +148,13 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     /// Starts it.
     ///
     /// # Errors
-    /// Those that end the run. Others come with the request's end.
+    /// Errors that end the run. Others are reported at the end of the request.
     fn start(self) -> Result<Request<E>> {
         let engine = self.context().engine().clone();
         Ok(Request::new(&engine, native::start(self)?))
     }
 
-    /// Returns a request that starts it, any number of times: by messages, for members may start their requests in any
-    /// order.
+    /// Returns a persistent request: by messages, because members may start their requests in any order.
     fn persistent(self) -> Request<E> {
         let (at, chosen) = announce(&self, Manner::Persistent);
         let engine = self.context().engine().clone();
@@ -167,7 +167,7 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
 
 impl<E: Endpoint + 'static, P: Plan<E>> Collective<E> for P {}
 
-/// Carries a collective out where other threads get on meanwhile: nothing waits inside of the fabric.
+/// Runs a collective while other threads proceed: nothing waits inside the fabric.
 #[cold]
 fn run_in_turns<E: Endpoint + 'static>(plan: impl Plan<E>) -> Result {
     plan.start()?.wait().map(drop)

@@ -1,6 +1,6 @@
-//! Collectives that the fabric carries out: each user's memory as one piece.
+//! Collectives that the fabric carries out, with each user's memory as one piece.
 //!
-//! Data that do not lie in one piece are packed here; the members see nothing but bytes.
+//! Data that do not lie in one piece are packed here; the members see only bytes.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::request::Action;
 use crate::schedule::{self, Manner, Schedule};
 use crate::status::Status;
 
-/// Copies of what a call sends and of what it receives, where that does not lie in one piece.
+/// Copies of the sent and received data of a call that do not lie in one piece.
 #[derive(Default)]
 pub struct Packed {
     pub(super) send: PackedCopy,
@@ -23,16 +23,17 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Of memory that gets data, and holds some of this member already if it is `filled`.
+    /// Creates the copy of memory that receives data. If `filled`, it already holds some of this member's data.
     #[inline(always)]
     pub(super) fn received(memory: &Memory, filled: bool) -> PackedCopy {
         if filled { PackedCopy::filled(memory) } else { PackedCopy::room(memory) }
     }
 }
 
-/// Who carries out a fabric's own call. Not a closure: it has to be forced into its caller, where the kind of call is known.
+/// Carries out a fabric's own call. Not a closure, because it must be forced into its caller, where the kind of call is
+/// known.
 pub trait CarryOut {
-    /// What comes of it.
+    /// Result of the call.
     type Outcome;
 
     /// Carries out a call.
@@ -62,7 +63,7 @@ impl CarryOut for &mut dyn FnMut(CollectiveCall<'_>) {
     }
 }
 
-/// Has the fabric carry out a collective; `None` if it leaves that to messages.
+/// Lets the fabric carry out a collective. Returns `None` if it leaves that to messages.
 #[inline(always)]
 pub(super) fn run<E: Endpoint>(plan: &impl Plan<E>) -> Option<Result> {
     let (packed, place) = (plan.packed()?, plan.context().place()?);
@@ -81,7 +82,7 @@ fn end<E: Endpoint>(plan: &impl Plan<E>, packed: &Packed, outcome: Result) -> Re
     outcome
 }
 
-/// A plan of any kind, for what is compiled once.
+/// A plan of any kind, for code that is compiled once.
 pub(super) trait AnyPlan<E: Endpoint> {
     /// As [`Plan::context`].
     fn context(&self) -> &Rc<Context<E>>;
@@ -121,7 +122,7 @@ impl<E: Endpoint, P: Plan<E>> AnyPlan<E> for P {
     }
 }
 
-/// A collective under way in the fabric.
+/// A collective in progress in the fabric.
 struct UnderWay {
     packed: Packed,
     place: ContextPlace,
@@ -130,14 +131,14 @@ struct UnderWay {
     has_ended: Cell<bool>,
 }
 
-/// The same with what it does.
+/// Such a collective with its plan.
 struct StartedCall<P> {
     plan: P,
     call: UnderWay,
 }
 
 impl UnderWay {
-    /// Has the fabric start a collective; none if the fabric leaves it to messages.
+    /// Lets the fabric start a collective. Returns `None` if it leaves that to messages.
     fn start<E: Endpoint>(plan: &dyn AnyPlan<E>, endpoint: &mut E) -> Option<Self> {
         let (place, packed) = (plan.context().place()?, plan.packed()?);
         let mut started = None;
@@ -170,11 +171,11 @@ impl UnderWay {
     }
 }
 
-/// What has become of a collective as it was started.
+/// The result of starting a collective.
 enum Beginning {
     Ended(Result),
     UnderWay(UnderWay),
-    /// It goes by messages.
+    /// It runs by messages.
     ByMessages,
 }
 
@@ -222,7 +223,7 @@ impl<E: Endpoint, P: Plan<E>> Activity<E> for StartedCall<P> {
     }
 
     fn hopeless(&self, _endpoint: &E) -> Option<Started> {
-        // The fabric itself finds out, and the call fails.
+        // The fabric itself detects it, and the call fails.
         None
     }
 
@@ -235,8 +236,8 @@ impl<E: Endpoint, P: Plan<E>> Activity<E> for StartedCall<P> {
     }
 }
 
-/// Fails if a rank's own block has another length than the blocks of all. The rank goes through the call all the same, as if
-/// its block were in its place: the others count on it, and their next call too.
+/// Fails if a rank's own block has another length than the blocks of all. The rank goes through the call nevertheless,
+/// as if its block were in place: the others depend on it, and so does their next call.
 #[inline(always)]
 pub(super) fn check_block(own: Option<&Memory>, blocks: usize, each: usize) -> Result {
     let found = own.map_or(each, |memory| memory.bytes() / blocks);

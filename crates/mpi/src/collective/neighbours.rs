@@ -1,4 +1,4 @@
-//! Collectives among neighbours in a topology: every member calls, and exchanges data with its neighbours alone.
+//! Neighbourhood collectives: every member calls, and exchanges data only with its neighbours in a topology.
 
 use std::rc::Rc;
 
@@ -12,19 +12,19 @@ use crate::memory::Memory;
 use crate::schedule::{CollectiveKind, CollectiveMark};
 use crate::topology::Exchanges;
 
-/// Makes collectives among neighbours.
+/// Creates collectives among neighbours.
 pub struct Neighbours<E: Endpoint> {
     context: Rc<Context<E>>,
     exchanges: Exchanges,
 }
 
 impl<E: Endpoint + 'static> Neighbours<E> {
-    /// Those of a communicator with a topology.
+    /// Returns the collectives of a communicator with a topology.
     pub fn new(context: Rc<Context<E>>, exchanges: Exchanges) -> Self {
         Neighbours { context, exchanges }
     }
 
-    /// Gives the same data to each destination, and puts those of each source into its block.
+    /// Sends the same data to each destination, and receives those of each source into its block.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for another number of blocks than of sources.
@@ -35,7 +35,7 @@ impl<E: Endpoint + 'static> Neighbours<E> {
         self.made(CollectiveKind::NeighbourAllgather, vec![mine], sends, blocks)
     }
 
-    /// Gives a block to each destination, and puts that of each source into its block.
+    /// Sends a block to each destination, and receives that of each source into its block.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for another number of blocks than of neighbours.
@@ -60,7 +60,7 @@ impl<E: Endpoint + 'static> Neighbours<E> {
     ) -> Result<Scheduled<E>> {
         let Exchanges { sources, order, .. } = self.exchanges;
         check_number(blocks.len(), sources.len(), "sources")?;
-        // Blocks from nobody stay as they are.
+        // Blocks from the null process stay unchanged.
         let (mut output, mut receives) = (Vec::new(), Vec::new());
         let mut end = 0;
         for index in order {

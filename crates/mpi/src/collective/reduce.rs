@@ -22,10 +22,11 @@ pub struct Reduce<E: Endpoint> {
 }
 
 impl<E: Endpoint> Reduce<E> {
-    /// That of `input`, none at a root whose elements are in the place of the result, to `output`, which only the root has.
+    /// Creates the collective from `input`, or `None` at a root whose elements are in the place of the result, to
+    /// `output`, which only the root has.
     ///
     /// # Errors
-    /// [`ErrorClass::Root`], and [`ErrorClass::Buffer`] if the two overlap, or one that is needed is not there.
+    /// [`ErrorClass::Root`], and [`ErrorClass::Buffer`] if the two overlap, or a required one is missing.
     #[inline(always)]
     pub fn new(
         context: Rc<Context<E>>,

@@ -13,7 +13,7 @@ use crate::memory::Memory;
 use crate::operation::Reduction;
 use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 
-/// Combines the elements of all members, and gives each member some of the result.
+/// Combines the elements of all members, and distributes the result to the members.
 pub struct ReduceScatter<E: Endpoint> {
     context: Rc<Context<E>>,
     counts: Vec<i64>,
@@ -22,13 +22,14 @@ pub struct ReduceScatter<E: Endpoint> {
 }
 
 impl<E: Endpoint> ReduceScatter<E> {
-    /// One in which member r gets `counts[r]` elements.
+    /// Creates a collective in which member r gets `counts[r]` elements.
     ///
-    /// `input` holds the elements for all members, in the order of the ranks. Where they are in the place of the result it is
-    /// none, and `output` holds all of them, of which the result replaces the first.
+    /// `input` holds the elements for all members, in the order of the ranks. If they are in the place of the result,
+    /// it is `None`, and `output` holds all of them; the result replaces the first.
     ///
     /// # Errors
-    /// [`ErrorClass::Count`] if a memory has not as many elements, and [`ErrorClass::Buffer`] if the two overlap.
+    /// [`ErrorClass::Count`] if the number of elements of a memory does not fit, and [`ErrorClass::Buffer`] if the two
+    /// overlap.
     pub fn new(
         context: Rc<Context<E>>,
         reduction: Reduction,
@@ -40,10 +41,10 @@ impl<E: Endpoint> ReduceScatter<E> {
         ReduceScatter::of_kind(context, reduction, counts, input, output, kind)
     }
 
-    /// One in which each member gets `count` elements.
+    /// Creates a collective in which each member gets `count` elements.
     ///
     /// # Errors
-    /// As of [`ReduceScatter::new`].
+    /// As for [`ReduceScatter::new`].
     pub fn of_equal_counts(
         context: Rc<Context<E>>,
         reduction: Reduction,

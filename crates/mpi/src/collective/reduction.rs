@@ -1,7 +1,7 @@
-//! What reductions have in common.
+//! Common parts of reductions.
 //!
-//! Elements are combined in the order of the ranks, so that operations that do not commute come out right, and every rank
-//! of an allreduce gets the very same bits.
+//! Elements are combined in the order of the ranks, so that operations that do not commute are correct, and every rank
+//! of an allreduce gets the same bits.
 
 use collectives::{Order, Own};
 use contract::{CollectiveCall, Writable};
@@ -13,17 +13,17 @@ use crate::memory::Memory;
 use crate::operation::Reduction;
 use crate::schedule::{Areas, CallMemory};
 
-/// A reduction's arguments, checked.
+/// The checked arguments of a reduction.
 pub(super) struct Terms {
     pub(super) reduction: Reduction,
-    /// What this rank puts in.
+    /// Operand of this rank.
     pub(super) input: Memory,
-    /// Where the result goes; none where there is no result.
+    /// Memory of the result; `None` where there is no result.
     pub(super) output: Option<Memory>,
 }
 
 impl Terms {
-    /// Those of `input`, none where it is in the place of the result.
+    /// Creates the arguments. `input` is `None` if the operand is in the place of the result.
     #[inline(always)]
     pub(super) fn new(
         reduction: Reduction,
@@ -37,7 +37,7 @@ impl Terms {
         Ok(Terms { reduction, input, output })
     }
 
-    /// Has `fabric` carry out its own call, to one rank or to all. Elements with gaps go by messages, as they lie.
+    /// Lets `fabric` carry out its own call, to one rank or to all. Elements with gaps go by messages, with their gaps.
     #[inline(always)]
     pub(super) fn with_native_call<C: CarryOut>(
         &self,
@@ -77,12 +77,12 @@ impl Terms {
         self.reduction.of().size() as usize
     }
 
-    /// Returns how many elements each member puts in.
+    /// Returns the number of elements of each member.
     pub(super) fn length(&self) -> usize {
         self.input.count() as usize
     }
 
-    /// Returns which members may be combined first.
+    /// Returns the permitted order of combination.
     pub(super) fn order(&self) -> Order {
         if self.reduction.commutes() { Order::Any } else { Order::Ranks }
     }

@@ -16,9 +16,9 @@ use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 /// Whether a rank's own elements are part of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanKind {
-    /// They are.
+    /// They are part of it.
     Inclusive,
-    /// They are not. The first rank has no result, and its memory stays as it is.
+    /// They are not part of it. The first rank has no result, and its memory stays unchanged.
     Exclusive,
 }
 
@@ -30,7 +30,7 @@ pub struct Scan<E: Endpoint> {
 }
 
 impl<E: Endpoint> Scan<E> {
-    /// That of `input`, none where the elements are in the place of the result, to `output`.
+    /// Creates the collective from `input`, or `None` if the elements are in the place of the result, to `output`.
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
-/// Gives block r of the root's data to member r.
+/// Copies block r of the root's data to member r.
 pub struct Scatter<E: Endpoint> {
     context: Rc<Context<E>>,
     root: usize,
@@ -24,8 +24,8 @@ pub struct Scatter<E: Endpoint> {
 }
 
 impl<E: Endpoint> Scatter<E> {
-    /// That of `all`, with as many elements for each member, which only the root has, to `mine`, none at a root whose
-    /// block stays in its place.
+    /// Creates the collective from `all`, with as many elements for each member, which only the root has, to `mine`, or
+    /// `None` at a root whose block stays in place.
     ///
     /// # Errors
     /// [`ErrorClass::Root`](crate::ErrorClass::Root), and [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two
@@ -96,7 +96,7 @@ impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
     }
 }
 
-/// The same with blocks of any lengths.
+/// Scatter with blocks of any lengths.
 pub struct ScatterUnequal<E: Endpoint> {
     context: Rc<Context<E>>,
     root: usize,
@@ -105,10 +105,11 @@ pub struct ScatterUnequal<E: Endpoint> {
 }
 
 impl<E: Endpoint> ScatterUnequal<E> {
-    /// That of the root's `blocks`, one for each member, to `mine`, none at a root whose block stays in its place.
+    /// Creates the collective from the root's `blocks`, one for each member, to `mine`, or `None` at a root whose block
+    /// stays in place.
     ///
     /// # Errors
-    /// As of [`Scatter::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
+    /// As for [`Scatter::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
     pub fn new(
         context: Rc<Context<E>>,
         root: usize,
@@ -149,7 +150,7 @@ impl<E: Endpoint + 'static> Plan<E> for ScatterUnequal<E> {
     }
 }
 
-/// `each` is the length of this member's own block.
+/// Returns the memory of the call. `each` is the length of this member's own block.
 fn memory(all: &[Memory], mine: Option<&Memory>, each: usize) -> CallMemory {
     let failure = check_block(mine, 1, each);
     let mine = mine.filter(|_| failure.is_ok());

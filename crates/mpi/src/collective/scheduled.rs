@@ -1,4 +1,4 @@
-//! Collectives whose rounds follow from the call at once: those of neighbours, and those between two groups.
+//! Collectives whose rounds are known from the call: those of neighbours, and those between two groups.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::memory::Memory;
 use crate::operation::Reduction;
 use crate::schedule::{Areas, CallMemory, CollectiveMark, Work};
 
-/// A collective that goes by messages whose rounds are known.
+/// A collective by messages with known rounds.
 pub struct Scheduled<E: Endpoint> {
     pub(super) context: Rc<Context<E>>,
     pub(super) mark: CollectiveMark,
@@ -22,13 +22,13 @@ pub struct Scheduled<E: Endpoint> {
 /// Its memory at this member.
 #[derive(Default)]
 pub(super) struct ScheduledMemory {
-    /// What is sent, one behind the other.
+    /// Sent data, consecutively.
     pub(super) input: Vec<Memory>,
-    /// What is received.
+    /// Received data.
     pub(super) output: Vec<Memory>,
-    /// True if the output holds what is sent.
+    /// True if the output initially holds the sent data.
     pub(super) is_filled: bool,
-    /// How elements are combined, where they are.
+    /// The operation on elements, if there is one.
     pub(super) reduction: Option<Reduction>,
 }
 

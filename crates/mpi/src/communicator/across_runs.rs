@@ -1,4 +1,4 @@
-//! Making communicators between groups of several runs.
+//! Creation of communicators between groups of several runs.
 
 use contract::{ContextOffer, Endpoint, ProcessName, TimeSpan};
 
@@ -10,10 +10,10 @@ use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::schedule::CollectiveKind;
 
-/// How long the members may take to connect. All of them are in the same call.
+/// Time limit for the members to connect. All of them are in the same call.
 const REACH_LIMIT: TimeSpan = TimeSpan::from_us(60_000_000);
 
-/// What a member tells of itself.
+/// A member's message about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Told {
     name: ProcessName,
@@ -57,11 +57,12 @@ pub(crate) fn reach_all<E: Endpoint>(engine: &Engine<E>, members: &[usize]) -> R
 }
 
 impl<E: Endpoint + 'static> Communicator<E> {
-    /// As [`join_across`](Communicator::join_across), where all members know that processes of several runs are among them, or
-    /// between their leaders.
+    /// As [`join_across`](Communicator::join_across), if all members know that processes of several runs are among
+    /// them, or between their leaders.
     ///
     /// # Errors
-    /// As of [`join_across`](Communicator::join_across), and [`ErrorClass::Other`] where the fabric knows of no other runs.
+    /// As for [`join_across`](Communicator::join_across), and [`ErrorClass::Other`] if the fabric does not support
+    /// other runs.
     pub fn join_across_runs(
         &self,
         leader: usize,
@@ -75,7 +76,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
             true => bridge().and_then(|bridge| bridge.swap(&own)),
             false => Ok(Vec::new()),
         };
-        // A leader that failed tells so, with no bytes at all.
+        // A leader that failed reports that by sending no bytes.
         let told = swapped.as_deref().unwrap_or_default();
         let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, told)?;
         swapped?;

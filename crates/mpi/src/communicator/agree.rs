@@ -1,4 +1,4 @@
-//! How members agree on a new context.
+//! Agreement of members on a new context.
 
 use contract::{ContextOffer, Endpoint};
 
@@ -7,20 +7,20 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::schedule::CollectiveContext;
 
-/// What a member gives for a new context.
+/// A member's proposal for a new context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Proposal {
-    /// That of the first member counts: one that no rank has given out before, however many agreements are under way and
-    /// in whichever order they end.
+    /// The number of the first member is used: one that no rank has proposed before, however many agreements are in
+    /// progress and in whichever order they end.
     number: u32,
-    /// What its fabric offers, if it becomes a member of a context of several.
+    /// Offer of its fabric, if it becomes a member of a context of several.
     offer: ContextOffer,
 }
 
 impl Proposal {
     pub(super) const BYTES: usize = 12;
 
-    /// This process's.
+    /// Returns the proposal of this process.
     pub(super) fn new<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
         if at.members.size() > 1 {
             return Proposal::for_several(at);
@@ -29,7 +29,7 @@ impl Proposal {
         Ok(Proposal { number, offer: ContextOffer::NOTHING })
     }
 
-    /// The same for a context of several members, also where this one agrees with itself alone.
+    /// Returns the proposal for a context of several members, even if this process agrees with itself alone.
     pub(super) fn for_several<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
         let engine = at.context.engine();
         let mut endpoint = engine.endpoint()?;
@@ -52,27 +52,27 @@ impl Proposal {
     }
 }
 
-/// What all members gave.
+/// The proposals of all members.
 pub(super) struct Agreement {
     pub(super) number: u32,
     pub(super) offers: Vec<ContextOffer>,
 }
 
 impl Agreement {
-    /// From as many bytes of each, which begin with a proposal.
+    /// Reads `each` bytes of each member, which begin with a proposal.
     pub(super) fn read(all: &[u8], each: usize) -> Self {
         let proposals = all.chunks(each).map(Proposal::from_bytes);
         let offers = proposals.map(|proposal| proposal.offer).collect();
         Agreement { number: Proposal::from_bytes(all).number, offers }
     }
 
-    /// Proposals alone.
+    /// Exchanges proposals only.
     pub(super) fn with<E: Endpoint + 'static>(at: &CollectiveContext<E>) -> Result<Self> {
         let mine = Proposal::new(at)?.to_bytes();
         Ok(Agreement::read(&allgather_bytes(at.clone(), &mine)?, Proposal::BYTES))
     }
 
-    /// Opens the new context, if this process is one of its members. `at` is where they agreed.
+    /// Opens the new context if this process is one of its members. `at` is the collective in which they agreed.
     pub(super) fn open<E: Endpoint>(
         self,
         endpoint: &mut E,
@@ -92,7 +92,7 @@ impl Agreement {
             };
         }
         if at.context.is_between_runs() {
-            // Of one process alone, it is of its run.
+            // A context of one process alone belongs to its run.
             let open = |new: &Context<E>| {
                 let number = new.engine().propose_context(true)?;
                 new.open(endpoint, number, &[ContextOffer::NOTHING])
@@ -116,7 +116,7 @@ mod tests {
         let proposal = |number, offer| Proposal { number, offer: ContextOffer(offer) };
         let (first, second) = (proposal(7, 1 << 40), proposal(9, u64::MAX));
         assert_eq!(Proposal::from_bytes(&first.to_bytes()), first);
-        // Four more bytes of each, which are not the agreement's.
+        // Four more bytes of each, which do not belong to the agreement.
         let all = [first.to_bytes(), vec![1; 4], second.to_bytes(), vec![2; 4]].concat();
         let agreed = Agreement::read(&all, Proposal::BYTES + 4);
         assert_eq!(agreed.number, 7);

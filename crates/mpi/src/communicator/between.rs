@@ -1,4 +1,4 @@
-//! Making communicators between two groups, and one group of two.
+//! Creation of communicators between two groups, and of one group from two.
 
 use std::rc::Rc;
 
@@ -12,11 +12,11 @@ use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::schedule::{CollectiveContext, CollectiveKind};
 
-/// What one group tells the other of itself.
+/// The message of one group to the other about itself.
 struct Side {
-    /// True if one of them, or the way between them, has to do with other runs.
+    /// True if one of the groups, or the connection between them, involves other runs.
     is_between_runs: bool,
-    /// What its first member proposes.
+    /// Proposal of its first member.
     number: u32,
     members: Vec<usize>,
     offers: Vec<ContextOffer>,
@@ -45,22 +45,22 @@ impl Side {
     }
 }
 
-/// What the leader of a group knows of the other's.
+/// A leader's connection to the other group's leader.
 pub struct Bridge<E: Endpoint> {
-    /// Where the leaders reach each other.
+    /// Context in which the leaders reach each other.
     pub context: Rc<Context<E>>,
     /// The other leader, as a rank of the run.
     pub leader: usize,
-    /// Keeps this apart from other such calls.
+    /// Tag that separates this call from similar ones.
     pub tag: u32,
 }
 
 impl<E: Endpoint + 'static> Bridge<E> {
-    /// The leaders give each other bytes of any number.
+    /// Exchanges any number of bytes between the leaders.
     pub(super) fn swap(&self, mine: &[u8]) -> Result<Vec<u8>> {
         let engine = self.context.engine();
         let (me, leader) = (engine.rank(), self.leader);
-        // Numbers of processes of other runs are each process's own.
+        // Each process has its own numbers for processes of other runs.
         let is_first = match self.context.is_between_runs() {
             true => engine.endpoint()?.comes_before(leader),
             false => me < leader,
@@ -88,13 +88,13 @@ impl<E: Endpoint + 'static> Bridge<E> {
 }
 
 impl<E: Endpoint + 'static> Communicator<E> {
-    /// Returns a communicator between this one's group and another, which calls alike with a communicator of its own.
-    /// Only the
-    /// `leader` needs a bridge to the other's leader; if it fails to have one, all members of its group fail.
+    /// Creates a communicator between this one's group and another, which makes the same call with its own
+    /// communicator. Only the `leader` needs a bridge to the other leader; if it has none, all members of its group
+    /// fail.
     ///
     /// # Errors
-    /// [`ErrorClass::Rank`] for a leader that is no member, [`ErrorClass::Communicator`] if the groups have members in common
-    /// or the leaders do not find each other, and those that end the run.
+    /// [`ErrorClass::Rank`] for a leader that is not a member, [`ErrorClass::Communicator`] if the groups have common
+    /// members or the leaders do not find each other, and errors that end the run.
     pub fn join_across(
         &self,
         leader: usize,
@@ -114,14 +114,14 @@ impl<E: Endpoint + 'static> Communicator<E> {
             true => bridge().and_then(|bridge| {
                 own.is_between_runs |= bridge.context.is_between_runs();
                 let mut theirs = bridge.swap(&own.to_bytes())?;
-                // What concerns one group concerns both, and all their members.
+                // The properties of one group affect both, and all their members.
                 theirs[4] |= u8::from(own.is_between_runs);
                 kept = Some(bridge);
                 Ok(theirs)
             }),
             false => Ok(Vec::new()),
         };
-        // A leader that failed tells so, with no bytes at all.
+        // A leader that failed reports that by sending no bytes.
         let told = swapped.as_deref().unwrap_or_default();
         let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, told)?;
         if theirs.get(4).is_some_and(|&flag| flag != 0) {
@@ -159,11 +159,12 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(Communicator::of(context))
     }
 
-    /// One group of the two: first those that say that they are not `high`, and if both say the same, in an order that is the
-    /// same for all.
+    /// Merges the two groups into one. The group whose members pass `high` as false comes first. If both pass the same,
+    /// the order is the same for all.
     ///
     /// # Errors
-    /// [`ErrorClass::Communicator`] within one group, and [`ErrorClass::Argument`] if members of a group say different things.
+    /// [`ErrorClass::Communicator`] within one group, and [`ErrorClass::Argument`] if members of a group pass different
+    /// values.
     pub fn merge(&self, high: bool) -> Result<Self> {
         let groups = self.context().two_groups();
         let wrong = || Error::new(ErrorClass::Communicator, "not an intercommunicator");
@@ -199,7 +200,7 @@ mod tests {
         let side = Side { is_between_runs: true, number: 9, members: vec![4, 1 << 20], offers };
         let found = Side::from_bytes(&side.to_bytes());
         assert_eq!((found.number, &found.members), (9, &side.members));
-        // The leader sets this byte for all where its own group is the one of several runs.
+        // The leader sets this byte for all if its own group is the one of several runs.
         assert!(found.is_between_runs && side.to_bytes()[4] == 1);
         assert_eq!(found.offers, side.offers);
     }

@@ -1,4 +1,5 @@
-//! Making communicators of the same members or of a group: all members of the old one, or of the group, call alike.
+//! Creation of communicators with the same members or with a group: all members of the old one, or of the group, make
+//! the same call.
 
 use contract::Endpoint;
 
@@ -19,7 +20,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         CollectiveContext::next(self.context(), CollectiveMark::of(kind))
     }
 
-    /// One of the same members that has no context yet.
+    /// Creates a communicator of the same members that has no context yet.
     fn copy(&self, attributes: Attributes, info: Info) -> Self {
         let everybody: Vec<usize> = (0..self.context().size()).collect();
         let context = self.context().part(&everybody);
@@ -28,11 +29,11 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Communicator { attributes, info, topology, ..Communicator::of(context) }
     }
 
-    /// Another communicator of the same members. Which attributes it has is for the caller to say:
-    /// [`Attributes::copy`] tells what the program wants.
+    /// Duplicates the communicator. The caller passes its attributes; [`Attributes::copy`] returns those that the
+    /// program wants.
     ///
     /// # Errors
-    /// [`ErrorClass::Other`] if the members make different calls, and those that end the run.
+    /// [`ErrorClass::Other`] if the members make different calls, and errors that end the run.
     pub fn dup(&self, attributes: Attributes, info: Info) -> Result<Self> {
         let new = self.copy(attributes, info);
         let at = self.next_making(CollectiveKind::Duplicate);
@@ -41,10 +42,10 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(new)
     }
 
-    /// The same without waiting: the new communicator may be used once the request has ended.
+    /// As [`dup`](Communicator::dup), without waiting: the new communicator may be used once the request has ended.
     ///
     /// # Errors
-    /// Those that end the run. Others come with the request's end.
+    /// Errors that end the run. Others are reported at the end of the request.
     pub fn start_dup(&self, attributes: Attributes, info: Info) -> Result<(Self, Request<E>)> {
         let new = self.copy(attributes, info);
         let at = self.next_making(CollectiveKind::DuplicateLater);
@@ -58,11 +59,12 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok((new, Request::new(self.engine(), action)))
     }
 
-    /// Returns a communicator for the members of `group`, who may be none; none for who is not one of them. All members
-    /// of this communicator call it. Between two groups each names some of its own, and the new one is between these.
+    /// Creates a communicator for the members of `group`, which may be empty. Returns `None` to a process outside the
+    /// group. All members of this communicator make the call. In an intercommunicator each names some members of its
+    /// own group, and the new one is between these.
     ///
     /// # Errors
-    /// [`ErrorClass::Group`] for a group with other members, and as of [`dup`](Communicator::dup).
+    /// [`ErrorClass::Group`] for a group with other members, and as for [`dup`](Communicator::dup).
     pub fn create(&self, group: &Group) -> Result<Option<Self>> {
         self.check_inside(group)?;
         if self.remote_group().is_some() {
@@ -74,17 +76,17 @@ impl<E: Endpoint + 'static> Communicator<E> {
         self.create_at(group, &at)
     }
 
-    /// Returns a communicator for the members of `group`, who alone call it, with a tag that keeps such calls apart;
-    /// none for who is not one of them.
+    /// Creates a communicator for the members of `group`, which alone make the call, with a tag that separates it from
+    /// similar calls. Returns `None` to a process outside the group.
     ///
     /// # Errors
-    /// As of [`create`](Communicator::create), and [`ErrorClass::Tag`].
+    /// As for [`create`](Communicator::create), and [`ErrorClass::Tag`].
     pub fn create_group(&self, group: &Group, tag: u32) -> Result<Option<Self>> {
         ensure!(tag < GROUP_TAGS, ErrorClass::Tag, "tag {tag}");
         self.check_one_group()?;
         self.check_inside(group)?;
         let Some(rank) = group.rank_of(self.engine().rank()) else { return Ok(None) };
-        // Not announced: the other members of the communicator do not call this.
+        // Not announced: the other members of the communicator do not make this call.
         let at = CollectiveContext {
             context: self.context().clone(),
             members: group.clone(),
@@ -103,7 +105,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(())
     }
 
-    /// Returns a communicator for some of those who agree.
+    /// Creates a communicator for some of the agreeing members.
     fn create_at(&self, group: &Group, at: &CollectiveContext<E>) -> Result<Option<Self>> {
         let agreement = Agreement::with(at)?;
         let context = Context::new(self.engine().clone(), group.clone());
@@ -112,7 +114,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     }
 }
 
-/// The hints that a duplicate has if the program does not say otherwise.
+/// The default hints of a duplicate.
 impl<E: Endpoint> Communicator<E> {
     /// Returns a copy of the hints.
     pub fn copied_info(&self) -> Info {

@@ -1,4 +1,4 @@
-//! Communicators: some processes with messages of their own, and what programs hang on that.
+//! Communicators: processes with messages of their own, and the objects attached to them.
 
 mod across_runs;
 mod agree;
@@ -32,7 +32,7 @@ pub struct Communicator<E: Endpoint> {
 }
 
 impl<E: Endpoint> Communicator<E> {
-    /// One with nothing but a context.
+    /// Creates a communicator that has only a context.
     pub(crate) fn of(context: Context<E>) -> Self {
         Communicator {
             context: Rc::new(context),
@@ -43,7 +43,7 @@ impl<E: Endpoint> Communicator<E> {
         }
     }
 
-    /// Its members and their space of messages, for [`SendCall`](crate::SendCall) and the like.
+    /// Returns its members and their space of messages, for [`SendCall`](crate::SendCall) and the like.
     #[inline(always)]
     pub fn context(&self) -> &Rc<Context<E>> {
         &self.context
@@ -55,7 +55,7 @@ impl<E: Endpoint> Communicator<E> {
         self.context.engine()
     }
 
-    /// This process's rank in its group.
+    /// Returns this process's rank in its group.
     #[inline]
     pub fn rank(&self) -> usize {
         match self.context.two_groups() {
@@ -64,7 +64,7 @@ impl<E: Endpoint> Communicator<E> {
         }
     }
 
-    /// Returns how many members this process's group has.
+    /// Returns the number of members of this process's group.
     #[inline]
     pub fn size(&self) -> usize {
         match self.context.two_groups() {
@@ -81,12 +81,12 @@ impl<E: Endpoint> Communicator<E> {
         }
     }
 
-    /// Returns the other group, if it is between two.
+    /// Returns the other group of an intercommunicator.
     pub fn remote_group(&self) -> Option<&Group> {
         self.context.two_groups().map(|_| self.context.peers())
     }
 
-    /// Fails for one between two groups.
+    /// Fails for an intercommunicator.
     ///
     /// # Errors
     /// [`ErrorClass::Communicator`].
@@ -100,12 +100,12 @@ impl<E: Endpoint> Communicator<E> {
         Ok(())
     }
 
-    /// Returns what it is called.
+    /// Returns its name.
     pub fn name(&self) -> String {
         self.name.borrow().clone()
     }
 
-    /// Calls it something.
+    /// Sets its name.
     pub fn set_name(&self, name: impl Into<String>) {
         *self.name.borrow_mut() = name.into();
     }
@@ -115,17 +115,17 @@ impl<E: Endpoint> Communicator<E> {
         &self.info
     }
 
-    /// Returns what programs and libraries have hung on it.
+    /// Returns the attributes that programs and libraries have attached to it.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// Its topology, if it has one.
+    /// Returns its topology, if it has one.
     pub fn topology(&self) -> Option<&RankTopology> {
         self.topology.as_ref()
     }
 
-    /// Returns how two of them compare: identical are only those that are one.
+    /// Compares two communicators: only a communicator and itself are identical.
     pub fn compare(&self, other: &Communicator<E>) -> Comparison {
         if Rc::ptr_eq(&self.context, &other.context) {
             return Comparison::Identical;
@@ -142,10 +142,11 @@ impl<E: Endpoint> Communicator<E> {
         }
     }
 
-    /// Gives it up, as all members do in the end. `object` is the number that the functions of its attributes know it by.
+    /// Frees it. Every member calls this in the end. `object` is the number by which the functions of its attributes
+    /// identify it.
     ///
     /// # Errors
-    /// Those of the functions of its attributes, which then stay, and those that end the run.
+    /// Errors of the functions of its attributes, which then stay, and errors that end the run.
     pub fn free(&self, object: usize) -> Result {
         self.attributes.clear(object)?;
         self.context.send_buffer().flush(self.engine())?;

@@ -1,4 +1,4 @@
-//! Parts of communicators. All members call alike.
+//! Parts of communicators. All members make the same calls.
 
 use contract::Endpoint;
 
@@ -8,10 +8,10 @@ use crate::collective::allgather_bytes;
 use crate::error::Result;
 use crate::schedule::CollectiveKind;
 
-/// What a member says of the part that it wants to be in.
+/// A member's choice of its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Choice {
-    /// None for no part at all.
+    /// `None` for no part at all.
     colour: Option<u32>,
     key: i64,
 }
@@ -44,12 +44,12 @@ fn members_of(colour: u32, choices: &[Choice]) -> Vec<usize> {
 }
 
 impl<E: Endpoint + 'static> Communicator<E> {
-    /// One communicator for all members that give the same colour, in the order of their keys and then of their old ranks;
-    /// none for who gives no colour. Between two groups the new one is between those of each that give the same colour, and
-    /// there is none if one of the groups has no such member.
+    /// Creates one communicator for all members with the same colour, in the order of their keys and then of their old
+    /// ranks. Returns `None` without a colour. In an intercommunicator the new one is between the members of each group
+    /// with the same colour; there is none if one of the groups has no such member.
     ///
     /// # Errors
-    /// [`ErrorClass::Other`] if the members make different calls, and those that end the run.
+    /// [`ErrorClass::Other`] if the members make different calls, and errors that end the run.
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Self>> {
         self.split_as(CollectiveKind::Split, colour, key)
     }
@@ -72,11 +72,11 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(context.map(Communicator::of))
     }
 
-    /// One communicator for all members that take part and whose processes share memory: those on one host, as far as their
-    /// kernels tell. None for who takes no part.
+    /// Creates one communicator for all participating members whose processes share memory: those on one host, as far
+    /// as their kernels report it. Returns `None` to a member that does not participate.
     ///
     /// # Errors
-    /// As of [`split`](Communicator::split).
+    /// As for [`split`](Communicator::split).
     pub fn split_by_host(&self, takes_part: bool, key: i64) -> Result<Option<Self>> {
         let at = self.next_making(CollectiveKind::Split);
         let known = self.context().engine().endpoint()?.host_of(self.context().engine().rank());

@@ -1,4 +1,4 @@
-//! Communicators with a topology. All members call alike.
+//! Communicators with a topology. All members make the same calls.
 
 use contract::Endpoint;
 
@@ -10,10 +10,10 @@ use crate::schedule::CollectiveKind;
 use crate::topology::{Edge, Graph, Neighbourhood, RankTopology};
 
 impl<E: Endpoint + 'static> Communicator<E> {
-    /// Splits, and gives the part a topology.
+    /// Splits the communicator, and gives the part a topology.
     ///
     /// # Errors
-    /// As of [`split`](Communicator::split), and [`ErrorClass::Communicator`] between two groups.
+    /// As for [`split`](Communicator::split), and [`ErrorClass::Communicator`] between two groups.
     pub fn split_with_topology(
         &self,
         colour: Option<u32>,
@@ -26,7 +26,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(part.map(|part| Communicator { topology, ..part }))
     }
 
-    /// Returns a communicator of the first members, as many as a topology has places; none for the others.
+    /// Creates a communicator of the first `members`, as many as a topology has places. Returns `None` to the others.
     fn with_places(
         &self,
         topology: RankTopology,
@@ -40,29 +40,30 @@ impl<E: Endpoint + 'static> Communicator<E> {
         self.split_with_topology(colour, self.rank() as i64, topology)
     }
 
-    /// Returns a communicator whose ranks are those of a grid; none for members that it has no place for.
+    /// Creates a communicator whose ranks are those of a grid. Returns `None` to members without a place in it.
     ///
     /// # Errors
-    /// [`ErrorClass::Dimensions`] if it has more places than there are members, [`ErrorClass::Communicator`] between two
-    /// groups, and as of [`split`](Communicator::split).
+    /// [`ErrorClass::Dimensions`] if the grid has more places than there are members, [`ErrorClass::Communicator`] for
+    /// an intercommunicator, and as for [`split`](Communicator::split).
     pub fn with_cartesian(&self, grid: Cartesian) -> Result<Option<Self>> {
         let needed = grid.size();
         self.with_places(grid.into(), needed, ErrorClass::Dimensions)
     }
 
-    /// Returns a communicator whose ranks are the nodes of a graph; none for members that it has no node for.
+    /// Creates a communicator whose ranks are the nodes of a graph. Returns `None` to members without a node.
     ///
     /// # Errors
-    /// As of [`with_cartesian`](Communicator::with_cartesian), but [`ErrorClass::Argument`] if it has too many nodes.
+    /// As for [`with_cartesian`](Communicator::with_cartesian), with [`ErrorClass::Argument`] if the graph has too many
+    /// nodes.
     pub fn with_graph(&self, graph: Graph) -> Result<Option<Self>> {
         let needed = graph.size();
         self.with_places(graph.into(), needed, ErrorClass::Argument)
     }
 
-    /// Returns a communicator of the same members, each of which says who its own neighbours are.
+    /// Creates a communicator of the same members, each of which names its own neighbours.
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] for a neighbour that is no member, and as of [`split`](Communicator::split).
+    /// [`ErrorClass::Argument`] for a neighbour that is not a member, and as for [`split`](Communicator::split).
     pub fn with_neighbours(&self, neighbours: Neighbourhood) -> Result<Self> {
         self.check_one_group()?;
         neighbours.check(self.size())?;
@@ -70,14 +71,15 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(made.expect("every member gives the colour"))
     }
 
-    /// The same where each member gives some edges of the graph, which may be anybody's.
+    /// As [`with_neighbours`](Communicator::with_neighbours), where each member gives some edges of the graph, between
+    /// any members.
     ///
     /// # Errors
-    /// As of [`with_neighbours`](Communicator::with_neighbours).
+    /// As for [`with_neighbours`](Communicator::with_neighbours).
     pub fn with_edges(&self, edges: &[Edge], weighted: bool) -> Result<Self> {
         self.check_one_group()?;
         edges.iter().try_for_each(|edge| edge.check(self.size()))?;
-        // Each edge goes to both of its ends; the order of what comes is that of the members who gave it, at both alike.
+        // Each edge goes to both of its ends, in the order of the members that gave it, at both alike.
         let to_ends = |end: fn(&Edge) -> usize| {
             let mut blocks = vec![Vec::new(); self.size()];
             edges.iter().for_each(|edge| blocks[end(edge)].extend(edge.to_bytes()));

@@ -1,4 +1,4 @@
-//! Datatypes that pick a part of an array of several dimensions: subarrays, and the shares of distributed arrays.
+//! Datatypes that select a part of an array of several dimensions: subarrays, and parts of distributed arrays.
 
 use std::rc::Rc;
 
@@ -7,19 +7,19 @@ use super::create::resize;
 use super::layout::{Construction, Datatype, Distribution, Order, Spread};
 use crate::error::{ErrorClass, Result, ensure};
 
-/// One dimension: its length, and the parts of it that are picked, each a start and a length.
+/// One dimension: its length, and its selected parts, each a start and a length.
 struct Dimension {
     length: i64,
     parts: Vec<(i64, i64)>,
 }
 
-/// Picks in every dimension, from the one that runs fastest outwards; each step's type spans its whole dimension.
+/// Selects in every dimension, from the fastest varying one outwards; the type of each step spans its whole dimension.
 fn pick(of: &Rc<Datatype>, dimensions: &[Dimension], order: Order) -> Result<Builder> {
     let fastest_first: Vec<&Dimension> = match order {
         Order::RowMajor => dimensions.iter().rev().collect(),
         Order::ColumnMajor => dimensions.iter().collect(),
     };
-    // How the steps were made is never asked.
+    // The construction of the steps is never queried.
     let unasked = || Construction::Duplicate(of.clone());
     let mut current = resize(of, of.lower, of.extent, unasked())?;
     let mut span = of.extent;
@@ -78,8 +78,8 @@ impl Distribution {
 }
 
 impl Datatype {
-    /// Returns the part of an array of `sizes` that begins at `starts` and is as long as `parts` says, dimension by
-    /// dimension. Its extent is that of the whole array.
+    /// Creates the datatype of the part of an array of `sizes` that begins at `starts` and has the lengths `parts`,
+    /// dimension by dimension. Its extent is that of the whole array.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] without dimensions, and if the part does not lie inside the array.
@@ -109,12 +109,12 @@ impl Datatype {
         Ok(builder.share(Construction::Subarray { sizes, parts, starts, order, of: of.clone() }))
     }
 
-    /// One process's part of an array that is distributed over a grid of processes. Its extent is that of the
-    /// whole array.
+    /// Creates the datatype of one process's part of an array that is distributed over a grid of processes. Its extent
+    /// is that of the whole array.
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] if the grid does not have as many processes as it says, or a distribution does
-    /// not cover its dimension; [`ErrorClass::Rank`] for a rank that is not in the grid.
+    /// [`ErrorClass::Argument`] if the number of processes of the grid is wrong, or a distribution does not cover its
+    /// dimension; [`ErrorClass::Rank`] for a rank outside the grid.
     pub fn distributed(spread: Spread, of: &Rc<Datatype>) -> Result<Rc<Datatype>> {
         let Spread { size, rank, lengths, distributions, processes, order } = &spread;
         let dimensions = lengths.len();

@@ -1,4 +1,4 @@
-//! Collecting the runs and bounds of a type under construction.
+//! The runs and bounds of a type under construction.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -8,10 +8,10 @@ use super::layout::{Construction, Datatype, Run};
 use crate::attribute::Attributes;
 use crate::error::{Error, ErrorClass, Result};
 
-/// The most runs that a type may have: with more the list alone takes gigabytes.
+/// Maximum number of runs of a type: with more the list alone takes gigabytes.
 pub(super) const MOST_RUNS: i64 = 1 << 26;
 
-/// Runs and bounds so far.
+/// The runs and bounds so far.
 pub(super) struct Builder {
     runs: Vec<Run>,
     lower: i64,
@@ -33,7 +33,7 @@ impl Builder {
         }
     }
 
-    /// With one basic element.
+    /// Creates a builder with one basic element.
     pub(super) fn basic(kind: Kind) -> Self {
         let runs = vec![Run { offset: 0, kind, count: 1 }];
         Builder { runs, upper: kind.bytes(), alignment: kind.alignment(), ..Builder::new() }
@@ -58,7 +58,7 @@ impl Builder {
         if count == 0 {
             return Ok(());
         }
-        // Refused before a list of gigabytes is made.
+        // Refused before a list of gigabytes is created.
         if part.pieces(count) > MOST_RUNS - self.runs.len() as i64 {
             return Err(too_many_runs());
         }
@@ -79,8 +79,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes the bounds of what was added into account. An empty part has none. As soon as one part has bounds
-    /// that were set by hand, only such bounds count (MPI 5, section 5.1.7).
+    /// Extends the bounds by those of an added part. An empty part has none. Once one part has explicit bounds, only
+    /// such bounds count (MPI 5, section 5.1.7).
     fn widen(&mut self, lower: i64, upper: i64, part: &Datatype) {
         if part.has_fixed_bounds == self.has_fixed_bounds {
             if part.runs.is_empty() && !part.has_fixed_bounds {
@@ -94,7 +94,7 @@ impl Builder {
         self.has_bounds = true;
     }
 
-    /// Lengthens the extent to where C would put the next structure.
+    /// Extends the extent to the place of the next structure in C.
     pub(super) fn pad(&mut self) {
         if !self.has_fixed_bounds {
             let extent = self.upper - self.lower;

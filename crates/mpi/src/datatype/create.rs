@@ -1,8 +1,8 @@
 //! The constructors of datatypes.
 //!
-//! Counts and lengths count elements, bounds are in bytes, and places and strides are as their [`Unit`] says.
-//! Each constructor fails with [`ErrorClass::Count`] for a count that is negative, and with
-//! [`ErrorClass::NoMemory`] for a type of too many separate pieces.
+//! Counts and lengths are in elements, bounds are in bytes, and places and strides have their [`Unit`]. Each
+//! constructor fails with [`ErrorClass::Count`] for a negative count, and with [`ErrorClass::NoMemory`] for a type of
+//! too many separate pieces.
 
 use std::rc::Rc;
 
@@ -40,7 +40,7 @@ pub(super) fn resize(
     Ok(builder.finish(made))
 }
 
-/// Blocks of some lengths at some places, all of one type.
+/// Returns blocks of some lengths at some places, all of one type.
 fn blocks(lengths: &[i64], places: &[i64], unit: Unit, of: &Datatype) -> Result<Builder> {
     check_same(lengths.len(), places.len())?;
     let mut builder = Builder::new();
@@ -52,14 +52,14 @@ fn blocks(lengths: &[i64], places: &[i64], unit: Unit, of: &Datatype) -> Result<
 }
 
 impl Datatype {
-    /// One basic element. It is committed.
+    /// Creates the type of one basic element. It is committed.
     pub fn basic(kind: Kind) -> Rc<Datatype> {
         let one = Builder::basic(kind).share(Construction::Basic(kind));
         one.commit();
         one
     }
 
-    /// Returns a structure of a value and an index, as C lays it out. It is committed.
+    /// Creates the type of a structure of a value and an index, with C's layout. It is committed.
     pub fn pair(value: Kind, index: Kind) -> Rc<Datatype> {
         let place = (value.bytes() + index.alignment() - 1) / index.alignment() * index.alignment();
         let mut builder = Builder::new();
@@ -72,8 +72,8 @@ impl Datatype {
         both
     }
 
-    /// Returns a copy, committed if `of` is, with the attributes that their functions give it; `object` is the number
-    /// by which these functions know `of`.
+    /// Returns a copy, committed if `of` is, with the attributes that their functions return. `object` is the number by
+    /// which these functions identify `of`.
     ///
     /// # Errors
     /// Those of the functions of an attribute.
@@ -86,7 +86,7 @@ impl Datatype {
         Ok(Rc::new(copy))
     }
 
-    /// `count` elements, one after the other.
+    /// Creates the type of `count` consecutive elements.
     ///
     /// # Errors
     /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
@@ -97,7 +97,7 @@ impl Datatype {
         Ok(builder.share(Construction::Contiguous { count, of: of.clone() }))
     }
 
-    /// `count` blocks of `length` elements, each `stride` after the one before.
+    /// Creates the type of `count` blocks of `length` elements, with the distance `stride`.
     ///
     /// # Errors
     /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
@@ -122,7 +122,7 @@ impl Datatype {
         Ok(builder.share(Construction::Vector { count, length, stride, unit, of: of.clone() }))
     }
 
-    /// Blocks of `lengths` elements at `places`.
+    /// Creates the type of blocks of `lengths` elements at `places`.
     ///
     /// # Errors
     /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
@@ -136,7 +136,7 @@ impl Datatype {
         Ok(builder.share(Construction::Indexed { lengths, places, unit, of: of.clone() }))
     }
 
-    /// Blocks of `length` elements each, at `places`.
+    /// Creates the type of blocks of `length` elements each at `places`.
     ///
     /// # Errors
     /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
@@ -150,8 +150,8 @@ impl Datatype {
         Ok(builder.share(Construction::IndexedBlock { length, places, unit, of: of.clone() }))
     }
 
-    /// Blocks of `lengths` elements at `places`, in bytes, each of a type of its own. The extent is what C
-    /// would give such a structure.
+    /// Creates the type of blocks of `lengths` elements at `places`, in bytes, each of a type of its own. Its extent is
+    /// that of such a structure in C.
     ///
     /// # Errors
     /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].
@@ -171,7 +171,7 @@ impl Datatype {
         Ok(builder.share(Construction::Structure { lengths, places, of }))
     }
 
-    /// The same data with other bounds.
+    /// Creates the type of the same data with other bounds.
     ///
     /// # Errors
     /// [`ErrorClass::Count`], [`ErrorClass::NoMemory`].

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use super::kind::Kind;
 use super::layout::Datatype;
 
-/// A number that messages can be made of.
+/// A number that messages can consist of.
 pub trait Element: Copy + 'static + private::Plain {
-    /// What MPI takes it for.
+    /// Its kind in MPI.
     const KIND: Kind;
 
     /// Returns a datatype of one such number.
@@ -18,10 +18,10 @@ pub trait Element: Copy + 'static + private::Plain {
     /// Returns the number in the first bytes of `bytes`.
     ///
     /// # Panics
-    /// If there are too few, as below.
+    /// If there are too few, as for `to_bytes`.
     fn from_bytes(bytes: &[u8]) -> Self;
 
-    /// Puts the number into the first bytes of `bytes`.
+    /// Stores the number in the first bytes of `bytes`.
     ///
     /// # Panics
     /// If there are too few.
@@ -29,8 +29,7 @@ pub trait Element: Copy + 'static + private::Plain {
 }
 
 mod private {
-    /// Numbers without padding of which every bit pattern is valid. Outside this crate nobody can claim that of
-    /// a type.
+    /// Numbers without padding of which every bit pattern is valid. Only this crate can declare that of a type.
     pub trait Plain {}
 }
 

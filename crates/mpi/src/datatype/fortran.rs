@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorClass, Result};
 /// A basic element with its decimal digits and its decimal exponent range.
 type Choice = (i32, i32, Kind);
 
-/// Integers have no digits to ask for.
+/// Stands for integers, which have no digits to request.
 const ANY: i32 = i32::MAX;
 const INTEGERS: [Choice; 4] = [
     (ANY, 2, Kind::Signed(1)),
@@ -21,7 +21,7 @@ const INTEGERS: [Choice; 4] = [
 const REALS: [Choice; 2] = [(6, 37, Kind::Float(4)), (15, 307, Kind::Float(8))];
 const COMPLEX: [Choice; 2] = [(6, 37, Kind::Complex(4)), (15, 307, Kind::Complex(8))];
 
-/// Returns the smallest of `choices` that has the digits and the range asked for.
+/// Returns the smallest of `choices` with the requested digits and range.
 fn smallest(
     choices: &[Choice],
     digits: Option<i32>,
@@ -38,15 +38,15 @@ fn smallest(
     })?;
     let base = Datatype::basic(kind);
     let mut copy = resize(&base, base.lower, base.extent, made)?;
-    // Nobody has set its bounds: in a structure it is padded as its base is.
+    // Its bounds are not explicit: in a structure it is padded as its base is.
     copy.has_fixed_bounds = base.has_fixed_bounds;
     copy.commit();
     Ok(Rc::new(copy))
 }
 
 impl Datatype {
-    /// Returns a real number with so many decimal digits and such a decimal exponent range. It is committed, as those
-    /// below.
+    /// Creates the type of a real number with this number of decimal digits and this decimal exponent range. It is
+    /// committed, as are those below.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] if there is no such type, as below.
@@ -54,7 +54,7 @@ impl Datatype {
         smallest(&REALS, digits, range, Construction::FortranReal { digits, range })
     }
 
-    /// Returns a complex number whose parts have so many digits and such a range.
+    /// Creates the type of a complex number whose parts have these digits and this range.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`].
@@ -62,7 +62,7 @@ impl Datatype {
         smallest(&COMPLEX, digits, range, Construction::FortranComplex { digits, range })
     }
 
-    /// Returns an integer with so many decimal digits.
+    /// Creates the type of an integer with this number of decimal digits.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`].

@@ -1,4 +1,4 @@
-//! Datatypes as they lie in files in the portable form (MPI 5, section 14.5.1): made in the same way of shorter numbers.
+//! Datatypes in files in the portable form (MPI 5, section 14.5.1): constructed in the same way from shorter numbers.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::layout::{Construction, Datatype};
 use crate::error::Result;
 
-/// Returns a kind in memory that is as long as another one in the portable form.
+/// Returns a kind in memory with the length of `kind` in the portable form.
 fn as_long(kind: Kind) -> Kind {
     match kind {
         Kind::Long => Kind::Signed(4),
@@ -17,7 +17,7 @@ fn as_long(kind: Kind) -> Kind {
 }
 
 impl Datatype {
-    /// The same type of numbers that are as long as those of the portable form. What was placed by bytes stays where it is.
+    /// Returns the same type with numbers of the portable form's lengths. Places in bytes stay.
     ///
     /// # Errors
     /// [`ErrorClass::NoMemory`](crate::ErrorClass::NoMemory) for a type of too many separate pieces.

@@ -1,13 +1,13 @@
-//! Basic elements: what datatypes are made of in the end.
+//! Basic elements, of which all datatypes consist.
 
-/// A basic element. Widths are in bytes; a complex number's is that of one of its two parts.
+/// A basic element. Widths are in bytes; that of a complex number is the width of one of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An integer with a sign.
     Signed(u8),
     /// An integer without a sign.
     Unsigned(u8),
-    /// C's long: as a number of 8 bytes, but of 4 in the portable form.
+    /// C's long: a number of 8 bytes, but of 4 in the portable form.
     Long,
     /// C's unsigned long, likewise.
     UnsignedLong,
@@ -21,20 +21,20 @@ pub enum Kind {
     ComplexLongDouble,
     /// A truth value.
     Logical(u8),
-    /// C's char, with which programs also count.
+    /// C's char, which programs also use as a number.
     Char,
-    /// A character that is no number.
+    /// A character that is not a number.
     Character(u8),
     /// C's wchar_t.
     WideCharacter,
     /// A byte.
     Byte,
-    /// A byte of data that were packed.
+    /// A byte of packed data.
     Packed,
 }
 
 impl Kind {
-    /// Its length in memory.
+    /// Returns its length in memory.
     pub fn bytes(self) -> i64 {
         use Kind::{Character, Complex, Float, Logical, Signed, Unsigned};
         i64::from(match self {
@@ -50,7 +50,7 @@ impl Kind {
         })
     }
 
-    /// Returns the kind that arithmetic sees.
+    /// Returns the kind with which arithmetic treats it.
     pub fn as_number(self) -> Kind {
         match self {
             Kind::Long => Kind::Signed(8),
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// Returns the multiple of bytes at which C puts it in a structure.
+    /// Returns its alignment in structures of C.
     pub fn alignment(self) -> i64 {
         match self {
             Kind::Complex(width) => i64::from(width),

@@ -1,4 +1,4 @@
-//! What a datatype is, and what can be asked of it.
+//! The layout of a datatype, and its queries.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -7,26 +7,26 @@ use std::rc::Rc;
 use super::kind::Kind;
 use crate::attribute::Attributes;
 
-/// Equal elements, one after the other.
+/// Consecutive equal elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// From the address that a call is given, in bytes.
+    /// Offset from the address of the call, in bytes.
     pub offset: i64,
-    /// What the elements are.
+    /// Kind of the elements.
     pub kind: Kind,
-    /// How many there are.
+    /// Number of elements.
     pub count: i64,
 }
 
 impl Run {
-    /// Returns the length of all of them.
+    /// Returns their total length.
     #[inline]
     pub fn bytes(&self) -> i64 {
         self.count * self.kind.bytes()
     }
 }
 
-/// Whether places and strides count elements or bytes.
+/// The unit of places and strides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Extents of the datatype that is combined.
@@ -35,7 +35,7 @@ pub enum Unit {
     Bytes,
 }
 
-/// Which dimension of an array runs fastest.
+/// The dimension of an array that varies fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The last, as in C and Rust.
@@ -44,35 +44,35 @@ pub enum Order {
     ColumnMajor,
 }
 
-/// How one dimension of an array is distributed over processes.
+/// The distribution of one dimension of an array over processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Not at all: one process has the whole dimension. MPI lets programs give an argument that means nothing.
+    /// Not distributed: one process has the whole dimension. MPI permits an argument without a meaning.
     None(Option<i64>),
-    /// A block for each process, of this length; without one, as equal as can be.
+    /// A block for each process, of this length; without one, as equal as possible.
     Block(Option<i64>),
-    /// Blocks of this length dealt out in turn; of one element, if nothing is said.
+    /// Blocks of this length in turn; of one element if no length is given.
     Cyclic(Option<i64>),
 }
 
-/// How a distributed array lies on a grid of processes; each list has an entry for each dimension.
+/// The distribution of an array over a grid of processes; each list has an entry for each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// How many processes there are.
+    /// Number of processes.
     pub size: i64,
-    /// Which of them it is whose part the type describes.
+    /// The process whose part the type describes.
     pub rank: i64,
-    /// The lengths of the whole array.
+    /// Lengths of the whole array.
     pub lengths: Vec<i64>,
-    /// How each dimension is distributed.
+    /// Distribution of each dimension.
     pub distributions: Vec<Distribution>,
-    /// Over how many processes.
+    /// Number of processes along each dimension.
     pub processes: Vec<i64>,
-    /// The order of the array; the grid of processes is always in that of C.
+    /// Order of the array; the grid of processes is always in that of C.
     pub order: Order,
 }
 
-/// How a datatype was made.
+/// The construction of a datatype.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // The arguments of the constructors of the same names, which say what they mean.
 pub enum Construction {
@@ -137,13 +137,12 @@ pub enum Construction {
     },
 }
 
-/// Which bytes of memory an element is made of. All lengths are in bytes.
+/// The bytes of memory that form an element. All lengths are in bytes.
 ///
-/// Types are shared, `Rc<Datatype>`, and never change but for their name, their attributes and whether they are
-/// committed.
+/// Types are shared, `Rc<Datatype>`, and only their name, their attributes and their commitment ever change.
 pub struct Datatype {
     pub(super) runs: Vec<Run>,
-    /// Known beforehand, since each reduction asks for it.
+    /// Computed in advance, since each reduction needs it.
     pub(super) only_kind: Option<Kind>,
     pub(super) size: i64,
     pub(super) lower: i64,
@@ -151,7 +150,7 @@ pub struct Datatype {
     pub(super) true_lower: i64,
     pub(super) true_extent: i64,
     pub(super) alignment: i64,
-    /// True if its bounds were set by hand, so that nothing pads them.
+    /// True if its bounds are explicit, so that nothing pads them.
     pub(super) has_fixed_bounds: bool,
     pub(super) is_dense: bool,
     pub(super) made: Construction,
@@ -168,75 +167,74 @@ impl Datatype {
         self.size
     }
 
-    /// Returns where an element begins, from the address that a call is given.
+    /// Returns the offset of an element's beginning from the address of a call.
     #[inline]
     pub fn lower(&self) -> i64 {
         self.lower
     }
 
-    /// From one element to the next in an array.
+    /// Returns the distance between elements of an array.
     #[inline]
     pub fn extent(&self) -> i64 {
         self.extent
     }
 
-    /// Returns where the data of an element begin.
+    /// Returns the offset of the data of an element.
     #[inline]
     pub fn true_lower(&self) -> i64 {
         self.true_lower
     }
 
-    /// From where the data of an element begin to where they end.
+    /// Returns the distance from the beginning to the end of an element's data.
     #[inline]
     pub fn true_extent(&self) -> i64 {
         self.true_extent
     }
 
-    /// Returns whether an array of them is nothing but data, without a gap, from the address on.
+    /// Returns whether an array of them is contiguous data from the address on.
     #[inline(always)]
     pub fn is_dense(&self) -> bool {
         self.is_dense
     }
 
-    /// Returns what an element is made of, in the order in which it travels.
+    /// Returns the runs of an element in the order in which they are transferred.
     #[inline]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// Returns how it was made.
+    /// Returns its construction.
     pub fn made(&self) -> &Construction {
         &self.made
     }
 
-    /// Returns whether messages may be made of it.
+    /// Returns whether it is committed, so that messages may use it.
     #[inline(always)]
     pub fn is_committed(&self) -> bool {
         self.is_committed.get()
     }
 
-    /// Lets messages be made of it.
+    /// Commits it, so that messages may use it.
     pub fn commit(&self) {
         self.is_committed.set(true);
     }
 
-    /// Its name; of predefined types and new ones it is empty.
+    /// Returns its name, which is empty for predefined and new types.
     pub fn name(&self) -> String {
         self.name.borrow().clone()
     }
 
-    /// Gives it a name.
+    /// Sets its name.
     pub fn set_name(&self, name: impl Into<String>) {
         *self.name.borrow_mut() = name.into();
     }
 
-    /// Returns what programs have hung on it.
+    /// Returns the attributes that programs have attached to it.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// Returns a number that whoever stands between this crate and another language may keep with it. Nothing here
-    /// looks at it.
+    /// Returns a number that the interface to another language may keep with it. Nothing in this crate uses it.
     pub fn number(&self) -> usize {
         self.number.get()
     }
@@ -246,13 +244,13 @@ impl Datatype {
         self.number.set(number);
     }
 
-    /// Returns the only kind of element, if there is but one.
+    /// Returns the kind of its elements if all have the same.
     #[inline]
     pub fn only_kind(&self) -> Option<Kind> {
         self.only_kind
     }
 
-    /// Returns the value and the index of the pairs that it is made of, if it is made of nothing else.
+    /// Returns the kinds of value and index if it consists of such pairs only.
     pub(crate) fn only_pair(&self) -> Option<(Kind, Kind)> {
         use Construction as How;
         match &self.made {
@@ -273,7 +271,7 @@ impl Datatype {
         }
     }
 
-    /// Returns how many runs `count` of them are.
+    /// Returns the number of runs of `count` elements.
     pub(super) fn pieces(&self, count: i64) -> i64 {
         if self.is_one_run() { 1 } else { count.saturating_mul(self.runs.len() as i64) }
     }
@@ -287,7 +285,7 @@ impl Datatype {
         self.runs.iter().map(|run| run.count).sum()
     }
 
-    /// Returns how many basic elements `bytes` bytes of such data hold; none if they end inside of one.
+    /// Returns the number of basic elements in `bytes` bytes of such data, or `None` if they end inside of one.
     pub fn elements_in(&self, bytes: i64) -> Option<i64> {
         if self.size == 0 {
             return (bytes == 0).then_some(0);
@@ -305,7 +303,7 @@ impl Datatype {
         Some(elements)
     }
 
-    /// Returns how many bytes so many basic elements are.
+    /// Returns the length in bytes of this number of basic elements.
     pub fn bytes_of_elements(&self, elements: i64) -> i64 {
         let each = self.elements_in_one();
         if each == 0 {

@@ -1,7 +1,6 @@
-//! Datatypes: which bytes of memory an element is made of.
+//! Datatypes: the bytes of memory that form an element.
 //!
-//! A type is kept flat, as runs of equal basic elements in the order of its type map; runs that follow each
-//! other are one.
+//! A type is kept flat, as runs of equal basic elements in the order of its type map. Adjacent runs are merged.
 
 mod array;
 mod builder;

@@ -5,10 +5,10 @@ use super::kind::Kind;
 use super::layout::{Datatype, Run};
 use crate::error::{Error, ErrorClass, Result, ensure};
 
-/// A number on its way between the two forms.
+/// The conversion of a number between the two forms.
 #[derive(Clone, Copy)]
 struct Number {
-    /// The lengths here and in the portable form.
+    /// Lengths here and in the portable form.
     here: usize,
     there: usize,
     meaning: Meaning,
@@ -16,7 +16,7 @@ struct Number {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Meaning {
-    /// Only the order of the bytes differs, and for unsigned numbers the length.
+    /// Only the byte order differs, and the length of unsigned numbers.
     Plain,
     Signed,
     LongDouble,
@@ -58,7 +58,7 @@ impl Number {
         Ok(())
     }
 
-    /// Appends a number that comes in the portable form.
+    /// Appends a number that is given in the portable form.
     fn read(self, portable: &[u8], out: &mut Vec<u8>) {
         if self.meaning == Meaning::LongDouble {
             out.extend(from_quad(portable));
@@ -70,15 +70,15 @@ impl Number {
     }
 }
 
-/// From the ten bytes of the x87 to IEEE's sixteen: the exponents are the same, and the leading one of the
-/// mantissa goes.
+/// Converts the ten bytes of the x87 to IEEE's sixteen: the exponents are the same, and the leading one of the mantissa
+/// is dropped.
 fn to_quad(number: &[u8]) -> [u8; 16] {
     let mantissa = u64::from_le_bytes(number[..8].try_into().expect("sixteen bytes"));
     let high = u16::from_le_bytes([number[8], number[9]]);
     (u128::from(high) << 112 | u128::from(mantissa << 1 >> 1) << 49).to_be_bytes()
 }
 
-/// Returns the way back. What the shorter mantissa cannot hold is cut off.
+/// Converts in the other direction. Bits that the shorter mantissa cannot hold are cut off.
 fn from_quad(portable: &[u8]) -> [u8; 16] {
     let quad = u128::from_be_bytes(portable.try_into().expect("sixteen bytes"));
     let high = (quad >> 112) as u16;
@@ -87,7 +87,7 @@ fn from_quad(portable: &[u8]) -> [u8; 16] {
     (u128::from(high) << 64 | u128::from(mantissa)).to_le_bytes()
 }
 
-/// Returns the numbers of a run: what they are, and how many.
+/// Returns the numbers of a run: their kind and count.
 fn numbers(run: &Run) -> (Number, usize) {
     let number = Number::of(run.kind);
     (number, run.bytes() as usize / number.here)
@@ -97,7 +97,7 @@ impl Datatype {
     /// Returns the length of `count` elements in the portable form.
     ///
     /// # Errors
-    /// [`ErrorClass::Count`] if that cannot be counted.
+    /// [`ErrorClass::Count`] if the length overflows.
     pub fn portable_bytes(&self, count: i64) -> Result<i64> {
         let of_run = |run: &Run| {
             let (number, numbers) = numbers(run);
@@ -111,7 +111,7 @@ impl Datatype {
     /// Returns the portable form of packed elements, as many as there are.
     ///
     /// # Errors
-    /// [`ErrorClass::Conversion`] for a number that the portable form has no room for.
+    /// [`ErrorClass::Conversion`] for a number that the portable form cannot hold.
     pub fn to_portable(&self, packed: &[u8]) -> Result<Vec<u8>> {
         let mut portable = Vec::with_capacity(packed.len());
         for element in packed.chunks(self.size().max(1) as usize) {
@@ -126,7 +126,7 @@ impl Datatype {
         Ok(portable)
     }
 
-    /// Returns how many packed bytes the whole numbers are that lie in the first `portable` bytes of the portable form.
+    /// Returns the packed length of the whole numbers in the first `portable` bytes of the portable form.
     pub(crate) fn packed_bytes_of(&self, portable: i64) -> i64 {
         let each = self.portable_bytes(1).unwrap_or(0);
         if each == 0 {
@@ -145,10 +145,10 @@ impl Datatype {
         packed
     }
 
-    /// Returns the packed form of `count` elements that come in the portable form.
+    /// Returns the packed form of `count` elements that are given in the portable form.
     ///
     /// # Panics
-    /// If `portable` is shorter than [`portable_bytes`](Datatype::portable_bytes) says.
+    /// If `portable` is shorter than [`portable_bytes`](Datatype::portable_bytes) returns.
     pub fn from_portable(&self, portable: &[u8], count: i64) -> Vec<u8> {
         let mut packed = Vec::with_capacity((self.size() * count) as usize);
         let mut rest = portable;

@@ -1,4 +1,4 @@
-//! What goes on whenever a process looks at its messages.
+//! Activities that advance whenever a process makes progress.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,21 +7,21 @@ use contract::Request;
 
 use crate::error::Result;
 
-/// An operation of several messages on its way.
+/// An operation of several messages in progress.
 pub(crate) trait Activity<E> {
-    /// Goes as far as it can.
+    /// Advances as far as possible.
     fn advance(&self, endpoint: &mut E);
 
     /// Returns whether it has ended, well or not.
     fn has_ended(&self) -> bool;
 
-    /// Returns a message of it that can never come to its end, because the rank that it needs has left.
+    /// Returns a message of it that can never complete because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Request>;
 
-    /// Returns whether it ended well; asked for once.
+    /// Returns its outcome; called once.
     fn take_outcome(&self) -> Result;
 
-    /// Returns the number of the context that it belongs to.
+    /// Returns the number of its context.
     fn context(&self) -> u32;
 }
 
@@ -33,11 +33,11 @@ pub(crate) trait Orphan<E> {
     /// Returns whether the process waits for it before it leaves the run.
     fn is_waited_for(&self) -> bool;
 
-    /// Takes note of the end.
+    /// Handles the end.
     fn settle(&self, endpoint: &mut E);
 }
 
-/// The activities under way.
+/// The activities in progress.
 pub(super) struct Activities<E>(RefCell<Vec<Rc<dyn Activity<E>>>>);
 
 impl<E> Default for Activities<E> {
@@ -56,7 +56,7 @@ impl<E> Activities<E> {
         self.0.borrow_mut().push(activity);
     }
 
-    /// Goes on with all of them.
+    /// Advances all activities.
     #[inline]
     pub(super) fn advance(&self, endpoint: &mut E) {
         if !self.is_empty() {
@@ -66,7 +66,7 @@ impl<E> Activities<E> {
 
     #[cold]
     fn advance_each(&self, endpoint: &mut E) {
-        // A user's operation may start another, so the list must not be held meanwhile.
+        // A user's operation may start another, so the list must not be borrowed meanwhile.
         let at = |index: usize| self.0.borrow().get(index).cloned();
         let (mut index, mut has_any_ended) = (0, false);
         while let Some(activity) = at(index) {

@@ -11,57 +11,57 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::status::Status;
 
-/// Some processes of the run, with messages of their own: one group, or two whose members send to each other.
+/// Processes of the run with messages of their own: one group, or two whose members send to each other.
 ///
-/// What is under way keeps it, so that it may outlive its communicator.
+/// Operations in progress keep it, so it may outlive its communicator.
 pub struct Context<E: Endpoint> {
     engine: Rc<Engine<E>>,
-    /// All members; of two groups, those of the second behind those of the first.
+    /// All members; with two groups, those of the second follow those of the first.
     group: Group,
     rank: usize,
-    /// Those to whom messages go, and whose ranks programs name: the members, or those of the other group.
+    /// The receivers of messages, whose ranks programs use: the members, or those of the other group.
     peers: Group,
-    /// How many members the first of two groups has.
+    /// Number of members of the first of two groups.
     split: Option<usize>,
     /// True if the ranks of the run and of the context are the same.
     is_identity: bool,
     /// Set once all members have agreed on it.
     number: Cell<u32>,
-    /// Where the fabric has it; none before the members have agreed, and after it was closed.
+    /// The fabric's place for it; `None` before the members have agreed, and after it was closed.
     place: Cell<Option<ContextPlace>>,
-    /// Counts the collective calls, so that messages of two that are under way together do not meet.
+    /// Counts the collective calls, so that messages of two calls in progress do not match each other.
     sequence: Cell<u32>,
-    /// Collectives that the fabric has under way there.
+    /// Number of collectives in progress in the fabric.
     started: Cell<usize>,
-    /// Where the fabric has it still, after it was closed: until those have ended.
+    /// The fabric's place after it was closed, until those have ended.
     closing: Cell<Option<ContextPlace>>,
-    /// For its buffered sends, if the program has given it one of its own.
+    /// Buffer of its buffered sends, if the program has attached one.
     send_buffer: Rc<SendBuffer>,
-    /// For them too, if that has no capacity: one of several communicators.
+    /// Buffer that several communicators share, used if the other has no capacity.
     shared_buffer: OnceCell<Rc<SendBuffer>>,
-    /// Who sends in partitions to this member.
+    /// Senders of partitioned messages to this member.
     setups: Setups,
-    /// Which members share a host, where the fabric knows; not set before anybody has asked.
+    /// The members that share a host, if the fabric knows; unset until it is needed.
     hosts: OnceCell<Option<HostMap>>,
 }
 
-/// Tags of messages that make a communicator for some members of another lie above those of collective calls.
+/// Lowest tag of messages that create a communicator for some members of another; those of collective calls are below.
 pub(crate) const GROUP_TAGS: u32 = 1 << 31;
 
-/// Tags of messages between the leaders of two groups lie below these and above those of collective calls.
+/// Lowest tag of messages between the leaders of two groups; those of collective calls are below.
 pub(crate) const BETWEEN_TAGS: u32 = 1 << 30;
 
-/// The low bits of a collective's tag, which count the calls. What the call is stands in the others.
+/// Number of low bits of a collective's tag that count the calls. The other bits describe the call.
 const COUNT_BITS: u32 = 18;
 
 impl<E: Endpoint> Context<E> {
-    /// Returns a context of some processes that has no number yet; none if this process is not one of them.
+    /// Creates a context of some processes that has no number yet. Returns `None` if this process is not one of them.
     pub(crate) fn new(engine: Rc<Engine<E>>, group: Group) -> Option<Self> {
         let peers = group.clone();
         Context::of(engine, group, peers, None)
     }
 
-    /// The same of two groups; none if one of them is empty.
+    /// As `new`, for two groups. Returns `None` if one of them is empty.
     pub(crate) fn between(engine: Rc<Engine<E>>, first: &Group, second: &Group) -> Option<Self> {
         if first.is_empty() || second.is_empty() {
             return None;
@@ -91,8 +91,8 @@ impl<E: Endpoint> Context<E> {
         })
     }
 
-    /// One of some of the members, by their ranks here; none if this process is not one of them, or if one of two groups is
-    /// empty then.
+    /// Creates a context of some of the members, by their ranks here. Returns `None` if this process is not one of
+    /// them, or if one of two groups would be empty.
     pub(crate) fn part(&self, ranks: &[usize]) -> Option<Self> {
         let some = |wanted: &dyn Fn(usize) -> bool| -> Group {
             let ranks = ranks.iter().copied().filter(|&rank| wanted(rank));
@@ -108,27 +108,27 @@ impl<E: Endpoint> Context<E> {
         part.map(|part| Context { shared_buffer: self.shared_buffer.clone(), ..part })
     }
 
-    /// One that the fabric has had from the beginning.
+    /// Sets the number and place of a context that the fabric has had from the beginning.
     pub(crate) fn with_place(self, number: u32, place: Option<ContextPlace>) -> Self {
         self.number.set(number);
         self.place.set(place);
         self
     }
 
-    /// Opens it, once its members have agreed on a number and told each other what they offer for it.
+    /// Opens it after its members have agreed on a number and exchanged their offers.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub(crate) fn open(&self, endpoint: &mut E, number: u32, offers: &[ContextOffer]) -> Result {
         self.number.set(number);
         self.place.set(Some(endpoint.open_context(number, self.members(), self.rank, offers)?));
         Ok(())
     }
 
-    /// Opens one between runs, once its members have reached each other and told each other what they offer for it.
+    /// Opens a context between runs after its members have connected and exchanged their offers.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub(crate) fn open_between_runs(&self, endpoint: &mut E, offers: &[ContextOffer]) -> Result {
         let opened = endpoint.open_between_runs(self.members(), self.rank, offers)?;
         self.number.set(opened.number);
@@ -143,10 +143,10 @@ impl<E: Endpoint> Context<E> {
         self.number.get() & BETWEEN_RUNS != 0
     }
 
-    /// Closes it, as all members do in the end. What is under way there goes on.
+    /// Closes it. Every member calls this in the end. Operations in progress continue.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub(crate) fn close(&self) -> Result {
         let Some(place) = self.place.take() else { return Ok(()) };
         self.closing.set(Some(place));
@@ -162,39 +162,39 @@ impl<E: Endpoint> Context<E> {
         Ok(())
     }
 
-    /// A collective has been started in the fabric.
+    /// Records that a collective was started in the fabric.
     pub(crate) fn count_started(&self) {
         self.started.set(self.started.get() + 1);
     }
 
-    /// It has ended.
+    /// Records that a collective has ended.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub(crate) fn count_ended(&self, endpoint: &mut E) -> Result {
         self.started.set(self.started.get() - 1);
         self.close_if_idle(endpoint)
     }
 
-    /// Returns the engine that it belongs to.
+    /// Returns its engine.
     #[inline(always)]
     pub fn engine(&self) -> &Rc<Engine<E>> {
         &self.engine
     }
 
-    /// Returns the two groups that it is between, as this member sees them; none if it has one group.
+    /// Returns the two groups that it is between, as this member sees them, or `None` for one group.
     #[inline(always)]
     pub fn two_groups(&self) -> Option<TwoGroups> {
         Some(TwoGroups { first: self.split?, me: self.rank, size: self.size() })
     }
 
-    /// Those to whom messages go: the members, or those of the other group.
+    /// Returns the receivers of messages: the members, or those of the other group.
     #[inline(always)]
     pub fn peers(&self) -> &Group {
         &self.peers
     }
 
-    /// Its members, as ranks of the run.
+    /// Returns its members, as ranks of the run.
     pub fn group(&self) -> &Group {
         &self.group
     }
@@ -205,10 +205,10 @@ impl<E: Endpoint> Context<E> {
         self.group.members()
     }
 
-    /// Returns which members share a host, where the fabric knows.
+    /// Returns which members share a host, if the fabric knows.
     pub(crate) fn hosts(&self) -> Option<&HostMap> {
         if self.hosts.get().is_none() {
-            // While a user's operation calls back the endpoint is in use, and the call fails a little later.
+            // While a user's operation calls back the endpoint is borrowed, and the call fails a little later.
             let endpoint = self.engine.endpoint().ok()?;
             let hosts = self.members().iter().map(|&rank| endpoint.host_of(rank));
             let map = hosts.collect::<Option<Vec<usize>>>().map(HostMap::new);
@@ -217,46 +217,45 @@ impl<E: Endpoint> Context<E> {
         self.hosts.get()?.as_ref()
     }
 
-    /// Who sends in partitions to this member, and its receives.
+    /// Returns the senders of partitioned messages to this member, and its receives.
     pub(crate) fn setups(&self) -> &Setups {
         &self.setups
     }
 
-    /// Has it use a buffer that others use too, where it has none of its own.
+    /// Makes it use a shared buffer if it has none of its own.
     pub fn share_buffer(&self, buffer: Rc<SendBuffer>) {
         self.shared_buffer.get_or_init(|| buffer);
     }
 
-    /// Returns the buffer that buffered sends go through: its own, one that it shares, or that of all, whichever has a
-    /// capacity.
+    /// Returns the buffer for buffered sends: its own, the shared one, or the global one, whichever has a capacity.
     pub(crate) fn buffer_in_use(&self) -> &SendBuffer {
         let mut own = [Some(&self.send_buffer), self.shared_buffer.get()].into_iter().flatten();
         own.find(|one| one.is_attached()).unwrap_or(self.engine.send_buffer())
     }
 
-    /// Returns the buffer of its own for buffered sends.
+    /// Returns its own buffer for buffered sends.
     pub fn send_buffer(&self) -> &Rc<SendBuffer> {
         &self.send_buffer
     }
 
-    /// This process's rank in it.
+    /// Returns this process's rank in it.
     #[inline(always)]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// Returns how many members it has.
+    /// Returns the number of members.
     #[inline(always)]
     pub fn size(&self) -> usize {
         self.group.size()
     }
 
-    /// Its number.
+    /// Returns its number.
     pub fn number(&self) -> u32 {
         self.number.get()
     }
 
-    /// Returns whether a rank of the run is the same number in it.
+    /// Returns whether ranks of the run have the same numbers in it.
     #[inline(always)]
     pub(crate) fn is_identity(&self) -> bool {
         self.is_identity
@@ -278,15 +277,15 @@ impl<E: Endpoint> Context<E> {
         2 * self.number.get() + 1
     }
 
-    /// Returns a tag that only the next collective call has. Where the members make different calls, each has messages
-    /// of its own: what `call` says of it, in ten bits, is in the tag as well.
+    /// Returns the tag of the next collective call. The ten bits `call` are in the tag as well, so that the messages of
+    /// different calls never match.
     pub(crate) fn next_tag(&self, call: u32) -> u32 {
         let number = self.sequence.get();
         self.sequence.set((number + 1) % (1 << COUNT_BITS));
         call << COUNT_BITS | number
     }
 
-    /// Returns the rank by which programs name a rank of the run.
+    /// Returns the rank that programs use for a rank of the run.
     #[inline]
     pub(crate) fn rank_of(&self, member: usize) -> usize {
         if self.is_identity {
@@ -295,7 +294,7 @@ impl<E: Endpoint> Context<E> {
         self.peers.rank_of(member).unwrap_or(member)
     }
 
-    /// Returns the rank of the run behind a rank that messages go to.
+    /// Returns the rank of the run for a rank that messages go to.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`].
@@ -305,7 +304,7 @@ impl<E: Endpoint> Context<E> {
         member.ok_or_else(|| self.no_member(ErrorClass::Rank, rank))
     }
 
-    /// Returns a root, checked.
+    /// Checks a root.
     ///
     /// # Errors
     /// [`ErrorClass::Root`].
@@ -320,7 +319,7 @@ impl<E: Endpoint> Context<E> {
         Error::new(class, format!("{what} {rank} of a communicator of {}", self.peers.size()))
     }
 
-    /// Returns the status of a message that a receive has taken, and whether it did fit.
+    /// Returns the status of a received message, and whether it fitted.
     pub fn status_of(&self, envelope: &Envelope) -> (Status, Result) {
         let source = self.rank_of(envelope.source as usize);
         let kept = envelope.bytes.min(envelope.room);

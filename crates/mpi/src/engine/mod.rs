@@ -1,4 +1,4 @@
-//! What all communicators and requests of a process share: its endpoint, and all that is under way.
+//! The state that all communicators and requests of a process share: its endpoint, and everything in progress.
 
 mod activity;
 mod context;
@@ -25,37 +25,37 @@ use activity::Activities;
 use polls::Polls;
 use setups::Setups;
 
-/// The contexts of the world and of each process alone, which no agreement gives out.
+/// The contexts of the world and of each process alone, which no agreement uses.
 pub(crate) const WORLD_CONTEXT: u32 = 0;
 /// See [`WORLD_CONTEXT`].
 pub(crate) const SELF_CONTEXT: u32 = 1;
-/// The context in which groups of the world agree that have no communicator in common.
+/// The context in which groups of the world agree that have no common communicator.
 pub(crate) const GROUPS_CONTEXT: u32 = 2;
 const KEPT_CONTEXTS: u32 = 3;
 
 /// One process's engine.
 pub struct Engine<E: Endpoint> {
-    /// None once the process has left the run.
+    /// `None` after the process has left the run.
     endpoint: RefCell<Option<E>>,
     rank: usize,
     size: usize,
-    /// True if every rank has a processor, so that no fruitless poll keeps another from its work.
+    /// True if every rank has a processor, so that no idle poll delays another rank.
     has_processor: bool,
     polls: Polls,
-    /// Set once the program has asked for several threads.
+    /// Set once the program has requested several threads.
     others: OnceCell<&'static dyn OtherThreads>,
     activities: Activities<E>,
     orphans: RefCell<Vec<Box<dyn Orphan<E>>>>,
     numbers: RefCell<ContextNumbers>,
-    /// The number of the next message that a matched probe finds.
+    /// Number of the next message that a matched probe finds.
     next_claim: Cell<u32>,
-    /// This process is about to leave the run, and has told the others.
+    /// This process is about to leave the run, and has announced that.
     leaving: Cell<bool>,
     send_buffer: Rc<SendBuffer>,
 }
 
 impl<E: Endpoint> Engine<E> {
-    /// Returns the engine over an endpoint.
+    /// Creates the engine over an endpoint.
     pub fn new(endpoint: E) -> Self {
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Engine {
@@ -74,22 +74,23 @@ impl<E: Endpoint> Engine<E> {
         }
     }
 
-    /// This process's number in the run.
+    /// Returns this process's number in the run.
     #[inline(always)]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// Returns how many processes the run has.
+    /// Returns the number of processes of the run.
     #[inline(always)]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Returns the endpoint, for as long as nobody else uses it.
+    /// Borrows the endpoint, if nothing else uses it.
     ///
     /// # Errors
-    /// [`ErrorClass::Other`] inside a call that uses it, as in a user's operation, and once the process has left the run.
+    /// [`ErrorClass::Other`] inside a call that uses it, as in a user's operation, and after the process has left the
+    /// run.
     #[inline(always)]
     pub fn endpoint(&self) -> Result<RefMut<'_, E>> {
         let Ok(held) = self.endpoint.try_borrow_mut() else { return Err(is_in_use()) };
@@ -99,21 +100,22 @@ impl<E: Endpoint> Engine<E> {
         Ok(RefMut::map(held, |one| one.as_mut().expect("just checked")))
     }
 
-    /// Takes the endpoint out for good, as the process leaves the run; none if it is in use, or was taken before.
+    /// Takes the endpoint permanently, when the process leaves the run. Returns `None` if it is in use, or was taken
+    /// before.
     pub fn take_endpoint(&self) -> Option<E> {
         self.endpoint.try_borrow_mut().ok()?.take()
     }
 
-    /// Returns the number that this process proposes for a context to come; `take` says whether the proposal counts.
+    /// Returns the number that this process proposes for a new context. If `take`, it is not proposed again.
     ///
     /// # Errors
-    /// [`ErrorClass::Other`] when all have been given out.
+    /// [`ErrorClass::Other`] when all numbers are used up.
     pub(crate) fn propose_context(&self, take: bool) -> Result<u32> {
         Ok(self.numbers.borrow_mut().propose(take)?)
     }
 
-    /// Returns the number that the next message gets which a matched probe finds; [`count_claim`](Engine::count_claim)
-    /// goes on.
+    /// Returns the number for the next message that a matched probe finds. [`count_claim`](Engine::count_claim)
+    /// advances it.
     pub(crate) fn next_claim(&self) -> u32 {
         self.next_claim.get()
     }
@@ -122,7 +124,7 @@ impl<E: Endpoint> Engine<E> {
         self.next_claim.set(self.next_claim.get().wrapping_add(1));
     }
 
-    /// Returns the buffer of buffered sends in communicators that have none of their own.
+    /// Returns the buffer for buffered sends in communicators without one of their own.
     pub fn send_buffer(&self) -> &Rc<SendBuffer> {
         &self.send_buffer
     }
@@ -132,10 +134,10 @@ impl<E: Endpoint> Engine<E> {
         self.leaving.get()
     }
 
-    /// Tells the others that this process leaves the run: who waits for a message of its waits in vain.
+    /// Announces that this process leaves the run: others that wait for a message of it can never receive it.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub(crate) fn announce_end(&self) -> Result {
         self.endpoint()?.leave()?;
         self.leaving.set(true);

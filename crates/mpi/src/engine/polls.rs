@@ -1,8 +1,8 @@
-//! Programs that poll and never wait, as with MPI_Test or MPI_Iprobe in a loop.
+//! Programs that poll and never wait, such as MPI_Test or MPI_Iprobe in a loop.
 //!
-//! Where every rank has a processor they lose nothing by that. Where ranks share one, such a loop keeps the processor from
-//! the rank that it polls for: after some polls that find nothing this rank gives way at each, and in the end it sleeps until
-//! something comes. A program that works between its polls does neither.
+//! If every rank has a processor, polling costs nothing. If ranks share one, such a loop keeps the processor from the
+//! rank that it polls for. After some idle polls this rank yields at each, and finally it sleeps until something
+//! arrives. A program that works between its polls does neither.
 
 use std::cell::Cell;
 
@@ -11,20 +11,20 @@ use contract::{Endpoint, Time, TimeSpan};
 use super::Engine;
 use crate::error::Result;
 
-/// Polls that find nothing before a rank gives way.
+/// Number of idle polls before a rank yields.
 const POLLS_BEFORE_YIELD: u32 = 16;
-/// Times that it gives way before it sleeps, as many as one that waits.
+/// Number of yields before it sleeps, as for a rank that waits.
 const YIELDS_BEFORE_SLEEP: u32 = 200;
-/// Whoever polls again only after this works in between.
+/// Time between two polls from which the program is assumed to work in between.
 const OWN_WORK: TimeSpan = TimeSpan::from_us(10);
-/// The program may poll for something that wakes nobody, such as a word in a window.
+/// Longest sleep. The program may poll for something that wakes nobody, such as a word in a window.
 const LONGEST_SLEEP: TimeSpan = TimeSpan::from_us(1000);
 
 /// The polls of a program.
 pub(super) struct Polls {
     idle_polls: Cell<u32>,
     yields: Cell<u32>,
-    /// When the last one was over.
+    /// End of the last poll.
     last: Cell<Time>,
 }
 
@@ -35,10 +35,10 @@ impl Default for Polls {
 }
 
 impl<E: Endpoint> Engine<E> {
-    /// Takes note of a poll of a program that does not wait, and of whether it has found what it was for.
+    /// Records a poll of a program that does not wait, and whether it has found what it was for.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     #[inline]
     pub(crate) fn note_poll(&self, has_found: bool) -> Result {
         if has_found {

@@ -1,6 +1,6 @@
-//! Buffered sends: the data is copied, and the call returns.
+//! Buffered sends: the data are copied, and the call returns.
 //!
-//! The copies lie on our own heap; what the program attaches only says how much may be under way at once, as the standard
+//! The copies lie on the library's own heap. The attached buffer only limits the amount in progress, as the standard
 //! counts it: the data and an overhead for each message.
 
 use std::cell::{Cell, RefCell};
@@ -11,16 +11,16 @@ use super::Engine;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Storage;
 
-/// How much may be under way at once.
+/// The limit on the data in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// So many bytes, [`SendBuffer::OVERHEAD_BYTES`] for each message among them.
+    /// This number of bytes, including [`SendBuffer::OVERHEAD_BYTES`] for each message.
     Bytes(usize),
-    /// As much as there is memory for.
+    /// No limit but the memory.
     Automatic,
 }
 
-/// What is attached, and what is under way.
+/// The attached capacity, and the sends in progress.
 #[derive(Default)]
 pub struct SendBuffer {
     attached: Cell<Option<Capacity>>,
@@ -28,7 +28,7 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// What each message takes of the capacity besides its data: what MPI calls MPI_BSEND_OVERHEAD.
+    /// Overhead of each message in addition to its data: MPI_BSEND_OVERHEAD.
     pub const OVERHEAD_BYTES: usize = 512;
 
     /// Returns whether there is a capacity.
@@ -36,7 +36,7 @@ impl SendBuffer {
         self.attached.get().is_some()
     }
 
-    /// Gives it a capacity.
+    /// Attaches a capacity.
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`] if it has one.
@@ -46,17 +46,17 @@ impl SendBuffer {
         Ok(())
     }
 
-    /// Takes the capacity away, once everything has gone.
+    /// Detaches the capacity after everything was sent.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn detach<E: Endpoint>(&self, engine: &Engine<E>) -> Result {
         self.flush(engine)?;
         self.attached.set(None);
         Ok(())
     }
 
-    /// Sends `data`, which is kept until it has gone.
+    /// Sends `data`, which is kept until it was sent.
     pub(crate) fn send<E: Endpoint>(
         &self,
         endpoint: &mut E,
@@ -96,15 +96,15 @@ impl SendBuffer {
         });
     }
 
-    /// Returns whether everything has gone.
+    /// Returns whether everything was sent.
     pub fn is_empty<E: Endpoint>(&self, endpoint: &E) -> bool {
         self.under_way.borrow().iter().all(|(started, _)| endpoint.is_done(*started))
     }
 
-    /// Waits until everything has gone.
+    /// Waits until everything was sent.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn flush<E: Endpoint>(&self, engine: &Engine<E>) -> Result {
         if self.under_way.borrow().is_empty() {
             return Ok(());
@@ -116,7 +116,7 @@ impl SendBuffer {
 }
 
 impl Drop for SendBuffer {
-    /// What is still under way needs its memory for ever.
+    /// Sends in progress need their memory for ever.
     fn drop(&mut self) {
         std::mem::forget(self.under_way.take());
     }

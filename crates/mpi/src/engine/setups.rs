@@ -1,4 +1,4 @@
-//! Who sends in partitions, and the receives that are for them.
+//! Setups of partitioned messages, and the receives that match them.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,27 +9,27 @@ use contract::{Completion, Endpoint, Request, Selector};
 use crate::error::Result;
 use crate::memory::Storage;
 
-/// The tag of setups among the messages inside collectives: above those of all calls, and below those of the leaders
-/// of groups.
+/// Tag of setups among the messages inside collectives: above those of all calls, and below those of the leaders of
+/// groups.
 const TAG: u32 = 1 << 29;
 
-/// What a sender says of itself.
+/// A sender's setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Setup {
     pub(crate) tag: u32,
-    /// That of the context in which its partitions travel.
+    /// Number of the context in which its partitions travel.
     pub(crate) number: u32,
     pub(crate) partitions: usize,
-    /// The length of all of them.
+    /// Length of all partitions together.
     pub(crate) bytes: usize,
 }
 
-/// A receive that is for one of them.
+/// A receive that waits for a setup.
 pub(crate) trait AwaitsSetup {
-    /// Of which tag.
+    /// Returns the tag that it accepts.
     fn tag(&self) -> u32;
 
-    /// Takes note of its sender.
+    /// Records its sender.
     fn meet(&self, sender: Setup);
 }
 
@@ -52,10 +52,10 @@ impl Setup {
         Setup { tag: short(0), number: short(4), partitions, bytes }
     }
 
-    /// Starts to tell a rank of the run. What it is told from lasts until that has ended.
+    /// Starts to send the setup to a rank of the run. The returned memory must be kept until that has ended.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub(crate) fn send<E: Endpoint>(
         self,
         endpoint: &mut E,
@@ -73,20 +73,20 @@ impl Setup {
 #[derive(Default)]
 pub(crate) struct Setups(RefCell<Vec<Sender>>);
 
-/// Those of one sender.
+/// The setups and the receives of one sender.
 struct Sender {
-    /// A rank of the run.
+    /// The sender, as a rank of the run.
     rank: usize,
-    /// Receives that no setup was for, in the order in which they were made.
+    /// Receives that have matched no setup, in the order of their creation.
     waiting: VecDeque<Rc<dyn AwaitsSetup>>,
-    /// Setups that no receive was for, in their order.
+    /// Setups that have matched no receive, in their order.
     unmet: VecDeque<Setup>,
-    /// The next one.
+    /// The posted receive of the next setup.
     next: Option<(Request, Storage)>,
 }
 
 impl Sender {
-    /// Puts together what belongs together.
+    /// Matches setups with receives.
     fn meet(&mut self) {
         self.unmet.retain(|&setup| {
             let place = self.waiting.iter().position(|one| one.tag() == setup.tag);
@@ -98,7 +98,7 @@ impl Sender {
         });
     }
 
-    /// Looks for setups as long as receives wait.
+    /// Receives setups while receives wait for them.
     fn advance<E: Endpoint>(&mut self, context: u32, endpoint: &mut E) -> Result {
         self.meet();
         while !self.waiting.is_empty() {
@@ -133,7 +133,7 @@ impl Drop for Sender {
 }
 
 impl Setups {
-    /// A receive waits for an setup of a rank of the run.
+    /// Adds a receive that waits for a setup of a rank of the run.
     pub(crate) fn expect(&self, rank: usize, receive: Rc<dyn AwaitsSetup>) {
         let mut senders = self.0.borrow_mut();
         let known = senders.iter().position(|one| one.rank == rank);
@@ -145,15 +145,15 @@ impl Setups {
         senders[place].waiting.push_back(receive);
     }
 
-    /// Takes in the setups that have come.
+    /// Receives the setups that have arrived.
     pub(crate) fn advance<E: Endpoint>(&self, context: u32, endpoint: &mut E) {
         for sender in self.0.borrow_mut().iter_mut() {
-            // A failure of the run shows in the wait that this is part of.
+            // A failure of the run is reported by the wait of which this is a part.
             let _ = sender.advance(context, endpoint);
         }
     }
 
-    /// Returns the setup that is waited for, if its sender has left.
+    /// Returns the posted receive of an awaited setup, if its sender has left.
     pub(crate) fn hopeless<E: Endpoint>(&self, rank: usize, endpoint: &E) -> Option<Request> {
         let senders = self.0.borrow();
         let next = senders.iter().find(|one| one.rank == rank)?.next.as_ref()?.0;

@@ -1,4 +1,4 @@
-//! Waiting, where the program has several threads that use the library: one at a time, and those that wait take turns.
+//! Waits in programs with several threads that use the library: one at a time, and waiting threads take turns.
 
 use std::time::{Duration, Instant};
 
@@ -7,29 +7,29 @@ use contract::{Endpoint, Request};
 use super::Engine;
 use crate::error::Result;
 
-/// The other threads of the program, as whoever lets them in one at a time knows them.
+/// The other threads of the program, for an implementation that admits one at a time.
 pub trait OtherThreads {
-    /// Returns whether one of them wants to get in.
+    /// Returns whether one of them wants to enter.
     fn is_wanted(&self) -> bool;
 
     /// Returns whether there have ever been several.
     fn are_several(&self) -> bool;
 
-    /// Lets those in that want to, and comes back when it is this thread's turn again. `may_sleep` says that this thread has
-    /// waited in vain for long, and need not be in a hurry.
+    /// Admits the threads that want to enter, and returns when it is this thread's turn again. `may_sleep` says that
+    /// this thread has had only idle polls for long, so that it may sleep.
     fn let_in(&self, may_sleep: bool);
 }
 
-/// Polls of a turn while another thread may want to get in, and how long they may take together.
+/// Number of polls of a turn while another thread may want to enter, and their maximum duration together.
 const POLLS: u32 = 64;
 const TURN: Duration = Duration::from_micros(50);
 
-/// Turns in vain before a thread whose rank shares its processor sleeps between them.
+/// Number of idle turns before a thread whose rank shares its processor sleeps between them.
 const TURNS_BEFORE_SLEEP: u32 = 8;
 
 impl<E: Endpoint> Engine<E> {
-    /// Says that several threads of the program use this library, of which `others` lets one in at a time. From then on every
-    /// wait lets the others in, and nothing waits inside of the endpoint.
+    /// Declares that several threads of the program use this library, of which `others` admits one at a time. From then
+    /// on every wait admits the others, and nothing waits inside the endpoint.
     pub fn share_between_threads(&self, others: &'static dyn OtherThreads) {
         if self.others.set(others).is_ok()
             && let Ok(mut endpoint) = self.endpoint()
@@ -44,7 +44,7 @@ impl<E: Endpoint> Engine<E> {
         self.others.get().is_some()
     }
 
-    /// Lets other threads in, if there are any that want to. Nothing of the engine is in use meanwhile.
+    /// Admits other threads, if any want to enter. Nothing of the engine is in use meanwhile.
     pub(crate) fn let_others_in(&self) {
         if let Some(others) = self.others.get()
             && others.is_wanted()
@@ -64,7 +64,7 @@ impl<E: Endpoint> Engine<E> {
         let mut turns = 0_u32;
         loop {
             let (begin, mut polls) = (Instant::now(), 0_u32);
-            // A thread that has always been alone waits as if there were no others, until another comes.
+            // A thread that has always been alone waits as if there were no others, until another one appears.
             let is_over = &mut || {
                 polls += 1;
                 let is_long = polls >= POLLS || begin.elapsed() >= TURN;

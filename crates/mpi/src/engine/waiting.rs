@@ -1,4 +1,4 @@
-//! Waiting, while everything that is under way goes on.
+//! Waits, during which all activities advance.
 
 use std::rc::Rc;
 
@@ -8,27 +8,27 @@ use super::{Activity, Engine, Orphan};
 use crate::error::Result;
 
 impl<E: Endpoint> Engine<E> {
-    /// Returns whether no activity is under way, and no other thread may want to get in: then a blocking call of the
+    /// Returns whether no activity is in progress, and no other thread may want to enter: then a blocking call of the
     /// endpoint may wait by itself.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
         self.activities.is_empty() && !self.has_other_threads()
     }
 
-    /// Runs everything that is under way until `done` says so. It is asked after every look at what has arrived, may use
-    /// the endpoint, and must not wait.
+    /// Makes progress on everything until `done` returns true. It is called after every poll, may use the endpoint, and
+    /// must not wait.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn wait_until(&self, done: &mut dyn FnMut(&mut E) -> bool) -> Result {
         self.wait_for(done, &|_| None)
     }
 
-    /// The same, and fails once `hopeless` names a message without which there is no end, and that a rank which has left
-    /// will never send or take.
+    /// As [`wait_until`](Engine::wait_until), and fails once `hopeless` returns a message that the wait needs and that
+    /// a rank which has left can never send or receive.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn wait_for(
         &self,
         done: &mut dyn FnMut(&mut E) -> bool,
@@ -40,7 +40,7 @@ impl<E: Endpoint> Engine<E> {
         }
     }
 
-    /// The same until `is_over` ends it; returns whether `done` has.
+    /// As [`wait_for`](Engine::wait_for), until `is_over` ends it. Returns whether `done` has returned true.
     #[inline(always)]
     pub(super) fn wait_for_a_turn(
         &self,
@@ -59,8 +59,8 @@ impl<E: Endpoint> Engine<E> {
             if endpoint.any_has_left()
                 && let Some(found) = hopeless(endpoint)
             {
-                // What the rank sent before it left may have arrived since the last look, so it must still be hopeless after
-                // a look that begins now. A failure of this look shows in the next.
+                // What the rank sent before it left may have arrived since the last poll, so it must still be hopeless
+                // after a poll that begins now. A failure of this poll shows in the next.
                 let looked = endpoint.progress();
                 let again = hopeless(endpoint).filter(|&again| again == found);
                 lost = again.filter(|_| looked.is_ok() && !done(endpoint));
@@ -73,10 +73,10 @@ impl<E: Endpoint> Engine<E> {
         }
     }
 
-    /// One look at everything that is under way.
+    /// Polls once for everything in progress.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn progress(&self) -> Result {
         let mut endpoint = self.endpoint()?;
         endpoint.progress()?;
@@ -96,19 +96,19 @@ impl<E: Endpoint> Engine<E> {
         Ok(())
     }
 
-    /// Goes on with an activity from now on.
+    /// Adds an activity that advances from now on.
     pub(crate) fn add(&self, activity: Rc<dyn Activity<E>>) {
         self.activities.add(activity);
     }
 
-    /// Has the fabric carry out a collective; `None` if it leaves that to messages.
+    /// Lets the fabric carry out a collective. Returns `None` if it leaves that to messages.
     #[inline(always)]
     pub(crate) fn collective(
         &self,
         place: ContextPlace,
         call: CollectiveCall<'_>,
     ) -> Option<Result> {
-        // A user's operation that calls back comes here while the endpoint is held, and is told so.
+        // A user's operation that calls back gets here while the endpoint is in use, and gets an error.
         let mut endpoint = match self.endpoint() {
             Ok(endpoint) => endpoint,
             Err(error) => return Some(Err(error)),
@@ -118,7 +118,7 @@ impl<E: Endpoint> Engine<E> {
         Some(outcome.map_err(Into::into))
     }
 
-    /// Keeps what nobody waits for any more until it has ended.
+    /// Keeps a request that nobody waits for any more until it has ended.
     ///
     /// # Errors
     /// As for [`endpoint`](Engine::endpoint).
@@ -127,7 +127,7 @@ impl<E: Endpoint> Engine<E> {
         self.settle_orphans()
     }
 
-    /// Forgets the orphans that have ended.
+    /// Frees the orphans that have ended.
     ///
     /// # Errors
     /// As for [`endpoint`](Engine::endpoint).
@@ -146,10 +146,10 @@ impl<E: Endpoint> Engine<E> {
         Ok(())
     }
 
-    /// Waits for the orphans, but for those that only the program can end, which it may never do.
+    /// Waits for the orphans, except those that only the program can end, which may never happen.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub(crate) fn finish_orphans(&self) -> Result {
         let orphans = self.orphans.take();
         self.wait_until(&mut |endpoint| {

@@ -1,4 +1,4 @@
-//! What the members of a file tell each other.
+//! Agreement of the members of a file on outcomes and values.
 
 use contract::Endpoint;
 
@@ -7,7 +7,7 @@ use crate::communicator::Communicator;
 use crate::error::{Error, ErrorClass, Result};
 use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark};
 
-/// The classes of failures that members tell each other; what is none of them is told as [`ErrorClass::Other`].
+/// The classes of failures that members exchange; all others become [`ErrorClass::Other`].
 const TOLD: &[ErrorClass] = &[
     ErrorClass::Other,
     ErrorClass::Access,
@@ -27,14 +27,14 @@ const TOLD: &[ErrorClass] = &[
     ErrorClass::UnsupportedRepresentation,
 ];
 
-/// Returns a word for how something went: 0 if it went well.
+/// Returns the word for an outcome: 0 for success.
 pub(super) fn word_of(outcome: &Result) -> i64 {
     let Err(error) = outcome else { return 0 };
     let place = TOLD.iter().position(|&one| one == error.class);
     place.map_or(1, |place| place as i64 + 1)
 }
 
-/// Gathers as many words of every member.
+/// Gathers N words of every member.
 pub(super) fn gather<E: Endpoint + 'static, const N: usize>(
     of: &Communicator<E>,
     mine: [i64; N],
@@ -46,7 +46,7 @@ pub(super) fn gather<E: Endpoint + 'static, const N: usize>(
     Ok(words.as_chunks::<N>().0.to_vec())
 }
 
-/// Returns the failure of the first member that has one, after this member's own.
+/// Returns this member's own failure, otherwise that of the first member that has one.
 pub(super) fn first_failure(mine: Result, words: impl Iterator<Item = i64>) -> Result {
     mine?;
     let failed = words.enumerate().find(|(_, word)| *word != 0);
@@ -61,7 +61,7 @@ pub(super) fn agree<E: Endpoint + 'static>(of: &Communicator<E>, mine: Result) -
     first_failure(mine, all.into_iter().map(|[word]| word))
 }
 
-/// Fails at all members if it has failed at one, or if they do not all give the same value.
+/// Fails at all members if it has failed at one, or if they pass different values.
 pub(super) fn agree_on<E: Endpoint + 'static>(
     of: &Communicator<E>,
     (what, value): (&str, i64),

@@ -1,13 +1,13 @@
-//! What a process reads and writes by itself, piece by piece.
+//! Independent reads and writes of a process, piece by piece.
 
 use super::disk::Disk;
 use super::tile::{Piece, Pieces};
 use crate::error::Result;
 
-/// Small pieces with gaps below this are read together, the gaps too.
+/// Small pieces with gaps below this length are read together, including the gaps.
 const GAP_BYTES: i64 = 4096;
 
-/// As much is read together.
+/// Maximum length that is read together.
 const TOGETHER_BYTES: i64 = 256 << 10;
 
 /// Writes data to pieces.
@@ -21,7 +21,7 @@ pub(super) fn write(disk: &Disk, pieces: Pieces<'_>, data: &[u8]) -> Result {
     Ok(())
 }
 
-/// Reads pieces; gives how many bytes of them the file has.
+/// Reads pieces. Returns the number of their bytes that the file has.
 pub(super) fn read(disk: &Disk, pieces: Pieces<'_>, room: &mut [u8]) -> Result<usize> {
     let mut pieces = pieces.peekable();
     let mut gathered: Vec<Piece> = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn read(disk: &Disk, pieces: Pieces<'_>, room: &mut [u8]) -> Result<u
     Ok(done)
 }
 
-/// Reads pieces that lie close to each other at once; `span` is memory to use again.
+/// Reads adjacent pieces at once; `span` is reused memory.
 fn read_together(
     disk: &Disk,
     pieces: &[Piece],

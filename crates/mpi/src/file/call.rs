@@ -1,4 +1,4 @@
-//! A call that moves data, whose arguments are checked.
+//! A call that moves data, with checked arguments.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use super::tile::DataRange;
 use super::view::View;
 use crate::error::{Error, ErrorClass, Result, ensure};
 
-/// Some of the data that a view shows.
+/// A range of the data that a view shows.
 pub(super) struct Call {
     pub(super) view: Rc<View>,
     pub(super) range: DataRange,
@@ -19,7 +19,7 @@ pub(super) enum Buffer<'a> {
 }
 
 impl Call {
-    /// So many bytes from an etype of a view on.
+    /// Creates a call on `bytes` bytes from an etype of a view on.
     pub(super) fn new(view: Rc<View>, start: i64, bytes: i64) -> Result<Self> {
         ensure!(start >= 0, ErrorClass::Argument, "an offset of {start}");
         let from = start.checked_mul(view.etype_bytes());
@@ -28,7 +28,7 @@ impl Call {
         Ok(Call { range: DataRange { from: from.ok_or_else(far)?, bytes }, view })
     }
 
-    /// No data at all.
+    /// Creates a call without data.
     pub(super) fn of_nothing(view: Rc<View>) -> Self {
         Call { view, range: DataRange { from: 0, bytes: 0 } }
     }

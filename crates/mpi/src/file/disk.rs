@@ -1,4 +1,4 @@
-//! A file of the operating system, and what its errors are to MPI.
+//! A file of the operating system, and the error classes of its errors.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -10,10 +10,10 @@ use rustix::fs::{FallocateFlags, fallocate};
 use super::mode::AccessMode;
 use crate::error::{Error, ErrorClass, Result};
 
-/// What is written at a time where the system cannot reserve space.
+/// Length that is written at a time if the system cannot reserve space.
 const ZEROS: usize = 1 << 20;
 
-/// A file that is open. Offsets and lengths are in bytes.
+/// An open file. Offsets and lengths are in bytes.
 pub(super) struct Disk {
     file: File,
     path: PathBuf,
@@ -51,7 +51,7 @@ pub(super) fn delete(path: &Path) -> Result {
 }
 
 impl Disk {
-    /// Opens a file as a mode says. `permissions` are those of a file that is made.
+    /// Opens a file with a mode. `permissions` are those of a new file.
     pub(super) fn open(path: &Path, mode: AccessMode, permissions: u32) -> Result<Self> {
         let opened = OpenOptions::new()
             .read(mode.reads())
@@ -62,7 +62,7 @@ impl Disk {
             .open(path);
         let file = opened.map_err(|error| failed(path, "cannot open", &error))?;
         let disk = Disk { file, path: path.into() };
-        // The system opens a directory for reading without complaint.
+        // The system opens a directory for reading without an error.
         let kind = disk.file.metadata().map_err(|error| disk.failed("cannot look at", &error))?;
         match kind.is_dir() {
             true => Err(disk.failed("cannot open", &io::Error::from(ErrorKind::IsADirectory))),
@@ -75,12 +75,12 @@ impl Disk {
         failed(&self.path, what, error)
     }
 
-    /// Returns where it is.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads from `offset` on; fewer bytes than asked for only at the end of the file.
+    /// Reads from `offset` on. Returns fewer bytes than requested only at the end of the file.
     pub(super) fn read(&self, room: &mut [u8], offset: i64) -> Result<usize> {
         let mut done = 0;
         while done < room.len() {
@@ -100,18 +100,18 @@ impl Disk {
         written.map_err(|error| self.failed("cannot write", &error))
     }
 
-    /// Its length.
+    /// Returns its length.
     pub(super) fn size(&self) -> Result<i64> {
         let known = self.file.metadata();
         Ok(known.map_err(|error| self.failed("cannot look at", &error))?.len() as i64)
     }
 
-    /// Cuts it, or lengthens it by zeros.
+    /// Truncates it, or extends it with zeros.
     pub(super) fn set_size(&self, bytes: i64) -> Result {
         self.file.set_len(bytes as u64).map_err(|error| self.failed("cannot resize", &error))
     }
 
-    /// Has the system keep space for the first `bytes` bytes. If it has none, the file stays as it was.
+    /// Reserves space for the first `bytes` bytes. If there is none, the file stays unchanged.
     pub(super) fn reserve(&self, bytes: i64) -> Result {
         if bytes == 0 {
             return Ok(());
@@ -135,16 +135,16 @@ impl Disk {
         })
     }
 
-    /// Waits until all that was written is where it lasts.
+    /// Waits until everything written is on stable storage.
     pub(super) fn sync(&self) -> Result {
         match self.file.sync_all() {
-            // Pipes and the like have nothing to wait for.
+            // Pipes and the like have nothing to synchronise.
             Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
             other => other.map_err(|error| self.failed("cannot synchronise", &error)),
         }
     }
 
-    /// Keeps other members' accesses away while `body` runs: all of them, or those that write.
+    /// Excludes accesses of other members while `body` runs: all of them, or those that write.
     pub(super) fn locked<R>(&self, writes: bool, body: impl FnOnce() -> Result<R>) -> Result<R> {
         let taken = if writes { self.file.lock() } else { self.file.lock_shared() };
         taken.map_err(|error| self.failed("cannot lock", &error))?;

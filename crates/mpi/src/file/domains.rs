@@ -1,4 +1,4 @@
-//! How members that read or write together deal out the part of the file that they use.
+//! The partition of the used part of a file among members that read or write together.
 
 use std::ops::Range;
 
@@ -7,22 +7,22 @@ use super::hints::Exchange;
 use super::tile::divide_up;
 use crate::error::{Error, ErrorClass, Result};
 
-/// With longer pieces, on average, each member goes by itself.
+/// Average length of pieces above which each member works independently.
 const SMALL_PIECE_BYTES: i64 = 4 << 10;
 
-/// With less data in so much of the file, each member goes by itself.
+/// Ratio of the used part to the data from which each member works independently.
 const SPARSE: i64 = 4;
 
-/// Domains begin at multiples of this, so that no two members write a page.
+/// Alignment of domains, so that no two members write to the same page.
 const PAGE_BYTES: i64 = 4096;
 
-/// What the others have to know of a member's part.
+/// The properties of a member's part that the others must know.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     first: i64,
     end: i64,
     pub(super) bytes: i64,
-    /// Negative for data that do not lie in their order.
+    /// Number of pieces; negative for data that are not in order.
     pieces: i64,
 }
 
@@ -51,19 +51,19 @@ impl Share {
     }
 }
 
-/// How the part of the file that is used is dealt out.
+/// The partition of the used part of the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Domains {
     start: i64,
     end: i64,
-    /// The length of a domain.
+    /// Length of a domain.
     each: i64,
     pub(super) nodes: usize,
     buffer_bytes: i64,
 }
 
 impl Domains {
-    /// None if each member goes by itself. All members come to the same result.
+    /// Creates the partition, or returns `None` if each member works independently. All members get the same result.
     pub(super) fn new(shares: &[Share], exchange: Exchange) -> Option<Self> {
         let some = || shares.iter().filter(|share| share.bytes > 0);
         let (start, end) = (some().map(|one| one.first).min()?, some().map(|one| one.end).max()?);
@@ -82,7 +82,7 @@ impl Domains {
         Some(Domains { start, end, each, nodes, buffer_bytes })
     }
 
-    /// Returns the most that a member has in memory at a time.
+    /// Returns the maximum length that a member has in memory at a time.
     pub(super) fn window_bytes(&self) -> usize {
         self.each.min(self.buffer_bytes) as usize
     }
@@ -91,7 +91,7 @@ impl Domains {
         divide_up(self.each, self.buffer_bytes)
     }
 
-    /// Returns what a member has in memory in a round.
+    /// Returns the window that a member has in memory in a round.
     pub(super) fn window(&self, node: usize, round: i64) -> Range<i64> {
         let start = self.start + node as i64 * self.each;
         let end = (start + self.each).min(self.end);
@@ -110,7 +110,7 @@ mod tests {
     fn domains_cover_what_is_used_and_windows_cover_domains() {
         let share = |first| Share { first, end: first + 30_000, bytes: 15_000, pieces: 1500 };
         let domains = Domains::new(&[share(5000), share(5010)], EXCHANGE).unwrap();
-        // From the page that byte 5000 is in to byte 35010 are 30914 bytes: two domains of four pages.
+        // From the page that contains byte 5000 to byte 35010 are 30914 bytes: two domains of four pages.
         assert_eq!((domains.start, domains.each, domains.rounds()), (4096, 16_384, 2));
         let windows = [(0, 0), (0, 1), (1, 0), (1, 1)];
         let windows = windows.map(|(node, round)| domains.window(node, round));

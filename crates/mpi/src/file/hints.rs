@@ -1,29 +1,30 @@
-//! The hints for files that are heeded.
+//! The supported hints for files.
 
 use crate::info::Info;
 
-/// Whether members that read or write together exchange data: "true", "false", or as the library likes.
+/// Whether members that read or write together exchange data: "true", "false", or any other value for the library's
+/// choice.
 const BUFFERING: &str = "collective_buffering";
-/// How much each of those who do it for the others has in memory at a time, in bytes.
+/// Length of the buffer of each member that does it for the others, in bytes.
 const BUFFER_BYTES: &str = "cb_buffer_size";
-/// How many members do it.
+/// Number of members that do it.
 const NODES: &str = "cb_nodes";
-/// The permissions of a file that is made, as an octal number.
+/// Permissions of a new file, as an octal number.
 const PERMISSIONS: &str = "file_perm";
 
 const DEFAULT_BUFFER_BYTES: i64 = 4 << 20;
 const DEFAULT_PERMISSIONS: u32 = 0o666;
 
-/// Returns the permissions of a file that is made; the system takes those away that the user's mask names.
+/// Returns the permissions of a new file, from which the system removes those in the user's mask.
 pub(super) fn permissions(info: &Info) -> u32 {
     let given = info.get(PERMISSIONS).and_then(|words| u32::from_str_radix(words.trim(), 8).ok());
     given.filter(|&bits| bits <= 0o777).unwrap_or(DEFAULT_PERMISSIONS)
 }
 
-/// What the hints say of members that read or write together.
+/// The hints for members that read or write together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exchange {
-    /// True if they exchange data; none if nothing is said.
+    /// True if they exchange data; `None` without a hint.
     pub(super) wanted: Option<bool>,
     pub(super) buffer_bytes: i64,
     pub(super) nodes: usize,
@@ -34,7 +35,7 @@ fn number(info: &Info, key: &str) -> Option<i64> {
 }
 
 impl Exchange {
-    /// Returns the hints of so many members.
+    /// Returns the hints for `members` members.
     pub(super) fn new(info: &Info, members: usize) -> Self {
         let wanted = match info.get(BUFFERING).as_deref() {
             Some("true") => Some(true),
@@ -42,14 +43,14 @@ impl Exchange {
             _ => None,
         };
         let buffer_bytes = number(info, BUFFER_BYTES).unwrap_or(DEFAULT_BUFFER_BYTES);
-        // Places within a buffer are told in 32 bits.
+        // Offsets within a buffer are sent in 32 bits.
         let buffer_bytes = buffer_bytes.clamp(4096, 1 << 30);
         let nodes = number(info, NODES).map_or(members, |nodes| (nodes as usize).min(members));
         Exchange { wanted, buffer_bytes, nodes }
     }
 }
 
-/// Returns the hints in use: those that were given, and those that are heeded with their values.
+/// Returns the hints in use: the given ones, and the supported ones with their values.
 pub(super) fn in_use(given: &Info, members: usize) -> Info {
     let info = given.clone();
     let exchange = Exchange::new(given, members);

@@ -1,8 +1,8 @@
 //! Files that several processes read and write (MPI 5, chapter 14), on files of the operating system.
 //!
-//! What is asked of a file is done when it is asked for: reads and writes of a file go through the system's memory and do
-//! not wait for others, so a request of one has ended when it is made. Members that read or write together exchange data
-//! where that makes few large pieces out of many small ones, and otherwise each goes by itself.
+//! Operations on a file are carried out immediately: reads and writes go through the system's memory and do not wait
+//! for others, so a request has ended when it is created. Members that read or write together exchange data if that
+//! combines many small pieces into few large ones; otherwise each works independently.
 
 mod agree;
 mod alone;
@@ -41,26 +41,26 @@ pub use view::{Representation, View};
 
 /// A file that the members of a communicator have opened.
 pub struct File<E: Endpoint> {
-    /// Messages of its own among the same members.
+    /// Communicator of the file among the same members.
     communicator: Communicator<E>,
     disk: Disk,
     mode: AccessMode,
     view: RefCell<Rc<View>>,
-    /// This member's pointer, in etypes.
+    /// Individual pointer of this member, in etypes.
     position: Cell<i64>,
     shared: SharedPointer<E>,
     is_atomic: Cell<bool>,
-    /// The operation that was begun and not ended, and what came of it.
+    /// The split collective operation that was begun and not ended, and its outcome.
     begun: RefCell<Option<(Direction, Result<Status>)>>,
     info: Info,
-    /// What this member joins the pieces of its domain in.
+    /// Memory in which this member joins the pieces of its domain.
     space: RefCell<Vec<u8>>,
 }
 
-/// Deletes a file, which nobody has open.
+/// Deletes a file that nobody has open.
 ///
 /// # Errors
-/// [`ErrorClass::NoSuchFile`], [`ErrorClass::Access`], and what else the system says.
+/// [`ErrorClass::NoSuchFile`], [`ErrorClass::Access`], and other errors of the system.
 pub fn delete_file(path: &Path) -> Result {
     disk::delete(path)
 }
@@ -71,22 +71,22 @@ impl<E: Endpoint> File<E> {
         self.communicator.engine()
     }
 
-    /// Who has opened it.
+    /// Returns the group of the members that have opened it.
     pub fn group(&self) -> Group {
         self.communicator.group()
     }
 
-    /// Returns how it was opened.
+    /// Returns its access mode.
     pub fn mode(&self) -> AccessMode {
         self.mode
     }
 
-    /// Returns what this member sees of it.
+    /// Returns this member's view.
     pub fn view(&self) -> Rc<View> {
         self.view.borrow().clone()
     }
 
-    /// Returns whether what a member writes is seen by the others at once and as a whole.
+    /// Returns whether other members see a member's writes at once and as a whole.
     pub fn is_atomic(&self) -> bool {
         self.is_atomic.get()
     }

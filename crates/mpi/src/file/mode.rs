@@ -1,8 +1,8 @@
-//! How a file is opened.
+//! The access mode of a file.
 
 use crate::error::{ErrorClass, Result, ensure};
 
-/// What a program may do with a file.
+/// The permitted kinds of access to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Read it.
@@ -13,27 +13,27 @@ pub enum Access {
     ReadWrite,
 }
 
-/// How a file is opened. All members say the same.
+/// The access mode of a file. All members must pass the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessMode {
-    /// What the program may do with it.
+    /// The kind of access.
     pub access: Access,
-    /// Makes it if it does not exist.
+    /// Creates the file if it does not exist.
     pub create: bool,
-    /// Fails if it exists and would be made.
+    /// Fails if the file exists and would be created.
     pub exclusive: bool,
-    /// Deletes it when it is closed.
+    /// Deletes the file when it is closed.
     pub delete_on_close: bool,
-    /// Nobody else opens it meanwhile: a promise, which changes nothing here.
+    /// Nobody else opens the file meanwhile: a promise without an effect here.
     pub unique: bool,
-    /// It is only read or written from its beginning to its end, by the shared pointer.
+    /// The file is only read or written from its beginning to its end, with the shared pointer.
     pub sequential: bool,
-    /// All pointers begin at its end.
+    /// All pointers begin at the end of the file.
     pub append: bool,
 }
 
 impl AccessMode {
-    /// Returns a file that exists, opened for so much.
+    /// Returns the mode of an existing file with this access.
     pub fn new(access: Access) -> Self {
         AccessMode {
             access,
@@ -46,7 +46,7 @@ impl AccessMode {
         }
     }
 
-    /// Fails for a mode that contradicts itself.
+    /// Fails for a contradictory mode.
     pub(super) fn check(self) -> Result {
         let makes = self.create || self.exclusive;
         let reads_only = self.access == Access::ReadOnly;
@@ -64,7 +64,7 @@ impl AccessMode {
         self.access != Access::ReadOnly
     }
 
-    /// Numbers that are equal for equal modes, for the members to compare.
+    /// Returns bits that are equal for equal modes, for the members to compare.
     pub(super) fn bits(self) -> u32 {
         let flags = [
             self.create,

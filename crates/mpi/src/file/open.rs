@@ -1,4 +1,4 @@
-//! Opening and closing files. All members call alike.
+//! Opening and closing of files. All members make the same calls.
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::info::Info;
 
-/// Opens the file at every member, or at none: the first makes it, if it is to be made.
+/// Opens the file at every member, or at none. The first member creates it, if requested.
 fn open_everywhere<E: Endpoint + 'static>(
     of: &Communicator<E>,
     path: &Path,
@@ -49,13 +49,13 @@ fn mode_checked(mode: AccessMode) -> Result<AccessMode> {
 }
 
 impl<E: Endpoint + 'static> File<E> {
-    /// Opens a file, at all members or at none.
+    /// Opens a file at all members or at none.
     ///
     /// # Errors
-    /// [`Amode`](crate::ErrorClass::Amode), [`NotSame`](crate::ErrorClass::NotSame) if the members say different modes,
-    /// [`NoSuchFile`](crate::ErrorClass::NoSuchFile), [`FileExists`](crate::ErrorClass::FileExists),
-    /// [`Access`](crate::ErrorClass::Access), [`BadFile`](crate::ErrorClass::BadFile) and what else the system says; and
-    /// those that end the run.
+    /// [`Amode`](crate::ErrorClass::Amode), [`NotSame`](crate::ErrorClass::NotSame) if the members pass different
+    /// modes, [`NoSuchFile`](crate::ErrorClass::NoSuchFile), [`FileExists`](crate::ErrorClass::FileExists),
+    /// [`Access`](crate::ErrorClass::Access), [`BadFile`](crate::ErrorClass::BadFile) and other errors of the system;
+    /// and errors that end the run.
     pub fn open(of: &Communicator<E>, path: &Path, mode: AccessMode, info: Info) -> Result<Self> {
         let communicator = of.dup(Attributes::new(), Info::new())?;
         let opened = open_everywhere(&communicator, path, mode, hints::permissions(&info));
@@ -71,7 +71,7 @@ impl<E: Endpoint + 'static> File<E> {
         if communicator.rank() == 0 && end > 0 {
             shared.set(end)?;
         }
-        // No member uses the shared pointer before it is where it begins.
+        // No member uses the shared pointer before its initial position is set.
         Barrier::new(communicator.context().clone()).run()?;
         Ok(File {
             info: hints::in_use(&info, communicator.size()),
@@ -87,15 +87,15 @@ impl<E: Endpoint + 'static> File<E> {
         })
     }
 
-    /// Closes it, as all members do in the end.
+    /// Closes the file. Every member calls this in the end.
     ///
     /// # Errors
-    /// What the system says of a file that is deleted, [`InputOutput`](crate::ErrorClass::InputOutput) while an operation is
-    /// begun, and those that end the run.
+    /// Errors of the system for a file that is deleted, [`InputOutput`](crate::ErrorClass::InputOutput) while an
+    /// operation is begun, and errors that end the run.
     pub fn close(&self) -> Result {
         self.check_none_begun()?;
         self.shared.free()?;
-        // Nobody uses it any more once all have come here.
+        // Nobody uses it after all have reached this barrier.
         Barrier::new(self.communicator.context().clone()).run()?;
         let deletes = self.mode.delete_on_close && self.communicator.rank() == 0;
         let deleted = if deletes { disk::delete(self.disk.path()) } else { Ok(()) };
@@ -105,7 +105,7 @@ impl<E: Endpoint + 'static> File<E> {
         outcome
     }
 
-    /// Takes more hints into account. All members call alike.
+    /// Adds hints. All members make the same call.
     pub fn set_info(&self, given: &Info) {
         self.info.set_all(given);
         self.info.set_all(&hints::in_use(&self.info, self.communicator.size()));

@@ -1,4 +1,4 @@
-//! Views and pointers.
+//! Views and pointers of files.
 
 use std::rc::Rc;
 
@@ -10,24 +10,25 @@ use super::view::{Representation, View};
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result, ensure};
 
-/// What an offset is counted from.
+/// The reference point of an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whence {
     /// The beginning of the view.
     Start,
-    /// Where the pointer is.
+    /// The position of the pointer.
     Current,
     /// The end of the file.
     End,
 }
 
 impl<E: Endpoint + 'static> File<E> {
-    /// Shows this member another part of the file, from byte `displacement` on: none means where the shared pointer is. All
-    /// pointers go to its beginning. All members call alike, with etypes of the same size and the same representation.
+    /// Sets this member's view from byte `displacement` on, or from the position of the shared pointer with `None`. All
+    /// pointers move to its beginning. All members make the same call, with etypes of the same size and the same
+    /// representation.
     ///
     /// # Errors
-    /// As of [`View::new`]; [`ErrorClass::Unsupported`] if a sequential file is given a displacement, or another file none;
-    /// [`ErrorClass::NotSame`]; and those that end the run.
+    /// As for [`View::new`]; [`ErrorClass::Unsupported`] if a sequential file is given a displacement, or another file
+    /// none; [`ErrorClass::NotSame`]; and errors that end the run.
     pub fn set_view(
         &self,
         displacement: Option<i64>,
@@ -56,7 +57,7 @@ impl<E: Endpoint + 'static> File<E> {
         self.reset_shared(0)
     }
 
-    /// Returns the bytes before the view to come.
+    /// Returns the displacement of a new view in bytes.
     fn displacement(&self, given: Option<i64>) -> Result<i64> {
         let fits = given.is_none() == self.mode.sequential;
         let what = "the current displacement is for sequential files, and others are not";
@@ -67,13 +68,13 @@ impl<E: Endpoint + 'static> File<E> {
         }
     }
 
-    /// Moves the shared pointer, once all members have come here, and before any goes on.
+    /// Moves the shared pointer after all members have called this, and before any continues.
     fn reset_shared(&self, position: i64) -> Result {
         let moved = if self.communicator.rank() == 0 { self.shared.set(position) } else { Ok(()) };
         agree(&self.communicator, moved)
     }
 
-    /// Returns where a pointer goes.
+    /// Returns the new position of a pointer.
     fn target(&self, offset: i64, whence: Whence, current: i64) -> Result<i64> {
         let from = match whence {
             Whence::Start => 0,
@@ -85,7 +86,7 @@ impl<E: Endpoint + 'static> File<E> {
         target.ok_or_else(|| Error::new(ErrorClass::Argument, what))
     }
 
-    /// Moves this member's pointer; offsets count etypes.
+    /// Moves this member's pointer; offsets are in etypes.
     ///
     /// # Errors
     /// [`ErrorClass::Argument`] for a position before the view, [`ErrorClass::Unsupported`] for a sequential file.
@@ -95,7 +96,7 @@ impl<E: Endpoint + 'static> File<E> {
         Ok(())
     }
 
-    /// Returns where this member's pointer is, in etypes.
+    /// Returns the position of this member's pointer in etypes.
     ///
     /// # Errors
     /// [`ErrorClass::Unsupported`] for a sequential file.
@@ -104,24 +105,24 @@ impl<E: Endpoint + 'static> File<E> {
         Ok(self.position.get())
     }
 
-    /// Moves the shared pointer. All members call alike.
+    /// Moves the shared pointer. All members make the same call.
     ///
     /// # Errors
-    /// As of [`seek`](File::seek), [`ErrorClass::NotSame`], and those that end the run.
+    /// As for [`seek`](File::seek), [`ErrorClass::NotSame`], and errors that end the run.
     pub fn seek_shared(&self, offset: i64, whence: Whence) -> Result {
         let checked = self.check_not_sequential().and_then(|()| self.check_none_begun());
         agree_on(&self.communicator, ("the offset", offset), checked)?;
-        // All members are here: the pointer stands still, and so does the file's end.
+        // All members are here, so neither the pointer nor the file's end changes.
         let target = self.shared.get().and_then(|current| self.target(offset, whence, current));
         let outcome = target.as_ref().map(drop).map_err(Clone::clone);
         agree_on(&self.communicator, ("the position", *target.as_ref().unwrap_or(&0)), outcome)?;
         self.reset_shared(target?)
     }
 
-    /// Returns where the shared pointer is, in etypes.
+    /// Returns the position of the shared pointer in etypes.
     ///
     /// # Errors
-    /// [`ErrorClass::Unsupported`] for a sequential file, and those that end the run.
+    /// [`ErrorClass::Unsupported`] for a sequential file, and errors that end the run.
     pub fn shared_position(&self) -> Result<i64> {
         self.check_not_sequential()?;
         self.shared.get()
@@ -130,7 +131,7 @@ impl<E: Endpoint + 'static> File<E> {
     /// Returns the byte of the file at which an etype of the view begins.
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] for an offset below 0, or beyond all that a file can have.
+    /// [`ErrorClass::Argument`] for an offset below 0, or beyond the maximum length of a file.
     pub fn byte_offset(&self, etypes: i64) -> Result<i64> {
         let view = self.view();
         ensure!(etypes >= 0, ErrorClass::Argument, "an offset of {etypes}");
@@ -142,7 +143,7 @@ impl<E: Endpoint + 'static> File<E> {
         offset.ok_or_else(|| Error::new(ErrorClass::Argument, format!("an offset of {etypes}")))
     }
 
-    /// From one element of a type to the next in the file, in bytes.
+    /// Returns the distance between elements of a type in the file, in bytes.
     ///
     /// # Errors
     /// [`ErrorClass::NoMemory`] for a type of too many pieces.

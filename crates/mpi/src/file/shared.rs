@@ -1,4 +1,4 @@
-//! The pointer that all members share: a word in a window, at the first member.
+//! The shared pointer of all members: a word in a window, at the first member.
 
 use contract::Endpoint;
 
@@ -10,14 +10,14 @@ use crate::memory::{Incoming, Outgoing};
 use crate::operation::Predefined;
 use crate::window::{Place, Promise, Window};
 
-/// The member that has the word.
+/// Rank of the member that has the word.
 const HOME: usize = 0;
 
 /// A position, in etypes, that all members share.
 pub(super) struct SharedPointer<E: Endpoint>(Window<E>);
 
 impl<E: Endpoint + 'static> SharedPointer<E> {
-    /// One at 0. All members call alike.
+    /// Creates a pointer at 0. All members make the same call.
     pub(super) fn new(of: &Communicator<E>) -> Result<Self> {
         let word = size_of::<i64>() as i64;
         let bytes = if of.rank() == HOME { word } else { 0 };
@@ -39,22 +39,22 @@ impl<E: Endpoint + 'static> SharedPointer<E> {
         Ok(found[0])
     }
 
-    /// Returns where it is.
+    /// Returns its position.
     pub(super) fn get(&self) -> Result<i64> {
         self.update(Predefined::Nothing, 0)
     }
 
-    /// Moves it to a position.
+    /// Sets its position.
     pub(super) fn set(&self, position: i64) -> Result {
         self.update(Predefined::Replace, position).map(drop)
     }
 
-    /// Moves it on; gives where it was.
+    /// Advances it. Returns its previous position.
     pub(super) fn advance(&self, etypes: i64) -> Result<i64> {
         self.update(Predefined::Sum, etypes)
     }
 
-    /// Gives it up, as all members do in the end.
+    /// Frees it. Every member calls this in the end.
     pub(super) fn free(&self) -> Result {
         self.0.unlock_all()?;
         self.0.free(0)

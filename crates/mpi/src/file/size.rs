@@ -1,4 +1,4 @@
-//! How long a file is, and when others see what was written. All members call alike, but for asking.
+//! The length of a file, and the visibility of writes. All members make the same calls, except for queries.
 
 use contract::Endpoint;
 
@@ -8,15 +8,15 @@ use crate::collective::{Barrier, Collective};
 use crate::error::{ErrorClass, Result, ensure};
 
 impl<E: Endpoint + 'static> File<E> {
-    /// Its length, in bytes.
+    /// Returns its length in bytes.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn size(&self) -> Result<i64> {
         self.disk.size()
     }
 
-    /// Checks what changes the length; gives whether the members agree on it.
+    /// Checks the arguments of a change of the length, and that the members agree on it.
     fn check_size(&self, bytes: i64) -> Result {
         let checked = (|| {
             self.check_writable()?;
@@ -27,45 +27,45 @@ impl<E: Endpoint + 'static> File<E> {
         agree_on(&self.communicator, ("the size", bytes), checked)
     }
 
-    /// Has the first member change it, and all know how it went.
+    /// Lets the first member change it, and tells all members the outcome.
     fn at_first(&self, change: impl FnOnce() -> Result) -> Result {
         let outcome = if self.communicator.rank() == 0 { change() } else { Ok(()) };
         agree(&self.communicator, outcome)
     }
 
-    /// Cuts it, or lengthens it by zeros.
+    /// Truncates it, or extends it with zeros.
     ///
     /// # Errors
-    /// [`ErrorClass::ReadOnly`], [`ErrorClass::Argument`], [`ErrorClass::NotSame`] if the members say different lengths,
-    /// [`ErrorClass::Unsupported`] for a sequential file, what the system says, and those that end the run.
+    /// [`ErrorClass::ReadOnly`], [`ErrorClass::Argument`], [`ErrorClass::NotSame`] if the members pass different
+    /// lengths, [`ErrorClass::Unsupported`] for a sequential file, errors of the system, and errors that end the run.
     pub fn set_size(&self, bytes: i64) -> Result {
         self.check_size(bytes)?;
         self.at_first(|| self.disk.set_size(bytes))
     }
 
-    /// Has the system keep space for the first so many bytes; the file gets longer if it is shorter than that.
+    /// Reserves space for the first `bytes` bytes. A shorter file is extended.
     ///
     /// # Errors
-    /// As of [`set_size`](File::set_size), and [`ErrorClass::NoSpace`]: then the file is as it was.
+    /// As for [`set_size`](File::set_size), and [`ErrorClass::NoSpace`], after which the file is unchanged.
     pub fn preallocate(&self, bytes: i64) -> Result {
         self.check_size(bytes)?;
         self.at_first(|| self.disk.reserve(bytes))
     }
 
-    /// Says whether what a member writes is seen by the others at once and as a whole.
+    /// Sets whether other members see a member's writes at once and as a whole.
     ///
     /// # Errors
-    /// [`ErrorClass::NotSame`] if the members say different things, and those that end the run.
+    /// [`ErrorClass::NotSame`] if the members pass different values, and errors that end the run.
     pub fn set_atomicity(&self, atomic: bool) -> Result {
         agree_on(&self.communicator, ("atomicity", i64::from(atomic)), self.check_none_begun())?;
         self.is_atomic.set(atomic);
         Ok(())
     }
 
-    /// Waits until what this member has written is where it lasts.
+    /// Waits until everything that this member has written is on stable storage.
     ///
     /// # Errors
-    /// [`ErrorClass::InputOutput`] while an operation is begun, what the system says, and those that end the run.
+    /// [`ErrorClass::InputOutput`] while an operation is begun, errors of the system, and errors that end the run.
     pub fn sync(&self) -> Result {
         self.check_none_begun()?;
         let synced = if self.mode.writes() { self.disk.sync() } else { Ok(()) };

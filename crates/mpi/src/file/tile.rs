@@ -1,9 +1,9 @@
-//! Which bytes of a file a view shows: one copy of its filetype after the other.
+//! The bytes of a file that a view shows: consecutive copies of its filetype.
 
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
 
-/// Bytes of a file that follow each other.
+/// Consecutive bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) offset: i64,
@@ -16,7 +16,7 @@ impl Piece {
     }
 }
 
-/// Some of the data that a view shows, counted in bytes of data from the beginning of the view.
+/// A range of the data that a view shows, in bytes of data from the beginning of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DataRange {
     pub(super) from: i64,
@@ -29,17 +29,17 @@ impl DataRange {
     }
 }
 
-/// Division that rounds up, of numbers that are not negative.
+/// Divides with rounding up. Both numbers must not be negative.
 pub(super) fn divide_up(number: i64, by: i64) -> i64 {
     (number as u64).div_ceil(by as u64) as i64
 }
 
-/// Bytes of one copy of a filetype that follow each other.
+/// Consecutive bytes of one copy of a filetype.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     offset: i64,
     bytes: i64,
-    /// The data of the copy that come before.
+    /// Length of the data of the copy that come before.
     before: i64,
 }
 
@@ -48,7 +48,7 @@ struct Stretch {
 pub(super) struct Tiles {
     displacement: i64,
     stretches: Vec<Stretch>,
-    /// The data of a copy.
+    /// Length of the data of a copy.
     bytes: i64,
     extent: i64,
 }
@@ -67,7 +67,7 @@ impl Tiles {
         Tiles { displacement, stretches, bytes: before, extent: of.extent() }
     }
 
-    /// Returns whether there is nothing to see.
+    /// Returns whether the view shows no data.
     pub(super) fn are_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -81,14 +81,13 @@ impl Tiles {
         sorted && last - first <= self.extent
     }
 
-    /// Returns whether the displacements of a copy never become smaller, nor begin before it, as MPI asks of a
-    /// filetype.
+    /// Returns whether the displacements of a copy never decrease, nor begin before it, as MPI requires of a filetype.
     pub(super) fn are_monotonic(&self) -> bool {
         let begins = self.stretches.first().is_none_or(|first| first.offset >= 0);
         begins && self.stretches.windows(2).all(|two| two[0].offset <= two[1].offset)
     }
 
-    /// Returns whether two stretches of a copy have bytes in common.
+    /// Returns whether two stretches of a copy overlap.
     pub(super) fn overlap(&self) -> bool {
         self.stretches.windows(2).any(|two| two[0].offset + two[0].bytes > two[1].offset)
     }
@@ -97,7 +96,7 @@ impl Tiles {
         self.stretches.len() == 1 && self.bytes == self.extent
     }
 
-    /// Returns where a byte of data lies in the file; none if no offset can say it, or there are no data.
+    /// Returns the offset of a byte of data in the file, or `None` on overflow or without data.
     pub(super) fn offset_of(&self, data: i64) -> Option<i64> {
         if self.are_empty() {
             return None;
@@ -108,12 +107,12 @@ impl Tiles {
         start.checked_add(stretch.offset + (within - stretch.before))
     }
 
-    /// Returns the stretch that has a byte of a copy's data.
+    /// Returns the stretch that contains a byte of a copy's data.
     fn stretch_of(&self, within: i64) -> usize {
         self.stretches.partition_point(|one| one.before <= within) - 1
     }
 
-    /// Returns how many bytes of data lie before an offset of the file, for data that lie in their order.
+    /// Returns the length of the data before an offset of the file, for data that are in order.
     pub(super) fn data_before(&self, offset: i64) -> i64 {
         let Some(first) = self.stretches.first() else { return 0 };
         let from_first = offset - self.displacement - first.offset;
@@ -130,7 +129,7 @@ impl Tiles {
         tile * self.bytes + before
     }
 
-    /// About how many pieces some data are.
+    /// Returns the approximate number of pieces of some data.
     pub(super) fn count_pieces(&self, range: DataRange) -> i64 {
         if range.bytes == 0 {
             return 0;
@@ -143,10 +142,10 @@ impl Tiles {
         whole * self.stretches.len() as i64 + rest.max(1)
     }
 
-    /// Returns the pieces of some data, in their order, joined where they touch.
+    /// Returns the pieces of some data, in their order, merged where they touch.
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] for data that would lie beyond all offsets, or where there are none to be seen.
+    /// [`ErrorClass::Argument`] for data beyond the maximum offset, or in a view without data.
     pub(super) fn pieces(&self, range: DataRange) -> Result<Pieces<'_>> {
         if range.bytes > 0 {
             let end = range.from.checked_add(range.bytes - 1).and_then(|last| self.offset_of(last));
@@ -170,19 +169,19 @@ pub(super) struct Pieces<'a> {
     tiles: &'a Tiles,
     tile: i64,
     stretch: usize,
-    /// Bytes of the stretch that come before.
+    /// Number of bytes of the stretch that come before.
     skip: i64,
     left: i64,
 }
 
 impl Pieces<'_> {
-    /// Returns where the next byte lies.
+    /// Returns the offset of the next byte.
     fn offset(&self) -> i64 {
         let start = self.tiles.displacement + self.tile * self.tiles.extent;
         start + self.tiles.stretches[self.stretch].offset + self.skip
     }
 
-    /// Returns the rest of a stretch.
+    /// Returns the remainder of a stretch.
     fn step(&mut self) -> Piece {
         let offset = self.offset();
         if self.tiles.are_dense() {

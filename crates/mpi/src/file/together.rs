@@ -1,8 +1,9 @@
-//! Reading and writing of all members at once, in two phases.
+//! Collective reads and writes, in two phases.
 //!
-//! The part of the file that they use is dealt out among them, a domain each. Each sends every other the pieces of the
-//! other's domain that it wants to write, or asks for those that it wants to read; who has the domain joins the pieces, and
-//! reads or writes them at once. That goes in rounds, so that each has a buffer's length of its domain in memory at a time.
+//! The used part of the file is divided among the members, a domain each. Each member sends every other the pieces of
+//! the other's domain that it wants to write, or requests those that it wants to read. The owner of the domain joins
+//! the pieces, and reads or writes them at once. That proceeds in rounds, so that each member has one buffer of its
+//! domain in memory at a time.
 
 use std::cell::RefMut;
 use std::ops::Range;
@@ -27,7 +28,7 @@ fn part_in(tiles: &Tiles, range: DataRange, window: &Range<i64>) -> DataRange {
     DataRange { from, bytes: (end - from).max(0) }
 }
 
-/// Pieces as others are told of them: how many, and the place in the window and the length of each; then data.
+/// Encodes pieces for another member: their number, offset in the window and length of each; then the data.
 fn tell(pieces: impl Iterator<Item = Piece>, start: i64, data: &[u8]) -> Vec<u8> {
     let mut message = vec![0; 4];
     let mut count = 0_u32;
@@ -41,7 +42,7 @@ fn tell(pieces: impl Iterator<Item = Piece>, start: i64, data: &[u8]) -> Vec<u8>
     message
 }
 
-/// Returns what a member is told: ranges of the window, and data.
+/// Decodes such a message: ranges of the window, and data.
 fn understand(message: &[u8]) -> (Vec<Range<usize>>, &[u8]) {
     let Some((count, rest)) = message.split_first_chunk() else { return (Vec::new(), &[]) };
     let (words, data) = rest.split_at(8 * u32::from_ne_bytes(*count) as usize);
@@ -54,7 +55,7 @@ fn understand(message: &[u8]) -> (Vec<Range<usize>>, &[u8]) {
     (ranges.collect(), data)
 }
 
-/// Joins ranges that touch.
+/// Merges ranges that touch.
 fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut all: Vec<Range<usize>> = Vec::new();
@@ -67,7 +68,7 @@ fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     all
 }
 
-/// Writes what all members have for a window.
+/// Writes the data of all members for a window.
 fn write_window(disk: &Disk, start: i64, messages: &[Vec<u8>], space: &mut [u8]) -> Result {
     let mut written = Vec::new();
     for message in messages {
@@ -84,7 +85,7 @@ fn write_window(disk: &Disk, start: i64, messages: &[Vec<u8>], space: &mut [u8])
         .try_for_each(|range| disk.write(&space[range.clone()], start + range.start as i64))
 }
 
-/// Reads what all members want of a window, as far as the file has it; gives what each gets.
+/// Reads the data that all members request of a window, as far as the file has them. Returns the answer for each.
 fn read_window(
     disk: &Disk,
     start: i64,
@@ -108,7 +109,7 @@ fn read_window(
 }
 
 impl<E: Endpoint + 'static> File<E> {
-    /// Moves data together with the other members; gives how much.
+    /// Moves data together with the other members. Returns the length.
     pub(super) fn move_together(&self, buffer: Buffer<'_>, call: &Call) -> Result<usize> {
         let share = Share::of(call);
         let mine = share.as_ref().copied().unwrap_or(Share::NOTHING);
@@ -128,14 +129,14 @@ impl<E: Endpoint + 'static> File<E> {
             }
             Buffer::In(room) => self.read_rounds(&domains, call.view.tiles(), range, room)?,
         };
-        // What failed at the member that has the domain has failed for those whose data they are.
+        // A failure of the owner of a domain is a failure of those whose data it handles.
         let outcome = share.map(drop).and(outcome);
         let words = gather(&self.communicator, [word_of(&outcome)])?;
         first_failure(outcome, words.into_iter().map(|[word]| word))?;
         Ok(moved)
     }
 
-    /// The outer error ends the run, the inner one is the system's.
+    /// Writes all rounds. The outer error ends the run, the inner one is the system's.
     fn write_rounds(
         &self,
         domains: &Domains,
@@ -166,7 +167,7 @@ impl<E: Endpoint + 'static> File<E> {
         Ok(outcome)
     }
 
-    /// The same for reading, with how much there was.
+    /// Reads all rounds, and returns the length read, with the same errors.
     fn read_rounds(
         &self,
         domains: &Domains,
@@ -201,7 +202,7 @@ impl<E: Endpoint + 'static> File<E> {
         Ok((moved, outcome))
     }
 
-    /// Memory for a window, kept for the next time.
+    /// Returns memory for a window, which is reused.
     fn space(&self, domains: &Domains) -> RefMut<'_, Vec<u8>> {
         let mut space = self.space.borrow_mut();
         if space.len() < domains.window_bytes() {
@@ -210,7 +211,7 @@ impl<E: Endpoint + 'static> File<E> {
         space
     }
 
-    /// A message for each member; those that have no domain get an empty one.
+    /// Makes a message for each member; members without a domain get an empty one.
     fn for_each_node(
         &self,
         domains: &Domains,
@@ -220,7 +221,7 @@ impl<E: Endpoint + 'static> File<E> {
         (0..self.communicator.size()).map(of).collect()
     }
 
-    /// Sends each member its message; gives those of the others.
+    /// Sends each member its message. Returns those of the others.
     fn exchange(&self, messages: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let context = self.communicator.context();
         let lengths: Vec<i64> = messages.iter().map(|one| one.len() as i64).collect();

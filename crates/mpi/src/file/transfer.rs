@@ -1,4 +1,4 @@
-//! Reading and writing: from where, with whom, and what becomes of it.
+//! Reads and writes: their position, participants, and outcome.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::request::{Action, Request};
 use crate::status::Status;
 
-/// Which way data go.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the file to memory.
@@ -23,23 +23,23 @@ pub enum Direction {
     Write,
 }
 
-/// Where data begin in the view of a member.
+/// The position of the data in a member's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// So many etypes after its beginning.
+    /// This number of etypes after its beginning.
     At(i64),
-    /// At the member's pointer, which goes on.
+    /// At the member's pointer, which advances.
     Individual,
-    /// At the shared pointer, which goes on; if all members call alike, in the order of their ranks.
+    /// At the shared pointer, which advances. In collective calls in the order of the ranks.
     Shared,
 }
 
-/// Who takes part in a call.
+/// The participants of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Members {
     /// This member.
     Alone,
-    /// All, who call alike.
+    /// All, which make the same call.
     Together,
 }
 
@@ -47,10 +47,10 @@ impl<E: Endpoint + 'static> File<E> {
     /// Reads or writes.
     ///
     /// # Errors
-    /// [`ErrorClass::Access`] and [`ErrorClass::ReadOnly`] for a file that was opened for something else,
-    /// [`ErrorClass::Argument`] for data that are no multiple of the etype, or a position that cannot be,
-    /// [`ErrorClass::Unsupported`] if a sequential file is not used by its shared pointer, [`ErrorClass::Conversion`],
-    /// what the system says, and those that end the run.
+    /// [`ErrorClass::Access`] and [`ErrorClass::ReadOnly`] for a file that was opened for other accesses,
+    /// [`ErrorClass::Argument`] for data that are not a multiple of the etype, or an invalid position,
+    /// [`ErrorClass::Unsupported`] if a sequential file is not used with its shared pointer,
+    /// [`ErrorClass::Conversion`], errors of the system, and errors that end the run.
     pub fn transfer(
         &self,
         direction: Direction,
@@ -59,17 +59,17 @@ impl<E: Endpoint + 'static> File<E> {
         memory: &Memory,
     ) -> Result<Status> {
         self.check_none_begun().or_else(|error| match members {
-            // Members that go alone may do so while an operation of all is begun.
+            // Independent accesses are permitted while a collective operation is begun.
             Members::Alone => Ok(()),
             Members::Together => Err(error),
         })?;
         self.carry_out(direction, position, members, memory)
     }
 
-    /// Starts the same of this member alone; members that call alike do not wait for each other either.
+    /// Starts an independent transfer. Members that make the same call do not wait for each other either.
     ///
     /// # Errors
-    /// As of [`transfer`](File::transfer), but for what the system says, which the request does.
+    /// As for [`transfer`](File::transfer), except for errors of the system, which the request reports.
     pub fn start(
         &self,
         direction: Direction,
@@ -85,10 +85,10 @@ impl<E: Endpoint + 'static> File<E> {
         Ok(Request::new(self.engine(), Action::Done(status, outcome)))
     }
 
-    /// Begins an operation of all members, of which each may have one at a time.
+    /// Begins a split collective operation, of which each member may have one at a time.
     ///
     /// # Errors
-    /// [`ErrorClass::InputOutput`] while another is begun. All others come with the end.
+    /// [`ErrorClass::InputOutput`] while another is begun. All other errors are reported at the end.
     pub fn begin(&self, direction: Direction, position: Position, memory: &Memory) -> Result {
         self.check_none_begun()?;
         let outcome = self.carry_out(direction, position, Members::Together, memory);
@@ -99,7 +99,7 @@ impl<E: Endpoint + 'static> File<E> {
     /// Ends it.
     ///
     /// # Errors
-    /// [`ErrorClass::InputOutput`] if none of this direction was begun, and as of [`transfer`](File::transfer).
+    /// [`ErrorClass::InputOutput`] if none of this direction was begun, and as for [`transfer`](File::transfer).
     pub fn end(&self, direction: Direction) -> Result<Status> {
         let mut begun = self.begun.borrow_mut();
         let fits = begun.as_ref().is_some_and(|(way, _)| *way == direction);
@@ -118,7 +118,7 @@ impl<E: Endpoint + 'static> File<E> {
             let (call, room) = self.prepare(direction, position, memory)?;
             return self.finish(direction, &call, members, memory, room);
         }
-        // A member that cannot take part goes through it all the same, with nothing, for the others count on it.
+        // A member that cannot participate goes through it nevertheless, without data, because the others depend on it.
         let prepared = match position {
             Position::Shared => self.prepare_in_order(direction, memory)?,
             _ => self.prepare(direction, position, memory),
@@ -133,7 +133,7 @@ impl<E: Endpoint + 'static> File<E> {
         }
     }
 
-    /// Returns what a call moves in the file, and the data in its form if that is not the one of memory.
+    /// Returns the view, the length in the file, and the data in the file's form if that differs from memory.
     fn check(&self, direction: Direction, memory: &Memory) -> Result<(Rc<View>, i64, Vec<u8>)> {
         match direction {
             Direction::Write => self.check_writable()?,
@@ -160,7 +160,7 @@ impl<E: Endpoint + 'static> File<E> {
         Ok((view, bytes, room))
     }
 
-    /// Checks a call and moves pointers on.
+    /// Checks a call and advances pointers.
     fn prepare(
         &self,
         direction: Direction,
@@ -180,7 +180,8 @@ impl<E: Endpoint + 'static> File<E> {
         Ok((Call::new(view, start, bytes)?, room))
     }
 
-    /// The same where the members' data follow each other in the order of their ranks. The outer error is one of all.
+    /// As `prepare`, where the members' data follow each other in the order of their ranks. The outer error concerns
+    /// all.
     fn prepare_in_order(
         &self,
         direction: Direction,
@@ -190,7 +191,7 @@ impl<E: Endpoint + 'static> File<E> {
         let etypes =
             |(view, bytes, _): &(Rc<View>, i64, Vec<u8>)| bytes / view.etype_bytes().max(1);
         let mine = checked.as_ref().map_or(0, etypes);
-        // All are here once they know of each other: what they did with the pointer before is done.
+        // All members have finished their earlier accesses to the pointer once they know of each other.
         let all = gather(&self.communicator, [mine])?;
         let total = all.iter().map(|[one]| one).sum();
         let is_first = self.communicator.rank() == 0;
@@ -201,7 +202,7 @@ impl<E: Endpoint + 'static> File<E> {
             .and_then(|(view, bytes, room)| Ok((Call::new(view, start + before, bytes)?, room))))
     }
 
-    /// Moves the data of a call, in the form that the file has them in.
+    /// Moves the data of a call, in the file's form.
     fn finish(
         &self,
         direction: Direction,
@@ -233,7 +234,7 @@ impl<E: Endpoint + 'static> File<E> {
         Ok(Status { bytes: bytes as u64, ..Status::empty() })
     }
 
-    /// Moves data between memory and the file; gives how much.
+    /// Moves data between memory and the file. Returns the length.
     fn move_data(&self, buffer: Buffer<'_>, call: &Call, members: Members) -> Result<usize> {
         match members {
             Members::Together if self.communicator.size() > 1 => self.move_together(buffer, call),
@@ -241,12 +242,12 @@ impl<E: Endpoint + 'static> File<E> {
         }
     }
 
-    /// The same without the other members.
+    /// As `move_data`, without the other members.
     pub(super) fn move_alone(&self, buffer: Buffer<'_>, call: &Call) -> Result<usize> {
         if call.range.bytes == 0 {
             return Ok(0);
         }
-        // What cannot be seen cannot be read: the file ends before it.
+        // A view without data cannot be read: the file ends before it.
         if call.view.tiles().are_empty() && matches!(buffer, Buffer::In(_)) {
             return Ok(0);
         }

@@ -1,4 +1,4 @@
-//! What a process sees of a file: from where on, in which pieces, and in which form.
+//! A process's view of a file: its displacement, its pieces, and its data representation.
 
 use std::rc::Rc;
 
@@ -6,21 +6,21 @@ use super::tile::{Tiles, divide_up};
 use crate::datatype::{Datatype, Kind};
 use crate::error::{ErrorClass, Result, ensure};
 
-/// In which form numbers lie in a file.
+/// The data representation of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Representation {
     /// As in memory.
     Native,
-    /// As this library likes, which is as in memory.
+    /// The library's own choice, which is as in memory.
     Internal,
-    /// The portable form: big-endian, in lengths that are the same everywhere.
+    /// The portable form: big-endian, with the same lengths everywhere.
     External32,
-    /// As in memory, under a name that the program has given to that.
+    /// As in memory, under a name that the program has defined.
     Named(String),
 }
 
 impl Representation {
-    /// Returns what MPI calls it.
+    /// Returns its name in MPI.
     pub fn name(&self) -> &str {
         match self {
             Representation::Native => "native",
@@ -30,7 +30,7 @@ impl Representation {
         }
     }
 
-    /// That of a name, of which `named` says whether the program has given it.
+    /// Returns the representation of a name. `named` returns whether the program has defined a name.
     ///
     /// # Errors
     /// [`ErrorClass::UnsupportedRepresentation`].
@@ -53,7 +53,7 @@ impl Representation {
     }
 }
 
-/// What a process sees of a file.
+/// A process's view of a file.
 pub struct View {
     displacement: i64,
     etype: Rc<Datatype>,
@@ -64,18 +64,18 @@ pub struct View {
 }
 
 impl View {
-    /// All bytes of a file.
+    /// Creates the view of all bytes of a file.
     pub(super) fn whole() -> Self {
         let byte = Datatype::basic(Kind::Byte);
         let made = View::new(0, byte.clone(), byte, Representation::Native);
         made.expect("bytes can be seen")
     }
 
-    /// From byte `displacement` on one `filetype` after the other, in units of `etype`.
+    /// Creates the view of consecutive copies of `filetype` from byte `displacement` on, in units of `etype`.
     ///
     /// # Errors
-    /// [`ErrorClass::Argument`] for a displacement below 0 or a filetype that is no multiple of the etype;
-    /// [`ErrorClass::Type`] for types that were not committed or whose displacements become smaller; and of the types.
+    /// [`ErrorClass::Argument`] for a displacement below 0 or a filetype that is not a multiple of the etype;
+    /// [`ErrorClass::Type`] for types that were not committed or whose displacements decrease; and errors of the types.
     pub fn new(
         displacement: i64,
         etype: Rc<Datatype>,
@@ -99,22 +99,22 @@ impl View {
         Ok(View { displacement, etype, filetype, representation, etype_bytes, tiles })
     }
 
-    /// Returns where it begins, in bytes.
+    /// Returns its displacement in bytes.
     pub fn displacement(&self) -> i64 {
         self.displacement
     }
 
-    /// Returns what positions count.
+    /// Returns its etype.
     pub fn etype(&self) -> &Rc<Datatype> {
         &self.etype
     }
 
-    /// Returns which pieces it shows.
+    /// Returns its filetype.
     pub fn filetype(&self) -> &Rc<Datatype> {
         &self.filetype
     }
 
-    /// In which form.
+    /// Returns its representation.
     pub fn representation(&self) -> &Representation {
         &self.representation
     }
@@ -132,7 +132,7 @@ impl View {
         self.representation == Representation::External32
     }
 
-    /// Returns how many etypes there are before an offset of the file; one that it cuts counts.
+    /// Returns the number of etypes before an offset of the file; a partial one counts.
     pub(super) fn etypes_before(&self, offset: i64) -> i64 {
         match self.etype_bytes {
             0 => 0,

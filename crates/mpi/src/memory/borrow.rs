@@ -1,4 +1,4 @@
-//! Memory of Rust programs, borrowed for as long as a call uses it.
+//! Memory of Rust programs, borrowed for the duration of a call.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -21,8 +21,8 @@ pub struct Incoming<'a> {
     borrowed: PhantomData<&'a mut [u8]>,
 }
 
-/// Checks that elements lie within so many bytes from their address on. In numbers so wide that no sum of a run's can
-/// overflow: what passes does not overflow in 64 bits either.
+/// Checks that elements lie within `bytes` bytes from their address on. Computed in 128 bits, where no sum of a run's
+/// numbers can overflow; what passes does not overflow in 64 bits either.
 fn check_inside(bytes: usize, count: i64, of: &Datatype) -> Result {
     ensure!(count >= 0, ErrorClass::Count, "a count of {count}");
     let far = i128::from(count.max(1) - 1) * i128::from(of.extent());
@@ -41,7 +41,7 @@ fn check_inside(bytes: usize, count: i64, of: &Datatype) -> Result {
 }
 
 impl<'a> Outgoing<'a> {
-    /// `count` elements of a datatype, which lie within `data`.
+    /// Borrows `count` elements of a datatype, which must lie within `data`.
     ///
     /// # Errors
     /// [`ErrorClass::Buffer`] if they do not, [`ErrorClass::Type`] if the type was not committed, and
@@ -54,17 +54,17 @@ impl<'a> Outgoing<'a> {
         Ok(Outgoing { memory, borrowed: PhantomData })
     }
 
-    /// Returns the memory. It must not outlive this.
+    /// Returns the memory, which must not outlive this.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
 }
 
 impl<'a> Incoming<'a> {
-    /// Room for `count` elements of a datatype within `room`.
+    /// Borrows room for `count` elements of a datatype within `room`.
     ///
     /// # Errors
-    /// As of [`Outgoing::new`].
+    /// As for [`Outgoing::new`].
     pub fn new<T: Element>(room: &'a mut [T], count: i64, of: &Rc<Datatype>) -> Result<Self> {
         check_inside(size_of_val(room), count, of)?;
         // SAFETY: as above; every pattern of bits is a number.
@@ -72,7 +72,7 @@ impl<'a> Incoming<'a> {
         Ok(Incoming { memory, borrowed: PhantomData })
     }
 
-    /// Returns the memory. It must not outlive this.
+    /// Returns the memory, which must not outlive this.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }

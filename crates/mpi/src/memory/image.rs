@@ -1,4 +1,4 @@
-//! Elements in memory of our own.
+//! Elements in memory of the library.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -9,16 +9,16 @@ use super::storage::Storage;
 use super::view::Memory;
 use crate::datatype::Datatype;
 
-/// Elements in memory of our own, laid out as a program's are, gaps included. Clones and parts are the same elements.
+/// Elements in memory of the library, laid out as a program's, including gaps. Clones and parts share the elements.
 ///
-/// What travels is the whole span, so that elements arrive as they lie.
+/// The whole span is transferred, so that elements arrive with their layout.
 #[derive(Clone, Debug)]
 pub(crate) struct Image {
     storage: Storage,
     memory: Memory,
 }
 
-/// Returns the bytes from the first to the last of `count` elements, gaps included, from the address of the elements.
+/// Returns the bytes from the first to the last of `count` elements, including gaps, from the address of the elements.
 pub(super) fn span(of: &Datatype, count: i64) -> Range<i64> {
     if count == 0 {
         return 0..0;
@@ -30,7 +30,7 @@ pub(super) fn span(of: &Datatype, count: i64) -> Range<i64> {
 }
 
 impl Image {
-    /// Room for `count` elements.
+    /// Allocates room for `count` elements.
     pub(crate) fn of(count: i64, of: Rc<Datatype>) -> Self {
         let span = span(&of, count);
         let storage = Storage::zeroed((span.end - span.start) as usize);
@@ -53,12 +53,12 @@ impl Image {
         &self.memory
     }
 
-    /// `count` elements from element `first` on.
+    /// Returns `count` elements from element `first` on.
     pub(crate) fn part(&self, first: i64, count: i64) -> Image {
         Image { storage: self.storage.clone(), memory: self.memory.part(first, count) }
     }
 
-    /// Returns where the whole span lies in the storage.
+    /// Returns the location of the whole span in the storage.
     fn span(&self) -> Range<usize> {
         let before = self.memory.start() as i64 - self.storage.start() as i64;
         let span = span(self.memory.of(), self.memory.count());
@@ -68,12 +68,12 @@ impl Image {
         (before + span.start) as usize..(before + span.end) as usize
     }
 
-    /// Returns the whole span for a fabric to read.
+    /// Lends the whole span to a fabric for reading.
     pub(crate) fn readable(&self) -> Readable {
         self.storage.readable(self.span())
     }
 
-    /// Returns the whole span for a fabric to write.
+    /// Lends the whole span to a fabric for writing.
     pub(crate) fn writable(&self) -> Writable {
         self.storage.writable(self.span())
     }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::datatype::{Datatype, Kind, Unit};
 
-    /// Bytes 1 and 3 of each element, and so many bytes from one to the next.
+    /// Creates a type of bytes 1 and 3, with this extent.
     fn gapped(extent: i64) -> Rc<Datatype> {
         let byte = Datatype::basic(Kind::Byte);
         let two = Datatype::indexed(vec![1, 1], vec![1, 3], Unit::Bytes, &byte).unwrap();

@@ -1,7 +1,7 @@
-//! Memory that messages are made of: a program's, seen through a datatype, and our own.
+//! Memory of messages: a program's, seen through a datatype, and the library's own.
 //!
-//! A program promises once, where it makes a [`Memory`], that its memory lasts. Everything that is done with a
-//! `Memory` afterwards is safe.
+//! A program promises once, when it creates a [`Memory`], that its memory stays valid. All uses of the `Memory` are
+//! safe.
 #![allow(unsafe_code)]
 
 mod borrow;

@@ -9,32 +9,32 @@ use super::view::Memory;
 
 /// A program's memory as one piece: itself, or a packed copy.
 ///
-/// Whoever gives it to a fabric keeps it until the request has ended.
+/// Code that lends it to a fabric keeps it until the request has ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     memory: Memory,
     copy: PackedCopy,
 }
 
-/// The packed copy of a memory that does not lie in one piece; nothing of one that does.
+/// The packed copy of a memory that does not lie in one piece; `None` if it does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackedCopy(Option<Storage>);
 
-/// Each function is for the memory that the copy was made of.
+/// The functions must be called with the memory of which the copy was made.
 impl PackedCopy {
-    /// Of memory whose data are wanted.
+    /// Creates the copy of memory that is read.
     #[inline(always)]
     pub(crate) fn filled(memory: &Memory) -> Self {
         PackedCopy(memory.in_one_piece().is_none().then(|| memory.packed().into()))
     }
 
-    /// Of memory that only gets data.
+    /// Creates the copy of memory that is only written.
     #[inline(always)]
     pub(crate) fn room(memory: &Memory) -> Self {
         PackedCopy(memory.in_one_piece().is_none().then(|| Storage::zeroed(memory.bytes())))
     }
 
-    /// Returns the data for a fabric to read.
+    /// Lends the data to a fabric for reading.
     #[inline(always)]
     pub(crate) fn readable(&self, memory: &Memory) -> Readable {
         match &self.0 {
@@ -43,7 +43,7 @@ impl PackedCopy {
         }
     }
 
-    /// Returns the room for a fabric to write.
+    /// Lends the room to a fabric for writing.
     #[inline(always)]
     pub(crate) fn writable(&self, memory: &Memory) -> Writable {
         match &self.0 {
@@ -52,7 +52,7 @@ impl PackedCopy {
         }
     }
 
-    /// Puts what the copy got into the program's memory, up to so many bytes.
+    /// Copies at most `bytes` bytes from the copy to the program's memory.
     #[inline(always)]
     pub(crate) fn deliver(&self, memory: &Memory, bytes: usize) {
         if let Some(copy) = &self.0 {
@@ -62,36 +62,36 @@ impl PackedCopy {
 }
 
 impl Piece {
-    /// Of memory whose data are wanted.
+    /// Creates the piece of memory that is read.
     #[inline]
     pub(crate) fn filled(memory: &Memory) -> Self {
         Piece { memory: memory.clone(), copy: PackedCopy::filled(memory) }
     }
 
-    /// Of memory that only gets data.
+    /// Creates the piece of memory that is only written.
     #[inline]
     pub(crate) fn room(memory: &Memory) -> Self {
         Piece { memory: memory.clone(), copy: PackedCopy::room(memory) }
     }
 
-    /// Returns how many bytes there are.
+    /// Returns the number of bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.memory.bytes()
     }
 
-    /// Returns the data for a fabric to read.
+    /// Lends the data to a fabric for reading.
     #[inline]
     pub(crate) fn readable(&self) -> Readable {
         self.copy.readable(&self.memory)
     }
 
-    /// Returns the room for a fabric to write.
+    /// Lends the room to a fabric for writing.
     #[inline]
     pub(crate) fn writable(&self) -> Writable {
         self.copy.writable(&self.memory)
     }
 
-    /// Some of the data for a fabric to read.
+    /// Lends a part of the data to a fabric for reading.
     pub(crate) fn readable_part(&self, bytes: Range<usize>) -> Readable {
         match &self.copy.0 {
             Some(copy) => copy.readable(bytes),
@@ -99,7 +99,7 @@ impl Piece {
         }
     }
 
-    /// Some of the room for a fabric to write.
+    /// Lends a part of the room to a fabric for writing.
     pub(crate) fn writable_part(&self, bytes: Range<usize>) -> Writable {
         match &self.copy.0 {
             Some(copy) => copy.writable(bytes),
@@ -107,12 +107,12 @@ impl Piece {
         }
     }
 
-    /// Puts what the copy got into the program's memory, up to so many bytes.
+    /// Copies at most `bytes` bytes from the copy to the program's memory.
     #[inline]
     pub(crate) fn deliver(&self, bytes: usize) {
         self.copy.deliver(&self.memory, bytes);
     }
-    /// Puts what the copy got of some elements into the program's memory.
+    /// Copies some elements from the copy to the program's memory.
     pub(crate) fn deliver_elements(&self, first: i64, count: i64) {
         if let Some(copy) = &self.copy.0 {
             let part = self.memory.part(first, count);

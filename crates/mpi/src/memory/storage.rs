@@ -1,4 +1,4 @@
-//! Bytes of our own, which messages are read from and written to while others hold them too.
+//! Memory of the library from which messages are sent and into which they are received, with several owners.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use contract::{Readable, Writable};
 
-/// Some bytes of our own. Clones are the same bytes, which last as long as any of them.
+/// Bytes of the library. Clones share the bytes, which last as long as any of them.
 ///
-/// Whoever gives a part to a fabric keeps a clone until the request has ended, and nobody looks at a part that
-/// a fabric writes before that.
+/// Code that lends a part to a fabric keeps a clone until the request has ended, and nobody accesses a part that a
+/// fabric writes before that.
 #[derive(Clone, Debug)]
 pub(crate) struct Storage(Rc<Bytes>);
 
@@ -37,42 +37,42 @@ impl From<Vec<u8>> for Storage {
 }
 
 impl Storage {
-    /// As many zeros.
+    /// Allocates `bytes` zeros.
     pub(crate) fn zeroed(bytes: usize) -> Self {
         vec![0; bytes].into()
     }
 
-    /// Returns how many bytes there are.
+    /// Returns the number of bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.0.bytes
     }
 
-    /// Returns where they are.
+    /// Returns their address.
     pub(super) fn start(&self) -> *mut u8 {
         self.0.start.as_ptr()
     }
 
-    /// Returns where a part begins, and how long it is.
+    /// Returns the address and the length of a part.
     fn part(&self, part: Range<usize>) -> (*mut u8, usize) {
         assert!(part.start <= part.end && part.end <= self.0.bytes, "{part:?} of {}", self.0.bytes);
         (self.start().wrapping_add(part.start), part.end - part.start)
     }
 
-    /// Returns a part for a fabric to read.
+    /// Lends a part to a fabric for reading.
     pub(crate) fn readable(&self, part: Range<usize>) -> Readable {
         let (start, bytes) = self.part(part);
         // SAFETY: the bytes are initialised, and whoever posts them keeps them, as this type's documentation asks.
         unsafe { Readable::new(start, bytes) }
     }
 
-    /// Returns a part for a fabric to write.
+    /// Lends a part to a fabric for writing.
     pub(crate) fn writable(&self, part: Range<usize>) -> Writable {
         let (start, bytes) = self.part(part);
         // SAFETY: as above.
         unsafe { Writable::new(start, bytes) }
     }
 
-    /// Shows a part, which no fabric writes any more.
+    /// Calls `read` with a part that no fabric writes any more.
     pub(crate) fn with<R>(&self, part: Range<usize>, read: impl FnOnce(&[u8]) -> R) -> R {
         let (start, bytes) = self.part(part);
         // SAFETY: the bytes are initialised, and nobody writes to them while `read` runs: there is one thread,

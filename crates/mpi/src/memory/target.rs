@@ -1,4 +1,4 @@
-//! Elements in memory of windows, and in bytes that an operation on a window brings or fetches.
+//! Elements in memory of windows, and in operands and results of their operations.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -10,7 +10,7 @@ use super::storage::Storage;
 use super::view::Memory;
 use crate::datatype::Datatype;
 
-/// Memory of a program that a window lets others read and write.
+/// Memory of a program that a window exposes to other processes.
 #[derive(Debug)]
 pub struct Exposed {
     start: *mut u8,
@@ -18,16 +18,16 @@ pub struct Exposed {
 }
 
 impl Exposed {
-    /// Returns the `bytes` bytes at `start`.
+    /// Exposes the `bytes` bytes at `start`.
     ///
     /// # Safety
-    /// They are initialised, and last until the window is freed that they are given to. Until then other processes
-    /// read and write them, and the program keeps its own accesses apart from theirs as MPI asks.
+    /// They are initialised, and stay valid until the window that uses them is freed. Until then other processes read
+    /// and write them, and the program separates its own accesses from theirs as MPI requires.
     pub unsafe fn new(start: *mut u8, bytes: u64) -> Self {
         Exposed { start, bytes }
     }
 
-    /// Memory that the window has made itself and keeps, or none of a dynamic window.
+    /// Exposes memory that the window has allocated and keeps, or none for a dynamic window.
     pub(crate) fn made(start: *mut u8, bytes: u64) -> Self {
         Exposed { start, bytes }
     }
@@ -40,13 +40,13 @@ impl Exposed {
         self.bytes
     }
 
-    /// It as part of a window.
+    /// Returns it as part of a window.
     pub(crate) fn part<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
         // SAFETY: the promise of `new`; what the window made it keeps until it is closed.
         unsafe { WindowPart::new(endpoint, self.start, self.bytes) }
     }
 
-    /// The same of memory that all ranks of the host share.
+    /// Returns memory that all ranks of the host share as part of a window.
     pub(crate) fn part_on_host<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
         // SAFETY: as above.
         unsafe { WindowPart::on_host(endpoint, self.start, self.bytes) }
@@ -54,20 +54,20 @@ impl Exposed {
 }
 
 impl Storage {
-    /// Returns where the bytes are, for a window that keeps them.
+    /// Returns the address of the bytes, for a window that keeps them.
     pub(crate) fn address(&self) -> *mut u8 {
         self.start()
     }
 }
 
-/// Gives memory back that the endpoint has allocated for a window, which is closed.
+/// Frees memory that the endpoint has allocated for a window, which must be closed.
 pub(crate) fn release<E: Endpoint>(endpoint: &mut E, start: NonNull<u8>, bytes: usize) {
     // SAFETY: windows keep as many bytes as they have got, and give them back once.
     unsafe { endpoint.release(start, bytes) };
 }
 
-/// Returns the bytes from the first to the last of `count` elements, from the address of the elements; none if they are
-/// more than addresses can count.
+/// Returns the bytes from the first to the last of `count` elements, from the address of the elements, or `None` on
+/// overflow.
 pub(crate) fn span(of: &Datatype, count: i64) -> Option<Range<i64>> {
     if count == 0 || of.size() == 0 {
         return Some(0..0);
@@ -78,7 +78,7 @@ pub(crate) fn span(of: &Datatype, count: i64) -> Option<Range<i64>> {
     Some(first..first.checked_add(length)?)
 }
 
-/// `count` elements at `offset` of a member's memory, where this process sees it and they lie in it.
+/// Returns `count` elements at `offset` of a member's memory, if this process can access it and they lie in it.
 #[inline]
 pub(crate) fn in_window(
     window: &Window,
@@ -94,7 +94,7 @@ pub(crate) fn in_window(
     Some(unsafe { Memory::unchecked(start, count, of.clone()) })
 }
 
-/// Shows bytes as as many elements, one extent after the other.
+/// Calls a function with bytes as elements, one extent after the other.
 ///
 /// # Panics
 /// If there are too few bytes, or an element has data outside of its extent.

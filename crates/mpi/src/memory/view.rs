@@ -7,10 +7,10 @@ use contract::{Readable, Writable};
 use crate::datatype::Datatype;
 use crate::error::{ErrorClass, Result, ensure};
 
-/// More cannot lie in memory, and its addresses cannot be counted.
+/// Maximum length of memory; larger addresses cannot be computed.
 const MOST_BYTES: i64 = i64::MAX / 2;
 
-/// Some memory of a program, seen through a datatype: `count` elements from an address on.
+/// Memory of a program, seen through a datatype: `count` elements from an address on.
 ///
 /// Clones and parts are views of the same memory.
 #[derive(Clone, Debug)]
@@ -21,18 +21,18 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// `count` elements of `of` at `start`. A type whose data do not begin at its address may go with an
-    /// address of null, as one of absolute addresses does.
+    /// Creates a view of `count` elements of `of` at `start`. A type whose data do not begin at its address, such as
+    /// one of absolute addresses, permits a null address.
     ///
     /// # Errors
     /// [`ErrorClass::Count`] for a count that is negative or too large, [`ErrorClass::Type`] for a type that was not
-    /// committed, and [`ErrorClass::Buffer`] for no address where there are data.
+    /// committed, and [`ErrorClass::Buffer`] for data without an address.
     ///
     /// # Safety
-    /// The bytes that the type's runs describe, for each element, are initialised and may be read; where it is
-    /// given to something that writes, they may be written. That holds as long as this view, its clones and its
-    /// parts are used, and until every request that one of them was given to has ended. Meanwhile nobody else
-    /// changes what is read, nor reads or changes what is written.
+    /// The bytes that the type's runs describe, for each element, are initialised and may be read; if the view is used
+    /// for writing, they may be written. That holds while this view, its clones and its parts are used, and until every
+    /// request that uses one of them has ended. Meanwhile nobody else changes what is read, nor reads or changes what
+    /// is written.
     #[inline(always)]
     pub unsafe fn new(start: *const u8, count: i64, of: Rc<Datatype>) -> Result<Memory> {
         ensure!(count >= 0, ErrorClass::Count, "a count of {count}");
@@ -45,28 +45,28 @@ impl Memory {
         Ok(Memory { start: start.cast_mut(), count, of })
     }
 
-    /// The same of arguments that were checked before.
+    /// As [`new`](Memory::new), with arguments that were checked before.
     ///
     /// # Safety
-    /// As of [`new`](Memory::new).
+    /// As for [`new`](Memory::new).
     #[inline]
     pub(crate) unsafe fn unchecked(start: *const u8, count: i64, of: Rc<Datatype>) -> Memory {
         Memory { start: start.cast_mut(), count, of }
     }
 
-    /// Returns the address that it was made with. The first byte of data need not lie there.
+    /// Returns the address with which it was created. The first byte of data need not lie there.
     #[inline]
     pub fn start(&self) -> *mut u8 {
         self.start
     }
 
-    /// Returns how many elements there are.
+    /// Returns the number of elements.
     #[inline]
     pub fn count(&self) -> i64 {
         self.count
     }
 
-    /// Returns what they are.
+    /// Returns their datatype.
     #[inline]
     pub fn of(&self) -> &Rc<Datatype> {
         &self.of
@@ -78,8 +78,8 @@ impl Memory {
         (self.count * self.of.size()) as usize
     }
 
-    /// Returns where the data lie, if they lie in one piece. Without data it is some place that is not null, as slices
-    /// need one.
+    /// Returns the address of the data, if they lie in one piece. Without data it is some non-null address, as slices
+    /// require.
     #[inline(always)]
     pub fn in_one_piece(&self) -> Option<*mut u8> {
         if self.bytes() == 0 {
@@ -94,7 +94,7 @@ impl Memory {
         }
     }
 
-    /// Returns the data for a fabric to read, if they lie in one piece.
+    /// Lends the data to a fabric for reading, if they lie in one piece.
     #[inline(always)]
     pub fn readable(&self) -> Option<Readable> {
         let start = self.in_one_piece()?;
@@ -102,7 +102,7 @@ impl Memory {
         Some(unsafe { Readable::new(start, self.bytes()) })
     }
 
-    /// The same for a fabric to write.
+    /// Lends the data to a fabric for writing, if they lie in one piece.
     #[inline(always)]
     pub fn writable(&self) -> Option<Writable> {
         let start = self.in_one_piece()?;
@@ -110,14 +110,14 @@ impl Memory {
         Some(unsafe { Writable::new(start, self.bytes()) })
     }
 
-    /// Returns whether it and another are the same elements at the same place. One address may mean two places: with
-    /// absolute types it is the datatypes that tell them apart.
+    /// Returns whether it and another are the same elements at the same place. One address may stand for two places:
+    /// with absolute types the datatypes distinguish them.
     pub fn is_same_as(&self, other: &Memory) -> bool {
         self.start == other.start && self.count == other.count && Rc::ptr_eq(&self.of, &other.of)
     }
 
-    /// Returns whether it and another have bytes in common, as far as can be told without looking at every element: for
-    /// data in one piece, and for the same buffer of the same type.
+    /// Returns whether it and another overlap, as far as that is known without checking every element: for data in one
+    /// piece, and for the same buffer of the same type.
     #[inline]
     pub fn overlaps(&self, other: &Memory) -> bool {
         let (bytes, others) = (self.bytes(), other.bytes());
@@ -140,7 +140,7 @@ impl Memory {
         Memory { start, count, of: self.of.clone() }
     }
 
-    /// Calls `with` for each piece of the data in its order, until that says no.
+    /// Calls `with` for each piece of the data in order, until it returns false.
     fn pieces(&self, mut with: impl FnMut(*mut u8, usize) -> bool) {
         if let Some(start) = self.in_one_piece() {
             with(start, self.bytes());
@@ -181,7 +181,7 @@ impl Memory {
         });
     }
 
-    /// Copies the data out.
+    /// Copies the data to `to`.
     ///
     /// # Panics
     /// If `to` is shorter than the data.
@@ -191,21 +191,21 @@ impl Memory {
         unsafe { self.pack(to.as_mut_ptr()) };
     }
 
-    /// Copies the data out, into a buffer of its own.
+    /// Returns a copy of the data.
     pub fn packed(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.bytes()];
         self.pack_into(&mut bytes);
         bytes
     }
 
-    /// Copies data in, as much as there is, or as there is room for.
+    /// Copies data from `from`, as much as there is, or as there is room for.
     pub fn unpack_from(&self, from: &[u8]) {
         let bytes = from.len().min(self.bytes());
         // SAFETY: `from` has these bytes.
         unsafe { self.unpack(from.as_ptr(), bytes) };
     }
 
-    /// Shows the data in one piece: itself, or a packed copy.
+    /// Calls `read` with the data in one piece: themselves, or a packed copy.
     pub(crate) fn with_data<R>(&self, read: impl FnOnce(&[u8]) -> R) -> R {
         match self.readable() {
             Some(data) => read(data.as_slice()),
@@ -213,7 +213,7 @@ impl Memory {
         }
     }
 
-    /// Has `write` fill the beginning of the data, and say how much of it.
+    /// Lets `write` fill the beginning of the data and return the filled length.
     pub(crate) fn fill(&self, write: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<usize> {
         if let Some(mut room) = self.writable() {
             return write(room.part_mut(0..self.bytes()));
@@ -224,7 +224,7 @@ impl Memory {
         Ok(written)
     }
 
-    /// Copies from memory of another shape but the same data, as far as both go.
+    /// Copies from memory of another layout but the same data, up to the shorter length.
     pub fn copy_from(&self, from: &Memory) {
         match (from.in_one_piece(), self.in_one_piece()) {
             // SAFETY: no more is read than there is.

@@ -1,4 +1,4 @@
-//! Reduction operations: how the elements of several ranks become one.
+//! Reduction operations, which combine the elements of several ranks.
 
 mod arithmetic;
 mod predefined;

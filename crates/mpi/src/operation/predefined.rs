@@ -9,21 +9,21 @@ pub enum Predefined {
     Sum,
     /// The product, likewise.
     Product,
-    /// The smaller; of a number and a not-a-number, the number.
+    /// The smaller one; of a number and a NaN, the number.
     Minimum,
     /// The larger, likewise.
     Maximum,
-    /// Both, bit by bit.
+    /// Bitwise and.
     BitAnd,
-    /// Either, bit by bit.
+    /// Bitwise or.
     BitOr,
-    /// Just one of the two, bit by bit.
+    /// Bitwise exclusive or.
     BitXor,
     /// Both are true, that is, not zero.
     And,
     /// Either is true.
     Or,
-    /// Just one of the two is true.
+    /// Exactly one is true.
     Xor,
     /// The pair with the smaller value; of equal values, that with the smaller index.
     MinimumAt,
@@ -47,7 +47,7 @@ impl Predefined {
         Replace, Nothing,
     ];
 
-    /// Returns whether the order of the two makes no difference.
+    /// Returns whether it is commutative.
     pub fn commutes(self) -> bool {
         !matches!(self, Replace | Nothing)
     }
@@ -68,8 +68,8 @@ impl Predefined {
         matches!(self, Sum | Product)
     }
 
-    /// Returns whether MPI defines it for such elements, and this library has it. `has_long_double` is whether this
-    /// machine can count in C's long double.
+    /// Returns whether MPI defines it for such elements, and this library supports it. `has_long_double` is whether
+    /// this machine has arithmetic on C's long double.
     #[inline]
     pub(crate) fn applies(self, of: &Datatype, has_long_double: bool) -> bool {
         if matches!(self, Replace | Nothing) {
@@ -80,7 +80,7 @@ impl Predefined {
         }
         let Some(kind) = of.only_kind() else { return of.size() == 0 };
         match kind.as_number() {
-            // MPI has no arithmetic on C's char, but every other library has, and programs count on it.
+            // MPI has no arithmetic on C's char, but every other library does, and programs rely on it.
             Kind::Signed(_) | Kind::Unsigned(_) => true,
             Kind::Float(4 | 8) => self.is_of_numbers(),
             Kind::LongDouble => has_long_double && self.is_of_numbers(),

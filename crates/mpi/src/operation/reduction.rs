@@ -9,7 +9,7 @@ use crate::datatype::{Datatype, Element};
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 
-/// How two elements become one.
+/// The operation that combines two elements.
 #[derive(Debug)]
 pub struct Operation(Kind);
 
@@ -26,12 +26,13 @@ impl From<Predefined> for Operation {
 }
 
 impl Operation {
-    /// Returns a program's operation, and whether the order of its two elements makes no difference.
+    /// Creates a program's operation.
     pub fn user(commutes: bool, function: impl UserOperation + 'static) -> Self {
         Operation(Kind::User(User { function: Box::new(function), commutes }))
     }
 
-    /// The same of a function on packed elements: its second argument becomes first op second, element by element.
+    /// Creates a program's operation from a function on packed elements: its second argument becomes first op second,
+    /// element by element.
     pub fn of_bytes(
         commutes: bool,
         function: impl Fn(&[u8], &mut [u8], &Rc<Datatype>) + 'static,
@@ -39,12 +40,13 @@ impl Operation {
         Operation(Kind::User(User::of_bytes(commutes, function)))
     }
 
-    /// The same of a function on numbers. It combines datatypes that are made of such numbers alone.
+    /// Creates a program's operation from a function on numbers. It supports datatypes that consist of such numbers
+    /// only.
     pub fn of_elements<T: Element>(commutes: bool, function: impl Fn(T, T) -> T + 'static) -> Self {
         Operation(Kind::User(User::of_elements(commutes, function)))
     }
 
-    /// Returns whether the order of the two elements makes no difference.
+    /// Returns whether it is commutative.
     pub fn commutes(&self) -> bool {
         match &self.0 {
             Kind::Predefined(operation) => operation.commutes(),
@@ -52,7 +54,7 @@ impl Operation {
         }
     }
 
-    /// Returns which of MPI's it is, if it is one.
+    /// Returns the predefined operation, if it is one.
     #[inline]
     pub fn predefined(&self) -> Option<Predefined> {
         match &self.0 {
@@ -62,7 +64,7 @@ impl Operation {
     }
 }
 
-/// An operation on a datatype, checked to fit.
+/// An operation on a datatype for which it is defined.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     operation: Rc<Operation>,
@@ -70,11 +72,11 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// `operation` on elements of type `of`.
+    /// Creates the reduction of `operation` on elements of type `of`.
     ///
     /// # Errors
-    /// [`ErrorClass::Type`] if the type was not committed, [`ErrorClass::Operation`] if the operation is not
-    /// defined for it.
+    /// [`ErrorClass::Type`] if the type was not committed, [`ErrorClass::Operation`] if the operation is not defined
+    /// for it.
     #[inline]
     pub fn new(operation: Rc<Operation>, of: Rc<Datatype>) -> Result<Self> {
         ensure!(of.is_committed(), ErrorClass::Type, "the datatype was not committed");
@@ -98,12 +100,12 @@ impl Reduction {
         &self.of
     }
 
-    /// Returns whether the order of the two elements makes no difference.
+    /// Returns whether it is commutative.
     pub fn commutes(&self) -> bool {
         self.operation.commutes()
     }
 
-    /// `inout` = `input` op `inout`, element by element.
+    /// Computes `inout` = `input` op `inout`, element by element.
     ///
     /// # Panics
     /// If the two are not as many elements of this datatype.

@@ -10,7 +10,7 @@ use crate::memory::Memory;
 ///
 /// It must be associative: elements are combined in the order of the ranks, but in groups of any size.
 pub trait UserOperation {
-    /// `inout` = `input` op `inout`, element by element. Both have as many elements of one datatype.
+    /// Computes `inout` = `input` op `inout`, element by element. Both have as many elements of one datatype.
     fn apply(&self, input: &Memory, inout: &Memory);
 }
 

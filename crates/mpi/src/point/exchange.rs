@@ -8,21 +8,21 @@ use crate::error::Result;
 use crate::memory::Storage;
 use crate::request::{Action, Request};
 
-/// A send and a receive at once.
+/// A simultaneous send and receive.
 pub struct ExchangeCall<E: Endpoint> {
     send: SendCall<E>,
     receive: ReceiveCall<E>,
-    /// What is sent, where what is received takes its place.
+    /// The sent data, if the received message replaces them.
     data: Option<Storage>,
 }
 
 impl<E: Endpoint + 'static> ExchangeCall<E> {
-    /// Both, each with memory of its own.
+    /// Creates a call with separate memory for both.
     pub fn new(send: SendCall<E>, receive: ReceiveCall<E>) -> Self {
         ExchangeCall { send, receive, data: None }
     }
 
-    /// Both with the same memory, of which a copy is made now.
+    /// Creates a call with the same memory for both, which is copied now.
     pub fn replacing(send: SendCall<E>, receive: ReceiveCall<E>) -> Self {
         let data = Some(send.memory().packed().into());
         ExchangeCall { send, receive, data }
@@ -37,12 +37,12 @@ impl<E: Endpoint + 'static> ExchangeCall<E> {
     /// Starts both.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn start(self) -> Result<Request<E>> {
         Ok(Request::new(self.send.context().engine(), self.action()?))
     }
 
-    /// Returns a request that starts both, any number of times.
+    /// Returns a persistent request for both.
     pub fn persistent(self) -> Request<E> {
         let engine = self.send.context().engine().clone();
         Request::persistent(&engine, move || self.action())

@@ -1,8 +1,9 @@
-//! Messages in partitions: the sender gives each partition away when it is ready, the receiver sees each when it has arrived.
+//! Partitioned messages: the sender gives each partition away when it is ready, and the receiver sees each when it has
+//! arrived.
 //!
-//! A sender tells of itself once, with what it has and a number of its own. The receives of a tag are for the setups of
-//! that tag in the order of both. Each partition of the sender then travels as a message of its own, in the context of that
-//! number and with the partition as its tag, so that the partitions of one round do not meet those of another pair.
+//! A sender sends one setup, with its properties and a context number of its own. The receives of a tag match the
+//! setups of that tag, both in order. Each partition of the sender then travels as a message of its own, in the context
+//! of that number and with the partition as its tag. So the partitions of one round never match those of another pair.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,7 +16,7 @@ use crate::memory::{Memory, Piece, Storage};
 use crate::request::{Action, Request, Staged};
 use crate::status::{Peer, Status};
 
-/// Either side of a message in partitions.
+/// Either side of a partitioned message.
 pub enum Partitioned<E: Endpoint> {
     /// The sender's.
     Send(Rc<PartitionedSend<E>>),
@@ -26,30 +27,30 @@ pub enum Partitioned<E: Endpoint> {
 /// The sender's side.
 pub struct PartitionedSend<E: Endpoint> {
     context: Rc<Context<E>>,
-    /// A rank of the run; none for the null process.
+    /// Receiver as a rank of the run; `None` for the null process.
     to: Option<usize>,
-    /// That of the context in which the partitions travel.
+    /// Number of the context in which the partitions travel.
     number: u32,
     memory: Memory,
     partitions: usize,
     setup: RefCell<Option<(Started, Storage)>>,
-    /// What has become of each partition in the round under way; no round without any.
+    /// State of each partition in the current round; empty without a round.
     round: RefCell<Vec<Given>>,
     is_active: Cell<bool>,
 }
 
-/// What has become of a partition.
+/// The state of a partition.
 enum Given {
     NotReady,
     UnderWay(Started, #[expect(dead_code)] Piece),
-    /// The message is to nobody.
+    /// The message goes to the null process.
     Gone,
 }
 
 /// The receiver's side.
 pub struct PartitionedReceive<E: Endpoint> {
     context: Rc<Context<E>>,
-    /// A rank of the run, and as the program knows it; none for the null process.
+    /// Sender as a rank of the run and as the program's rank; `None` for the null process.
     from: Option<(usize, u32)>,
     tag: u32,
     memory: Memory,
@@ -63,7 +64,7 @@ pub struct PartitionedReceive<E: Endpoint> {
 /// A round of a receive.
 struct Round {
     piece: Piece,
-    /// The messages of the sender's partitions, once it is known.
+    /// The messages of the sender's partitions, once the sender is known.
     started: Vec<Started>,
 }
 
@@ -75,10 +76,10 @@ fn check(memory: &Memory, partitions: usize) -> Result {
 }
 
 impl<E: Endpoint + 'static> Partitioned<E> {
-    /// Returns a send of `memory`, which is as many partitions of equal counts, and its request.
+    /// Creates a send of `memory`, which is divided into partitions of equal counts, and its request.
     ///
     /// # Errors
-    /// [`ErrorClass::Rank`], [`ErrorClass::Argument`] without partitions, and those that end the run.
+    /// [`ErrorClass::Rank`], [`ErrorClass::Argument`] without partitions, and errors that end the run.
     pub fn send(
         context: Rc<Context<E>>,
         memory: Memory,
@@ -110,10 +111,10 @@ impl<E: Endpoint + 'static> Partitioned<E> {
         Ok((Partitioned::Send(one), request))
     }
 
-    /// Returns a receive into `memory`, which is as many partitions of equal counts, and its request.
+    /// Creates a receive into `memory`, which is divided into partitions of equal counts, and its request.
     ///
     /// # Errors
-    /// As of [`send`](Partitioned::send).
+    /// As for [`send`](Partitioned::send).
     pub fn receive(
         context: Rc<Context<E>>,
         memory: Memory,
@@ -143,11 +144,11 @@ impl<E: Endpoint + 'static> Partitioned<E> {
         Ok((Partitioned::Receive(one), request))
     }
 
-    /// Gives a partition away: the program does not change it until the request has ended.
+    /// Gives a partition away: the program must not change it until the request has ended.
     ///
     /// # Errors
-    /// [`ErrorClass::Request`] for a receive and a request that is not started, [`ErrorClass::Argument`] for a partition that
-    /// is not there or was given before, and those that end the run.
+    /// [`ErrorClass::Request`] for a receive and a request that is not started, [`ErrorClass::Argument`] for a
+    /// partition that does not exist or was given away before, and errors that end the run.
     pub fn ready(&self, partition: i64) -> Result {
         match self {
             Partitioned::Send(one) => one.ready(partition),
@@ -155,11 +156,11 @@ impl<E: Endpoint + 'static> Partitioned<E> {
         }
     }
 
-    /// Returns whether a partition has arrived, after one look. All have where the request is not started.
+    /// Polls once, and returns whether a partition has arrived. If the request is not started, all have.
     ///
     /// # Errors
-    /// [`ErrorClass::Request`] for a send, [`ErrorClass::Argument`] for a partition that is not there, and those that end the
-    /// run.
+    /// [`ErrorClass::Request`] for a send, [`ErrorClass::Argument`] for a partition that does not exist, and errors
+    /// that end the run.
     pub fn has_arrived(&self, partition: i64) -> Result<bool> {
         match self {
             Partitioned::Receive(one) => one.has_arrived(partition),
@@ -168,7 +169,7 @@ impl<E: Endpoint + 'static> Partitioned<E> {
     }
 }
 
-/// Returns a partition, if it is one.
+/// Checks a partition.
 fn known(partition: i64, partitions: usize) -> Result<usize> {
     let known = usize::try_from(partition).ok().filter(|&one| one < partitions);
     let wrong =
@@ -244,7 +245,7 @@ impl<E: Endpoint> Staged<E> for PartitionedSend<E> {
 }
 
 impl<E: Endpoint> Drop for PartitionedSend<E> {
-    /// A setup that nobody has taken needs its memory for ever.
+    /// A setup that nobody has received needs its memory for ever.
     fn drop(&mut self) {
         std::mem::forget(self.setup.take());
     }
@@ -274,7 +275,7 @@ impl<E: Endpoint + 'static> PartitionedReceive<E> {
         let each = self.memory.bytes() / self.partitions;
         let (first, end) = (index * each, (index + 1) * each);
         let theirs = sender.bytes / sender.partitions;
-        // Those of the sender's partitions that have bytes of this one; of no bytes at all, the one beside it.
+        // The sender's partitions that overlap this one; for an empty one, the adjacent partition.
         let of = match theirs {
             0 => index.min(sender.partitions - 1)..index.min(sender.partitions - 1) + 1,
             _ => first / theirs..end.div_ceil(theirs),
@@ -287,7 +288,7 @@ impl<E: Endpoint + 'static> PartitionedReceive<E> {
         Ok(arrived)
     }
 
-    /// Begins to receive the partitions of a sender that is known.
+    /// Starts to receive the partitions of a known sender.
     fn post(&self, endpoint: &mut E, sender: &Setup, round: &mut Round) -> Result {
         let (found, expected) = (sender.bytes, self.memory.bytes());
         let what = "bytes in partitions where the receive has room for";

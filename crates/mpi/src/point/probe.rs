@@ -1,4 +1,4 @@
-//! Looking for messages, and receiving those that were found.
+//! Probes for messages, and receives of matched messages.
 
 use std::rc::Rc;
 
@@ -10,8 +10,8 @@ use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::status::{Peer, Status};
 
-/// Returns the context of messages that were claimed, which no communicator has: the last of its kind, within a run or
-/// between runs.
+/// Returns the context of claimed messages, which no communicator has: the last of its kind, within a run or between
+/// runs.
 fn claimed(context: u32) -> u32 {
     context | (2 * BETWEEN_RUNS - 1)
 }
@@ -19,16 +19,16 @@ fn claimed(context: u32) -> u32 {
 /// Whether a probe waits for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeManner {
-    /// It does.
+    /// It waits.
     Wait,
-    /// It looks once.
+    /// It polls once.
     Once,
 }
 
-/// A message that was found, and that only this leads to.
+/// A matched message, which only this value can receive.
 pub struct Claimed<E: Endpoint> {
     context: Rc<Context<E>>,
-    /// None of the null process, whose message is always there.
+    /// `None` for the null process, whose message is always there.
     message: Option<(Selector, Envelope)>,
 }
 
@@ -38,7 +38,7 @@ impl<E: Endpoint> Claimed<E> {
         Claimed { context: context.clone(), message: None }
     }
 
-    /// Returns the receive of the message into `memory`. It can be made once.
+    /// Returns the receive of the message into `memory`. Callable once.
     pub fn receive(&self, memory: Memory) -> ReceiveCall<E> {
         ReceiveCall::of_claimed(self.context.clone(), memory, self.message)
     }
@@ -49,7 +49,7 @@ fn status_of<E: Endpoint>(context: &Context<E>, envelope: &Envelope) -> Status {
     Status::new(source as u32, envelope.tag, envelope.bytes as u64)
 }
 
-/// Looks once, or until there is something.
+/// Polls once, or until there is a message.
 fn find<E: Endpoint>(
     engine: &Engine<E>,
     manner: ProbeManner,
@@ -65,7 +65,7 @@ fn find<E: Endpoint>(
     let mut found = Ok(None);
     let mut lost = false;
     engine.wait_until(&mut |endpoint| {
-        // Asked before the look: what a rank sent before it left is then found.
+        // Checked before the poll, which then finds what a rank sent before it left.
         lost = endpoint.none_will_send(selector);
         found = ask(endpoint);
         lost || !matches!(found, Ok(None))
@@ -79,10 +79,10 @@ fn find<E: Endpoint>(
     Ok(found)
 }
 
-/// Looks for a message; none if there is none yet.
+/// Probes for a message. Returns `None` if there is none yet.
 ///
 /// # Errors
-/// [`ErrorClass::Rank`], [`ErrorClass::Other`] if all who could send it have left, and those that end the run.
+/// [`ErrorClass::Rank`], [`ErrorClass::Other`] if all possible senders have left, and errors that end the run.
 pub fn probe<E: Endpoint>(
     context: &Rc<Context<E>>,
     source: Peer,
@@ -97,10 +97,10 @@ pub fn probe<E: Endpoint>(
     Ok(found.map(|envelope| status_of(context, &envelope)))
 }
 
-/// Looks for a message and hides it from everybody else; none if there is none yet.
+/// Probes for a message and hides it from all other receives and probes. Returns `None` if there is none yet.
 ///
 /// # Errors
-/// As of [`probe`].
+/// As for [`probe`].
 pub fn claim<E: Endpoint>(
     context: &Rc<Context<E>>,
     source: Peer,

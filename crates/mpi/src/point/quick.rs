@@ -1,7 +1,7 @@
-//! The shortest way for sends and receives of plain data, blocking or started: no object is made, cloned or counted.
+//! The fastest path for sends and receives of plain data, blocking or started: no object is created, cloned or counted.
 //!
-//! Whatever is out of the ordinary, wrong arguments too, is left to the general way: then these return nothing, and have done
-//! nothing. All of it is forced into the functions that call it; why, the engine of `fabric-shm` says.
+//! Everything unusual, including wrong arguments, is left to the general path: then these functions return `None` and
+//! have no effect. All of them are forced into their callers; the engine of `fabric-shm` gives the reason.
 
 use contract::{Completion, Endpoint, Envelope, Readable, Selector, Writable};
 
@@ -10,14 +10,14 @@ use crate::error::Result;
 use crate::request::LightRequest;
 
 impl<E: Endpoint> Engine<E> {
-    /// Returns where a message to another member goes: the rank of the run, which is not this one.
+    /// Returns the destination of a message to another member: the rank of the run, which is not this one.
     #[inline(always)]
     fn other_member(&self, context: &Context<E>, to: usize) -> Option<usize> {
         let to = *context.peers().members().get(to)?;
         (to != self.rank()).then_some(to)
     }
 
-    /// A standard send of plain data to another member.
+    /// Sends plain data to another member in standard mode.
     #[inline(always)]
     pub fn send_plainly(
         &self,

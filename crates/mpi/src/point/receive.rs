@@ -11,7 +11,7 @@ use crate::request::{Action, Request, Role, Transfer};
 use crate::status::{Peer, Status};
 
 impl<E: Endpoint> Context<E> {
-    /// Returns which messages a receive or probe accepts; none for the null process.
+    /// Returns the messages that a receive or probe accepts, or `None` for the null process.
     pub(super) fn selector(&self, source: Peer, tag: Option<u32>) -> Result<Option<Selector>> {
         let source = match source {
             Peer::Rank(rank) => Some(self.member(rank as usize)? as u32),
@@ -21,7 +21,7 @@ impl<E: Endpoint> Context<E> {
         Ok(Some(Selector { context: self.of_programs(), source, tag }))
     }
 
-    /// Returns the one rank of the run on the other side, and as programs know it; none for the null process.
+    /// Returns the rank of the run on the other side, and the program's rank, or `None` for the null process.
     pub(super) fn partner(&self, peer: Peer) -> Result<Option<(usize, u32)>> {
         match peer {
             Peer::Rank(rank) => Ok(Some((self.member(rank as usize)?, rank))),
@@ -31,18 +31,18 @@ impl<E: Endpoint> Context<E> {
     }
 }
 
-/// A receive whose arguments are checked.
+/// A receive with checked arguments.
 pub struct ReceiveCall<E: Endpoint> {
     context: Rc<Context<E>>,
     memory: Memory,
-    /// None for the null process.
+    /// `None` for the null process.
     selector: Option<Selector>,
-    /// What a matched message was before it was claimed.
+    /// Envelope of a matched message before it was claimed.
     claimed: Option<Envelope>,
 }
 
 impl<E: Endpoint> ReceiveCall<E> {
-    /// Returns a receive into `memory` of a message of any tag, or of one.
+    /// Creates a receive into `memory` of a message with any tag, or one.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`](crate::ErrorClass::Rank).
@@ -57,7 +57,7 @@ impl<E: Endpoint> ReceiveCall<E> {
         Ok(ReceiveCall { context, memory, selector, claimed: None })
     }
 
-    /// Returns the receive of a message that was claimed.
+    /// Creates the receive of a claimed message.
     pub(super) fn of_claimed(
         context: Rc<Context<E>>,
         memory: Memory,
@@ -77,7 +77,7 @@ impl<E: Endpoint> ReceiveCall<E> {
         Ok(Action::Transfer(Transfer { started, context: self.context.clone(), role }))
     }
 
-    /// The shortest way for a blocking receive, where it can be taken.
+    /// Tries the fastest path of a blocking receive.
     #[inline]
     fn receive_now(&self) -> Result<Option<(Status, Result)>> {
         let (Some(selector), None) = (self.selector, self.claimed) else { return Ok(None) };
@@ -93,10 +93,10 @@ impl<E: Endpoint> ReceiveCall<E> {
 }
 
 impl<E: Endpoint + 'static> ReceiveCall<E> {
-    /// Carries it out. Gives the message's status, and whether it did fit.
+    /// Runs it to completion. Returns the message's status, and whether the message fitted.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn run(self) -> Result<(Status, Result)> {
         if let Some(ended) = self.receive_now()? {
             return Ok(ended);
@@ -109,12 +109,12 @@ impl<E: Endpoint + 'static> ReceiveCall<E> {
     /// Starts it.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn start(self) -> Result<Request<E>> {
         Ok(Request::new(self.context.engine(), self.action()?))
     }
 
-    /// Returns a request that starts it, any number of times.
+    /// Returns a persistent request.
     pub fn persistent(self) -> Request<E> {
         let engine = self.context.engine().clone();
         Request::persistent(&engine, move || self.action())

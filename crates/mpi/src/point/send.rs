@@ -10,31 +10,31 @@ use crate::memory::{Memory, Piece, Storage};
 use crate::request::{Action, Request, Role, SentData, Transfer};
 use crate::status::{Peer, Status};
 
-/// What the end of a send says.
+/// The meaning of the end of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The memory may be changed.
     Standard,
     /// The receive has begun.
     Synchronous,
-    /// Nothing: the data was copied.
+    /// The data were copied.
     Buffered,
-    /// As standard; the program promises that the receive is posted, which changes nothing here.
+    /// As standard. The program promises that the receive is posted, which has no effect here.
     Ready,
 }
 
-/// A send whose arguments are checked.
+/// A send with checked arguments.
 pub struct SendCall<E: Endpoint> {
     context: Rc<Context<E>>,
     memory: Memory,
-    /// A rank of the run; none for the null process.
+    /// Receiver as a rank of the run; `None` for the null process.
     to: Option<usize>,
     tag: u32,
     mode: Mode,
 }
 
 impl<E: Endpoint> SendCall<E> {
-    /// Returns a send of `memory` to a member of a context, or to nobody.
+    /// Creates a send of `memory` to a member of a context, or to the null process.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`].
@@ -66,7 +66,7 @@ impl<E: Endpoint> SendCall<E> {
         self.action_of(None)
     }
 
-    /// Starts it; `data` are sent in the place of the memory's.
+    /// Starts it. If given, `data` are sent instead of the memory's.
     pub(super) fn action_of(&self, data: Option<&Storage>) -> Result<Action<E>> {
         let Some(to) = self.to else { return Ok(Action::Done(Status::empty(), Ok(()))) };
         let mut endpoint = self.context.engine().endpoint()?;
@@ -92,7 +92,7 @@ impl<E: Endpoint> SendCall<E> {
         Ok(Action::Transfer(Transfer { started, context, role: Role::Send(data) }))
     }
 
-    /// The shortest way for a blocking send; false if that cannot be taken.
+    /// Tries the fastest path of a blocking send. Returns false if that is not possible.
     #[inline]
     fn send_now(&self) -> Result<bool> {
         let engine = self.context.engine();
@@ -110,10 +110,10 @@ impl<E: Endpoint> SendCall<E> {
 }
 
 impl<E: Endpoint + 'static> SendCall<E> {
-    /// Carries it out.
+    /// Runs it to completion.
     ///
     /// # Errors
-    /// [`ErrorClass::Buffer`] if a buffered send does not fit the buffer, and those that end the run.
+    /// [`ErrorClass::Buffer`] if a buffered send does not fit the buffer, and errors that end the run.
     pub fn run(self) -> Result {
         if self.send_now()? {
             return Ok(());
@@ -124,12 +124,12 @@ impl<E: Endpoint + 'static> SendCall<E> {
     /// Starts it.
     ///
     /// # Errors
-    /// As of [`run`](SendCall::run).
+    /// As for [`run`](SendCall::run).
     pub fn start(self) -> Result<Request<E>> {
         Ok(Request::new(self.context.engine(), self.action()?))
     }
 
-    /// Returns a request that starts it, any number of times.
+    /// Returns a persistent request.
     pub fn persistent(self) -> Request<E> {
         let engine = self.context.engine().clone();
         Request::persistent(&engine, move || self.action())

@@ -11,7 +11,7 @@ impl<E: Endpoint + 'static> Request<E> {
     /// Starts a persistent request.
     ///
     /// # Errors
-    /// [`ErrorClass::Request`] if it is not one, or is active; and those of the operation.
+    /// [`ErrorClass::Request`] if it is not persistent, or is active; and errors of the operation.
     pub fn start(&self) -> Result {
         let start = self.start.as_ref();
         let start =
@@ -22,10 +22,10 @@ impl<E: Endpoint + 'static> Request<E> {
         Ok(())
     }
 
-    /// Gives the request up. What is under way goes on to its end, and its memory is needed until then.
+    /// Frees the request. An operation in progress continues to its end, and its memory is needed until then.
     ///
     /// # Errors
-    /// Those of a generalized request's program, and of [`Engine::endpoint`](crate::Engine::endpoint).
+    /// Errors of a generalized request's program, and of [`Engine::endpoint`](crate::Engine::endpoint).
     pub fn free(&self) -> Result {
         match self.action.take() {
             Some(Action::Generalized(one)) if one.is_complete() => one.release(),
@@ -34,10 +34,10 @@ impl<E: Endpoint + 'static> Request<E> {
         }
     }
 
-    /// Ends a receive that has found no message, and asks a generalized request's program. What else is under way goes on.
+    /// Cancels a receive without a message, or calls a generalized request's program. Other operations continue.
     ///
     /// # Errors
-    /// [`ErrorClass::Request`] if it is not active or a collective, and those of the program.
+    /// [`ErrorClass::Request`] if it is not active or a collective, and errors of the program.
     pub fn cancel(&self) -> Result {
         let mut action = self.action.borrow_mut();
         match &*action {
@@ -68,7 +68,7 @@ impl<E: Endpoint + 'static> Request<E> {
         }
     }
 
-    /// Returns whether it was cancelled before a message came.
+    /// Returns whether it was cancelled before a message arrived.
     pub fn is_cancelled(&self) -> bool {
         match &*self.action.borrow() {
             Some(Action::Lightweight(light)) => *light == super::LightRequest::Cancelled,
@@ -78,7 +78,7 @@ impl<E: Endpoint + 'static> Request<E> {
     }
 }
 
-/// A request that was freed under way.
+/// A request that was freed in progress.
 struct Freed<E: Endpoint>(Request<E>);
 
 impl<E: Endpoint> Orphan<E> for Freed<E> {

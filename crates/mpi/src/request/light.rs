@@ -6,24 +6,24 @@ use crate::engine::too_long;
 use crate::error::Result;
 use crate::status::Status;
 
-/// A message of plain data under way: what must be known of it until it has ended.
+/// The data of a plain message in progress that are needed until it has ended.
 ///
-/// It is a value, and a copy stands for the same message: whoever has ended it forgets all of them. The memory of a
+/// It is a value, and a copy stands for the same message: when one copy has ended, all must be dropped. The memory of a
 /// message was promised when it was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LightRequest {
-    /// A send whose data were gone when it began.
+    /// A send whose data were sent when it began.
     Sent,
-    /// A send under way.
+    /// A send in progress.
     Send(Started),
     /// A receive into memory in one piece, in a context whose ranks are those of the run.
     Receive(Started),
-    /// A receive that was ended before a message came.
+    /// A receive that was cancelled before a message arrived.
     Cancelled,
 }
 
 impl LightRequest {
-    /// Returns what the fabric calls it.
+    /// Returns the fabric's request.
     #[inline(always)]
     pub fn started(self) -> Option<Started> {
         match self {
@@ -32,19 +32,19 @@ impl LightRequest {
         }
     }
 
-    /// Returns whether it has ended, as far as is known.
+    /// Returns whether it is known to have ended.
     #[inline(always)]
     pub fn has_ended<E: Endpoint>(self, endpoint: &E) -> bool {
         self.started().is_none_or(|started| endpoint.is_done(started))
     }
 
-    /// This message, if the rank that it needs has left.
+    /// Returns this message if the rank that it needs has left.
     pub fn hopeless<E: Endpoint>(self, endpoint: &E) -> Option<Started> {
         self.started().filter(|&started| endpoint.is_hopeless(started))
     }
 
-    /// Ends a receive whose message has come and fits; gives sender, tag and bytes. None if it is another kind of request,
-    /// or the message does not fit: then nothing has happened.
+    /// Ends a receive whose message has arrived and fits, and returns sender, tag and length. Otherwise returns `None`
+    /// and has no effect.
     #[inline(always)]
     pub fn end_plainly<E: Endpoint>(self, endpoint: &mut E) -> Option<(u32, u32, usize)> {
         let LightRequest::Receive(started) = self else { return None };
@@ -55,7 +55,7 @@ impl LightRequest {
         Some((message.source, message.tag, message.bytes))
     }
 
-    /// Returns what its end says, once it has come.
+    /// Returns its status and outcome, after its end.
     #[inline]
     pub fn status<E: Endpoint>(self, endpoint: &mut E) -> (Status, Result) {
         let started = match self {
@@ -78,7 +78,7 @@ impl LightRequest {
         (status, outcome)
     }
 
-    /// Forgets what has ended.
+    /// Frees it after its end.
     #[inline]
     pub fn end<E: Endpoint>(self, endpoint: &mut E) {
         if let Some(started) = self.started() {
@@ -86,7 +86,7 @@ impl LightRequest {
         }
     }
 
-    /// Ends a receive that has no message yet.
+    /// Cancels a receive that has no message yet.
     pub fn cancel<E: Endpoint>(self, endpoint: &mut E) -> Option<LightRequest> {
         let LightRequest::Receive(started) = self else { return None };
         endpoint.cancel_receive(started).then_some(LightRequest::Cancelled)

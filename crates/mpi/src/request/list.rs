@@ -1,4 +1,4 @@
-//! Several requests at once. Each function only waits or looks; the ends are taken one by one.
+//! Several requests at once. Each function only waits or polls; the requests are ended one by one.
 
 use std::rc::Rc;
 
@@ -56,17 +56,17 @@ fn is_any_active<E: Endpoint, P: RequestPlace<E>>(places: &[P]) -> bool {
 /// Waits until all have ended.
 ///
 /// # Errors
-/// Those that end the run.
+/// Errors that end the run.
 pub fn wait_for_all<E: Endpoint, P: RequestPlace<E>>(engine: &Engine<E>, places: &[P]) -> Result {
     engine.wait_for(&mut |endpoint| all_have_ended(places, endpoint), &|endpoint| {
         present(places).find_map(|request| request.hopeless(endpoint))
     })
 }
 
-/// Waits until some active ones have ended, and says which; none if none is active.
+/// Waits until some active requests have ended, and returns which, or an empty list if none is active.
 ///
 /// # Errors
-/// Those that end the run.
+/// Errors that end the run.
 pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
     engine: &Engine<E>,
     places: &[P],
@@ -77,7 +77,7 @@ pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
     let mut found = Vec::new();
     let hopeless = |endpoint: &E| -> Option<Started> {
         let active = present(places).filter(|request| request.is_active());
-        // Each is asked, for the endpoint may want to know of all.
+        // Each is called, because the endpoint may record all of them.
         let asked: Vec<Option<Started>> = active.map(|one| one.hopeless(endpoint)).collect();
         asked.into_iter().collect::<Option<Vec<_>>>()?.first().copied()
     };
@@ -89,10 +89,10 @@ pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
     Ok(Some(found))
 }
 
-/// Returns whether all have ended, after one look at what has arrived.
+/// Polls once, and returns whether all have ended.
 ///
 /// # Errors
-/// Those that end the run.
+/// Errors that end the run.
 pub fn have_all_ended<E: Endpoint, P: RequestPlace<E>>(
     engine: &Engine<E>,
     places: &[P],
@@ -103,10 +103,10 @@ pub fn have_all_ended<E: Endpoint, P: RequestPlace<E>>(
     Ok(have_ended)
 }
 
-/// Returns the active ones that have ended, after one look at what has arrived; none if none is active.
+/// Polls once, and returns the active requests that have ended, or `None` if none is active.
 ///
 /// # Errors
-/// Those that end the run.
+/// Errors that end the run.
 pub fn which_have_ended<E: Endpoint, P: RequestPlace<E>>(
     engine: &Engine<E>,
     places: &[P],

@@ -1,4 +1,4 @@
-//! Requests: what is under way, its end, and how it is started again.
+//! Requests: operations in progress, their end, and their restart.
 
 mod life;
 mod light;
@@ -18,9 +18,9 @@ use crate::engine::{Activity, Engine, SendBuffer};
 use crate::error::Result;
 use crate::status::Status;
 
-/// What a request stands for while it is under way.
+/// The operation of an active request.
 pub(crate) enum Action<E: Endpoint> {
-    /// It has ended: its status, and whether it ended well.
+    /// It has ended, with this status and outcome.
     Done(Status, Result),
     Lightweight(LightRequest),
     Transfer(Transfer<E>),
@@ -29,19 +29,19 @@ pub(crate) enum Action<E: Endpoint> {
     Collective(Rc<dyn Activity<E>>),
     Staged(Rc<dyn Staged<E>>),
     Generalized(Rc<dyn Generalized>),
-    /// Ends when these buffered sends have.
+    /// Ends when these buffered sends have ended.
     Flush(Rc<SendBuffer>),
 }
 
-/// A message that goes in several parts, as the program goes on.
+/// A message in several parts, which advances with the program.
 pub(crate) trait Staged<E: Endpoint> {
-    /// Returns whether all have ended, as far as is known.
+    /// Returns whether all parts are known to have ended.
     fn has_ended(&self, endpoint: &E) -> bool;
 
-    /// Returns a part that can never come to its end, because the rank that it needs has left.
+    /// Returns a part that can never complete because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Started>;
 
-    /// Takes note of the end.
+    /// Records the end.
     fn finish(&self, endpoint: &mut E) -> (Status, Result);
 }
 
@@ -50,32 +50,32 @@ pub trait Generalized {
     /// Returns whether the program has completed it.
     fn is_complete(&self) -> bool;
 
-    /// Its status, once it is complete.
+    /// Returns its status, after its completion.
     fn status(&self) -> (Status, Result);
 
-    /// Called when the request is forgotten.
+    /// Called when the request is freed.
     ///
     /// # Errors
-    /// Whatever the program wants to say.
+    /// Any error that the program chooses.
     fn release(&self) -> Result;
 
-    /// Called when somebody wants it cancelled.
+    /// Called when cancellation is requested.
     ///
     /// # Errors
-    /// Whatever the program wants to say.
+    /// Any error that the program chooses.
     fn cancel(&self) -> Result;
 }
 
-/// Starts a persistent request once more.
+/// Starts a persistent request again.
 type Start<E> = Box<dyn Fn() -> Result<Action<E>>>;
 
-/// Something under way, or that can be started any number of times.
+/// An operation in progress, or one that can be started repeatedly.
 ///
-/// The memory that it needs was promised where its [`Memory`](crate::Memory) was made. Dropping a request that is under way
-/// breaks that promise unless the memory lasts: [`free`](Request::free) it.
+/// The creator of its [`Memory`](crate::Memory) has promised that memory. Dropping an active request breaks the promise
+/// unless the memory lasts: [`free`](Request::free) it instead.
 pub struct Request<E: Endpoint> {
     engine: Rc<Engine<E>>,
-    /// None while a persistent request is not started.
+    /// `None` while a persistent request is not started.
     action: RefCell<Option<Action<E>>>,
     start: Option<Start<E>>,
 }
@@ -85,7 +85,7 @@ impl<E: Endpoint> Request<E> {
         Request { engine: engine.clone(), action: RefCell::new(Some(action)), start: None }
     }
 
-    /// One that `start` starts.
+    /// Creates a persistent request, which `start` starts.
     pub(crate) fn persistent(
         engine: &Rc<Engine<E>>,
         start: impl Fn() -> Result<Action<E>> + 'static,
@@ -94,12 +94,12 @@ impl<E: Endpoint> Request<E> {
         Request { engine: engine.clone(), action: RefCell::new(None), start: Some(start) }
     }
 
-    /// Returns a message that was started without an object, seen as one. Only one of the two may be ended.
+    /// Creates a request for a message that was started without one. Only one of the two may be ended.
     pub fn of_light(engine: &Rc<Engine<E>>, light: LightRequest) -> Self {
         Request::new(engine, Action::Lightweight(light))
     }
 
-    /// One that the program completes.
+    /// Creates a request that the program completes.
     pub fn generalized(engine: &Rc<Engine<E>>, generalized: Rc<dyn Generalized>) -> Self {
         // Inside a call that uses the endpoint no request of this kind is waited for.
         if let Ok(mut endpoint) = engine.endpoint() {
@@ -108,12 +108,12 @@ impl<E: Endpoint> Request<E> {
         Request::new(engine, Action::Generalized(generalized))
     }
 
-    /// One that ends when all that is under way in a send buffer has gone.
+    /// Creates a request that ends when all sends in progress of a send buffer have ended.
     pub fn flush(engine: &Rc<Engine<E>>, buffer: Rc<SendBuffer>) -> Self {
         Request::new(engine, Action::Flush(buffer))
     }
 
-    /// Returns the engine that it belongs to.
+    /// Returns its engine.
     pub fn engine(&self) -> &Rc<Engine<E>> {
         &self.engine
     }
@@ -123,17 +123,17 @@ impl<E: Endpoint> Request<E> {
         self.action.borrow().is_some()
     }
 
-    /// Returns whether it may be started again once its end was taken.
+    /// Returns whether it may be started again after its end was taken.
     pub fn is_persistent(&self) -> bool {
         self.start.is_some()
     }
 
-    /// Returns whether it has ended, as far as is known. One that is not active has.
+    /// Returns whether it is known to have ended. An inactive request has.
     pub fn has_ended(&self, endpoint: &E) -> bool {
         self.action.borrow().as_ref().is_none_or(|action| action.has_ended(endpoint))
     }
 
-    /// Returns a message of it that can never come to its end, because the rank that it needs has left.
+    /// Returns a message of it that can never complete because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Started> {
         self.action.borrow().as_ref().and_then(|action| action.hopeless(endpoint))
     }
@@ -141,16 +141,16 @@ impl<E: Endpoint> Request<E> {
     /// Waits until it has ended.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn wait_for_end(&self) -> Result {
         self.engine
             .wait_for(&mut |endpoint| self.has_ended(endpoint), &|endpoint| self.hopeless(endpoint))
     }
 
-    /// Returns whether it has ended, after one look at what has arrived.
+    /// Polls once, and returns whether it has ended.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn test(&self) -> Result<bool> {
         self.engine.progress()?;
         let has_ended = self.has_ended(&*self.engine.endpoint()?);
@@ -161,14 +161,14 @@ impl<E: Endpoint> Request<E> {
     /// Waits until it has ended, and takes its end.
     ///
     /// # Errors
-    /// Those of what was asked for, and those that end the run.
+    /// Errors of the operation, and errors that end the run.
     pub fn wait(&self) -> Result<Status> {
         self.wait_for_end()?;
         let (status, outcome) = self.take()?;
         outcome.map(|()| status)
     }
 
-    /// Returns the status of one that has ended, and whether it ended well; to be asked for again.
+    /// Returns the status and the outcome of a request that has ended. May be called again.
     ///
     /// # Errors
     /// As for [`Engine::endpoint`].
@@ -179,7 +179,7 @@ impl<E: Endpoint> Request<E> {
             Some(Action::Done(status, outcome)) => (*status, outcome.clone()),
             Some(Action::Lightweight(light)) => light.status(&mut *self.engine.endpoint()?),
             Some(Action::Generalized(one)) => {
-                // The program's function may come back here.
+                // The program's function may call this again.
                 let one = one.clone();
                 drop(action);
                 one.status()
@@ -188,7 +188,8 @@ impl<E: Endpoint> Request<E> {
         })
     }
 
-    /// The same for the last time: a persistent request may be started again, any other is of no more use.
+    /// As [`status_and_outcome`](Request::status_and_outcome), for the last time: a persistent request may be started
+    /// again, any other becomes invalid.
     ///
     /// # Errors
     /// As for [`Engine::endpoint`].
@@ -202,7 +203,7 @@ impl<E: Endpoint> Request<E> {
         Ok((status, outcome))
     }
 
-    /// Turns messages that have ended into their status.
+    /// Replaces messages that have ended by their status.
     fn settle(&self, endpoint: &mut E) {
         let mut action = self.action.borrow_mut();
         let (status, outcome) = match action.take() {
@@ -242,7 +243,7 @@ impl<E: Endpoint> Action<E> {
         }
     }
 
-    /// Returns a message of this action that can never come to its end, because the rank that it needs has left.
+    /// Returns a message of this action that can never complete because the rank that it needs has left.
     fn hopeless(&self, endpoint: &E) -> Option<Started> {
         match self {
             Action::Lightweight(light) => light.hopeless(endpoint),

@@ -1,4 +1,4 @@
-//! A message under way.
+//! Messages in progress.
 
 use std::rc::Rc;
 
@@ -9,26 +9,26 @@ use crate::error::Result;
 use crate::memory::{Piece, Storage};
 use crate::status::Status;
 
-/// A message under way, and the memory that it needs.
+/// A message in progress, and its memory.
 pub(crate) struct Transfer<E: Endpoint> {
     pub(crate) started: Started,
     pub(crate) context: Rc<Context<E>>,
     pub(crate) role: Role,
 }
 
-/// What its memory is for.
+/// The role of its memory.
 pub(crate) enum Role {
     /// The data, kept for the fabric.
     Send(#[expect(dead_code)] SentData),
-    /// Where the data go, and what a matched message was before it was claimed.
+    /// The destination of the data, and the envelope of a matched message before it was claimed.
     Receive(Piece, Option<Envelope>),
 }
 
-/// Data under way.
+/// Data in progress.
 pub(crate) enum SentData {
-    /// Those of the program.
+    /// The program's data.
     Own(Piece),
-    /// A copy, since what is received takes their place.
+    /// A copy, because the received message replaces the data.
     Copy(Storage),
 }
 
@@ -46,12 +46,12 @@ impl<E: Endpoint> Transfer<E> {
         endpoint.is_done(self.started)
     }
 
-    /// This message, if the rank that it needs has left.
+    /// Returns this message if the rank that it needs has left.
     pub(super) fn hopeless(&self, endpoint: &E) -> Option<Started> {
         endpoint.is_hopeless(self.started).then_some(self.started)
     }
 
-    /// Takes note of the end.
+    /// Records the end.
     pub(super) fn finish(self, endpoint: &mut E) -> (Status, Result) {
         let outcome = endpoint.outcome(self.started);
         let envelope = endpoint.end(self.started);
@@ -64,7 +64,7 @@ impl<E: Endpoint> Transfer<E> {
         (status, fits.and(outcome.map_err(Into::into)))
     }
 
-    /// Ends a receive that has no message yet.
+    /// Cancels a receive that has no message yet.
     pub(super) fn cancel(&self, endpoint: &mut E) -> bool {
         matches!(self.role, Role::Receive(..)) && endpoint.cancel_receive(self.started)
     }

@@ -1,4 +1,4 @@
-//! The memory of a collective, as its schedule sees it: areas of units, one behind the other.
+//! The memory of a collective as its schedule sees it: areas of consecutive units.
 
 use std::rc::Rc;
 
@@ -21,33 +21,34 @@ pub(crate) struct Areas {
 /// The memory of an area.
 #[derive(Default)]
 enum Units {
-    /// None.
+    /// No memory.
     #[default]
     Nothing,
-    /// Units are bytes: pieces, each with its first byte, one behind the other.
+    /// Units are bytes: consecutive pieces, each with its first byte.
     Pieces(Vec<(usize, Piece)>),
-    /// Units are bytes of our own.
+    /// Units are bytes in memory of the library.
     Bytes(Storage),
     /// Units are elements of a reduction.
     Elements(Elements),
 }
 
-/// Elements as they travel: where the program has them if they lie side by side, else an image of them, gaps included.
+/// Elements in their transferred form: in the program's memory if they are contiguous, otherwise an image of them,
+/// including gaps.
 struct Elements {
     memory: Memory,
     image: Option<Image>,
-    /// Where the image goes in the end.
+    /// Final destination of the image.
     target: Option<Memory>,
 }
 
-/// Returns whether elements of a reduction on `of` are sent from where the program has them: they have its very
-/// datatype, and lie side by side.
+/// Returns whether elements of a reduction on `of` are sent from the program's memory: they have the same datatype, and
+/// are contiguous.
 fn travel_as_they_lie(memory: &Memory, of: &Rc<Datatype>) -> bool {
     of.is_dense() && Rc::ptr_eq(memory.of(), of)
 }
 
 impl Elements {
-    /// Elements that are read, as those of a reduction.
+    /// Creates elements that are read, as those of a reduction.
     fn filled(memory: &Memory, of: &Rc<Datatype>) -> Self {
         match travel_as_they_lie(memory, of) {
             true => Elements { memory: memory.clone(), image: None, target: None },
@@ -55,7 +56,7 @@ impl Elements {
         }
     }
 
-    /// Elements that are written, and hold something before if they are `filled`.
+    /// Creates elements that are written. If `filled`, they initially hold data.
     fn room(memory: &Memory, of: &Rc<Datatype>, filled: bool) -> Self {
         if travel_as_they_lie(memory, of) {
             return Elements { memory: memory.clone(), image: None, target: None };
@@ -103,7 +104,7 @@ impl Units {
         )
     }
 
-    /// Returns the piece that holds a part, and where the part begins in it.
+    /// Returns the piece that contains a part, and the part's offset in it.
     fn piece(pieces: &[(usize, Piece)], part: Part) -> (&Piece, usize) {
         let index = pieces.partition_point(|(first, _)| *first <= part.start) - 1;
         let (first, piece) = &pieces[index];
@@ -148,7 +149,7 @@ impl Units {
         }
     }
 
-    /// Puts what came into the program's memory, unless it is there.
+    /// Copies the received data to the program's memory, unless they are there already.
     fn deliver(&self) {
         match self {
             Units::Pieces(pieces) => {
@@ -162,25 +163,25 @@ impl Units {
     }
 }
 
-/// Saying what they are.
+/// Construction of areas.
 impl Areas {
-    /// Those of a collective that moves bytes.
+    /// Creates the areas of a collective that moves bytes.
     pub(crate) fn of_bytes() -> Self {
         Areas::default()
     }
 
-    /// Those of a reduction.
+    /// Creates the areas of a reduction.
     pub(crate) fn of_elements(reduction: &Reduction) -> Self {
         Areas { reduction: Some(reduction.clone()), ..Areas::default() }
     }
 
-    /// The input: blocks that are sent.
+    /// Sets the input: blocks that are sent.
     pub(crate) fn input<'a>(mut self, blocks: impl IntoIterator<Item = &'a Memory>) -> Self {
         self.input = Units::pieces(blocks.into_iter().map(Piece::filled));
         self
     }
 
-    /// The output: blocks that are received, and which hold data of this member already if they are `filled`.
+    /// Sets the output: blocks that are received. If `filled`, they already hold this member's data.
     pub(crate) fn output<'a>(
         mut self,
         blocks: impl IntoIterator<Item = &'a Memory>,
@@ -191,25 +192,25 @@ impl Areas {
         self
     }
 
-    /// The input in memory of our own.
+    /// Sets the input, in memory of the library.
     pub(crate) fn own_input(mut self, bytes: &[u8]) -> Self {
         self.input = Units::Bytes(bytes.to_vec().into());
         self
     }
 
-    /// The output in memory of our own.
+    /// Sets the output, in memory of the library.
     pub(crate) fn own_output(mut self, storage: Storage) -> Self {
         self.output = Units::Bytes(storage);
         self
     }
 
-    /// The input: elements that are combined.
+    /// Sets the input: elements that are combined.
     pub(crate) fn operands(mut self, memory: &Memory) -> Self {
         self.input = Units::Elements(Elements::filled(memory, self.datatype()));
         self
     }
 
-    /// The output: elements, which hold the operands of this member already if they are `filled`.
+    /// Sets the output: elements. If `filled`, they already hold this member's operands.
     pub(crate) fn result(mut self, memory: &Memory, filled: bool) -> Self {
         self.output = Units::Elements(Elements::room(memory, self.datatype(), filled));
         self
@@ -220,9 +221,9 @@ impl Areas {
     }
 }
 
-/// Using them.
+/// Use of areas.
 impl Areas {
-    /// Makes room for so many units of the schedule's own.
+    /// Allocates `units` units for the schedule itself.
     pub(super) fn make_scratch(&mut self, units: usize) {
         self.scratch = match &self.reduction {
             _ if units == 0 => Units::Nothing,
@@ -241,17 +242,17 @@ impl Areas {
         }
     }
 
-    /// Returns a part for a fabric to read.
+    /// Lends a part to a fabric for reading.
     pub(super) fn readable(&self, part: Part) -> Readable {
         self.area(part.area).readable(part)
     }
 
-    /// Returns a part for a fabric to write.
+    /// Lends a part to a fabric for writing.
     pub(super) fn writable(&self, part: Part) -> Writable {
         self.area(part.area).writable(part)
     }
 
-    /// Does what a member does by itself.
+    /// Makes a local step of a member.
     pub(super) fn step(&self, step: &LocalStep) {
         match *step {
             LocalStep::Copy { from, to } if self.reduction.is_some() => {
@@ -275,7 +276,7 @@ impl Areas {
         }
     }
 
-    /// Puts what came into the program's memory.
+    /// Copies the received data to the program's memory.
     pub(super) fn deliver(&self) {
         self.output.deliver();
     }

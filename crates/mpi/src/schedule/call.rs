@@ -1,4 +1,4 @@
-//! What a collective by messages is: its members compare it when one of them has waited for long.
+//! The description of a collective by messages, which its members compare after a long wait.
 
 use collectives::Algorithm;
 
@@ -35,30 +35,30 @@ pub(crate) enum CollectiveKind {
     File,
 }
 
-/// How a collective call goes on once its arguments are checked.
+/// How a collective call proceeds after the check of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// To its end.
+    /// It runs to completion.
     Blocking,
-    /// It is under way, and a request tells its end.
+    /// It is in progress, and a request completes it.
     Nonblocking,
     /// A request starts it, any number of times.
     Persistent,
 }
 
-/// All that members have to agree on but the lengths, which show in the messages themselves.
+/// All properties on which members must agree except the lengths, which the messages themselves show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectiveMark(u32);
 
-// From the top: 8 bits of kind, 2 of manner, 4 of algorithm, the others of the root.
+// Bits from the top: 8 of kind, 2 of manner, 4 of algorithm, the others of the root.
 const ALGORITHM_SHIFT: u32 = 18;
 const MANNER_SHIFT: u32 = 22;
 const KIND_SHIFT: u32 = 24;
-// Of ten bits, those of the root; 2 are of the manner and 5 of the kind.
+// Number of bits of the root among ten; 2 are of the manner and 5 of the kind.
 const ROOT_BITS: u32 = 3;
 
 impl CollectiveMark {
-    /// Returns a call without a root.
+    /// Returns the mark of a call without a root.
     pub(crate) const fn of(kind: CollectiveKind) -> Self {
         CollectiveMark((kind as u32) << KIND_SHIFT)
     }
@@ -67,7 +67,7 @@ impl CollectiveMark {
         CollectiveMark((kind as u32) << KIND_SHIFT | root as u32 & ((1 << ALGORITHM_SHIFT) - 1))
     }
 
-    /// A blocking call and a non-blocking one of the same kind are different ones.
+    /// Returns the mark in this manner: a blocking call and a non-blocking one of the same kind do not match.
     pub(crate) fn in_manner(self, manner: Manner) -> Self {
         let manner = match manner {
             Manner::Blocking => 0,
@@ -77,7 +77,8 @@ impl CollectiveMark {
         CollectiveMark(self.0 | manner << MANNER_SHIFT)
     }
 
-    /// Members that disagree about lengths may choose different algorithms, and would wait for each other.
+    /// Returns the mark with an algorithm: members that disagree about lengths may select different ones, and would
+    /// wait for each other.
     pub(crate) fn by(self, algorithm: Algorithm) -> Self {
         CollectiveMark(self.0 | (algorithm as u32) << ALGORITHM_SHIFT)
     }
@@ -86,8 +87,8 @@ impl CollectiveMark {
         self.0
     }
 
-    /// Ten bits that differ where the kind, the manner or the low bits of the root differ. With the highest kind left
-    /// out, tags that begin with them are in the range of every MPI: below 2^28 - 2^20.
+    /// Returns ten bits that depend on the kind, the manner and the low bits of the root. Without the highest kind,
+    /// tags that begin with them are in the range of every MPI: below 2^28 - 2^20.
     pub(crate) fn in_ten_bits(self) -> u32 {
         let kind_and_manner = self.0 >> MANNER_SHIFT;
         kind_and_manner << ROOT_BITS | self.0 & ((1 << ROOT_BITS) - 1)
@@ -119,11 +120,11 @@ mod tests {
 
     #[test]
     fn ten_bits_tell_calls_apart_whatever_their_kind_and_manner() {
-        // 2 is the kind, 1 the manner; of the root 11, which is 8 + 3, the 3 is left.
+        // 2 is the kind, 1 the manner; of the root 11, which is 8 + 3, the 3 remains.
         let broadcast = CollectiveMark::rooted(CollectiveKind::Broadcast, 11);
         let short = broadcast.in_manner(Manner::Nonblocking).in_ten_bits();
         assert_eq!(short, 2 << 5 | 1 << 3 | 3);
-        // The last kind. 31 would reach tags that some MPIs keep for themselves.
+        // The last kind. 31 would reach tags that some MPIs reserve.
         let last = CollectiveMark::of(CollectiveKind::File).in_manner(Manner::Persistent);
         assert!(last.in_ten_bits() < 31 << 5);
     }

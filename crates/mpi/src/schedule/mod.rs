@@ -1,4 +1,4 @@
-//! Collectives by messages, which go on whenever the process looks at its messages.
+//! Collectives by messages, which advance whenever the process makes progress.
 
 mod areas;
 mod call;
@@ -23,7 +23,7 @@ pub(crate) struct CollectiveContext<E: Endpoint> {
     pub(crate) members: Group,
     pub(crate) rank: usize,
     pub(crate) tag: u32,
-    /// Which of the members' collectives by messages it is, for the fabric; 0 for one that is not announced.
+    /// The fabric's number of the members' collective by messages; 0 if it was not announced.
     pub(crate) number: u32,
 }
 
@@ -37,7 +37,7 @@ impl<E: Endpoint> Clone for CollectiveContext<E> {
 impl<E: Endpoint> CollectiveContext<E> {
     /// Returns the next collective of all members of a context, by messages.
     pub(crate) fn next(context: &Rc<Context<E>>, mark: CollectiveMark) -> Self {
-        // A user's operation that calls back comes here while the endpoint is in use, and fails a little later.
+        // A user's operation that calls back gets here while the endpoint is in use, and fails a little later.
         let announce = |place| {
             Some(context.engine().endpoint().ok()?.announce_by_messages(place, mark.bits()))
         };
@@ -51,18 +51,18 @@ impl<E: Endpoint> CollectiveContext<E> {
     }
 }
 
-/// What follows once a collective of our own has ended, with the bytes of its output.
+/// Called with the output's bytes when a collective of the library itself has ended.
 type Then<E> = Box<dyn FnOnce(&mut E) -> Result>;
 
-/// What messages have to do.
+/// The work of messages.
 pub enum Work {
-    /// A call, by the algorithm that suits.
+    /// A call, by the best suited algorithm.
     Call(Call),
-    /// What this makes, in the only way that there is.
+    /// The schedule that the function returns, without a choice.
     Rounds(Box<dyn Fn() -> collectives::Schedule>),
 }
 
-/// What a collective does, and by which algorithm.
+/// A collective and its algorithm.
 pub(crate) struct Chosen {
     work: Work,
     pub(crate) algorithm: Algorithm,
@@ -70,8 +70,8 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Returns the algorithm that suits a call of members on these hosts. Members that disagree about lengths may
-    /// disagree here.
+    /// Selects the algorithm for a call of members on these hosts. Members that disagree about lengths may disagree
+    /// here.
     pub(crate) fn new(
         work: Work,
         (members, hosts): (usize, Option<&HostMap>),
@@ -89,7 +89,7 @@ impl Chosen {
         Chosen { work, algorithm, hosts: hosts.cloned() }
     }
 
-    /// Returns what one member does, whose own data are where `own` says.
+    /// Returns the schedule of one member, whose own data are at `own`.
     fn rounds(&self, group: Membership, own: Own) -> collectives::Schedule {
         match &self.work {
             Work::Call(call) => call.schedule(self.algorithm, group, own, self.hosts.as_ref()),
@@ -100,11 +100,11 @@ impl Chosen {
 
 /// The memory of a collective at this member.
 pub struct CallMemory {
-    /// Where this member's own data are at the beginning.
+    /// Location of this member's own data at the beginning.
     pub(crate) own: Own,
     pub(crate) areas: Areas,
-    /// A failure that is known before anything has happened. The member goes through the collective all the same, for the
-    /// others count on it. They fail too where they get what this member combines or passes on.
+    /// A failure that is known in advance. The member goes through the collective nevertheless, because the others
+    /// depend on it. Those that receive what this member combines or passes on fail too.
     pub(crate) failure: Result,
 }
 
@@ -114,20 +114,20 @@ impl CallMemory {
     }
 }
 
-/// A collective operation on its way.
+/// A collective operation in progress.
 pub(crate) struct Schedule<E: Endpoint> {
     at: CollectiveContext<E>,
     rounds: collectives::Schedule,
     cursor: Cursor,
     areas: Areas,
     then: Option<Then<E>>,
-    /// What is under way, with the length that a receive expects.
+    /// Messages in progress, each with the length that a receive expects.
     pending: Vec<(Started, Option<usize>)>,
     outcome: Result,
-    /// A failure that is told in the end.
+    /// A failure that is reported at the end.
     last_failure: Result,
     has_ended: bool,
-    /// Fruitless polls of what is under way.
+    /// Number of idle polls for the messages in progress.
     polls: u32,
 }
 
@@ -137,7 +137,7 @@ impl<E: Endpoint> Schedule<E> {
         let CallMemory { own, mut areas, failure } = memory;
         let rounds = chosen.rounds(group, own);
         areas.make_scratch(rounds.scratch());
-        // The root's own block is nobody else's.
+        // Nobody else uses the root's own block.
         let (outcome, last_failure) = match chosen.work {
             Work::Call(Call::Scatter { .. } | Call::Gather { .. }) => (Ok(()), failure),
             _ => (failure, Ok(())),
@@ -156,20 +156,20 @@ impl<E: Endpoint> Schedule<E> {
         }
     }
 
-    /// Does something once the output is there.
+    /// Sets a function to call once the output is there.
     pub(crate) fn then(mut self, then: impl FnOnce(&mut E) -> Result + 'static) -> Self {
         self.then = Some(Box::new(then));
         self
     }
 
-    /// The first failure stays.
+    /// Records an outcome; the first failure is kept.
     fn note(&mut self, outcome: Result) {
         if self.outcome.is_ok() {
             self.outcome = outcome;
         }
     }
 
-    /// Goes as far as it can.
+    /// Advances as far as possible.
     fn advance(&mut self, endpoint: &mut E) {
         while !self.has_ended {
             if !self.pending.iter().all(|(started, _)| endpoint.is_done(*started)) {
@@ -216,14 +216,14 @@ impl<E: Endpoint> Schedule<E> {
         self.then = None;
         self.pending
             .retain(|&(started, expected)| expected.is_none() || !endpoint.cancel_receive(started));
-        // What is on its way writes to memory that the program takes back at the end.
+        // Messages in progress write to memory that the program reuses at the end.
         let is_written = |&(started, expected): &(Started, Option<usize>)| {
             expected.is_some() && !endpoint.is_done(started)
         };
         if self.pending.iter().any(is_written) {
             return;
         }
-        // Nobody may ever take what was sent, so its memory is not given back.
+        // Sent messages may never be received, so their memory is not freed.
         std::mem::forget(std::mem::take(&mut self.areas));
         self.pending.clear();
         self.has_ended = true;
@@ -243,8 +243,8 @@ impl<E: Endpoint> Schedule<E> {
                 Err(error) => outcome = Err(error),
             }
         }
-        // What a failed operation would send is not right. An empty message takes its place: nobody waits for ever, and
-        // whoever expects data fails too.
+        // The result of a failed operation is invalid. An empty message is sent instead: nobody waits for ever, and a
+        // receiver that expects data fails too.
         let failed = self.outcome.is_err() || outcome.is_err();
         for &Message { rank, part } in &round.sends {
             let data = if failed { Readable::empty() } else { self.areas.readable(part) };
@@ -258,7 +258,7 @@ impl<E: Endpoint> Schedule<E> {
     }
 }
 
-/// Members that disagree about a length have not called the same operation, or not with the same counts.
+/// Fails if members disagree about a length: they have not made the same call, or not with the same counts.
 fn check_length(bytes: usize, expected: usize) -> Result {
     if bytes == expected {
         return Ok(());
@@ -302,15 +302,15 @@ pub(crate) fn start<E: Endpoint + 'static>(schedule: Schedule<E>) -> Result<Rc<d
     Ok(schedule)
 }
 
-/// Carries a schedule out to its end.
+/// Runs a schedule to completion.
 ///
 /// # Errors
-/// Those of the operation, and those that end the run.
+/// Errors of the operation, and errors that end the run.
 pub(crate) fn finish<E: Endpoint + 'static>(schedule: Schedule<E>) -> Result {
     let engine = schedule.at.context.engine().clone();
     let running = start(schedule)?;
     if !running.has_ended() {
-        // Once this process leaves the run all others are leaving too, and still go through the last barrier.
+        // When this process leaves the run all others are leaving too, and still go through the last barrier.
         let leaving = engine.is_leaving();
         let hopeless = |endpoint: &E| match leaving {
             true => None,

@@ -1,4 +1,4 @@
-//! Collectives. All members call alike.
+//! Collectives on slices. All members make the same calls.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::memory::{Incoming, Memory, Outgoing};
 use crate::operation::{Operation, Reduction};
 
 impl<E: Endpoint + 'static> Communicator<E> {
-    /// Waits until all members have come here.
+    /// Waits until all members have reached the barrier.
     ///
     /// # Errors
     /// As for all collectives: [`ErrorClass::Truncated`] if the members disagree about lengths, [`ErrorClass::Other`] if
@@ -33,11 +33,11 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Broadcast::new(self.one_group()?, root, data.memory().clone())?.run()
     }
 
-    /// Puts the data of member r into block r at the root, which alone has room, for as many blocks as there are members.
+    /// Copies the data of member r to block r at the root. Only the root has room, for a block of each member.
     ///
     /// # Errors
-    /// As of [`broadcast`](Communicator::broadcast), and [`ErrorClass::Count`] for room of no whole number of elements for
-    /// each member.
+    /// As for [`broadcast`](Communicator::broadcast), and [`ErrorClass::Count`] if the room is not a whole number of
+    /// elements for each member.
     pub fn gather<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -50,10 +50,10 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Gather::new(self.one_group()?, root, Some(data.memory().clone()), all)?.run()
     }
 
-    /// Gives block r of the root's data to member r. Only the root has data, of as many blocks as there are members.
+    /// Copies block r of the root's data to member r. Only the root has data, a block for each member.
     ///
     /// # Errors
-    /// As of [`gather`](Communicator::gather).
+    /// As for [`gather`](Communicator::gather).
     pub fn scatter<'a, 'b>(
         &self,
         data: Option<impl Into<Outgoing<'a>>>,
@@ -66,10 +66,10 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Scatter::new(self.one_group()?, root, all, Some(room.memory().clone()))?.run()
     }
 
-    /// Puts the data of member r into block r at every member.
+    /// Copies the data of member r to block r at every member.
     ///
     /// # Errors
-    /// As of [`gather`](Communicator::gather), but for the root.
+    /// As for [`gather`](Communicator::gather), except for the root.
     pub fn allgather<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -80,10 +80,10 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Allgather::new(self.one_group()?, Some(data.memory().clone()), all)?.run()
     }
 
-    /// Gives block r of member s to member r, as block s.
+    /// Copies block r of member s to block s of member r.
     ///
     /// # Errors
-    /// As of [`allgather`](Communicator::allgather).
+    /// As for [`allgather`](Communicator::allgather).
     pub fn all_to_all<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -97,8 +97,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// Combines the elements of all members at the root, which alone has room.
     ///
     /// # Errors
-    /// [`ErrorClass::Operation`] if the operation is not defined for the elements, [`ErrorClass::Count`] if data and room
-    /// differ, and those of [`broadcast`](Communicator::broadcast).
+    /// [`ErrorClass::Operation`] if the operation is not defined for the elements, [`ErrorClass::Count`] if data and
+    /// room have different lengths, and as for [`broadcast`](Communicator::broadcast).
     pub fn reduce<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -113,10 +113,10 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Reduce::new(self.one_group()?, root, reduction, input, output)?.run()
     }
 
-    /// Combines the elements of all members at all of them: the same bits at each.
+    /// Combines the elements of all members at all of them, with the same bits at each.
     ///
     /// # Errors
-    /// As of [`reduce`](Communicator::reduce), but for the root.
+    /// As for [`reduce`](Communicator::reduce), except for the root.
     pub fn allreduce<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -132,7 +132,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// Combines the elements of the members up to each rank at that rank.
     ///
     /// # Errors
-    /// As of [`allreduce`](Communicator::allreduce).
+    /// As for [`allreduce`](Communicator::allreduce).
     pub fn scan<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -146,11 +146,11 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Scan::new(self.one_group()?, kind, reduction, Some(input.clone()), output.clone())?.run()
     }
 
-    /// Combines the elements of all members, and gives each member as many of the result as it has room for, the same at
-    /// all members.
+    /// Combines the elements of all members, and distributes the result: each member gets as many elements as it has
+    /// room for, the same number at all members.
     ///
     /// # Errors
-    /// As of [`allreduce`](Communicator::allreduce).
+    /// As for [`allreduce`](Communicator::allreduce).
     pub fn reduce_scatter<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -164,13 +164,13 @@ impl<E: Endpoint + 'static> Communicator<E> {
         ReduceScatter::of_equal_counts(context, reduction, count, Some(input), output)?.run()
     }
 
-    /// Returns the context, of one group.
+    /// Returns the context, which must have one group.
     fn one_group(&self) -> Result<Rc<Context<E>>> {
         self.check_one_group()?;
         Ok(self.context().clone())
     }
 
-    /// Memory that has a block for each member.
+    /// Checks that memory has a block for each member.
     fn blocks(&self, all: &Memory) -> Result<Memory> {
         let (count, members) = (all.count(), self.size());
         let whole = count % members as i64 == 0;
@@ -178,7 +178,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         Ok(all.clone())
     }
 
-    /// The root, and nobody else, has the blocks of all.
+    /// Fails unless the root, and only the root, has the blocks of all.
     fn check_root_has(&self, all: Option<&Memory>, root: usize) -> Result {
         self.context().check_root(root)?;
         let fits = all.is_some() == (self.rank() == root);
@@ -187,7 +187,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     }
 }
 
-/// Returns an operation on elements that are as many where they come from and where they go.
+/// Creates a reduction of elements, as many from the source as for the destination.
 fn reduction(
     operation: impl Into<Operation>,
     input: &Memory,

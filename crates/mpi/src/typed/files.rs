@@ -1,4 +1,4 @@
-//! Files.
+//! File operations on slices.
 
 use contract::Endpoint;
 
@@ -8,10 +8,10 @@ use crate::memory::{Incoming, Outgoing};
 use crate::status::Status;
 
 impl<E: Endpoint + 'static> File<E> {
-    /// Reads into `room`; the status tells how much there was before the end of the file.
+    /// Reads into `room`. The status holds the length before the end of the file.
     ///
     /// # Errors
-    /// As of [`transfer`](File::transfer).
+    /// As for [`transfer`](File::transfer).
     pub fn read<'a>(
         &self,
         position: Position,
@@ -24,7 +24,7 @@ impl<E: Endpoint + 'static> File<E> {
     /// Writes `data`.
     ///
     /// # Errors
-    /// As of [`transfer`](File::transfer).
+    /// As for [`transfer`](File::transfer).
     pub fn write<'a>(
         &self,
         position: Position,

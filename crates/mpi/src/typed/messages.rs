@@ -1,4 +1,4 @@
-//! Messages that are sent and received at once.
+//! Blocking messages on slices.
 
 use contract::Endpoint;
 
@@ -11,7 +11,7 @@ use crate::status::{Peer, Status};
 /// The largest tag.
 const LARGEST_TAG: u32 = i32::MAX as u32;
 
-/// Returns a tag of a program.
+/// Checks a tag of a program.
 pub(super) fn check_tag(tag: u32) -> Result<u32> {
     ensure!(tag <= LARGEST_TAG, ErrorClass::Tag, "tag {tag} is above the largest, {LARGEST_TAG}");
     Ok(tag)
@@ -37,18 +37,18 @@ impl<E: Endpoint + 'static> Communicator<E> {
         ReceiveCall::new(self.context().clone(), room.memory().clone(), from, tag)
     }
 
-    /// Sends `data` to a member; returns when they may be changed.
+    /// Sends `data` to a member, and returns when they may be changed.
     ///
     /// # Errors
-    /// [`ErrorClass::Rank`], [`ErrorClass::Tag`], and those that end the run.
+    /// [`ErrorClass::Rank`], [`ErrorClass::Tag`], and errors that end the run.
     pub fn send<'a>(&self, data: impl Into<Outgoing<'a>>, to: Peer, tag: u32) -> Result {
         self.send_call(&data.into(), to, tag, Mode::Standard)?.run()
     }
 
-    /// Sends `data` to a member; returns when a receive has taken them.
+    /// Sends `data` to a member, and returns when a receive has matched them.
     ///
     /// # Errors
-    /// As of [`send`](Communicator::send).
+    /// As for [`send`](Communicator::send).
     pub fn send_synchronous<'a>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -61,7 +61,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// Receives into `room` a message of one tag, or of any.
     ///
     /// # Errors
-    /// [`ErrorClass::Rank`], [`ErrorClass::Truncated`] if the message does not fit, and those that end the run.
+    /// [`ErrorClass::Rank`], [`ErrorClass::Truncated`] if the message does not fit, and errors that end the run.
     pub fn receive<'a>(
         &self,
         room: impl Into<Incoming<'a>>,
@@ -73,10 +73,10 @@ impl<E: Endpoint + 'static> Communicator<E> {
         outcome.map(|()| status)
     }
 
-    /// Sends `data` and receives into `room` at once.
+    /// Sends `data` and receives into `room` at the same time.
     ///
     /// # Errors
-    /// As of [`send`](Communicator::send) and [`receive`](Communicator::receive).
+    /// As for [`send`](Communicator::send) and [`receive`](Communicator::receive).
     pub fn exchange<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -93,7 +93,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// Waits for a message without receiving it.
     ///
     /// # Errors
-    /// [`ErrorClass::Rank`], [`ErrorClass::Other`] if all who could send it have left, and those that end the run.
+    /// [`ErrorClass::Rank`], [`ErrorClass::Other`] if all possible senders have left, and errors that end the run.
     pub fn probe(&self, from: Peer, tag: impl Into<Option<u32>>) -> Result<Status> {
         let found = point::probe(self.context(), from, tag.into(), ProbeManner::Wait)?;
         Ok(found.expect("a probe that waits finds something"))

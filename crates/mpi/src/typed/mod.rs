@@ -1,4 +1,4 @@
-//! Calls for programs in Rust, on slices of numbers or on [`Outgoing`] and [`Incoming`] memory of any datatype. All are safe.
+//! Safe calls for programs in Rust, on slices of numbers or on [`Outgoing`] and [`Incoming`] memory of any datatype.
 
 mod collectives;
 mod files;

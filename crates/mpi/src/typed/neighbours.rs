@@ -1,4 +1,4 @@
-//! Collectives among the neighbours in a communicator's topology. All members call alike.
+//! Neighbourhood collectives on slices. All members make the same calls.
 
 use contract::Endpoint;
 
@@ -9,12 +9,12 @@ use crate::memory::{Incoming, Memory, Outgoing};
 use crate::topology::Exchanges;
 
 impl<E: Endpoint + 'static> Communicator<E> {
-    /// Gives the same data to all neighbours, and puts those of source i into block i. Blocks from nobody, over the edge of a
-    /// grid, stay as they are.
+    /// Sends the same data to all neighbours, and receives those of source i into block i. Blocks from beyond the edge
+    /// of a grid stay unchanged.
     ///
     /// # Errors
-    /// [`ErrorClass::Topology`] without a topology, [`ErrorClass::Count`] for room of no whole number of elements for each
-    /// source, and those of [`barrier`](Communicator::barrier).
+    /// [`ErrorClass::Topology`] without a topology, [`ErrorClass::Count`] if the room is not a whole number of elements
+    /// for each source, and as for [`barrier`](Communicator::barrier).
     pub fn neighbour_allgather<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -27,10 +27,10 @@ impl<E: Endpoint + 'static> Communicator<E> {
         neighbours.allgather(data.memory().clone(), blocks)?.run()
     }
 
-    /// Gives block i to destination i, and puts the block of source i into block i.
+    /// Sends block i to destination i, and receives the block of source i into block i.
     ///
     /// # Errors
-    /// As of [`neighbour_allgather`](Communicator::neighbour_allgather).
+    /// As for [`neighbour_allgather`](Communicator::neighbour_allgather).
     pub fn neighbour_all_to_all<'a, 'b>(
         &self,
         data: impl Into<Outgoing<'a>>,
@@ -49,7 +49,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     }
 }
 
-/// Memory as blocks of equal counts.
+/// Divides memory into blocks of equal counts.
 fn blocks(all: &Memory, number: usize) -> Result<Vec<Memory>> {
     let count = all.count();
     let each = count / number.max(1) as i64;

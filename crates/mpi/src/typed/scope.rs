@@ -1,4 +1,4 @@
-//! Messages under way while the program does something else.
+//! Messages in progress while the program does other work.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use crate::point::Mode;
 use crate::request::{Request, wait_for_all};
 use crate::status::{Peer, Status};
 
-/// A part of a program that has messages under way. What they need is borrowed for longer than that.
+/// A part of a program with messages in progress, whose memory is borrowed for longer than that.
 pub struct Scope<'c, 'env, E: Endpoint + 'static> {
     communicator: &'c Communicator<E>,
     started: RefCell<Vec<Rc<Request<E>>>>,
@@ -21,7 +21,7 @@ pub struct Scope<'c, 'env, E: Endpoint + 'static> {
     borrowed: PhantomData<&'env mut &'env ()>,
 }
 
-/// A message under way in a scope.
+/// A message in progress in a scope.
 pub struct Started<E: Endpoint>(Rc<Request<E>>);
 
 impl<E: Endpoint + 'static> Communicator<E> {
@@ -44,7 +44,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// ```
     ///
     /// # Errors
-    /// Those of `body`, else the first of a message whose end `body` has not taken, and those that end the run.
+    /// Errors of `body`, otherwise the first of a message whose end `body` has not taken, and errors that end the run.
     pub fn scope<'env, R>(&self, body: impl FnOnce(&Scope<'_, 'env, E>) -> Result<R>) -> Result<R> {
         let scope =
             Scope { communicator: self, started: RefCell::default(), borrowed: PhantomData };
@@ -64,7 +64,7 @@ impl<'env, E: Endpoint + 'static> Scope<'_, 'env, E> {
     /// Starts to send `data` to a member.
     ///
     /// # Errors
-    /// As of [`Communicator::send`].
+    /// As for [`Communicator::send`].
     pub fn start_send(
         &self,
         data: impl Into<Outgoing<'env>>,
@@ -78,7 +78,7 @@ impl<'env, E: Endpoint + 'static> Scope<'_, 'env, E> {
     /// Starts to receive into `room` a message of one tag, or of any.
     ///
     /// # Errors
-    /// As of [`Communicator::receive`].
+    /// As for [`Communicator::receive`].
     pub fn start_receive(
         &self,
         room: impl Into<Incoming<'env>>,
@@ -89,7 +89,7 @@ impl<'env, E: Endpoint + 'static> Scope<'_, 'env, E> {
         Ok(self.keep(call.start()?))
     }
 
-    /// Waits for all messages, and takes their ends.
+    /// Waits for all messages and takes their ends.
     fn finish(&self) -> Result {
         let started = self.started.take();
         wait_for_all(self.communicator.engine(), &started)?;
@@ -102,7 +102,7 @@ impl<'env, E: Endpoint + 'static> Scope<'_, 'env, E> {
 }
 
 impl<E: Endpoint + 'static> Drop for Scope<'_, '_, E> {
-    /// Whatever has happened, nothing is under way when the borrows end: either all has ended, or the run has failed, and its
+    /// Nothing is in progress when the borrows end: either all messages have ended, or the run has failed, and its
     /// fabric touches nothing any more.
     fn drop(&mut self) {
         let _ = self.finish();
@@ -110,18 +110,18 @@ impl<E: Endpoint + 'static> Drop for Scope<'_, '_, E> {
 }
 
 impl<E: Endpoint> Started<E> {
-    /// Waits until the message has ended, and takes its end. Another time it gives an empty status.
+    /// Waits until the message has ended, and takes its end. Later calls return an empty status.
     ///
     /// # Errors
-    /// As of [`Communicator::send`] and [`Communicator::receive`].
+    /// As for [`Communicator::send`] and [`Communicator::receive`].
     pub fn wait(&self) -> Result<Status> {
         self.0.wait()
     }
 
-    /// Returns whether it has ended, after one look at what has arrived.
+    /// Polls once, and returns whether it has ended.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn test(&self) -> Result<bool> {
         self.0.test()
     }

@@ -1,27 +1,27 @@
-//! Epochs: which calls for synchronisation may follow which, and when operations are allowed.
+//! Epochs: the permitted order of synchronisation calls, and the times at which operations are permitted.
 
 use std::cell::{Cell, RefCell};
 
 use crate::error::{Error, ErrorClass, Result, ensure};
 
-/// What a program promises of a call for synchronisation.
+/// A program's assertions about a synchronisation call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Promise {
-    /// The other side of the call needs no check: the locks are free, or the calls of `post` have been made.
+    /// No check of the other side is needed: the locks are free, or the calls of `post` have been made.
     pub no_check: bool,
     /// No operation follows the fence before the next one.
     pub no_succeed: bool,
 }
 
-/// How this process has access to the others' memory.
+/// The state of this process's access to the others' memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     None,
-    /// Between fences; whether anything was done.
+    /// Between fences.
     Fence,
     /// Between start and complete.
     Started,
-    /// So many single locks are held.
+    /// While this number of single locks is held.
     Locked(usize),
     LockedAll,
 }
@@ -30,20 +30,20 @@ pub(super) enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeldLock {
     pub(super) exclusive: bool,
-    /// True if the lock was really taken.
+    /// True if the lock was actually acquired.
     pub(super) taken: bool,
 }
 
 /// The epochs of one window.
 pub(super) struct Epochs {
     access: Cell<Access>,
-    /// True if anything was done since the last fence.
+    /// True if any operation was made since the last fence.
     is_used: Cell<bool>,
-    /// True if operations on each member are allowed.
+    /// True for each member on which operations are permitted.
     open: Box<[Cell<bool>]>,
     /// The lock on each member.
     held: Box<[Cell<Option<HeldLock>>]>,
-    /// The members that are started.
+    /// The members of the current start.
     started: RefCell<Vec<usize>>,
     is_exposed: Cell<bool>,
 }
@@ -65,14 +65,14 @@ impl Epochs {
         }
     }
 
-    /// Returns whether operations on a member are allowed; notes that there is one.
+    /// Returns whether operations on a member are permitted, and records that there is one.
     #[inline(always)]
     pub(super) fn is_open(&self, target: usize) -> bool {
         self.is_used.set(true);
         self.open.get(target).is_some_and(Cell::get)
     }
 
-    /// The same as an error.
+    /// As `is_open`, as an error.
     pub(super) fn check_open(&self, target: usize) -> Result {
         ensure!(
             self.is_open(target),
@@ -91,7 +91,7 @@ impl Epochs {
         self.open.iter().for_each(|one| one.set(open));
     }
 
-    /// Leaves the time after a fence in which nothing was done; fails in any other epoch.
+    /// Leaves the time after a fence in which no operation was made. Fails in any other epoch.
     fn begin(&self, call: &str) -> Result {
         let is_free = match self.access.get() {
             Access::None => true,
@@ -103,14 +103,14 @@ impl Epochs {
         Ok(())
     }
 
-    /// Returns whether a fence may come now.
+    /// Fails unless a fence is permitted now.
     pub(super) fn check_fence(&self) -> Result {
         let fits = matches!(self.access.get(), Access::None | Access::Fence);
         ensure!(fits && !self.is_exposed.get(), ErrorClass::RmaSync, "a fence in an epoch");
         Ok(())
     }
 
-    /// After a fence.
+    /// Records a fence.
     pub(super) fn fenced(&self, follows: bool) {
         self.access.set(if follows { Access::Fence } else { Access::None });
         self.is_used.set(false);
@@ -152,7 +152,7 @@ impl Epochs {
         self.is_exposed.set(false);
     }
 
-    /// Returns whether a member may be locked now.
+    /// Fails unless a member may be locked now.
     pub(super) fn check_lock(&self, target: usize) -> Result {
         if let Access::Locked(_) = self.access.get() {
             let is_held = self.held[target].get().is_some();
@@ -203,14 +203,14 @@ impl Epochs {
         Ok(())
     }
 
-    /// Returns the lock of all, which ends.
+    /// Returns the lock of all, and ends it.
     pub(super) fn unlock_all(&self) -> Option<HeldLock> {
         self.access.set(Access::None);
         self.open_all(false);
         self.held.iter().filter_map(Cell::take).last()
     }
 
-    /// Returns whether a member may be flushed: it is locked.
+    /// Fails unless a member may be flushed, because it is locked.
     #[inline]
     pub(super) fn check_passive(&self, target: Option<usize>) -> Result {
         let is_locked = matches!(self.access.get(), Access::Locked(_) | Access::LockedAll);
@@ -221,7 +221,7 @@ impl Epochs {
         Err(out_of_order("a flush without a lock"))
     }
 
-    /// Returns whether the window may be freed.
+    /// Fails unless the window may be freed.
     pub(super) fn check_free(&self) -> Result {
         let ended = matches!(self.access.get(), Access::None | Access::Fence);
         let free = ended && !self.is_exposed.get();

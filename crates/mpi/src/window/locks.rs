@@ -6,24 +6,24 @@ use super::Window;
 use super::epoch::{HeldLock, Promise};
 use crate::error::Result;
 
-/// Whether others may have a lock at the same time.
+/// The kind of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// Those with shared locks may.
+    /// Others may have shared locks at the same time.
     Shared,
-    /// Nobody else.
+    /// No other member has a lock.
     Exclusive,
 }
 
-/// Polls of a lock between two looks at all that is under way.
+/// Number of polls of a lock between two polls for all progress.
 const POLLS: u32 = 100;
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// Locks a member's memory, which begins an epoch. It may wait for others to give their locks back.
+    /// Locks a member's memory, which begins an epoch. May wait for others to release their locks.
     ///
     /// # Errors
-    /// [`RmaSync`](crate::ErrorClass::RmaSync) in another epoch or if it is locked already,
-    /// [`Rank`](crate::ErrorClass::Rank), and those that end the run.
+    /// [`RmaSync`](crate::ErrorClass::RmaSync) in another epoch or if it is already locked,
+    /// [`Rank`](crate::ErrorClass::Rank), and errors that end the run.
     pub fn lock(&self, kind: Lock, rank: usize, promise: Promise) -> Result {
         self.communicator.context().member(rank)?;
         self.epochs.check_lock(rank)?;
@@ -35,11 +35,11 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(())
     }
 
-    /// Gives the lock back, after all operations on the member.
+    /// Releases the lock, after all operations on the member.
     ///
     /// # Errors
-    /// [`RmaSync`](crate::ErrorClass::RmaSync) if it is not locked; those of operations that are found now; and those that
-    /// end the run.
+    /// [`RmaSync`](crate::ErrorClass::RmaSync) if it is not locked; errors of operations that are detected now; and
+    /// errors that end the run.
     pub fn unlock(&self, rank: usize) -> Result {
         self.communicator.context().member(rank)?;
         let held = self.epochs.held(rank)?;
@@ -49,10 +49,10 @@ impl<E: Endpoint + 'static> Window<E> {
         flushed
     }
 
-    /// Takes a shared lock of every member.
+    /// Acquires a shared lock of every member.
     ///
     /// # Errors
-    /// As of [`lock`](Window::lock).
+    /// As for [`lock`](Window::lock).
     pub fn lock_all(&self, promise: Promise) -> Result {
         self.epochs.check_lock_all()?;
         let held = HeldLock { exclusive: false, taken: !promise.no_check };
@@ -63,10 +63,10 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(())
     }
 
-    /// Gives them back, after all operations.
+    /// Releases these locks, after all operations.
     ///
     /// # Errors
-    /// As of [`unlock`](Window::unlock).
+    /// As for [`unlock`](Window::unlock).
     pub fn unlock_all(&self) -> Result {
         self.epochs.check_unlock_all()?;
         let flushed = self.service.flush(None);
@@ -87,7 +87,7 @@ impl<E: Endpoint + 'static> Window<E> {
             let hopeless = |endpoint: &E| self.service.window().hopeless(endpoint);
             self.engine().wait_for(&mut try_now, &hopeless)?;
         } else {
-            // Nobody sends a message when a lock is given back, so this does not sleep.
+            // Nobody sends a message when a lock is released, so this does not sleep.
             while !try_now(&mut *self.engine().endpoint()?) {
                 for _ in 0..POLLS {
                     std::hint::spin_loop();
@@ -108,25 +108,25 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(())
     }
 
-    /// Waits until all operations on a member, or on all, are done there.
+    /// Waits until all operations on a member, or on all, are complete there.
     ///
     /// # Errors
-    /// [`RmaSync`](crate::ErrorClass::RmaSync) without a lock; those of operations that are found now; and those that end
-    /// the run.
+    /// [`RmaSync`](crate::ErrorClass::RmaSync) without a lock; errors of operations that are detected now; and errors
+    /// that end the run.
     #[inline]
     pub fn flush(&self, rank: Option<usize>) -> Result {
         if let Some(rank) = rank {
             self.communicator.context().member(rank)?;
         }
         self.epochs.check_passive(rank)?;
-        // Release, partner of whatever the program has the other members acquire with.
+        // Release, partner of whatever acquire the program uses in the other members.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
         self.service.flush(rank)
     }
 
-    /// Makes what this process and others have written to this member's memory the same.
+    /// Synchronises this process's and others' writes to this member's memory.
     pub fn sync(&self) {
-        // Partner of the same call elsewhere, and of whatever else the program's processes wait for each other with.
+        // Partner of the same call elsewhere, and of whatever else the program's processes use to wait for each other.
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         let _ = self.engine().progress();
     }

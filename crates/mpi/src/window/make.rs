@@ -1,4 +1,4 @@
-//! Making windows, and giving them up. All members of the communicator call alike.
+//! Creation and freeing of windows. All members of the communicator make the same calls.
 
 use std::cell::RefCell;
 use std::ptr::NonNull;
@@ -19,10 +19,10 @@ use crate::memory::{Exposed, Storage, release};
 use crate::operation::CODED;
 use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark};
 
-/// A hint that has the members reach each other's memory by messages alone, whatever the fabric can do.
+/// Hint that makes the members access each other's memory by messages only, whatever the fabric supports.
 const BY_MESSAGES: &str = "cornerstone_window_by_messages";
 
-/// What a member asks for.
+/// A member's arguments.
 struct Wish {
     flavor: Flavor,
     bytes: u64,
@@ -40,10 +40,10 @@ fn check(bytes: i64, unit: i64) -> Result<u64> {
 }
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// Returns a window of memory that the program has.
+    /// Creates a window of the program's memory.
     ///
     /// # Errors
-    /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], [`ErrorClass::Buffer`] if there is no address, and those that
+    /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], [`ErrorClass::Buffer`] without an address, and errors that
     /// end the run.
     pub fn create(of: &Communicator<E>, memory: Exposed, unit: i64, info: Info) -> Result<Self> {
         let (start, bytes) = (memory.start(), memory.bytes());
@@ -53,10 +53,10 @@ impl<E: Endpoint + 'static> Window<E> {
         Window::open(of, wish, info, |_, _| Ok((start, Allocation::Nothing)))
     }
 
-    /// Returns a window of memory that it makes.
+    /// Creates a window of memory that it allocates.
     ///
     /// # Errors
-    /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], and those that end the run.
+    /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], and errors that end the run.
     pub fn allocate(of: &Communicator<E>, bytes: i64, unit: i64, info: Info) -> Result<Self> {
         let bytes = check(bytes, unit)?;
         let wish = Wish { flavor: Flavor::Allocate, bytes, unit };
@@ -69,10 +69,10 @@ impl<E: Endpoint + 'static> Window<E> {
         })
     }
 
-    /// Returns a window of memory that it makes, and that every member sees.
+    /// Creates a window of memory that it allocates and that every member can access directly.
     ///
     /// # Errors
-    /// [`ErrorClass::RmaShared`] if the members cannot share memory, and as of [`allocate`](Window::allocate).
+    /// [`ErrorClass::RmaShared`] if the members cannot share memory, and as for [`allocate`](Window::allocate).
     pub fn allocate_shared(
         of: &Communicator<E>,
         bytes: i64,
@@ -91,16 +91,16 @@ impl<E: Endpoint + 'static> Window<E> {
         })
     }
 
-    /// Returns a window without memory, to which each member adds some.
+    /// Creates a window without memory, to which each member may add some.
     ///
     /// # Errors
-    /// Those that end the run.
+    /// Errors that end the run.
     pub fn create_dynamic(of: &Communicator<E>, info: Info) -> Result<Self> {
         let wish = Wish { flavor: Flavor::Dynamic, bytes: DYNAMIC_BYTES, unit: 1 };
         Window::open(of, wish, info, |_, _| Ok((std::ptr::null_mut(), Allocation::Nothing)))
     }
 
-    /// The window of what each member has. `memory` gets the lengths of all.
+    /// Opens the window of the members' parts. `memory` gets the lengths of all.
     fn open(
         of: &Communicator<E>,
         Wish { flavor, bytes, unit }: Wish,
@@ -145,7 +145,7 @@ impl<E: Endpoint + 'static> Window<E> {
         })
     }
 
-    /// Tells the members where each other's memory is.
+    /// Exchanges the locations of the members' memory.
     fn connect(communicator: &Communicator<E>, part: WindowPart) -> Result<contract::Window> {
         let all = gather(communicator, &part.offer().to_bytes())?;
         let (offers, _) = all.as_chunks::<{ WindowOffer::BYTES }>();
@@ -156,11 +156,12 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(contract::Window::open(endpoint, part, members, context, &offers, CODED)?)
     }
 
-    /// Gives it up, as all members do in the end. `object` is the number that the functions of its attributes know it by.
+    /// Frees it. Every member calls this in the end. `object` is the number by which the functions of its attributes
+    /// identify it.
     ///
     /// # Errors
-    /// [`ErrorClass::RmaSync`] in an epoch; those of the functions of its attributes, which then stay; and those that end
-    /// the run.
+    /// [`ErrorClass::RmaSync`] in an epoch; errors of the functions of its attributes, which then stay; and errors that
+    /// end the run.
     pub fn free(&self, object: usize) -> Result {
         self.epochs.check_free()?;
         self.attributes.clear(object)?;
@@ -175,13 +176,13 @@ impl<E: Endpoint + 'static> Window<E> {
     }
 }
 
-/// Gathers as many bytes of every member.
+/// Gathers the same number of bytes of every member.
 fn gather<E: Endpoint + 'static>(of: &Communicator<E>, mine: &[u8]) -> Result<Vec<u8>> {
     let mark = CollectiveMark::of(CollectiveKind::Window);
     allgather_bytes(CollectiveContext::next(of.context(), mark), mine)
 }
 
-/// Memory of the fabric, if it has any.
+/// Allocates memory of the fabric, if it has any.
 fn allocate<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
     let memory = own.engine().endpoint()?.allocate(bytes);
     Ok(memory.map(|start| allocated(start, bytes)))
@@ -191,7 +192,7 @@ fn allocated(start: NonNull<u8>, bytes: usize) -> Memory {
     (start.as_ptr(), Allocation::Allocated(start, bytes))
 }
 
-/// Memory that the ranks of the host share; if there is none, zeros for a member that is alone.
+/// Allocates memory that the ranks of the host share, or zeros for a member that is alone.
 fn allocate_or_own<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
     let memory = own.engine().endpoint()?.allocate_on_host(bytes);
     let memory = memory.map(|start| allocated(start, bytes));
@@ -201,7 +202,7 @@ fn allocate_or_own<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<O
     }))
 }
 
-/// The first member makes the memory of all, one after the other.
+/// Lets the first member allocate the memory of all, consecutively.
 fn allocate_together<E: Endpoint + 'static>(
     own: &Communicator<E>,
     lengths: &[u64],
@@ -230,13 +231,13 @@ fn allocate_together<E: Endpoint + 'static>(
     Ok((start.as_ptr().wrapping_add(before as usize), made))
 }
 
-/// Each member makes its own.
+/// Lets each member allocate its own.
 fn allocate_apart<E: Endpoint + 'static>(own: &Communicator<E>, bytes: u64) -> Result<Memory> {
     let made = allocate_or_own(own, bytes.max(1) as usize)?;
     agree(own, made)
 }
 
-/// What all members must have, or all fail.
+/// Fails at all members if one of them lacks the value.
 fn agree<E: Endpoint + 'static, T>(own: &Communicator<E>, mine: Option<T>) -> Result<T> {
     let all = gather(own, &[u8::from(mine.is_some())])?;
     mine.filter(|_| all.iter().all(|&one| one != 0)).ok_or_else(cannot_share)
@@ -247,7 +248,7 @@ fn cannot_share() -> Error {
 }
 
 impl<E: Endpoint> Window<E> {
-    /// Returns how the members' memory is reached, in a word for each.
+    /// Returns the route to each member's memory as a word.
     pub fn ways(self: &Rc<Self>) -> Vec<&'static str> {
         self.service.window().ways().collect()
     }

@@ -1,7 +1,7 @@
 //! Windows: memory of each member of a communicator that the others put to, get from and update.
 //!
-//! The operations and the locks themselves are the contract's ([`contract::Window`]); here are datatypes, epochs, and
-//! what MPI hangs on a window.
+//! The operations and the locks themselves are the contract's ([`contract::Window`]); this module adds datatypes,
+//! epochs, and MPI's attributes of a window.
 
 mod epoch;
 mod locks;
@@ -32,22 +32,22 @@ use service::Service;
 use sync::Signals;
 pub use transfer::Place;
 
-/// How the memory of a window came about.
+/// The origin of a window's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavor {
-    /// The program gave it.
+    /// The program has provided it.
     Create,
-    /// The window made it.
+    /// The window has allocated it.
     Allocate,
-    /// The window made it, and every member sees it.
+    /// The window has allocated it, and every member can access it directly.
     Shared,
-    /// The program adds it and takes it away.
+    /// The program adds and removes it.
     Dynamic,
 }
 
-/// Memory that a window has made for this member.
+/// Memory that a window has allocated for this member.
 enum Allocation {
-    /// None.
+    /// No memory.
     Nothing,
     /// From the fabric.
     Allocated(NonNull<u8>, usize),
@@ -55,15 +55,15 @@ enum Allocation {
     Own(#[expect(dead_code)] crate::memory::Storage),
 }
 
-/// Memory of each member of a communicator that the others reach.
+/// Memory of each member of a communicator that the others can access.
 pub struct Window<E: Endpoint> {
-    /// Messages of its own among the same members.
+    /// Communicator of its own among the same members.
     communicator: Communicator<E>,
     service: Rc<Service<E>>,
     flavor: Flavor,
     start: *mut u8,
     bytes: u64,
-    /// Of each member, in bytes.
+    /// Unit of displacements of each member, in bytes.
     units: Box<[i64]>,
     made: RefCell<Allocation>,
     epochs: Epochs,
@@ -80,47 +80,47 @@ impl<E: Endpoint> Window<E> {
         self.communicator.engine()
     }
 
-    /// Its members.
+    /// Returns its members.
     pub fn group(&self) -> &Group {
         self.communicator.context().group()
     }
 
-    /// This process's rank in it.
+    /// Returns this process's rank in it.
     pub fn rank(&self) -> usize {
         self.communicator.rank()
     }
 
-    /// Returns how many members it has.
+    /// Returns the number of members.
     pub fn size(&self) -> usize {
         self.communicator.size()
     }
 
-    /// Returns how its memory came about.
+    /// Returns the origin of its memory.
     pub fn flavor(&self) -> Flavor {
         self.flavor
     }
 
-    /// Returns where this member's memory begins. Of a dynamic window that is the beginning of all memory.
+    /// Returns the address of this member's memory. For a dynamic window that is the beginning of all memory.
     pub fn base(&self) -> *mut u8 {
         self.start
     }
 
-    /// Returns how long this member's memory is; 0 for a dynamic window.
+    /// Returns the length of this member's memory; 0 for a dynamic window.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns what displacements in a member's memory count, in bytes.
+    /// Returns the unit of displacements of a member's memory, in bytes.
     pub fn unit(&self, rank: usize) -> i64 {
         self.units[rank]
     }
 
-    /// Returns what it is called.
+    /// Returns its name.
     pub fn name(&self) -> String {
         self.name.borrow().clone()
     }
 
-    /// Calls it something.
+    /// Sets its name.
     pub fn set_name(&self, name: impl Into<String>) {
         *self.name.borrow_mut() = name.into();
     }
@@ -130,13 +130,13 @@ impl<E: Endpoint> Window<E> {
         &self.info
     }
 
-    /// Returns what programs and libraries have hung on it.
+    /// Returns the attributes that programs and libraries have attached to it.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// Returns where a member's memory lies in this process, how long it is, and its unit of displacements: of the
-    /// first member that has any, if none is named. Null and 0 if this process does not see it.
+    /// Returns the address of a member's memory in this process, its length, and its unit of displacements: of the
+    /// first member that has any, if none is named. Null and 0 if this process cannot access it.
     ///
     /// # Errors
     /// [`ErrorClass::Rank`]; [`ErrorClass::RmaFlavor`] for a dynamic window.
@@ -166,7 +166,7 @@ impl<E: Endpoint> Window<E> {
         Ok(())
     }
 
-    /// Takes memory away from a dynamic window.
+    /// Removes memory from a dynamic window.
     ///
     /// # Errors
     /// [`ErrorClass::RmaFlavor`] if it is not dynamic, [`ErrorClass::RmaAttach`] if none was added there.

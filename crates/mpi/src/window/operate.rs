@@ -1,4 +1,4 @@
-//! Accumulating, with and without what was there before.
+//! Accumulate operations, with and without the previous values.
 
 use std::rc::Rc;
 
@@ -13,14 +13,14 @@ use crate::memory::{Memory, with_elements};
 use crate::operation::{Coded, HAS_LONG_DOUBLE, Predefined};
 use crate::request::Request;
 
-/// An operation and what it fetches.
+/// An operation and the memory of what it fetches.
 pub(super) struct Call<'a> {
     op: Predefined,
     origin: Option<&'a Memory>,
     result: Option<&'a Memory>,
 }
 
-/// Returns whether such elements can be compared and swapped.
+/// Returns whether such elements support compare-and-swap.
 pub(super) fn is_swapped(kind: Kind) -> bool {
     let kind = kind.as_number();
     matches!(kind, Kind::Signed(_) | Kind::Unsigned(_) | Kind::Logical(_) | Kind::Byte)
@@ -38,7 +38,7 @@ fn check_applies(op: Predefined, of: &Datatype) -> Result {
     Ok(())
 }
 
-/// Returns the data of memory as they lie in a member's memory: packed, or for pairs with their gaps.
+/// Returns the data of memory in their form in a member's memory: packed, or for pairs with their gaps.
 fn operand(origin: &Memory, pair: Option<&Rc<Datatype>>) -> Vec<u8> {
     let Some(pair) = pair else { return origin.packed() };
     let count = origin.bytes() as i64 / pair.size();
@@ -47,7 +47,7 @@ fn operand(origin: &Memory, pair: Option<&Rc<Datatype>>) -> Vec<u8> {
     bytes
 }
 
-/// Puts such data into memory.
+/// Copies such data to memory.
 fn deliver(result: &Memory, pair: Option<&Rc<Datatype>>, bytes: &mut [u8]) {
     let Some(pair) = pair else { return result.unpack_from(bytes) };
     let count = result.bytes() as i64 / pair.size();
@@ -55,21 +55,22 @@ fn deliver(result: &Memory, pair: Option<&Rc<Datatype>>, bytes: &mut [u8]) {
 }
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// `target` = `origin` op `target`, element by element, atomically with other such operations on elements of the
-    /// type. `origin` may be changed when this returns.
+    /// Computes `target` = `origin` op `target`, element by element, atomically with other such operations on elements
+    /// of the type. `origin` may be changed when this returns.
     ///
     /// # Errors
-    /// [`ErrorClass::Operation`] for an operation that is not defined for the datatype, and as of [`put`](Window::put).
+    /// [`ErrorClass::Operation`] for an operation that is not defined for the datatype, and as for
+    /// [`put`](Window::put).
     pub fn accumulate(&self, op: Predefined, origin: &Memory, place: &Place) -> Result {
         self.call(&Call { op, origin: Some(origin), result: None }, place)?;
         self.service.limit()
     }
 
-    /// The same, and what was there goes to `result`, which has it when the epoch ends, or after a flush. Nothing is
-    /// read of `origin` if the operation leaves all as it is.
+    /// As [`accumulate`](Window::accumulate), and the previous values go to `result`, where they are when the epoch
+    /// ends, or after a flush. `origin` is not read if the operation leaves all values unchanged.
     ///
     /// # Errors
-    /// As of [`accumulate`](Window::accumulate).
+    /// As for [`accumulate`](Window::accumulate).
     pub fn get_accumulate(
         &self,
         op: Predefined,
@@ -81,10 +82,10 @@ impl<E: Endpoint + 'static> Window<E> {
         self.service.limit()
     }
 
-    /// The same with a request.
+    /// As [`get_accumulate`](Window::get_accumulate), with a request.
     ///
     /// # Errors
-    /// As of [`accumulate`](Window::accumulate).
+    /// As for [`accumulate`](Window::accumulate).
     pub fn request_get_accumulate(
         &self,
         op: Predefined,
@@ -113,7 +114,7 @@ impl<E: Endpoint + 'static> Window<E> {
         for memory in [origin, result].into_iter().flatten() {
             offset = self.check(memory, place)?;
         }
-        // Nothing can be done to nothing.
+        // An empty place needs no operation.
         if place.bytes()? == 0 {
             return Ok(None);
         }
@@ -126,7 +127,7 @@ impl<E: Endpoint + 'static> Window<E> {
             Some(origin) if pair.is_some() || origin.in_one_piece().is_none() => {
                 Some(operand(origin, pair.as_ref()))
             }
-            // What is left as it is has an operand all the same.
+            // Even an operation that changes nothing has an operand.
             None => Some(vec![0; all as usize]),
             Some(_) => None,
         };
@@ -143,7 +144,7 @@ impl<E: Endpoint + 'static> Window<E> {
         self.hand_on(result, pair, room, (place.rank, ticket))
     }
 
-    /// Gives what was fetched to the program, now or when it comes.
+    /// Passes fetched data to the program, now or when they arrive.
     fn hand_on(
         &self,
         result: Option<&Memory>,
@@ -161,11 +162,12 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(Some(self.service.deliver_later(rank, ticket, later)))
     }
 
-    /// `new` takes the place of an element that equals `compare`; what was there goes to `result`, which has it when the
+    /// Replaces an element that equals `compare` by `new`. The previous value goes to `result`, where it is when the
     /// epoch ends, or after a flush. All are one element of a basic type.
     ///
     /// # Errors
-    /// [`ErrorClass::Type`] if the type is none of integers, truth values and bytes; and as of [`put`](Window::put).
+    /// [`ErrorClass::Type`] unless the type consists of integers, truth values or bytes; and as for
+    /// [`put`](Window::put).
     pub fn compare_and_swap(
         &self,
         new: &Memory,

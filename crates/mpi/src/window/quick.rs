@@ -1,6 +1,6 @@
-//! The shortest way for operations on plain data that this process sees: no object is made, cloned or counted.
+//! The fastest path for operations on plain data that this process can access: no object is created, cloned or counted.
 //!
-//! Whatever is out of the ordinary, wrong arguments too, is left to the general way: then nothing has happened.
+//! Everything unusual, including wrong arguments, is left to the general path: then these functions have no effect.
 
 use std::ptr::NonNull;
 
@@ -11,8 +11,8 @@ use crate::datatype::{Construction, Datatype};
 use crate::operation::{CODED, Coded, HAS_LONG_DOUBLE, Predefined, short_reduction, word_bytes_of};
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// Returns where `bytes` bytes lie that an operation of plain data touches, if this process sees them and nothing
-    /// is wrong.
+    /// Returns the location of the `bytes` bytes of a plain operation, if this process can access them and nothing is
+    /// wrong.
     #[inline(always)]
     pub fn reach_plainly(
         &self,
@@ -24,13 +24,13 @@ impl<E: Endpoint + 'static> Window<E> {
         self.service.if_open().as_ref()?.here(rank, offset, bytes as u64)
     }
 
-    /// Returns whether a copy to this address is one that [`contract::copy_past_caches`] is for.
+    /// Returns whether a copy to this address should use [`contract::copy_past_caches`].
     #[cold]
     pub fn is_of_long_run(&self, to: *const u8, bytes: usize) -> bool {
         self.service.if_open().as_ref().is_some_and(|window| window.is_of_long_run(to, bytes))
     }
 
-    /// Returns where `displacement` is in a member's memory, in bytes, if operations on it are allowed.
+    /// Returns the offset of `displacement` in a member's memory, in bytes, if operations on it are permitted.
     #[inline(always)]
     fn place_plainly(&self, rank: usize, displacement: i64) -> Option<(usize, u64)> {
         if !self.epochs.is_open(rank) {
@@ -40,7 +40,8 @@ impl<E: Endpoint + 'static> Window<E> {
         Some((rank, u64::try_from(offset).ok()?))
     }
 
-    /// Accumulates plain elements, and gives what was there to `fetched`, if nothing is in the way; false if something is.
+    /// Accumulates plain elements, and stores the previous values in `fetched`. Returns false if the fast path is not
+    /// possible.
     #[inline(always)]
     pub fn accumulate_plainly(
         &self,
@@ -58,7 +59,7 @@ impl<E: Endpoint + 'static> Window<E> {
         match short {
             Some(short) => {
                 let make = |operand: &[u8], target: &mut [u8]| {
-                    // Their lengths are those of whole elements, and equal.
+                    // Their lengths are equal and those of whole elements.
                     let _ = short.combine(target, operand);
                 };
                 window.combine_at_once(place, word_bytes, operand, fetched, make)
@@ -74,7 +75,7 @@ impl<E: Endpoint + 'static> Window<E> {
         }
     }
 
-    /// Compares and swaps one integer, and gives what was there to `fetched`, likewise.
+    /// Compares and swaps one integer in the same way.
     #[inline(always)]
     pub fn compare_and_swap_plainly(
         &self,

@@ -1,4 +1,4 @@
-//! What goes on in a window while the process waits: it serves the other members, and takes in their answers.
+//! Progress of a window while the process waits: it serves the other members, and receives their answers.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
@@ -8,13 +8,13 @@ use contract::{Endpoint, Request as Started, Ticket, Window};
 use crate::engine::{Activity, Context, Engine};
 use crate::error::{Error, Result};
 
-/// How much may be under way before an operation waits for answers.
+/// Maximum number of operations in progress before an operation waits for answers.
 const MOST_UNDER_WAY: usize = 128;
 
-/// What is done with the bytes that were fetched.
+/// Called with the fetched bytes.
 type Deliver = Box<dyn FnOnce(&mut [u8])>;
 
-/// Bytes that were asked for and are on their way.
+/// Requested bytes that have not arrived.
 pub(super) struct Delivery {
     target: usize,
     ticket: Ticket,
@@ -22,12 +22,12 @@ pub(super) struct Delivery {
     outcome: RefCell<Option<Result>>,
 }
 
-/// A window of the contract, and what is under way in it.
+/// A window of the contract, and its operations in progress.
 pub(super) struct Service<E: Endpoint> {
     engine: Rc<Engine<E>>,
-    /// None once the window was closed.
+    /// `None` after the window was closed.
     window: RefCell<Option<Window>>,
-    /// True if anything ever goes by messages.
+    /// True if any operation ever goes by messages.
     goes_by_messages: bool,
     deliveries: RefCell<Vec<Rc<Delivery>>>,
     context: u32,
@@ -64,7 +64,7 @@ impl<E: Endpoint> Service<E> {
         Ref::map(self.window.borrow(), |window| window.as_ref().expect("it is open"))
     }
 
-    /// Returns the window, if it is open: for the shortest ways, which are one function.
+    /// Returns the window if it is open: for the fastest paths, which are one function.
     #[inline(always)]
     pub(super) fn if_open(&self) -> Ref<'_, Option<Window>> {
         self.window.borrow()
@@ -75,13 +75,13 @@ impl<E: Endpoint> Service<E> {
         RefMut::map(self.window.borrow_mut(), |window| window.as_mut().expect("it is open"))
     }
 
-    /// Returns whether anything ever goes by messages.
+    /// Returns whether any operation ever goes by messages.
     #[inline(always)]
     pub(super) fn goes_by_messages(&self) -> bool {
         self.goes_by_messages
     }
 
-    /// Hands on what was asked for, once it has come.
+    /// Passes requested bytes on, once they have arrived.
     pub(super) fn deliver_later(
         &self,
         target: usize,
@@ -94,7 +94,7 @@ impl<E: Endpoint> Service<E> {
         delivery
     }
 
-    /// Waits, so that no more is under way than the others can take.
+    /// Waits if as many operations are in progress as the others can handle.
     pub(super) fn limit(&self) -> Result {
         if !self.goes_by_messages || self.window().under_way(None) < MOST_UNDER_WAY {
             return Ok(());
@@ -102,10 +102,10 @@ impl<E: Endpoint> Service<E> {
         self.wait(|service| service.window().under_way(None) < MOST_UNDER_WAY / 2)
     }
 
-    /// Waits until nothing is under way to a member, or to any.
+    /// Waits until no operation on a member, or on any, is in progress.
     ///
     /// # Errors
-    /// The first of those of the operations that nobody else tells, and those that end the run.
+    /// The first error of an operation that nothing else reports, and errors that end the run.
     pub(super) fn flush(&self, target: Option<usize>) -> Result {
         if !self.goes_by_messages {
             return Ok(());
@@ -118,12 +118,12 @@ impl<E: Endpoint> Service<E> {
         Ok(self.window_mut().check()?)
     }
 
-    /// Waits until something holds; fails once an answer can never come.
+    /// Waits until `done` returns true. Fails once an answer can never arrive.
     fn wait(&self, done: impl Fn(&Self) -> bool) -> Result {
         self.engine.wait_for(&mut |_| done(self), &|endpoint| self.window().hopeless(endpoint))
     }
 
-    /// Closes the window: no other member uses it any more.
+    /// Closes the window, which no other member uses any more.
     pub(super) fn close(&self) -> Result {
         self.engine.wait_until(&mut |endpoint| self.window_mut().is_quiet(endpoint))?;
         let window = self.window.borrow_mut().take();
@@ -153,7 +153,7 @@ impl<E: Endpoint> Activity<E> for Service<E> {
     fn advance(&self, endpoint: &mut E) {
         let Ok(mut window) = self.window.try_borrow_mut() else { return };
         let Some(window) = window.as_mut() else { return };
-        // An error ends the run, and shows in the next call.
+        // An error ends the run, and is reported by the next call.
         let _ = window.advance(endpoint);
         if !self.deliveries.borrow().is_empty() {
             self.take_deliveries(window);
@@ -177,7 +177,7 @@ impl<E: Endpoint> Activity<E> for Service<E> {
     }
 }
 
-/// A request for bytes that are on their way.
+/// A request for bytes that have not arrived.
 pub(super) struct Fetch<E: Endpoint> {
     pub(super) service: Rc<Service<E>>,
     pub(super) delivery: Rc<Delivery>,

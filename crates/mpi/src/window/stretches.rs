@@ -1,12 +1,12 @@
-//! Which bytes of a member's memory elements are.
+//! The bytes of a member's memory that elements occupy.
 
 use contract::Stretch;
 
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result};
 
-/// Returns the stretches of `count` elements at `offset`, in the order of their data; those that touch are one.
-/// Elements that are made of a `pair` go as whole pairs, with their gaps.
+/// Returns the stretches of `count` elements at `offset`, in the order of their data; adjacent ones are merged.
+/// Elements that consist of a `pair` are whole pairs, with their gaps.
 pub(super) fn stretches(
     of: &Datatype,
     count: i64,
@@ -37,7 +37,7 @@ pub(super) fn stretches(
             of.runs().iter().try_for_each(|run| push(start + run.offset, run.bytes()))?;
             continue;
         };
-        // A run holds several pairs only where value and index are of one kind, and so without gaps.
+        // A run holds several pairs only if value and index have the same kind, and so no gaps.
         let mut behind = 0;
         for run in of.runs() {
             if behind == 0 {

@@ -1,6 +1,6 @@
 //! Fences, and the synchronisation of some members: post, start, complete and wait.
 //!
-//! A post is an empty message to each member that may have access, a complete one to each that was accessed.
+//! A post sends an empty message to each member that gets access, a complete one to each that was accessed.
 
 use std::cell::{Cell, RefCell};
 
@@ -16,11 +16,11 @@ use crate::group::Group;
 const POST: u32 = 1;
 const COMPLETE: u32 = 2;
 
-/// Messages of synchronisation that are under way.
+/// Synchronisation messages in progress.
 pub(super) struct Signals {
     me: usize,
     sent: RefCell<Vec<Started>>,
-    /// Those of a post: each of its members will send a complete.
+    /// Receives of a post: each of its members will send a complete.
     awaited: RefCell<Vec<Started>>,
     /// True if this process has posted to itself, and completed.
     own_post: Cell<bool>,
@@ -42,10 +42,12 @@ impl Signals {
 }
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// Ends all operations of all members, and begins an epoch in which all are allowed, unless the program promises none.
+    /// Completes all operations of all members, and begins an epoch in which all are permitted, unless the program
+    /// asserts that none follow.
     ///
     /// # Errors
-    /// [`ErrorClass::RmaSync`] in another epoch; those of operations that are found now; and those that end the run.
+    /// [`ErrorClass::RmaSync`] in another epoch; errors of operations that are detected now; and errors that end the
+    /// run.
     pub fn fence(&self, promise: Promise) -> Result {
         self.epochs.check_fence()?;
         let flushed = self.service.flush(None);
@@ -69,7 +71,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Selector { context, source: Some(source), tag: Some(tag) }
     }
 
-    /// Starts to receive an empty message of each.
+    /// Starts to receive an empty message from each.
     fn await_each(&self, ranks: &[usize], tag: u32) -> Result<Vec<Started>> {
         let mut endpoint = self.engine().endpoint()?;
         let others = ranks.iter().filter(|&&rank| rank != self.signals.me);
@@ -112,7 +114,7 @@ impl<E: Endpoint + 'static> Window<E> {
     /// Lets the members of a group access this member's memory until they complete.
     ///
     /// # Errors
-    /// [`ErrorClass::RmaSync`] after another post, [`ErrorClass::Group`], and those that end the run.
+    /// [`ErrorClass::RmaSync`] after another post, [`ErrorClass::Group`], and errors that end the run.
     pub fn post(&self, group: &Group, promise: Promise) -> Result {
         let ranks = self.ranks_of(group)?;
         self.epochs.expose()?;
@@ -124,10 +126,10 @@ impl<E: Endpoint + 'static> Window<E> {
         if promise.no_check { Ok(()) } else { self.tell_each(&ranks, POST) }
     }
 
-    /// Begins to access the memory of a group's members, once they have posted.
+    /// Begins to access the memory of a group's members, after they have posted.
     ///
     /// # Errors
-    /// [`ErrorClass::RmaSync`] in another epoch, or if this process waits for itself; [`ErrorClass::Group`]; and those
+    /// [`ErrorClass::RmaSync`] in another epoch, or if this process waits for itself; [`ErrorClass::Group`]; and errors
     /// that end the run.
     pub fn start(&self, group: &Group, promise: Promise) -> Result {
         let ranks = self.ranks_of(group)?;
@@ -146,10 +148,11 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(())
     }
 
-    /// Ends the access that a start began, and all its operations.
+    /// Ends the access that a start began, and completes all its operations.
     ///
     /// # Errors
-    /// [`ErrorClass::RmaSync`] without a start; those of operations that are found now; and those that end the run.
+    /// [`ErrorClass::RmaSync`] without a start; errors of operations that are detected now; and errors that end the
+    /// run.
     pub fn complete(&self) -> Result {
         let ranks = self.epochs.complete()?;
         let flushed = self.service.flush(None);
@@ -158,10 +161,10 @@ impl<E: Endpoint + 'static> Window<E> {
         flushed
     }
 
-    /// Waits until all that a post let have access have completed.
+    /// Waits until all members of a post have completed their access.
     ///
     /// # Errors
-    /// [`ErrorClass::RmaSync`] without a post, or if this process waits for itself; and those that end the run.
+    /// [`ErrorClass::RmaSync`] without a post, or if this process waits for itself; and errors that end the run.
     pub fn wait(&self) -> Result {
         self.epochs.check_exposed()?;
         ensure!(
@@ -175,10 +178,10 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(())
     }
 
-    /// Returns whether they have; then the access has ended.
+    /// Returns whether all members of a post have completed; then the access has ended.
     ///
     /// # Errors
-    /// [`ErrorClass::RmaSync`] without a post, and those that end the run.
+    /// [`ErrorClass::RmaSync`] without a post, and errors that end the run.
     pub fn test(&self) -> Result<bool> {
         self.epochs.check_exposed()?;
         self.engine().progress()?;
@@ -202,7 +205,7 @@ impl<E: Endpoint + 'static> Window<E> {
         self.signals.awaits_own.set(false);
     }
 
-    /// Waits until all messages have gone.
+    /// Waits until all messages were sent.
     pub(super) fn finish_signals(&self) -> Result {
         let sent = self.signals.sent.take();
         self.wait_each(&sent)

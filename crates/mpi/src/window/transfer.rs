@@ -1,4 +1,4 @@
-//! Putting and getting.
+//! Put and get.
 
 use std::rc::Rc;
 
@@ -16,18 +16,18 @@ use crate::status::Status;
 /// Elements in a member's memory.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The member.
+    /// Rank of the member.
     pub rank: usize,
-    /// Where they begin, in the member's unit.
+    /// Displacement in the member's unit.
     pub displacement: i64,
-    /// How many there are.
+    /// Number of elements.
     pub count: i64,
-    /// What they are.
+    /// Datatype of the elements.
     pub of: Rc<Datatype>,
 }
 
 impl Place {
-    /// Returns how much data they are, if they are fit for use.
+    /// Returns the length of the data, if the datatype and count are valid.
     pub(super) fn bytes(&self) -> Result<usize> {
         ensure!(self.count >= 0, ErrorClass::Count, "a count of {}", self.count);
         let committed = self.of.is_committed();
@@ -38,11 +38,11 @@ impl Place {
     }
 }
 
-/// What a call has left under way.
+/// The part of a call that is still in progress.
 pub(super) type Started = Option<Ticket>;
 
 impl<E: Endpoint + 'static> Window<E> {
-    /// Returns where a place begins in the member's memory, in bytes.
+    /// Returns the offset of a place in the member's memory, in bytes.
     pub(super) fn offset(&self, place: &Place) -> Result<i64> {
         let unit = *self.units.get(place.rank).ok_or_else(|| self.no_member(place.rank))?;
         let offset = place.displacement.checked_mul(unit);
@@ -54,7 +54,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Error::new(ErrorClass::Rank, format!("rank {rank} of a window of {}", self.size()))
     }
 
-    /// Checks what every operation has to; gives where its place begins.
+    /// Makes the checks common to all operations, and returns the offset of the place.
     pub(super) fn check(&self, origin: &Memory, place: &Place) -> Result<i64> {
         let offset = self.offset(place)?;
         let (ours, theirs) = (origin.bytes(), place.bytes()?);
@@ -68,7 +68,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(offset)
     }
 
-    /// Fails for bytes that a member's memory does not have, as far as this process can tell.
+    /// Returns the error for bytes outside a member's memory, as far as this process knows it.
     #[cold]
     pub(super) fn out_of_range(&self, place: &Place) -> Error {
         let Place { rank, displacement, count, .. } = place;
@@ -79,7 +79,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Error::new(ErrorClass::RmaRange, what)
     }
 
-    /// Returns whether this process sees all memory of a member: then what it does not find there is not there.
+    /// Returns whether this process can access all memory of a member: then what it does not find there does not exist.
     fn sees(&self, rank: usize) -> bool {
         self.service.window().here(rank, 0, 0).is_some()
     }
@@ -88,7 +88,7 @@ impl<E: Endpoint + 'static> Window<E> {
     ///
     /// # Errors
     /// [`ErrorClass::RmaSync`] outside of an epoch, [`ErrorClass::RmaRange`], [`ErrorClass::Rank`],
-    /// [`ErrorClass::Truncated`] if the two are not as long, and those that end the run.
+    /// [`ErrorClass::Truncated`] if the two have different lengths, and errors that end the run.
     pub fn put(&self, origin: &Memory, place: &Place) -> Result {
         let offset = self.check(origin, place)?;
         if origin.bytes() == 0 {
@@ -115,25 +115,25 @@ impl<E: Endpoint + 'static> Window<E> {
         self.service.limit()
     }
 
-    /// Gets data from a member's memory; they are there when the epoch ends, or after a flush.
+    /// Gets data from a member's memory, where they are when the epoch ends, or after a flush.
     ///
     /// # Errors
-    /// As of [`put`](Window::put).
+    /// As for [`put`](Window::put).
     pub fn get(&self, origin: &Memory, place: &Place) -> Result {
         self.start_get(origin, place)?;
         self.service.limit()
     }
 
-    /// The same with a request.
+    /// As [`get`](Window::get), with a request.
     ///
     /// # Errors
-    /// As of [`put`](Window::put).
+    /// As for [`put`](Window::put).
     pub fn request_get(&self, origin: &Memory, place: &Place) -> Result<Request<E>> {
         let delivery = self.start_get(origin, place)?;
         Ok(self.request(delivery))
     }
 
-    /// Returns the request of something that may be under way.
+    /// Returns the request of an operation that may be in progress.
     pub(super) fn request(&self, delivery: Option<Rc<super::service::Delivery>>) -> Request<E> {
         let action = match delivery {
             None => Under::Done(Status::empty(), Ok(())),
@@ -181,7 +181,7 @@ impl<E: Endpoint + 'static> Window<E> {
         Ok(Some(self.service.deliver_later(rank, ticket, deliver)))
     }
 
-    /// Has the contract's window do something.
+    /// Makes an update of the contract's window.
     pub(super) fn update(
         &self,
         place: &Place,
@@ -194,7 +194,7 @@ impl<E: Endpoint + 'static> Window<E> {
         let mut window = self.service.window_mut();
         let outcome = window.update(&mut *endpoint, place.rank, &update, fetched);
         outcome.map_err(|error| match error {
-            // What the fabric cannot copy is not there.
+            // Memory that the fabric cannot copy does not exist.
             contract::Error::System { .. } => Error::new(ErrorClass::RmaRange, error.to_string()),
             other => other.into(),
         })

@@ -50,7 +50,7 @@ impl Program {
         let command = find(&command, hints.get("path").as_deref(), directory.as_deref())?;
         let mut arguments = Vec::new();
         let mut place = argv;
-        // SAFETY: our caller's promise.
+        // SAFETY: the caller promises the same.
         while !place.is_null() && !(*place).is_null() {
             arguments.push(OsString::from_vec(CStr::from_ptr(*place).to_bytes().to_vec()));
             place = place.add(1);

@@ -1,4 +1,4 @@
-//! A predefined operation on elements of a datatype.
+//! Predefined operations on elements of a datatype.
 
 use super::each::Places;
 use super::locate::locate;
@@ -7,7 +7,8 @@ use crate::datatype::Datatype;
 use crate::memory::Memory;
 use crate::operation::predefined::Predefined::{self, MaximumAt, MinimumAt, Nothing};
 
-/// `inout` = `input` op `inout`, element by element: as many of one datatype, for which the operation is defined.
+/// Computes `inout` = `input` op `inout`, element by element: as many of one datatype, for which the operation is
+/// defined.
 pub(in crate::operation) fn apply(op: Predefined, input: &Memory, inout: &Memory) {
     let (of, count) = (input.of(), inout.count());
     // SAFETY: whoever made the two views promised as many elements of this datatype.
@@ -40,7 +41,7 @@ pub(super) unsafe fn apply_at(
     }
 }
 
-/// result = left op right for elements without gaps; the result may take the place of the right ones. Not for
+/// Computes result = left op right for elements without gaps; the result may replace the right operand. Not for
 /// `Nothing`, `MinimumAt` and `MaximumAt`.
 ///
 /// # Safety

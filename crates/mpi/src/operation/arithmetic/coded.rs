@@ -1,4 +1,4 @@
-//! Operations on elements of windows, as numbers that travel to whoever carries them out.
+//! Operations on elements of windows, encoded as numbers that are sent to the executing process.
 
 use std::rc::Rc;
 
@@ -10,8 +10,8 @@ use super::run::apply_to_run;
 use crate::datatype::{Datatype, Kind};
 use crate::operation::predefined::Predefined;
 
-/// What is done to the elements of a window, and what the elements are. As a number: 8 bits of the operation, 8 of the
-/// kind, and for pairs 8 of the index's kind.
+/// An operation on elements of a window, and their kind. The number holds 8 bits of operation, 8 of kind, and for pairs
+/// 8 of the index's kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Coded {
     op: Predefined,
@@ -19,11 +19,11 @@ pub(crate) struct Coded {
     index: Option<Kind>,
 }
 
-/// How operations with these numbers are carried out.
+/// The functions that carry out operations with these numbers.
 pub(crate) const CODED: Arithmetic = Arithmetic { combine, word_bytes };
 
 impl Coded {
-    /// Returns an operation on elements of a datatype: what cannot be told apart is bytes.
+    /// Creates an operation on elements of a datatype; elements without a kind of their own are bytes.
     pub(crate) fn new(op: Predefined, of: &Datatype) -> Self {
         match of.only_pair() {
             Some((kind, index)) => Coded { op, kind, index: Some(index) },
@@ -31,7 +31,7 @@ impl Coded {
         }
     }
 
-    /// The same on basic elements.
+    /// Creates an operation on basic elements.
     #[inline]
     pub(crate) fn basic(op: Predefined, kind: Kind) -> Self {
         Coded { op, kind, index: None }
@@ -42,10 +42,10 @@ impl Coded {
         self.index.map(|index| Datatype::pair(self.kind, index))
     }
 
-    /// It as a number.
+    /// Returns it as a number.
     #[inline]
     pub(crate) fn code(&self) -> u32 {
-        // The order of the list is that of the operations: a test holds them together.
+        // The order of the list is that of the operations; a test checks that.
         let op = self.op as u32;
         let index = self.index.map_or(0, |index| u32::from(number(index)));
         index << 16 | u32::from(number(self.kind)) << 8 | op
@@ -59,7 +59,8 @@ impl Coded {
     }
 }
 
-/// Numbers of kinds, none of which is 0: in the upper half the sort, in the lower half the width's power of two.
+/// Returns the number of a kind, which is never 0: in the upper half the sort, in the lower half the width's power of
+/// two.
 #[inline]
 fn number(kind: Kind) -> u8 {
     let of_width = |sort: u8, width: u8| sort << 4 | width.trailing_zeros() as u8;
@@ -107,18 +108,18 @@ fn kind_or_none(number: u8) -> Option<Option<Kind>> {
     if number == 0 { Some(None) } else { kind(number).map(Some) }
 }
 
-/// Up to this length the contract's arithmetic is the faster one: it knows that the two do not overlap, and looks for no
+/// Length up to which the contract's arithmetic is faster: it knows that the two do not overlap, and does not check for
 /// wider vectors.
 const SHORT_BYTES: usize = 512;
 
-/// Returns the contract's name of an operation on so many bytes of elements without gaps, where it has one and is the
-/// faster.
+/// Returns the contract's reduction for an operation on `bytes` bytes of elements without gaps, if there is one and it
+/// is faster.
 #[inline(always)]
 pub(crate) fn short_reduction(op: Predefined, kind: Kind, bytes: usize) -> Option<Reduction> {
     if bytes <= SHORT_BYTES { plain(op, kind) } else { None }
 }
 
-/// Returns the contract's name of an operation on elements without gaps, where it has one.
+/// Returns the contract's reduction for an operation on elements without gaps, if there is one.
 #[inline]
 fn plain(op: Predefined, kind: Kind) -> Option<Reduction> {
     use Predefined::{Maximum, Minimum, Product, Sum};
@@ -144,7 +145,7 @@ fn plain(op: Predefined, kind: Kind) -> Option<Reduction> {
     Some(Reduction::new(element, operation))
 }
 
-/// `target` = `operand` op `target`, as far as both go in whole elements.
+/// Computes `target` = `operand` op `target`, for as many whole elements as both have.
 fn combine(code: u32, operand: &[u8], target: &mut [u8]) {
     let Some(coded) = Coded::read(code) else { return };
     if coded.index.is_none()
@@ -169,7 +170,7 @@ fn combine(code: u32, operand: &[u8], target: &mut [u8]) {
     }
 }
 
-/// Returns the length of elements that processors update by themselves; else 0.
+/// Returns the length of elements that processors update atomically, otherwise 0.
 #[inline(always)]
 pub(crate) fn word_bytes_of(kind: Kind) -> usize {
     match kind.as_number() {

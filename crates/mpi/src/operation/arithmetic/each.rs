@@ -1,6 +1,6 @@
-//! Two arrays of numbers become one, with the vectors of this machine.
+//! Element-wise operations on two arrays of numbers, with the vectors of this machine.
 
-/// Where the numbers of one call lie; the result may take the place of the right ones.
+/// The locations of the numbers of one call; the result may replace the right operand.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
     pub(super) left: *const u8,
@@ -9,7 +9,7 @@ pub(super) struct Places {
     pub(super) count: i64,
 }
 
-/// result = with(left, right), number by number. Programs' buffers need not be aligned.
+/// Computes result = with(left, right), number by number. Programs' buffers need not be aligned.
 #[inline(always)]
 unsafe fn each_in<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
     let (left, right, result) = (at.left.cast::<T>(), at.right.cast::<T>(), at.result.cast::<T>());
@@ -19,14 +19,14 @@ unsafe fn each_in<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
     }
 }
 
-/// How much is combined between two prefetches, and how far ahead they look. One side often lies in another
-/// processor's cache, which the hardware's own prefetcher does not hide.
+/// Length that is combined between two prefetches, and their distance. One operand often lies in another processor's
+/// cache, which the hardware's own prefetcher does not hide.
 #[cfg(target_arch = "x86_64")]
 const BLOCK_BYTES: usize = 512;
 #[cfg(target_arch = "x86_64")]
 const PREFETCH_DISTANCE_BYTES: usize = 2048;
 
-/// What is read before any of it is written, aligned for vectors.
+/// A part that is read before any of it is written, aligned for vectors.
 #[cfg(target_arch = "x86_64")]
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
@@ -34,8 +34,8 @@ struct Chunk([u8; CHUNK_BYTES]);
 #[cfg(target_arch = "x86_64")]
 const CHUNK_BYTES: usize = 256;
 
-/// Combines one block, chunk by chunk. The result may take the place of one side: the compiler uses vectors
-/// only where it can see that nothing is read after it was written, which the copies of both chunks show.
+/// Combines one block, chunk by chunk. The result may replace one operand. The compiler uses vectors only if it can
+/// prove that nothing is read after it was written; the copies of both chunks prove that.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn block<T: Copy>(
@@ -66,7 +66,7 @@ unsafe fn each_prefetched<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
     while first + in_block <= at.count {
         let offset = first as usize * size_of::<T>();
         for line in (0..BLOCK_BYTES).step_by(64) {
-            // A prefetch beyond the end does no harm.
+            // A prefetch beyond the end is harmless.
             _mm_prefetch::<_MM_HINT_T0>(
                 at.left.wrapping_add(offset + PREFETCH_DISTANCE_BYTES + line).cast(),
             );
@@ -94,7 +94,7 @@ unsafe fn each_wide<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
     each_prefetched(at, with);
 }
 
-/// result = with(left, right), number by number, with the vectors of this machine.
+/// Computes result = with(left, right), number by number, with the vectors of this machine.
 ///
 /// # Safety
 /// Left and right are as many numbers, and there is room for the result.
@@ -120,7 +120,7 @@ pub(super) unsafe fn each<T: Copy>(at: Places, with: impl Fn(T, T) -> T) {
 mod tests {
     use super::*;
 
-    /// Whatever the length, and wherever the result goes, it is what number after number gives.
+    /// For every length and every place of the result, the result equals the element-wise one.
     #[test]
     fn long_arrays_are_combined_as_their_numbers_are() {
         let numbers = |seed: u32, count: usize| -> Vec<u8> {

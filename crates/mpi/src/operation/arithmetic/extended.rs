@@ -1,4 +1,4 @@
-//! Arithmetic on C's long double, which Rust has no type for: the ten-byte numbers of the x87, in sixteen bytes.
+//! Arithmetic on C's long double, for which Rust has no type: the ten-byte numbers of the x87, in sixteen bytes.
 
 use std::cmp::Ordering;
 
@@ -7,13 +7,13 @@ use crate::operation::predefined::Predefined::{self, Maximum, Minimum, Product, 
 /// True if this machine has such numbers.
 pub(crate) const HAS_LONG_DOUBLE: bool = cfg!(target_arch = "x86_64");
 
-/// From one number to the next.
+/// Distance between numbers.
 const STRIDE: usize = 16;
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! x87 {
     ($name:ident, $instruction:literal) => {
-        /// target = source op target.
+        /// Computes target = source op target.
         unsafe fn $name(source: *const u8, target: *mut u8) {
             std::arch::asm!(
                 "fld tbyte ptr [{source}]",
@@ -46,8 +46,8 @@ mod absent {
 #[cfg(not(target_arch = "x86_64"))]
 use absent::*;
 
-/// Returns the order of two numbers: by sign, then by exponent and mantissa, which is the order of the bits; none for
-/// what is not a number.
+/// Compares two numbers: by sign, then by exponent and mantissa, which is the order of the bits. Returns `None` for a
+/// NaN.
 pub(super) unsafe fn compare(one: *const u8, other: *const u8) -> Option<Ordering> {
     let key = |place: *const u8| {
         let mantissa = place.cast::<u64>().read_unaligned();
@@ -60,7 +60,7 @@ pub(super) unsafe fn compare(one: *const u8, other: *const u8) -> Option<Orderin
     Some(key(one)?.cmp(&key(other)?))
 }
 
-/// target = source op target, number by number.
+/// Computes target = source op target, number by number.
 ///
 /// # Safety
 /// Both are `count` numbers.
@@ -78,7 +78,7 @@ pub(super) unsafe fn apply(op: Predefined, input: *const u8, inout: *mut u8, cou
     }
 }
 
-/// The same for complex numbers, as sums and products.
+/// Computes the same for complex numbers, as sums and products.
 ///
 /// # Safety
 /// Both are `count` complex numbers.

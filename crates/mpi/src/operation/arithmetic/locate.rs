@@ -1,10 +1,10 @@
-//! Minima and maxima with their places.
+//! Minima and maxima with their locations.
 
 use super::extended;
 use crate::datatype::{Construction, Datatype, Kind};
 use crate::operation::predefined::Predefined;
 
-/// The pair with the smaller or larger value; of equal values the lower index wins.
+/// Computes the pair with the smaller or larger value; of equal values the lower index wins.
 ///
 /// # Safety
 /// Both are `count` elements of the datatype.

@@ -1,7 +1,7 @@
 //! The predefined operations on the predefined types.
 //!
-//! A function here that is `unsafe` works on memory whose length its caller vouches for: that is stated here
-//! once and not at each line.
+//! An `unsafe` function here works on memory whose length its caller guarantees. That is stated here once and not at
+//! each line.
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 mod apply;

@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::operation::predefined::Predefined;
 use crate::operation::reduction::Reduction;
 
-/// Returns the contract's name of a reduction, where it has one.
+/// Returns the contract's reduction, if there is one.
 #[inline]
 fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
     let element = match of.only_kind()? {
@@ -31,8 +31,9 @@ fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
 }
 
 impl Reduction {
-    /// Returns what combines elements for fabrics, who alone may call it: the left and the right ones into the result's
-    /// place, so many bytes. None for elements with gaps and for those that are too long for a fabric.
+    /// Returns a function for fabrics that combines elements: the left and the right ones into the result's place, for
+    /// a number of bytes. Only fabrics may call it. `None` for elements with gaps and for those that are too long for a
+    /// fabric.
     #[inline(always)]
     pub(crate) fn applied(&self) -> Option<impl FnMut(*const u8, *const u8, *mut u8, usize)> {
         let element_bytes = self.of().size().max(1) as usize;
@@ -45,7 +46,7 @@ impl Reduction {
         })
     }
 
-    /// This reduction as fabrics take it, with what [`applied`](Reduction::applied) gave.
+    /// Returns this reduction in the form for fabrics, with the function that [`applied`](Reduction::applied) returned.
     #[inline(always)]
     pub(crate) fn combine<'a>(&self, apply: &'a mut Apply<'a>) -> Combine<'a> {
         let element_bytes = self.of().size().max(1) as usize;
@@ -53,7 +54,7 @@ impl Reduction {
         Combine { element_bytes, reduction, apply }
     }
 
-    /// result = left op right for elements without gaps; the result may take the place of the right ones.
+    /// Computes result = left op right for elements without gaps; the result may replace the right operand.
     ///
     /// # Safety
     /// All are `count` elements of the datatype.
@@ -86,12 +87,12 @@ mod tests {
     use crate::datatype::Unit;
     use crate::operation::reduction::Operation as How;
 
-    /// Bytes that differ, in the exponents of numbers too.
+    /// Returns different bytes, also in the exponents of numbers.
     fn bytes(seed: u8, count: usize) -> Vec<u8> {
         (0..count).map(|index| (index as u8).wrapping_mul(37).wrapping_add(seed) & 0x7f).collect()
     }
 
-    /// Both ways, of as many bytes; the second into another place.
+    /// Computes both results from as many bytes; the second into another place.
     fn both(reduction: &Reduction, count: usize) -> (Vec<u8>, Option<Vec<u8>>) {
         let of = reduction.of();
         let size = of.size() as usize * count;

@@ -1,4 +1,4 @@
-//! A predefined operation on basic elements that lie one after the other.
+//! Predefined operations on consecutive basic elements.
 
 use super::each::{Places, each};
 use super::extended;
@@ -47,7 +47,7 @@ macro_rules! complex {
     };
 }
 
-/// result = left op right for equal basic elements.
+/// Computes result = left op right for equal basic elements.
 ///
 /// # Safety
 /// The places hold as many elements of this kind.
@@ -83,7 +83,7 @@ pub(super) unsafe fn apply_to_run(op: Predefined, kind: Kind, at: Places) {
                 extended::apply_complex(op, left, at.result, at.count);
             }
         }
-        // `Predefined::applies` lets nothing else through.
+        // `Predefined::applies` admits no others.
         _ => {}
     }
 }
