@@ -1,32 +1,32 @@
-//! An area cut into blocks that stand in the order of the members.
+//! An area divided into blocks in the order of the members.
 
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Blocks, one for each member, one behind the other.
+/// Blocks, one for each member, in order.
 #[derive(Clone, Debug)]
 pub struct Blocks(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Of one length, but that the last ones may be shorter or empty.
+    /// Blocks of one length, except that the last ones may be shorter or empty.
     Equal { count: usize, each: usize, total: usize },
-    /// Where each begins, and where the last ends.
+    /// Start of each block, and the end of the last.
     Listed(Rc<[usize]>),
 }
 
 impl Blocks {
-    /// `count` blocks of `each` units.
+    /// Returns `count` blocks of `each` units.
     pub fn equal(count: usize, each: usize) -> Self {
         Blocks(Kind::Equal { count, each, total: count * each })
     }
 
-    /// `total` units in `count` blocks, as equal as whole units allow.
+    /// Returns `total` units in `count` blocks, as equal as whole units allow.
     pub fn split(count: usize, total: usize) -> Self {
         Blocks(Kind::Equal { count, each: total.div_ceil(count), total })
     }
 
-    /// Blocks of these lengths.
+    /// Returns blocks of the given lengths.
     pub fn of_lengths(lengths: impl IntoIterator<Item = usize>) -> Self {
         let mut end = 0;
         let ends = lengths.into_iter().map(|length| {
@@ -36,7 +36,7 @@ impl Blocks {
         Blocks(Kind::Listed(std::iter::once(0).chain(ends).collect()))
     }
 
-    /// Returns how many there are.
+    /// Returns the number of blocks.
     pub fn count(&self) -> usize {
         match &self.0 {
             Kind::Equal { count, .. } => *count,
@@ -44,12 +44,12 @@ impl Blocks {
         }
     }
 
-    /// Returns whether they are of one length, but for the last ones, and lie in one piece.
+    /// True if all blocks except the last ones have one length and are contiguous.
     pub fn are_equal(&self) -> bool {
         matches!(self.0, Kind::Equal { .. })
     }
 
-    /// Returns where block `index` begins; that after the last is the end.
+    /// Returns the start of block `index`; the start of the block after the last is the end.
     fn start(&self, index: usize) -> usize {
         match &self.0 {
             Kind::Equal { each, total, .. } => (index * each).min(*total),
@@ -57,12 +57,12 @@ impl Blocks {
         }
     }
 
-    /// Returns how many units all of them have.
+    /// Returns the number of units of all blocks.
     pub fn total(&self) -> usize {
         self.start(self.count())
     }
 
-    /// Returns the longest.
+    /// Returns the length of the longest block.
     pub fn longest(&self) -> usize {
         match &self.0 {
             Kind::Equal { each, .. } => *each,
@@ -72,18 +72,18 @@ impl Blocks {
         }
     }
 
-    /// Returns where one stands.
+    /// Returns the units of one block.
     pub fn one(&self, index: usize) -> Range<usize> {
         self.start(index)..self.start(index + 1)
     }
 
-    /// Returns where some that follow each other stand.
+    /// Returns the units of consecutive blocks.
     pub fn some(&self, blocks: Range<usize>) -> Range<usize> {
         self.start(blocks.start)..self.start(blocks.end)
     }
 
-    /// Returns where `length` blocks from `first` on stand, around the end: one range, or two of which the second
-    /// begins at 0.
+    /// Returns the units of `length` blocks from `first` on, wrapping around the end: one range, or two of which the
+    /// second begins at 0.
     pub(crate) fn around(&self, first: usize, length: usize) -> (Range<usize>, Range<usize>) {
         let first = first % self.count();
         let end = first + length;

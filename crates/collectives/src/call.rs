@@ -1,4 +1,4 @@
-//! What is asked for, and the algorithms that can do it.
+//! Collective calls, and the algorithms that can carry them out.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,50 +12,50 @@ use crate::{Blocks, HostMap, Membership, Order, Own, Schedule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Collective {
-    /// Waits until all members have come.
+    /// Waits until all members have arrived.
     Barrier,
-    /// The root's output becomes everybody's.
+    /// Copies the root's output to the output of every member.
     Broadcast,
-    /// Block r of the root's input becomes the output of member r.
+    /// Copies block r of the root's input to the output of member r.
     Scatter,
-    /// The input of member r becomes block r of the root's output.
+    /// Copies the input of member r to block r of the root's output.
     Gather,
-    /// The input of member r becomes block r of everybody's output.
+    /// Copies the input of member r to block r of the output of every member.
     Allgather,
-    /// Block r of the input of member s becomes block s of the output of member r.
+    /// Copies block r of the input of member s to block s of the output of member r.
     AllToAll,
-    /// The inputs, combined, become the root's output.
+    /// Combines the inputs in the root's output.
     Reduce,
-    /// The inputs, combined, become everybody's output.
+    /// Combines the inputs in the output of every member.
     Allreduce,
-    /// Block r of the inputs, combined, becomes the output of member r.
+    /// Combines block r of the inputs in the output of member r.
     ReduceScatter,
-    /// The inputs of the members up to each, combined, become its output.
+    /// Combines the inputs of the members up to each member in its output.
     InclusiveScan,
-    /// The inputs of the members before each, combined, become its output.
+    /// Combines the inputs of the members before each member in its output.
     ExclusiveScan,
 }
 
 /// The algorithms, by their names in the literature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// Each tells the one 2^k after it.
+    /// In round k, each member signals the one 2^k after it.
     Dissemination,
-    /// A tree in which each level doubles the members.
+    /// A tree that doubles the number of reached members at each level.
     Binomial,
-    /// A broadcast in two parts: a scatter down the tree, then an allgather by dissemination.
+    /// A broadcast as a scatter down the tree followed by an allgather by dissemination.
     ScatterBruck,
-    /// The same with an allgather around the ring.
+    /// A broadcast as a scatter down the tree followed by an allgather around the ring.
     ScatterRing,
-    /// From neighbour to neighbour.
+    /// Each member sends to its neighbour.
     Ring,
-    /// Dissemination of blocks, several in a message.
+    /// Dissemination with several blocks in a message.
     Bruck,
-    /// Partners at distances 1, 2, 4 ... exchange all they have.
+    /// Partners at distances 1, 2, 4 ... exchange all data that they hold.
     RecursiveDoubling,
-    /// Recursive halving, then the way back.
+    /// Recursive halving followed by recursive doubling or a gather.
     Rabenseifner,
-    /// One partner after the other.
+    /// One partner at a time.
     Pairwise,
     /// All partners at once.
     Linear,
@@ -70,63 +70,64 @@ pub enum Call {
     Barrier,
     /// A broadcast.
     Broadcast {
-        /// Whose data.
+        /// Rank of the source.
         root: usize,
-        /// How many units.
+        /// Number of units.
         length: usize,
     },
     /// A scatter.
     Scatter {
-        /// Whose data.
+        /// Rank of the source.
         root: usize,
-        /// Of equal length at all members; or of any at the root, where the others give their own alone.
+        /// Blocks: at all members the same if they are equal; of arbitrary lengths at the root, where the others pass
+        /// their own block alone.
         blocks: Blocks,
     },
     /// A gather.
     Gather {
-        /// Who gets the data.
+        /// Rank of the destination.
         root: usize,
-        /// As for the scatter.
+        /// Blocks, as for the scatter.
         blocks: Blocks,
     },
     /// An allgather.
     Allgather {
-        /// The same at all members.
+        /// Blocks, the same at all members.
         blocks: Blocks,
     },
     /// An all-to-all.
     AllToAll {
-        /// What this member sends to each.
+        /// Blocks that this member sends to each.
         input: Blocks,
-        /// What it receives from each.
+        /// Blocks that it receives from each.
         output: Blocks,
     },
     /// A reduction to one member.
     Reduce {
-        /// Who gets the result.
+        /// Rank of the destination.
         root: usize,
-        /// How many units.
+        /// Number of units.
         length: usize,
-        /// What may be combined first.
+        /// Order in which operands may be combined.
         order: Order,
     },
     /// A reduction to all.
     Allreduce {
-        /// How many units.
+        /// Number of units.
         length: usize,
-        /// What may be combined first.
+        /// Order in which operands may be combined.
         order: Order,
     },
     /// A reduction of which each member gets a block.
     ReduceScatter {
-        /// The same at all members.
+        /// Blocks, the same at all members.
         blocks: Blocks,
-        /// What may be combined first.
+        /// Order in which operands may be combined.
         order: Order,
     },
     /// A scan.
     Scan {
-        /// How many units.
+        /// Number of units.
         length: usize,
         /// True if a member's own input is left out.
         exclusive: bool,
@@ -149,18 +150,18 @@ impl Collective {
         (Collective::ExclusiveScan, "exclusive_scan"),
     ];
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         Collective::ALL[self as usize].1
     }
 
-    /// Returns whether one member gives or gets more than the others.
+    /// True if one member sends or receives more data than the others.
     pub fn has_root(self) -> bool {
         use Collective::*;
         matches!(self, Broadcast | Scatter | Gather | Reduce)
     }
 
-    /// Returns the algorithms that there are for it.
+    /// Returns the algorithms that implement the collective.
     pub const fn algorithms(self) -> &'static [Algorithm] {
         use Algorithm::*;
         match self {
@@ -198,14 +199,14 @@ impl Algorithm {
         Algorithm::ALL.iter().find(|(_, own)| *own == name).map(|(algorithm, _)| *algorithm)
     }
 
-    /// Its name, as a user writes it.
+    /// Returns the name by which users select it.
     pub fn name(self) -> &'static str {
         Algorithm::ALL[self as usize].1
     }
 }
 
 impl Call {
-    /// Returns which collective it is.
+    /// Returns the collective of the call.
     pub fn collective(&self) -> Collective {
         match self {
             Call::Barrier => Collective::Barrier,
@@ -222,7 +223,7 @@ impl Call {
         }
     }
 
-    /// Its root, if it has one.
+    /// Returns the root, if the collective has one.
     pub fn root(&self) -> Option<usize> {
         match self {
             Call::Broadcast { root, .. }
@@ -233,15 +234,15 @@ impl Call {
         }
     }
 
-    /// Returns whether an algorithm can do it. All members get the same answer.
+    /// True if an algorithm can carry out the call. The answer is the same at all members.
     pub fn is_served_by(&self, algorithm: Algorithm) -> bool {
         let has_it = self.collective().algorithms().contains(&algorithm);
         let fits = match (self, algorithm) {
-            // A tree passes on blocks of members that know only their own length.
+            // Inner members of the tree pass on blocks of members whose lengths they do not know unless all are equal.
             (Call::Scatter { blocks, .. } | Call::Gather { blocks, .. }, Algorithm::Binomial) => {
                 blocks.are_equal()
             }
-            // Runs of several blocks go in one message.
+            // A message holds a run of several blocks.
             (Call::Allgather { blocks }, Algorithm::Bruck) => blocks.are_equal(),
             (Call::AllToAll { input, output }, Algorithm::Bruck) => {
                 input.are_equal() && output.are_equal()
@@ -252,7 +253,7 @@ impl Call {
         has_it && fits
     }
 
-    /// Returns whether it can go in two levels among members on these hosts.
+    /// True if the call can use two levels among members on these hosts.
     pub fn fits_hosts(&self, hosts: &HostMap) -> bool {
         let any = match self {
             Call::Reduce { order, .. } | Call::Allreduce { order, .. } => *order == Order::Any,
@@ -261,12 +262,12 @@ impl Call {
         self.is_served_by(Algorithm::TwoLevel) && (any || hosts.is_in_order())
     }
 
-    /// Returns what one member does, whose own data are where `own` says. Which members share a host matters to
-    /// algorithms in two levels; if no host is known, or the call does not [fit](Call::fits_hosts) them, these make
-    /// groups of their own.
+    /// Returns the schedule of one member whose own data are at `own`. Two-level algorithms use the hosts of the
+    /// members; if no host is known, or the call does not [fit](Call::fits_hosts) the hosts, they form groups of their
+    /// own.
     ///
     /// # Panics
-    /// If the algorithm [cannot do it](Call::is_served_by).
+    /// If the algorithm [cannot carry out](Call::is_served_by) the call.
     pub fn schedule(
         &self,
         algorithm: Algorithm,

@@ -1,8 +1,8 @@
-//! Which members of a collective share a host.
+//! Members of a collective by host.
 
 use std::rc::Rc;
 
-/// The host of each member. Hosts are numbered in the order in which the members meet them.
+/// Host of each member. Hosts are numbered in the order of their first member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostMap {
     numbers: Rc<[u32]>,
@@ -10,7 +10,7 @@ pub struct HostMap {
 }
 
 impl HostMap {
-    /// That of members on these hosts, which may have any numbers.
+    /// Returns the map of members on the given hosts, which may have any numbers.
     pub fn new(hosts: impl IntoIterator<Item = usize>) -> Self {
         let mut known = Vec::new();
         let number = |host: usize| {
@@ -24,18 +24,18 @@ impl HostMap {
         HostMap { numbers, hosts: known.len() }
     }
 
-    /// Groups of members that follow one another, as many as each has members, where no host is known.
+    /// Returns groups of consecutive members, as many groups as each has members, for use if no host is known.
     pub(crate) fn squares(members: usize) -> Self {
         let width = (1..=members).find(|width| width * width >= members).unwrap_or(1);
         HostMap::new((0..members).map(|member| member / width))
     }
 
-    /// Returns whether it is worth going in two levels: there are several hosts, and one has several members.
+    /// True if two levels are useful: there are several hosts, and one has several members.
     pub fn has_levels(&self) -> bool {
         (2..self.numbers.len()).contains(&self.hosts)
     }
 
-    /// Returns whether the members of each host follow one another.
+    /// True if the members of each host are consecutive.
     pub fn is_in_order(&self) -> bool {
         self.numbers.is_sorted()
     }

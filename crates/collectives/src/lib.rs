@@ -1,11 +1,12 @@
-//! Collectives, each algorithm once.
+//! Collective algorithms, each implemented once.
 //!
-//! A collective by messages is a [`Schedule`]: rounds of messages, copies and combinations, which [`algorithm`] makes for one
-//! member, and which says nothing of how messages travel or where memory lies. Whoever has messages carries it out: the
-//! crate `contract` in blocking calls, the crate `mpi` step by step while a program goes on. [`Call`] names what is asked
-//! for, [`select`] chooses the [`Algorithm`], with every threshold in one place.
+//! A collective over messages is a [`Schedule`]: rounds of messages, copies and combinations, built by an [`algorithm`]
+//! for one member. A schedule is independent of the transport and of memory addresses. The crate `contract` carries it
+//! out in blocking calls, the crate `mpi` step by step while a program continues. [`Call`] describes the collective
+//! call, and [`select`] chooses the [`Algorithm`]; all thresholds are in one table.
 //!
-//! Where ranks share memory a collective goes by a [`plan`] instead: who combines what, over which memory, in which pieces.
+//! Collectives of ranks that share memory use a [`plan`] instead: the members that combine data, the memory that
+//! carries it, and the pieces into which it is divided.
 #![forbid(unsafe_code)]
 
 pub mod algorithm;

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// One member's view of all of them.
+/// A group as seen by one of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Membership {
-    /// This member.
+    /// Number of this member.
     pub me: usize,
-    /// How many there are.
+    /// Number of members.
     pub size: usize,
 }
 
@@ -22,19 +22,19 @@ impl Membership {
         (self.me + self.size - distance) % self.size
     }
 
-    /// Returns the member above this one in the binomial tree from `root`, along which broadcasts go; none at the root.
+    /// Returns the parent of this member in the binomial tree from `root`, which broadcasts follow; none at the root.
     pub fn parent_from(self, root: usize) -> Option<usize> {
         let tree = self.place_from(root);
         tree.parent().map(|place| tree.member(place))
     }
 
-    /// Returns the members below this one in that tree, those with the largest subtrees first.
+    /// Returns the children of this member in that tree, those with the largest subtrees first.
     pub fn children_from(self, root: usize) -> impl DoubleEndedIterator<Item = usize> {
         let tree = self.place_from(root);
         tree.children().map(move |places| tree.member(places.start))
     }
 
-    /// This member as seen from `root`: how many places it stands after it.
+    /// Returns this member's place relative to `root`.
     pub(crate) fn place_from(self, root: usize) -> Place {
         Place { group: self, root, place: self.before(root) }
     }
@@ -76,8 +76,8 @@ impl Place {
     }
 }
 
-/// Returns the size of the subtree of `place` in the binomial tree over places 0 to `size - 1`, as a power of two: the
-/// tree's own end may cut it short. The parent of `place` stands that much lower, a child a smaller power of two
+/// Returns the size of the subtree of `place` in the binomial tree over places 0 to `size - 1`, as a power of two; the
+/// end of the tree may truncate the subtree. The parent of `place` is that much lower, a child a smaller power of two
 /// higher.
 fn subtree(place: usize, size: usize) -> usize {
     if place == 0 { size.next_power_of_two() } else { 1 << place.trailing_zeros() }
@@ -85,38 +85,38 @@ fn subtree(place: usize, size: usize) -> usize {
 
 /// Members folded to a power of two, for the algorithms that pair members by the bits of their numbers.
 ///
-/// Members beyond the power of two give what they have to another before the algorithm, and get the result after
-/// it. The operand of the lower member is always the left one.
+/// Members beyond the power of two give their operand to another member before the algorithm, and receive the result
+/// after it. The operand of the lower member is always the left one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fold {
     group: Membership,
-    /// The member that has number 0.
+    /// Member with number 0.
     top: usize,
-    /// The power of two.
+    /// Number of members of the core, a power of two.
     pub(crate) core: usize,
     order: Order,
 }
 
-/// Which members may be combined first.
+/// Order in which operands may be combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Any: the operation commutes.
+    /// Any order: the operation commutes.
     Any,
-    /// Neighbours only: the operation is associative, and the operands stay in the order of the ranks.
+    /// Only neighbours: the operation is associative, and operands stay in the order of the ranks.
     Ranks,
 }
 
-/// A member's part in a fold.
+/// Role of a member in a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folded {
-    /// It gives what it has to this member.
+    /// Gives its operand to this member.
     Gives(usize),
-    /// It has this number in the core. A member that gives, if there is one, stands after it.
+    /// Has this number in the core. The giving member, if there is one, is the next one.
     Takes { number: usize, from: Option<usize> },
 }
 
 impl Fold {
-    /// Returns the fold in which member `top` has number 0. It is 0 where the order of the ranks counts.
+    /// Returns the fold in which member `top` has number 0. `top` must be 0 if the order of the ranks matters.
     pub(crate) fn new(group: Membership, top: usize, order: Order) -> Self {
         debug_assert!(top == 0 || order == Order::Any);
         Fold { group, top, core: 1 << group.size.ilog2(), order }
@@ -130,7 +130,7 @@ impl Fold {
         (self.top + place) % self.group.size
     }
 
-    /// This member's part.
+    /// Returns this member's role.
     pub(crate) fn own(self) -> Folded {
         let (place, rest) = (self.group.before(self.top), self.rest());
         let takes = |number, from: Option<usize>| Folded::Takes {

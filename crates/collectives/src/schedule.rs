@@ -1,37 +1,37 @@
-//! Schedules: what one rank of a collective does, round after round.
+//! Schedules: actions of one rank of a collective, round by round.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-/// Memory that a schedule speaks of.
+/// Memory to which a schedule refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
-    /// What this rank puts in.
+    /// Data of this rank.
     Input,
-    /// Where its result goes.
+    /// Result of this rank.
     Output,
-    /// Memory of the schedule's own.
+    /// Scratch memory of the schedule.
     Scratch,
 }
 
 /// A part of an area, in units: elements of a reduction, bytes of everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which area.
+    /// Area.
     pub area: Area,
-    /// The first unit.
+    /// First unit.
     pub start: usize,
-    /// How many units.
+    /// Number of units.
     pub length: usize,
 }
 
 impl Part {
-    /// No units at all.
+    /// A part without units.
     pub const EMPTY: Part = Part { area: Area::Scratch, start: 0, length: 0 };
 
-    /// These units of an area.
+    /// Returns the given units of an area.
     pub fn of(area: Area, units: Range<usize>) -> Self {
         Part { area, start: units.start, length: units.end - units.start }
     }
@@ -42,28 +42,28 @@ impl Part {
         Part::of(self.area, self.start + units.start..self.start + units.end)
     }
 
-    /// Its units.
+    /// Returns the units of the part.
     pub fn units(self) -> Range<usize> {
         self.start..self.start + self.length
     }
 }
 
-/// Something that a rank does by itself.
+/// A step that a rank carries out without messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalStep {
     /// Copies units. The two parts are of one length and do not overlap.
     Copy {
-        /// From here.
+        /// Source.
         from: Part,
-        /// To here.
+        /// Destination.
         to: Part,
     },
-    /// Combines units of a reduction. The two parts are of one length and do not overlap. What `with` holds afterwards is anything
-    /// if it is the right operand: a program's function may put its result there.
+    /// Combines units of a reduction. The two parts have equal length and do not overlap. If `with` is the right
+    /// operand, its content afterwards is unspecified: a program's function may put its result there.
     Combine {
-        /// One operand, which the result replaces.
+        /// Operand that the result replaces.
         into: Part,
-        /// The other.
+        /// Other operand.
         with: Part,
         /// True if `into` is the left operand, that of the lower ranks.
         into_is_left: bool,
@@ -75,7 +75,7 @@ pub enum LocalStep {
 pub struct Message {
     /// The other member.
     pub rank: usize,
-    /// What is sent, or where it is received.
+    /// Units to send, or the place of received units.
     pub part: Part,
 }
 
@@ -86,28 +86,28 @@ impl Message {
     }
 }
 
-/// What a rank does before it begins the next round: first the steps, in their order, then all of the messages.
+/// Actions of a rank before it begins the next round: first the steps, in order, then all messages.
 ///
-/// Of several messages from one member to another in a round, the first is for the first receive, and so on.
+/// Several messages from one member to another in a round match receives in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
-    /// What is done first.
+    /// Steps that precede the messages.
     pub before: Vec<LocalStep>,
-    /// What is received.
+    /// Messages to receive.
     pub receives: SmallVec<[Message; 1]>,
-    /// What is sent.
+    /// Messages to send.
     pub sends: SmallVec<[Message; 1]>,
 }
 
 impl Round {
-    /// Returns a message to one member and one from another, or from the same.
+    /// Returns a round of one message to a member and one from the same or another member.
     pub fn exchange(send: Message, receive: Message) -> Self {
         let one = |message| SmallVec::from_buf([message]);
         Round { before: Vec::new(), receives: one(receive), sends: one(send) }
     }
 }
 
-/// The place of one schedule within another: which members its members are, and where its input and output lie.
+/// Embedding of one schedule in another: its members, and the place of its input and output.
 #[derive(Clone, Debug)]
 pub(crate) struct Within {
     pub(crate) members: Vec<usize>,
@@ -151,40 +151,40 @@ impl Within {
     }
 }
 
-/// Rounds that are made one by one, so that a long ring takes no memory.
+/// Rounds that are generated one by one, so a long ring takes no memory.
 struct Stage {
     rounds: usize,
     make: Box<dyn Fn(usize) -> Round>,
 }
 
-/// One rank's part of a collective.
+/// Part of one rank in a collective.
 ///
-/// All members make theirs from the same call, so that every message has its receive. Messages between two
+/// All members build their schedules from the same call, so every message has a matching receive. Messages between two
 /// members match in the order of their rounds.
 #[derive(Default)]
 pub struct Schedule {
     stages: Vec<Stage>,
-    /// What is done after the last round so far: the beginning of the next one, or the end.
+    /// Steps after the last round so far: they begin the next round or end the schedule.
     after: Vec<LocalStep>,
     scratch: usize,
 }
 
-/// How far a schedule has been carried out.
+/// Position in a schedule that is being carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     stage: usize,
     round: usize,
 }
 
-/// Building one.
+/// Construction.
 impl Schedule {
-    /// Memory of its own, for as many units.
+    /// Allocates scratch memory for `length` units.
     pub fn room(&mut self, length: usize) -> Part {
         self.scratch += length;
         Part { area: Area::Scratch, start: self.scratch - length, length }
     }
 
-    /// Copies units, unless they are in their place.
+    /// Appends a copy, unless source and destination are the same.
     pub fn copy(&mut self, from: Part, to: Part) {
         debug_assert_eq!(from.length, to.length);
         if from != to && from.length > 0 {
@@ -192,7 +192,7 @@ impl Schedule {
         }
     }
 
-    /// Combines units.
+    /// Appends a combination.
     pub fn combine(&mut self, into: Part, with: Part, into_is_left: bool) {
         debug_assert_eq!(into.length, with.length);
         if into.length > 0 {
@@ -200,22 +200,22 @@ impl Schedule {
         }
     }
 
-    /// A round of one message to member `to`.
+    /// Appends a round of one message to member `to`.
     pub fn send(&mut self, to: usize, part: Part) {
         self.messages([], [Message::new(to, part)]);
     }
 
-    /// A round of one message from member `from`.
+    /// Appends a round of one message from member `from`.
     pub fn receive(&mut self, from: usize, part: Part) {
         self.messages([Message::new(from, part)], []);
     }
 
-    /// A round of one message to a member and one from a member.
+    /// Appends a round of one message to a member and one from a member.
     pub fn exchange(&mut self, send: Message, receive: Message) {
         self.round(Round::exchange(send, receive));
     }
 
-    /// A round of any messages.
+    /// Appends a round of arbitrary messages.
     pub fn messages(
         &mut self,
         receives: impl IntoIterator<Item = Message>,
@@ -228,7 +228,7 @@ impl Schedule {
         });
     }
 
-    /// Another round.
+    /// Appends a round.
     pub fn round(&mut self, mut round: Round) {
         let mut before = std::mem::take(&mut self.after);
         before.append(&mut round.before);
@@ -236,7 +236,7 @@ impl Schedule {
         self.stages.push(Stage { rounds: 1, make: Box::new(move |_| round.clone()) });
     }
 
-    /// Another schedule, whose members are some of this one's.
+    /// Appends another schedule, whose members are a subset of this one's.
     pub(crate) fn then(&mut self, next: Schedule, within: Within) {
         let scratch = self.room(next.scratch);
         let within = Rc::new(within);
@@ -247,7 +247,7 @@ impl Schedule {
         self.after.extend(next.after.into_iter().map(|step| within.step(scratch, step)));
     }
 
-    /// As many rounds, which `make` makes from their numbers.
+    /// Appends `rounds` rounds, which `make` builds from their numbers.
     pub fn rounds(&mut self, rounds: usize, make: impl Fn(usize) -> Round + 'static) {
         if rounds == 0 {
             return;
@@ -259,9 +259,9 @@ impl Schedule {
     }
 }
 
-/// Carrying one out.
+/// Execution.
 impl Schedule {
-    /// Returns the next round, and moves the cursor behind it; `None` after the last.
+    /// Returns the next round, and advances the cursor past it; `None` after the last.
     pub fn next(&self, cursor: &mut Cursor) -> Option<Round> {
         let stage = self.stages.get(cursor.stage)?;
         let round = (stage.make)(cursor.round);
@@ -272,12 +272,12 @@ impl Schedule {
         Some(round)
     }
 
-    /// Returns what is done after the last round.
+    /// Returns the steps after the last round.
     pub fn last_steps(&self) -> &[LocalStep] {
         &self.after
     }
 
-    /// Returns how much memory of its own it needs.
+    /// Returns the number of units of scratch memory.
     pub fn scratch(&self) -> usize {
         self.scratch
     }

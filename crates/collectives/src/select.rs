@@ -1,36 +1,35 @@
-//! Which algorithm a collective by messages takes, with every threshold.
+//! Choice of the algorithm of a collective over messages, with every threshold.
 //!
-//! The choice depends on what all members know alike, never on measured times: a run repeats exactly, and all members choose
-//! alike.
+//! The choice depends on facts that are equal at all members, never on measured times: runs are reproducible, and all
+//! members choose the same algorithm.
 
 use crate::{Algorithm, Call, HostMap};
 
-/// How a collective goes on.
+/// Progress of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// The members do nothing else meanwhile.
+    /// The call blocks, so members make progress all the time.
     Blocking,
-    /// It goes on whenever a member looks: the fewer rounds, the less it waits for the members to look.
+    /// Members make progress only in calls of the library: fewer rounds mean fewer waits for a member to make progress.
     InBackground,
 }
 
-/// From this length on, moving each byte fewer times is worth more messages: the product of latency and bandwidth. See
-/// docs/measurements.md#long-messages-of-collectives.
+/// Length in bytes from which moving each byte fewer times is worth more messages: the product of latency and
+/// bandwidth. See docs/measurements.md#long-messages-of-collectives.
 const LONG_BYTES: usize = 16 << 10;
-/// A broadcast among so few members goes down the tree, however long: each member then passes on about as much as it would of
-/// a scatter and an allgather.
+/// Most members for which a broadcast of any length uses the tree: each member then passes on about as much as in a
+/// scatter and an allgather.
 const TREE_MOST_MEMBERS: usize = 4;
-/// Blocks up to this length are sent several at once through other members: below it a message costs more than log2 P / 2 more
-/// copies of each block.
+/// Longest block in bytes that dissemination forwards, several in a message: for such blocks a message costs more than
+/// log2 P / 2 more copies of each block.
 const BRUCK_MOST_BYTES: usize = 256;
-/// With fewer members dissemination saves too few messages to pay for its copies.
+/// Least members for dissemination: with fewer it saves too few messages to pay for its copies.
 const BRUCK_LEAST_MEMBERS: usize = 8;
-/// In the background so many messages to each member may wait for their receives at once.
+/// Most members for which a collective in the background posts messages to all members at once.
 const LINEAR_MOST_MEMBERS: usize = 64;
 
-/// Returns the algorithm for a call of `members` members, with units of so many bytes. Where it is known which of them
-/// share a host, data cross between two hosts once, but for a call in the background, which two levels would give more
-/// rounds.
+/// Returns the algorithm for a call of `members` members, with units of `unit_bytes` bytes. If the hosts of members are
+/// known, data cross between two hosts once, except for calls in the background, for which two levels would add rounds.
 pub fn select(
     call: &Call,
     members: usize,
@@ -66,7 +65,7 @@ pub fn select(
         Call::Allgather { blocks } if is_long(blocks.longest()) => Algorithm::Ring,
         Call::Allgather { .. } => first_that_serves(&[Algorithm::Bruck, Algorithm::Ring]),
         Call::AllToAll { input, .. } => {
-            // Of blocks of any lengths each member knows only its own, which must not decide.
+            // With blocks of arbitrary lengths each member knows only its own, which must not decide the choice.
             let equal = call.is_served_by(Algorithm::Bruck);
             let short = equal && input.longest() * unit_bytes <= BRUCK_MOST_BYTES;
             if short && members >= BRUCK_LEAST_MEMBERS {
@@ -92,7 +91,7 @@ mod tests {
     use super::*;
     use crate::{Blocks, Order};
 
-    /// Returns the choice for bytes.
+    /// Returns the choice for units of one byte.
     fn chosen(call: Call, members: usize, manner: Manner) -> Algorithm {
         select(&call, members, 1, manner, None)
     }

@@ -3,14 +3,14 @@
 use super::{Own, from_others, to_others};
 use crate::{Area, Blocks, Membership, Message, Part, Round, Schedule};
 
-/// Returns a schedule that begins with this member's own block in its place, and where the blocks to send are: in the
-/// input, or in a copy of the output, whose blocks those that come replace.
+/// Returns a schedule that begins with the copy of this member's own block, and the area from which blocks are sent:
+/// the input, or a copy of the output, because received blocks overwrite the output.
 fn begin(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> (Schedule, Part) {
     let mut schedule = Schedule::default();
     let mut from = own.part(input.total());
     if own == Own::InOutput {
         let copy = schedule.room(input.total());
-        // Blocks of any lengths need not lie in one piece.
+        // Blocks of arbitrary lengths need not be contiguous.
         let whole = Blocks::equal(1, input.total());
         let pieces = if input.are_equal() { &whole } else { input };
         for piece in (0..pieces.count()).map(|index| pieces.one(index)) {
@@ -23,8 +23,8 @@ fn begin(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> (Sched
     (schedule, from)
 }
 
-/// By pairwise exchange: in round i each member sends to the one i after it and receives from the one i before, so
-/// that no member ever receives from two at once.
+/// Pairwise exchange: in round i each member sends to the member i after it and receives from the member i before it,
+/// so no member receives from two at once.
 pub fn pairwise(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
     let (mut schedule, from) = begin(group, input, output, own);
     let (input, output) = (input.clone(), output.clone());
@@ -38,7 +38,7 @@ pub fn pairwise(group: Membership, input: &Blocks, output: &Blocks, own: Own) ->
     schedule
 }
 
-/// The same in one round.
+/// Exchanges all blocks in one round.
 pub fn linear(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
     let (mut schedule, from) = begin(group, input, output, own);
     schedule.messages(
@@ -48,11 +48,11 @@ pub fn linear(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> S
     schedule
 }
 
-/// By dissemination (Bruck et al. 1997): log2 P messages of about half of all blocks each, which are copied on the way.
+/// Dissemination (Bruck et al. 1997): log2 P messages of about half of all blocks each, with copies in every round.
 ///
-/// Row i of the rows is on its way to the member i after the one it started from. In round k the rows with bit k in
-/// their number go 2^k members on; after the last round each is where it belongs, and row i came from the member i
-/// before. Only for blocks of one length.
+/// Row i travels to the member i after its origin. In round k the rows whose number has bit k set move 2^k members on;
+/// after the last round every row is at its destination, and row i came from the member i before. Requires blocks of
+/// equal length.
 pub fn bruck(group: Membership, each: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let size = group.size;

@@ -9,7 +9,7 @@ fn output(units: Range<usize>) -> Part {
     Part::of(Area::Output, units)
 }
 
-/// Returns a schedule that begins with this member's own block in its place.
+/// Returns a schedule that begins with the copy of this member's own block into the output.
 fn with_own_block(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let block = blocks.one(group.me);
@@ -17,23 +17,22 @@ fn with_own_block(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     schedule
 }
 
-/// Around the ring: each member passes on the block that it received last. P - 1 messages between neighbours, and no
-/// copies.
+/// Ring: each member passes on the block that it received last. Takes P - 1 messages between neighbours and no copies.
 pub fn ring(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = with_own_block(group, blocks, own);
     from_root(&mut schedule, group, 0, blocks, true);
     schedule
 }
 
-/// By dissemination (Bruck et al. 1997, turned round so that blocks land where they belong): log2 P messages, but runs
-/// of blocks that go around the end of the output are copied. Only for an output in one piece.
+/// Dissemination (Bruck et al. 1997, reversed so that blocks arrive at their final position): log2 P messages, with
+/// copies of the runs of blocks that wrap around the end of the output. Requires a contiguous output.
 pub fn bruck(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = with_own_block(group, blocks, own);
     from_root(&mut schedule, group, 0, blocks, false);
     schedule
 }
 
-/// Each member sends its block to every other, all in one round.
+/// Sends the block of each member to every other, all in one round.
 pub fn linear(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = with_own_block(group, blocks, own);
     let mine = output(blocks.one(group.me));
@@ -42,7 +41,8 @@ pub fn linear(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     schedule
 }
 
-/// Block i belongs to the member i after `root`, which has it; all get all.
+/// Gathers at all members blocks that lie at the member `root` places before their position: block i starts at the
+/// member i after `root`.
 pub(super) fn from_root(
     schedule: &mut Schedule,
     group: Membership,
@@ -68,8 +68,9 @@ fn around(schedule: &mut Schedule, group: Membership, root: usize, blocks: Block
     });
 }
 
-/// A member that holds its own block and those of the m - 1 before it gets the m before those from the member m before
-/// it. Sender and receiver speak of the same blocks, so both or neither go around the end of the output.
+/// Appends the rounds in which a member that holds its own block and those of the m - 1 members before it gets the m
+/// blocks before those from the member m before it. Sender and receiver move the same blocks, so both wrap around the
+/// end of the output or neither does.
 fn disseminate(schedule: &mut Schedule, group: Membership, root: usize, blocks: &Blocks) {
     let (size, place) = (group.size, group.before(root));
     let mut held = 1;

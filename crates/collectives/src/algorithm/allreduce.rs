@@ -5,14 +5,14 @@ use super::combining::Combining;
 use crate::membership::{Fold, Folded, Order};
 use crate::{Area, Blocks, LocalStep, Membership, Message, Part, Round, Schedule};
 
-/// By recursive doubling: both partners compute the same result from the same operands in the same order. log2 P
+/// Recursive doubling: both partners compute the same result from the same operands in the same order. Takes log2 P
 /// messages of the whole length.
 pub fn recursive_doubling(group: Membership, length: usize, order: Order, own: Own) -> Schedule {
     let output = Part::of(Area::Output, 0..length);
     double(Schedule::default(), group, own.part(length), output, order)
 }
 
-/// The same with the result in any part.
+/// Appends recursive doubling that leaves the result in a given part.
 pub(super) fn double(
     schedule: Schedule,
     group: Membership,
@@ -31,8 +31,8 @@ pub(super) fn double(
     combining.schedule
 }
 
-/// By recursive halving, each part combined at one member, and recursive doubling to spread the parts (Rabenseifner
-/// 2004): each unit passes a member about twice.
+/// Recursive halving, which combines each part at one member, followed by recursive doubling to spread the parts
+/// (Rabenseifner 2004): each unit passes a member about twice.
 pub fn rabenseifner(group: Membership, length: usize, order: Order, own: Own) -> Schedule {
     let vector = Part::of(Area::Output, 0..length);
     let fold = Fold::new(group, 0, order);
@@ -50,8 +50,8 @@ pub fn rabenseifner(group: Membership, length: usize, order: Order, own: Own) ->
     combining.schedule
 }
 
-/// Around the ring, twice: first each block is combined on its way, then the finished blocks go round. Every message
-/// is one of P blocks, so that each unit passes a member twice. Only for operations that commute.
+/// Two passes around the ring: the first combines each block, the second distributes the combined blocks. Every message
+/// is one of P blocks, so each unit passes a member twice. Requires a commutative operation.
 pub fn ring(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);
@@ -68,7 +68,7 @@ pub fn ring(group: Membership, length: usize, own: Own) -> Schedule {
                 let receive = block(round + 1);
                 (block(round), operand.within(0..receive.length))
             }
-            // What came last in the first half is finished: the block of the member after this one.
+            // The block received last in the first half is complete: that of the member after this one.
             false => {
                 let distance = round - combining;
                 (block(group.size + distance - 1), block(group.size + distance))

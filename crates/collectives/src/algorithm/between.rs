@@ -1,6 +1,7 @@
-//! Collectives between two groups: what the members of one put in goes to the members of the other.
+//! Collectives between two groups: the data of one group's members go to the members of the other.
 //!
-//! The members of both are numbered one group after the other. Blocks are counted by the members of the other group.
+//! The members of both groups are numbered consecutively, the first group first. Blocks are counted by the members of
+//! the other group.
 
 use std::ops::Range;
 
@@ -8,30 +9,30 @@ use super::Own;
 use crate::schedule::Within;
 use crate::{Area, Blocks, Call, Manner, Membership, Message, Order, Part, Schedule, select};
 
-/// One member's view of two groups.
+/// Two groups as seen by one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoGroups {
-    /// This member, among all of both.
+    /// Number of this member among all members of both groups.
     pub me: usize,
-    /// How many members the first group has.
+    /// Number of members of the first group.
     pub first: usize,
-    /// How many both have.
+    /// Number of members of both groups.
     pub size: usize,
 }
 
-/// Who gives or gets the data of a call with a root, as one member sees it.
+/// Role of the root's data in a call with a root, as seen by one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootBetween {
-    /// This member.
+    /// This member is the root.
     Me,
-    /// Another member of its group: it has no part in the call.
+    /// Another member of this group is the root: this member takes no part in the call.
     Beside,
-    /// This member of the other group.
+    /// A member of the other group is the root.
     Across(usize),
 }
 
 impl TwoGroups {
-    /// Returns whether this member is in the first group.
+    /// True if this member is in the first group.
     pub fn is_first(self) -> bool {
         self.me < self.first
     }
@@ -46,19 +47,19 @@ impl TwoGroups {
         if self.is_first() { self.first..self.size } else { 0..self.first }
     }
 
-    /// This member among those of its group.
+    /// Returns this member's place within its own group.
     fn within_own(self) -> Membership {
         let own = self.own();
         Membership { me: self.me - own.start, size: own.len() }
     }
 
-    /// Returns a member of the other group among all.
+    /// Returns the number of a member of the other group among all members.
     fn across(self, rank: usize) -> usize {
         self.other().start + rank
     }
 
-    /// Returns the members of the other group with their places in it, beginning with the one that stands where this
-    /// one stands in its own, so that not all send to the same member at once.
+    /// Returns the members of the other group with their places in it, beginning with the member whose place equals
+    /// this member's place in its own group, so that not all send to the same member at once.
     fn others(self) -> impl Iterator<Item = (usize, usize)> {
         let (count, first) = (self.other().len(), self.within_own().me);
         (0..count).map(move |step| {
@@ -67,13 +68,13 @@ impl TwoGroups {
         })
     }
 
-    /// A schedule of this member's group, with its input and output there.
+    /// Appends a schedule of this member's group with the given input and output.
     fn inside(self, schedule: &mut Schedule, next: Schedule, input: Part, output: Part) {
         schedule.then(next, Within { members: self.own().collect(), input, output });
     }
 
-    /// Carries the elements of this group, combined, to the first member of the other, and brings those of the other to the
-    /// first member of this one, who gets them in the part that this returns.
+    /// Sends the combined elements of this group to the first member of the other, and receives those of the other
+    /// group at the first member of this one. Returns the part that holds them.
     fn swap_sums(
         self,
         schedule: &mut Schedule,
@@ -92,7 +93,7 @@ impl TwoGroups {
     }
 }
 
-/// Combines the inputs of this member's group at its first member, in a part of its own, which this returns.
+/// Combines the inputs of this member's group at its first member, in a new part, which it returns.
 fn combined(
     groups: TwoGroups,
     schedule: &mut Schedule,
@@ -109,7 +110,7 @@ fn combined(
     sum
 }
 
-/// The root's output becomes that of the other group's members.
+/// Copies the root's output to the output of the other group's members.
 pub fn broadcast(groups: TwoGroups, root: RootBetween, length: usize) -> Schedule {
     let (root, receivers) = match root {
         RootBetween::Beside => return Schedule::default(),
@@ -128,8 +129,8 @@ pub fn broadcast(groups: TwoGroups, root: RootBetween, length: usize) -> Schedul
     schedule
 }
 
-/// The input of member r of the other group becomes block r of the root's output. Members other than the root give a block of
-/// their own.
+/// Gathers the input of member r of the other group into block r of the root's output. Members other than the root pass
+/// their own block as the only one.
 pub fn gather(groups: TwoGroups, root: RootBetween, blocks: &Blocks) -> Schedule {
     let mut schedule = Schedule::default();
     match root {
@@ -145,7 +146,7 @@ pub fn gather(groups: TwoGroups, root: RootBetween, blocks: &Blocks) -> Schedule
     schedule
 }
 
-/// Block r of the root's input becomes the output of member r of the other group.
+/// Copies block r of the root's input to the output of member r of the other group.
 pub fn scatter(groups: TwoGroups, root: RootBetween, blocks: &Blocks) -> Schedule {
     let mut schedule = Schedule::default();
     match root {
@@ -161,7 +162,7 @@ pub fn scatter(groups: TwoGroups, root: RootBetween, blocks: &Blocks) -> Schedul
     schedule
 }
 
-/// The input of member r of the other group becomes block r of everybody's output.
+/// Copies the input of member r of the other group to block r of the output of each member.
 pub fn allgather(groups: TwoGroups, length: usize, blocks: &Blocks) -> Schedule {
     let mut schedule = Schedule::default();
     let input = Part::of(Area::Input, 0..length);
@@ -171,7 +172,7 @@ pub fn allgather(groups: TwoGroups, length: usize, blocks: &Blocks) -> Schedule 
     schedule
 }
 
-/// Block r of the input of member s of the one group becomes block s of the output of member r of the other.
+/// Copies block r of the input of member s of one group to block s of the output of member r of the other.
 pub fn all_to_all(groups: TwoGroups, input: &Blocks, output: &Blocks) -> Schedule {
     let mut schedule = Schedule::default();
     let receive = |(place, rank)| Message::new(rank, Part::of(Area::Output, output.one(place)));
@@ -180,7 +181,7 @@ pub fn all_to_all(groups: TwoGroups, input: &Blocks, output: &Blocks) -> Schedul
     schedule
 }
 
-/// The inputs of the other group, combined, become the root's output.
+/// Combines the inputs of the other group in the root's output.
 pub fn reduce(
     groups: TwoGroups,
     root: RootBetween,
@@ -202,7 +203,7 @@ pub fn reduce(
     schedule
 }
 
-/// The inputs of the other group, combined, become everybody's output.
+/// Combines the inputs of the other group in the output of each member.
 pub fn allreduce(groups: TwoGroups, length: usize, order: Order, unit_bytes: usize) -> Schedule {
     let mut schedule = Schedule::default();
     let theirs = groups.swap_sums(&mut schedule, length, order, unit_bytes);
@@ -217,7 +218,7 @@ pub fn allreduce(groups: TwoGroups, length: usize, order: Order, unit_bytes: usi
     schedule
 }
 
-/// Block r of the inputs of the other group, combined, becomes the output of member r of this one.
+/// Combines block r of the inputs of the other group in the output of member r of this one.
 pub fn reduce_scatter(
     groups: TwoGroups,
     blocks: &Blocks,

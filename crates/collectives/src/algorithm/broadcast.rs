@@ -1,19 +1,19 @@
-//! Broadcast: the root's output becomes everybody's.
+//! Broadcast: the root's output is copied to the output of every member.
 
 use std::ops::Range;
 
 use super::allgather;
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
-/// Down a binomial tree: log2 P messages of the whole length one after the other.
+/// Binomial tree: log2 P consecutive messages of the whole length.
 pub fn binomial(group: Membership, root: usize, length: usize) -> Schedule {
     let mut schedule = Schedule::default();
     down_the_tree(&mut schedule, group, root, |_| 0..length);
     schedule
 }
 
-/// Scattered down the tree, each subtree its part, and then gathered by all (van de Geijn): twice the messages, but
-/// each unit passes a member only twice.
+/// Scatter down the tree, one part to each subtree, followed by an allgather (van de Geijn): twice as many messages,
+/// but each unit passes a member only twice.
 pub fn scatter_allgather(group: Membership, root: usize, length: usize, ring: bool) -> Schedule {
     let mut schedule = Schedule::default();
     let blocks = Blocks::split(group.size, length);
@@ -23,7 +23,7 @@ pub fn scatter_allgather(group: Membership, root: usize, length: usize, ring: bo
     schedule
 }
 
-/// Each member receives what its subtree needs, and passes on what its children need.
+/// Appends the rounds in which each member receives the units of its subtree and passes on those of its children.
 fn down_the_tree(
     schedule: &mut Schedule,
     group: Membership,

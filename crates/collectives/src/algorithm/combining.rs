@@ -1,42 +1,42 @@
-//! What reduce and allreduce share: the fold to a power of two, and recursive halving.
+//! Common steps of reduce and allreduce: the fold to a power of two, and recursive halving.
 //!
-//! Whoever combines two operands takes that of the lower member first, so that it makes no difference at which of two
-//! members it is done: floating-point sums of other orders, zeros of both signs and not-a-numbers would give other bits.
+//! The operand of the lower member is always the left one, so the result does not depend on which of two members
+//! combines them: another order could change the bits of floating-point sums, of zeros of both signs and of NaNs.
 
 use std::ops::Range;
 
 use crate::membership::{Fold, Folded};
 use crate::{Message, Part, Schedule};
 
-/// A reduction under way at one member.
+/// State of a reduction at one member.
 pub(super) struct Combining {
     pub(super) schedule: Schedule,
     pub(super) fold: Fold,
-    /// What this member has so far.
+    /// Partial result of this member.
     pub(super) vector: Part,
-    /// Room for the other operand.
+    /// Buffer for the other operand.
     operand: Part,
 }
 
-/// A step of recursive halving, at one member.
+/// One step of recursive halving at one member.
 pub(super) struct Halving {
-    /// The partner's number.
+    /// Number of the partner.
     pub(super) partner: usize,
-    /// The units that stayed here.
+    /// Units that stay at this member.
     pub(super) keep: Range<usize>,
-    /// The units that the partner keeps.
+    /// Units that the partner keeps.
     pub(super) away: Range<usize>,
 }
 
 impl Combining {
-    /// Begins with a copy of `input` in `vector`.
+    /// Creates the state, with a copy of `input` in `vector`.
     pub(super) fn new(mut schedule: Schedule, fold: Fold, input: Part, vector: Part) -> Self {
         schedule.copy(input, vector);
         let operand = schedule.room(vector.length);
         Combining { schedule, fold, vector, operand }
     }
 
-    /// The operands of the members beyond the core come to those of it. Tells this member's part.
+    /// Moves the operands of the members outside the core into the core. Returns this member's part.
     pub(super) fn gather_fold(&mut self) -> Folded {
         let own = self.fold.own();
         match own {
@@ -47,7 +47,7 @@ impl Combining {
         own
     }
 
-    /// The members beyond the core get the result.
+    /// Sends the result to the members outside the core.
     pub(super) fn spread_fold(&mut self) {
         match self.fold.own() {
             Folded::Gives(to) => self.schedule.receive(to, self.vector),
@@ -56,13 +56,13 @@ impl Combining {
         }
     }
 
-    /// Receives the operand of a higher member.
+    /// Receives and combines the operand of a higher member.
     pub(super) fn receive_and_combine(&mut self, from: usize) {
         self.schedule.receive(from, self.operand);
         self.schedule.combine(self.vector, self.operand, true);
     }
 
-    /// Sends the part `away` of the vector to a partner, and combines what it sends into the part `keep`.
+    /// Sends the part `away` of the vector to a partner, and combines the received data with the part `keep`.
     pub(super) fn exchange_and_combine(
         &mut self,
         number: usize,
@@ -77,8 +77,8 @@ impl Combining {
         self.schedule.combine(self.vector.within(keep), operand, number < partner);
     }
 
-    /// Recursive halving over the core: step k is with the member whose number differs in bit k; the lower of the two
-    /// keeps the lower half of what both have.
+    /// Appends recursive halving over the core: step k pairs members whose numbers differ in bit k; the lower of the
+    /// two keeps the lower half of their common range.
     pub(super) fn halve(&mut self, number: usize) -> Vec<Halving> {
         let mut steps = Vec::new();
         let mut common = 0..self.vector.length;

@@ -1,9 +1,9 @@
-//! Gather: the input of member r becomes block r of the root's output.
+//! Gather: the input of member r is copied to block r of the root's output.
 
 use super::{Around, Own, from_others};
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
-/// Up a binomial tree: each member collects the blocks of its subtree, and passes them on in one message, so the root
+/// Binomial tree: each member collects the blocks of its subtree and passes them on in one message, so the root
 /// receives log2 P messages and each unit once.
 pub fn binomial(group: Membership, root: usize, each: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
@@ -50,7 +50,7 @@ fn at_root(schedule: &mut Schedule, group: Membership, blocks: &Blocks, own: Own
     }
 }
 
-/// The root takes a block from every member: for blocks of any lengths, of which only the root knows.
+/// Receives a block from every member at the root. Serves blocks of arbitrary lengths, which only the root knows.
 pub fn linear(group: Membership, root: usize, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let input = |length| Part::of(Area::Input, 0..length);

@@ -1,5 +1,5 @@
-//! The algorithms, a file for each collective. Each makes the schedule of one member; all members give the same arguments
-//! but for their own number.
+//! The algorithms, one file for each collective. Each builds the schedule of one member; all members pass the same
+//! arguments except for their own number.
 
 pub mod all_to_all;
 pub mod allgather;
@@ -19,24 +19,24 @@ use std::ops::Range;
 
 use crate::{Area, Membership, Message, Part, Schedule};
 
-/// Where a member's own data are at the beginning.
+/// Location of a member's own data at the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
-    /// In the input.
+    /// The input.
     InInput,
-    /// In the output, in their place already.
+    /// The final position in the output.
     InOutput,
 }
 
 impl Own {
-    /// Copies the own block to its place, unless it is there.
+    /// Appends a copy of the own block to its final position, unless it is already there.
     fn copy(self, schedule: &mut Schedule, from: Part, to: Part) {
         if self == Own::InInput {
             schedule.copy(from, to);
         }
     }
 
-    /// Returns the own data, from the beginning of their area.
+    /// Returns the part of the own data, from the beginning of its area.
     fn part(self, length: usize) -> Part {
         match self {
             Own::InInput => Part::of(Area::Input, 0..length),
@@ -45,10 +45,10 @@ impl Own {
     }
 }
 
-/// A run of blocks that may go around the end of its area, with its place in a packed copy.
+/// A run of blocks that may wrap around the end of its area, with its place in a packed copy.
 struct Around {
     packed: Part,
-    /// Each range in its place, and where it is in the copy.
+    /// Each range with its place in the copy.
     ranges: [(Part, Part); 2],
 }
 
@@ -65,18 +65,18 @@ impl Around {
         Around { packed, ranges }
     }
 
-    /// Copies the blocks out of their place.
+    /// Appends copies of the blocks into the packed copy.
     fn pack(&self, schedule: &mut Schedule) {
         self.ranges.iter().for_each(|&(place, packed)| schedule.copy(place, packed));
     }
 
-    /// Copies the blocks to their place.
+    /// Appends copies of the blocks out of the packed copy.
     fn unpack(&self, schedule: &mut Schedule) {
         self.ranges.iter().for_each(|&(place, packed)| schedule.copy(packed, place));
     }
 }
 
-/// Returns a message to every other member, beginning with the next one, so that not all send to the same member at
+/// Returns a message to every other member, beginning with the next, so that not all members send to the same one at
 /// once.
 fn to_others(group: Membership, part: impl Fn(usize) -> Part) -> impl Iterator<Item = Message> {
     (1..group.size).map(move |distance| {
@@ -85,7 +85,7 @@ fn to_others(group: Membership, part: impl Fn(usize) -> Part) -> impl Iterator<I
     })
 }
 
-/// Returns a message from every other member, in the order in which [`to_others`] of the others comes here.
+/// Returns a message from every other member, in the order in which their [`to_others`] messages reach this member.
 fn from_others(group: Membership, part: impl Fn(usize) -> Part) -> impl Iterator<Item = Message> {
     (1..group.size).map(move |distance| {
         let other = group.before(distance);

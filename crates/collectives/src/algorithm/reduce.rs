@@ -1,11 +1,11 @@
-//! Reduce: the inputs of all members, combined, become the root's output.
+//! Reduce: the combined inputs of all members become the root's output.
 
 use super::Own;
 use super::combining::Combining;
 use crate::membership::{Fold, Folded, Order};
 use crate::{Area, Membership, Part, Schedule};
 
-/// Up a binomial tree.
+/// Binomial tree.
 pub fn binomial(group: Membership, root: usize, length: usize, order: Order, own: Own) -> Schedule {
     to_root(group, root, length, order, own, |combining, number| {
         for level in 0..combining.fold.core.ilog2() {
@@ -20,7 +20,7 @@ pub fn binomial(group: Membership, root: usize, length: usize, order: Order, own
     })
 }
 
-/// By recursive halving, after which each member of the core has one finished part, and a gather of the parts
+/// Recursive halving, which leaves one finished part at each member of the core, followed by a gather of the parts
 /// (Rabenseifner 2004): all members combine at once, and each unit passes a member about twice.
 pub fn rabenseifner(
     group: Membership,
@@ -42,8 +42,8 @@ pub fn rabenseifner(
     })
 }
 
-/// The member that ends up with the result is the root, unless the order of the ranks counts: then it is member 0,
-/// which passes it on.
+/// Appends the transfer of the result to the root. The result ends at the root itself unless the order of the ranks
+/// matters: then it ends at member 0, which sends it on.
 fn to_root(
     group: Membership,
     root: usize,

@@ -1,10 +1,10 @@
-//! Scan: the inputs of the members up to each, combined, become its output.
+//! Scan: the combined inputs of the members up to each member become its output.
 
 use super::Own;
 use crate::{Area, Membership, Message, Part, Schedule};
 
-/// In log2 P rounds, rounded up (Hillis and Steele 1986): in round k each member adds to the left what the one 2^k
-/// before it has so far. Operands stay in the order of the ranks.
+/// Hillis and Steele (1986): log2 P rounds, rounded up. In round k each member combines the partial result of the
+/// member 2^k before it as the left operand. Operands stay in the order of the ranks.
 pub fn inclusive(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);
@@ -13,7 +13,7 @@ pub fn inclusive(group: Membership, length: usize, own: Own) -> Schedule {
     schedule
 }
 
-/// The same without each member's own input. Member 0 has no output.
+/// Scan without each member's own input. Member 0 has no output.
 pub fn exclusive(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);
@@ -26,7 +26,7 @@ pub fn exclusive(group: Membership, length: usize, own: Own) -> Schedule {
     schedule
 }
 
-/// `with_operand` is told of each operand that arrives, and whether it is the first.
+/// Appends the rounds of a scan. `with_operand` is called for each operand that arrives, with whether it is the first.
 fn double(
     schedule: &mut Schedule,
     group: Membership,

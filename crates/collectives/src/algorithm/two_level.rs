@@ -1,8 +1,8 @@
-//! Collectives in two levels: inside groups of members, and between one member of each group, its leader. Where the members
-//! of a group share a host, the data cross between two hosts once for each host (Husbands and Hoe 1998, Kielmann and others
+//! Two-level collectives: inside groups of members, and between one member of each group, its leader. If the members of
+//! a group share a host, the data cross between two hosts once per host (Husbands and Hoe 1998, Kielmann and others
 //! 1999).
 //!
-//! Where the order of the ranks counts, the members of a group must follow one another.
+//! If the order of the ranks matters, the members of a group must be consecutive.
 
 use super::{
     Own, allreduce, barrier as flat_barrier, broadcast as flat_broadcast, reduce as flat_reduce,
@@ -14,7 +14,7 @@ use crate::{Area, HostMap, Membership, Order, Part, Schedule};
 struct Groups<'a> {
     group: Membership,
     map: &'a HostMap,
-    /// The member that leads its group, whatever its place there.
+    /// Member that leads its group, whatever its place there.
     root: Option<usize>,
 }
 
@@ -65,13 +65,13 @@ impl Level {
         Membership { me: self.me, size: self.members.len() }
     }
 
-    /// Returns the setting of this level's schedule.
+    /// Returns the bounds of this level's schedule.
     fn within(self, input: Part, output: Part) -> Within {
         Within { members: self.members, input, output }
     }
 }
 
-/// The members of a group tell their leader, the leaders each other, and each leader its group.
+/// Signals from the members of a group to their leader, between the leaders, and from each leader to its group.
 pub fn barrier(group: Membership, map: &HostMap) -> Schedule {
     let groups = Groups::new(group, map, None);
     let mut schedule = Schedule::default();
@@ -87,7 +87,7 @@ pub fn barrier(group: Membership, map: &HostMap) -> Schedule {
     schedule
 }
 
-/// The root gives to the leaders, each leader to its group.
+/// Broadcasts from the root to the leaders, and from each leader to its group.
 pub fn broadcast(group: Membership, map: &HostMap, root: usize, length: usize) -> Schedule {
     let groups = Groups::new(group, map, Some(root));
     let mut schedule = Schedule::default();
@@ -100,15 +100,15 @@ pub fn broadcast(group: Membership, map: &HostMap, root: usize, length: usize) -
     schedule
 }
 
-/// A leader's output becomes that of its group.
+/// Copies a leader's output to the output of its group.
 fn spread(schedule: &mut Schedule, groups: &Groups<'_>, length: usize) {
     let (own, leader) = groups.own();
     let down = flat_broadcast::binomial(own.membership(), leader, length);
     schedule.then(down, own.within(Part::EMPTY, Part::of(Area::Output, 0..length)));
 }
 
-/// Each group combines at its leader, the leaders at the root's. Where the order of the ranks counts, the first member
-/// of a group leads it, and the root's leader passes the result on.
+/// Combines each group at its leader, and the leaders' results at the root's leader. If the order of the ranks matters,
+/// the first member of a group leads it, and the root's leader sends the result to the root.
 pub fn reduce(
     (group, map): (Membership, &HostMap),
     root: usize,
@@ -139,7 +139,8 @@ pub fn reduce(
     schedule
 }
 
-/// Each group combines at its leader, the leaders with each other, and each leader gives the result to its group.
+/// Combines each group at its leader, the results among the leaders, and copies the result from each leader to its
+/// group.
 pub fn allreduce(
     (group, map): (Membership, &HostMap),
     length: usize,
@@ -160,7 +161,7 @@ pub fn allreduce(
     schedule
 }
 
-/// The inputs of each group, combined, become its leader's `vector`.
+/// Combines the inputs of each group in its leader's `vector`.
 fn combine_groups(
     schedule: &mut Schedule,
     groups: &Groups<'_>,
@@ -179,7 +180,7 @@ fn combine_groups(
 mod tests {
     use super::*;
 
-    /// Ten members are in groups of four: 0 to 3, 4 to 7, 8 and 9. Member 6 leads the second as the root.
+    /// Groups of four for ten members: 0 to 3, 4 to 7, 8 and 9. Member 6 leads the second as the root.
     #[test]
     fn groups_are_as_wide_as_they_are_many() {
         let map = HostMap::squares(10);

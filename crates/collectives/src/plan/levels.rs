@@ -1,12 +1,12 @@
-//! Levels: how many members of a large context arrive together.
+//! Levels: number of members of a large context that arrive together.
 
 use super::THRESHOLDS;
 
-/// Returns how many members each group has where so many ranks arrive in groups; none where they are few enough to look
-/// at one another.
+/// Returns the number of members of each group if so many ranks arrive in groups; none if they are few enough to poll
+/// each other.
 ///
-/// A power of two, and the least of which there are at most as many groups: the lines that a member reads grow with the
-/// root of the number of members.
+/// The number is the least power of two for which there are at most as many groups as members in a group: the cache
+/// lines that a member reads grow with the square root of the number of members.
 #[inline]
 pub fn group_ranks(ranks: usize) -> Option<usize> {
     (ranks > THRESHOLDS.one_level_most_ranks).then(|| least_square_side(ranks))

@@ -1,8 +1,8 @@
-//! Plans: how ranks that share memory carry out a collective.
+//! Plans: steps of a collective among ranks that share memory.
 //!
-//! [`select`] makes the plan of a call from what all members know alike, and never from measured times: so all
-//! members have the same plan. It is pure, and holds every threshold in one [table](THRESHOLDS). The fabric in
-//! shared memory carries a plan out, and the simulator spends the time of one. `docs/collectives.md` shows the table.
+//! [`select`] makes the plan of a call from facts that are equal at all members, and never from measured times, so all
+//! members have the same plan. It is a pure function with every threshold in one [table](THRESHOLDS). The shared-memory
+//! fabric carries a plan out, and the simulator charges its time. `docs/collectives.md` shows the table.
 
 mod levels;
 mod pieces;
@@ -23,105 +23,107 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::Collective;
 
-/// A collective call, as all its members mean it.
+/// A collective call, the same at all its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallShape {
-    /// Which collective.
+    /// Collective.
     pub collective: Collective,
-    /// The length of all data; of calls in which each member has its own block, of one block.
+    /// Length of all data in bytes, or of one block if each member has its own block.
     pub bytes: usize,
-    /// The length of what cannot be divided: an element of a reduction, one byte of anything else.
+    /// Length in bytes of an indivisible unit: an element of a reduction, one byte of any other call.
     pub element_bytes: usize,
 }
 
-/// Where the ranks run.
+/// Placement of the ranks on processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topology {
-    /// Each has a processor of its own.
+    /// Each rank has a processor of its own.
     OwnProcessors,
-    /// There are more ranks than processors, and the system moves them as it likes.
+    /// More ranks than processors, migrated freely by the system.
     Oversubscribed,
-    /// There are more ranks than processors, and each is bound to one.
+    /// More ranks than processors, each bound to one processor.
     OversubscribedBound,
 }
 
-/// Boards in shared memory: their sizes, and which collectives they are for.
+/// Boards in shared memory: their sizes and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Boards {
-    /// The most ranks of a collective over boards.
+    /// Largest number of ranks of a collective over boards.
     pub most_ranks: usize,
-    /// The longest data of a collective over boards: of all members' blocks together where each member gets them all.
+    /// Longest data of a collective over boards, in bytes: of all members' blocks together if each member gets them
+    /// all.
     pub most_bytes: usize,
-    /// How many parts of its own a rank may have on its board.
+    /// Number of slots of each rank on its board.
     pub slots: usize,
-    /// The longest part that a slot holds.
+    /// Length of a slot in bytes.
     pub slot_bytes: usize,
-    /// The longest piece while each rank has a processor.
+    /// Longest piece in bytes while each rank has a processor.
     pub piece_bytes: usize,
 }
 
-/// What the ranks share.
+/// Facilities that the ranks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
-    /// Their boards.
+    /// Boards of the ranks.
     pub boards: Boards,
-    /// True if they may copy from each other's memory through the kernel, and that is the fast way.
+    /// True if ranks may copy from each other's memory through the kernel, and this is faster.
     pub cma: bool,
 }
 
-/// What carries the data of a call.
+/// Carrier of the data of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// Messages between pairs of ranks: the call has no plan here.
+    /// Messages between pairs of ranks: there is no plan for the call.
     Messages,
-    /// Parts on boards: their owners write them, the others read them.
+    /// Boards: each owner writes its parts, the others read them.
     Boards,
-    /// The same, one board after the other: a member goes on as soon as its own part is there.
+    /// Boards, one after the other: a member continues as soon as its own part is there.
     BoardByBoard,
-    /// The memory of the members, by cross-memory attach: they publish addresses.
+    /// Memory of the members through cross-memory attach: they publish addresses.
     Memory,
-    /// The same between two members of which each copies a half.
+    /// Memory of two members, of which each copies one half.
     MemoryInHalves,
 }
 
-/// Who combines what in a reduction.
+/// Members that combine the operands of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Owners {
-    /// Nothing is combined.
+    /// None: the call combines nothing.
     Nobody,
-    /// Whoever gets the result, the root or each member for itself, combines all of it.
+    /// Each receiver of the result combines all operands for itself.
     Receivers,
-    /// Members claim one chunk after the other.
+    /// Members claim chunks one by one.
     Chunks,
-    /// The last member of each group to arrive combines the group's parts, and the last of these the groups'.
+    /// The last member of each group to arrive combines the group's parts, and the last of these members the groups'
+    /// results.
     Groups,
     /// Each member combines a share.
     Members,
-    /// Each processor's last member to arrive combines that processor's share.
+    /// The last member to arrive on each processor combines the share of that processor.
     Processors,
 }
 
-/// How the ranks carry out one call.
+/// Steps by which the ranks carry out one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What carries the data.
+    /// Carrier of the data.
     pub transport: Transport,
-    /// Who combines pieces of full length.
+    /// Members that combine pieces of full length.
     pub owners: Owners,
-    /// How the data are divided, one piece for each step.
+    /// Division of the data into pieces, one for each step.
     pub pieces: Pieces,
-    /// True if a member copies its own block before it gives the others theirs.
+    /// True if a member copies its own block before it provides the blocks of the others.
     pub own_block_first: bool,
-    /// How many members arrive together, the last of them for its group; none where all look at one another. The same
-    /// for every call of a context.
+    /// Number of members that arrive together, of which the last continues for its group; none if all members poll each
+    /// other. The same for every call of a context.
     pub group_ranks: Option<usize>,
 }
 
 impl Collective {
-    /// Those that have plans. The others always go by messages.
+    /// Returns the collectives that have plans. All others use messages.
     pub fn with_plans() -> impl Iterator<Item = Collective> {
         use Collective::{ExclusiveScan, InclusiveScan, ReduceScatter};
         let always_by_messages = |one| matches!(one, ReduceScatter | InclusiveScan | ExclusiveScan);
@@ -130,7 +132,7 @@ impl Collective {
 }
 
 impl CallShape {
-    /// Returns a call whose data may be divided anywhere.
+    /// Returns a call whose data may be divided at any byte.
     #[inline]
     pub fn of_bytes(collective: Collective, bytes: usize) -> Self {
         CallShape { collective, bytes, element_bytes: 1 }
@@ -138,7 +140,7 @@ impl CallShape {
 }
 
 impl Owners {
-    /// Who combines what is too short for chunks.
+    /// Returns the members that combine pieces too short for chunks.
     #[inline]
     fn of_short(group_ranks: Option<usize>) -> Self {
         if group_ranks.is_some() { Owners::Groups } else { Owners::Receivers }
@@ -146,7 +148,7 @@ impl Owners {
 }
 
 impl Topology {
-    /// Returns whether there are more ranks than processors.
+    /// True if there are more ranks than processors.
     #[inline]
     pub fn is_oversubscribed(self) -> bool {
         self != Topology::OwnProcessors
@@ -154,7 +156,7 @@ impl Topology {
 }
 
 impl Plan {
-    /// That of a barrier in one level: one step of empty parts.
+    /// Plan of a barrier in one level: one step of empty parts.
     pub const BARRIER: Plan = Plan {
         transport: Transport::Boards,
         owners: Owners::Nobody,
@@ -163,7 +165,8 @@ impl Plan {
         group_ranks: None,
     };
 
-    /// Who combines a piece of this length. To claim chunks of a short one takes longer than to combine it.
+    /// Returns the members that combine a piece of this length. Claiming chunks of a short piece takes longer than
+    /// combining it.
     #[inline]
     pub fn owners_of(&self, piece_bytes: usize) -> Owners {
         match self.owners {
@@ -174,7 +177,7 @@ impl Plan {
         }
     }
 
-    /// Returns whether parts are addresses in the members' memory.
+    /// True if parts are addresses in the members' memory.
     #[inline]
     pub fn goes_by_memory(&self) -> bool {
         matches!(self.transport, Transport::Memory | Transport::MemoryInHalves)

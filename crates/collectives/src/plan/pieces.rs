@@ -1,22 +1,22 @@
-//! How long data are divided into pieces, a step for each.
+//! Division of long data into pieces, one for each step.
 
 use std::ops::Range;
 
-/// A cache line. Pieces are whole lines, so that nobody writes to a line that another reads.
+/// Length of a cache line in bytes. Pieces are whole lines, so no rank writes to a line that another reads.
 const LINE_BYTES: usize = 64;
 
-/// Returns the longest piece that fits into so much room, in multiples of `unit` bytes, at least one.
+/// Returns the length of the longest piece that fits into `room_bytes`, in multiples of `unit` bytes, at least one.
 #[inline]
 pub fn piece_within(room_bytes: usize, unit: usize) -> usize {
-    // Whole lines where that leaves something.
+    // Whole lines unless the result would be empty.
     let fills_lines = unit <= LINE_BYTES && LINE_BYTES.is_multiple_of(unit);
     let unit = if fills_lines && room_bytes >= LINE_BYTES { LINE_BYTES } else { unit };
     (room_bytes / unit * unit).max(unit)
 }
 
-/// One of several parts of `bytes` bytes, whole elements each.
+/// Returns one of several parts of `bytes` bytes; each part consists of whole elements.
 ///
-/// A part has whole lines, where elements fill them. Then nobody writes to a line that another reads.
+/// Parts are whole cache lines if elements fill lines. Then no rank writes to a line that another reads.
 pub fn part_of(index: usize, parts: usize, bytes: usize, element_bytes: usize) -> Range<usize> {
     let unit = if LINE_BYTES.is_multiple_of(element_bytes) { LINE_BYTES } else { element_bytes };
     let start = |index: usize| match index == parts {
@@ -26,38 +26,38 @@ pub fn part_of(index: usize, parts: usize, bytes: usize, element_bytes: usize) -
     start(index)..start(index + 1)
 }
 
-/// The pieces of `bytes` bytes: each one's start and length. No bytes are one empty piece.
+/// Start and length of each piece of `bytes` bytes. Zero bytes are one empty piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pieces {
-    /// All of the data.
+    /// Length of all data in bytes.
     pub bytes: usize,
-    /// The length of each piece but the last.
+    /// Length in bytes of each piece except the last.
     pub piece_bytes: usize,
-    /// How many are put before the first is taken.
+    /// Number of pieces that are written before the first is read.
     pub window: usize,
 }
 
 impl Pieces {
-    /// Pieces of a length that is not zero, so many in a window.
+    /// Returns pieces of nonzero length, `window` pieces in each window.
     #[inline]
     pub fn new(bytes: usize, piece_bytes: usize, window: usize) -> Self {
         Pieces { bytes, piece_bytes, window }
     }
 
-    /// All at once.
+    /// Returns a single piece.
     #[inline]
     pub fn one(bytes: usize) -> Self {
         Pieces { bytes, piece_bytes: bytes, window: 1 }
     }
 
-    /// The same, put all at once if all of the slots but one hold them.
+    /// Returns the same pieces in one window if all slots except one hold them.
     #[inline]
     pub(super) fn in_fewest_windows(self, slots: usize) -> Self {
         let count = self.count();
         Pieces { window: if count < slots { count } else { self.window }, ..self }
     }
 
-    /// The same, but with windows as long as one another if there are several.
+    /// Returns pieces in windows of equal length if there are several.
     #[inline]
     pub(super) fn in_equal_windows(self) -> Self {
         let most = self.piece_bytes;
@@ -69,14 +69,14 @@ impl Pieces {
         Pieces { piece_bytes: each.min(most), ..self }
     }
 
-    /// Returns how many there are, at least one.
+    /// Returns the number of pieces, at least one.
     #[inline]
     pub fn count(self) -> usize {
-        // Most data are one piece, and a division takes as long as much of a short call.
+        // Most data are one piece, and a division would take a large share of a short call.
         if self.bytes <= self.piece_bytes { 1 } else { self.bytes.div_ceil(self.piece_bytes) }
     }
 
-    /// Returns a piece's start and length.
+    /// Returns the start and length of a piece.
     #[inline]
     pub fn get(self, index: usize) -> (usize, usize) {
         let start = index * self.piece_bytes;
@@ -90,7 +90,7 @@ impl Pieces {
         start..start + bytes
     }
 
-    /// Returns the pieces of the window that a piece is in.
+    /// Returns the pieces of the window that contains a piece.
     #[inline]
     pub fn window(self, index: usize) -> Range<usize> {
         let count = self.count();
@@ -101,7 +101,7 @@ impl Pieces {
         first..(first + self.window).min(count)
     }
 
-    /// If a piece, whose step is `epoch`, is the last of its window: the window's first step, and its pieces.
+    /// Returns the window's first step and its pieces if a piece, whose step is `epoch`, is the last of its window.
     #[inline]
     pub fn ended_window(self, epoch: u32, index: usize) -> Option<(u32, Range<usize>)> {
         let window = self.window(index);
@@ -109,7 +109,7 @@ impl Pieces {
         (index + 1 == window.end).then_some((first, window))
     }
 
-    /// If a piece, whose step is `epoch`, is the first of its window: the window's last step, and its pieces.
+    /// Returns the window's last step and its pieces if a piece, whose step is `epoch`, is the first of its window.
     #[inline]
     pub fn begun_window(self, epoch: u32, index: usize) -> Option<(u32, Range<usize>)> {
         let window = self.window(index);
@@ -117,7 +117,7 @@ impl Pieces {
         (index == window.start).then_some((last, window))
     }
 
-    /// Several pieces' start and length.
+    /// Returns the start and length of consecutive pieces.
     #[inline]
     pub fn get_all(self, pieces: &Range<usize>) -> (usize, usize) {
         let start = pieces.start * self.piece_bytes;

@@ -1,16 +1,16 @@
-//! The plans of all lengths, told in ranges.
+//! Plans of all lengths as ranges.
 
 use serde::{Deserialize, Serialize};
 
 use super::{CallShape, Capabilities, Collective, Owners, Plan, Topology, Transport, select};
 
-/// The longest data that are asked about.
+/// Longest data in bytes for which plans are listed.
 const MOST_BYTES: u64 = 64 << 20;
-/// The length of an element of reductions.
+/// Length of an element of reductions in bytes.
 const ELEMENT_BYTES: u64 = 8;
 
 impl Collective {
-    /// Lengths told in ranges are multiples of this: of an element, or of a byte.
+    /// Returns the unit of the lengths in ranges: an element, or a byte.
     pub fn unit_bytes(self) -> u64 {
         match self {
             Collective::Reduce | Collective::Allreduce => ELEMENT_BYTES,
@@ -19,42 +19,42 @@ impl Collective {
     }
 }
 
-/// Lengths of a collective from one on that go the same way.
+/// A range of lengths for which a collective has the same plan, from its first length on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRange {
-    /// Which collective.
+    /// Collective.
     pub collective: Collective,
-    /// The shortest such data, or the shortest such block of each member.
+    /// Shortest data of the range in bytes, or shortest block of each member.
     pub from_bytes: u64,
-    /// What carries the data.
+    /// Carrier of the data.
     pub transport: Transport,
-    /// Who combines them; of the last piece, if that is long enough.
+    /// Members that combine the operands; of the last piece, if it is long enough.
     pub owners: Owners,
-    /// The longest piece, where data go in pieces. Elements are of 8 bytes.
+    /// Longest piece in bytes, if data are divided into pieces. Elements have 8 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub piece_bytes: Option<u64>,
-    /// True if a member copies its own block before it gives the others theirs.
+    /// True if a member copies its own block before it provides the blocks of the others.
     pub own_block_first: bool,
-    /// How many members arrive together, where they do so in groups.
+    /// Number of members that arrive together, if they arrive in groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_ranks: Option<usize>,
 }
 
-/// The plans of all collectives of some ranks.
+/// Plans of all collectives for a number of ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plans {
-    /// How many ranks.
+    /// Number of ranks.
     pub ranks: usize,
-    /// Where they run.
+    /// Placement of the ranks on processors.
     pub topology: Topology,
-    /// What they share.
+    /// Facilities that the ranks share.
     pub capabilities: Capabilities,
-    /// The plans, by collective and length.
+    /// Plans by collective and length.
     pub ranges: Vec<PlanRange>,
 }
 
 impl Plans {
-    /// Those of so many ranks.
+    /// Returns the plans of a number of ranks.
     pub fn of(ranks: usize, topology: Topology, capabilities: Capabilities) -> Self {
         let mut plans = Plans { ranks, topology, capabilities, ranges: Vec::new() };
         for collective in Collective::with_plans() {
@@ -64,7 +64,7 @@ impl Plans {
         plans
     }
 
-    /// Adds the ranges of a collective. No way comes back between two lengths of which one is twice the other.
+    /// Adds the ranges of a collective. No plan occurs again between two lengths of which one is twice the other.
     fn add(&mut self, collective: Collective, most_bytes: u64) {
         let mut range = self.way(collective, 0);
         self.ranges.push(range);
@@ -78,7 +78,7 @@ impl Plans {
         }
     }
 
-    /// Returns the range that follows another, by bisection: `other_bytes` go another way than that.
+    /// Returns the next range by bisection. The plan of `other_bytes` differs from that of `range`.
     fn next_range(&self, range: &PlanRange, other_bytes: u64) -> PlanRange {
         let (collective, unit) = (range.collective, range.collective.unit_bytes());
         let (mut same, mut other) = (range.from_bytes.max(other_bytes / 2), other_bytes);
@@ -114,8 +114,8 @@ impl Plans {
 }
 
 impl PlanRange {
-    /// Returns whether another length goes the same way. Several windows of an all-to-all are as long as one another,
-    /// so that its pieces have many lengths.
+    /// True if another length has the same plan. The windows of an all-to-all are of equal length, so its pieces have
+    /// many lengths.
     fn goes_as(&self, other: &PlanRange) -> bool {
         let pieces = |one: &PlanRange| match one.collective {
             Collective::AllToAll => None,

@@ -1,20 +1,20 @@
-//! The choice: the plan of every call.
+//! Choice of the plan of a call.
 
 use super::{
     CallShape, Capabilities, Collective, Owners, Pieces, Plan, THRESHOLDS, Topology, Transport,
     group_ranks, piece_within,
 };
 
-/// Whom the blocks of a collective are for.
+/// Recipients of the blocks of a collective.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blocks {
-    /// Each is for one rank, and every rank gets one of each: scatter, all-to-all.
+    /// Each block is for one rank, and every rank gets one of each: scatter, all-to-all.
     Separate,
-    /// Several ranks read one, or one rank gets all: broadcast, allgather, gather.
+    /// Several ranks read one block, or one rank gets all: broadcast, allgather, gather.
     Common,
 }
 
-/// What all members of a call know alike.
+/// Facts that are equal at all members of a call.
 #[derive(Clone, Copy)]
 struct Members<'a> {
     ranks: usize,
@@ -22,9 +22,10 @@ struct Members<'a> {
     capabilities: &'a Capabilities,
 }
 
-/// Returns the plan of a call of so many ranks.
+/// Returns the plan of a call among `ranks` ranks.
 ///
-/// It is inlined where the kind of call is known: what is left is as many comparisons as the call has ways.
+/// The function is inlined where the kind of call is known, so that only the comparisons between the transports of that
+/// call remain.
 #[inline(always)]
 pub fn select(
     shape: CallShape,
@@ -65,13 +66,13 @@ impl Members<'_> {
         self.plan(Transport::Boards, Owners::Nobody, pieces)
     }
 
-    /// In one step, in which the members publish addresses.
+    /// Returns a plan of one step in which the members publish addresses.
     #[inline]
     fn by_memory(self, owners: Owners, bytes: usize) -> Plan {
         self.plan(Transport::Memory, owners, Pieces::one(bytes))
     }
 
-    /// Returns whether a call goes over boards, or from memory to memory.
+    /// True if a call uses boards or cross-memory attach.
     #[inline]
     fn share_boards(self, shape: CallShape) -> bool {
         let boards = &self.capabilities.boards;
@@ -85,21 +86,21 @@ impl Members<'_> {
             && (group_ranks(self.ranks).is_none() || self.gain_by_levels(shape))
     }
 
-    /// Returns whether a call of members that arrive in groups is faster over boards than by messages.
+    /// True if a call of members that arrive in groups is faster over boards than over messages.
     #[cold]
     fn gain_by_levels(self, CallShape { collective, bytes, .. }: CallShape) -> bool {
         use Collective::{AllToAll, Allgather, Allreduce, Barrier, Reduce};
-        // Each round of messages would be a switch of every rank.
+        // Each round of messages would switch every rank.
         if self.topology.is_oversubscribed() {
             return true;
         }
         let part_bytes = if collective == AllToAll { bytes * (self.ranks - 1) } else { bytes };
-        // The root of the others would write or read as many lines as there are members.
+        // The root of any other collective would write or read one line for each member.
         let arrive = matches!(collective, Barrier | Allgather | AllToAll | Reduce | Allreduce);
         arrive && part_bytes <= THRESHOLDS.levels_most_bytes
     }
 
-    /// Returns whether blocks of that length go by cross-memory attach.
+    /// True if blocks of that length use cross-memory attach.
     #[inline]
     fn blocks_go_by_memory(self, blocks: Blocks, each: usize) -> bool {
         let from = match (self.topology.is_oversubscribed(), blocks) {
@@ -110,7 +111,7 @@ impl Members<'_> {
         each >= from && self.ranks > 1 && self.capabilities.cma
     }
 
-    /// Returns whether so many bytes are combined by cross-memory attach.
+    /// True if operands of that length are combined through cross-memory attach.
     #[inline]
     fn combine_by_memory(self, bytes: usize) -> bool {
         let each = match self.topology.is_oversubscribed() {
@@ -120,20 +121,20 @@ impl Members<'_> {
         bytes >= self.ranks * each && self.ranks > 1 && self.capabilities.cma
     }
 
-    /// Pieces for steps that each hold `parts` parts of the data, in multiples of `unit` bytes.
+    /// Returns pieces for steps that each hold `parts` parts of the data, in multiples of `unit` bytes.
     #[inline]
     fn pieces(self, bytes: usize, parts: usize, unit: usize) -> Pieces {
         self.pieces_of(bytes, self.piece_bytes(parts, unit))
     }
 
-    /// Half of the slots are filled before the first is read: a slot is not used again before the window
-    /// after the next, so nobody waits for room while all go on at the same pace.
+    /// Returns pieces in windows of half the slots: a slot is not used again before the window after the next, so no
+    /// rank waits for a slot while all progress at the same rate.
     #[inline]
     fn pieces_of(self, bytes: usize, piece_bytes: usize) -> Pieces {
         Pieces::new(bytes, piece_bytes, self.capabilities.boards.slots / 2)
     }
 
-    /// Oversubscribed ranks fill slots, for they switch once a window.
+    /// Returns the length of a piece in bytes. Oversubscribed ranks fill slots, because they switch once per window.
     #[inline]
     fn piece_bytes(self, parts: usize, unit: usize) -> usize {
         let boards = &self.capabilities.boards;
@@ -142,7 +143,7 @@ impl Members<'_> {
         piece_within(room_bytes / parts, unit)
     }
 
-    /// The same where each member gives a part to each other.
+    /// Returns the length of a piece in bytes if each member gives a part to every other.
     #[inline]
     fn exchange_piece_bytes(self, parts: usize) -> usize {
         let boards = &self.capabilities.boards;
@@ -154,7 +155,7 @@ impl Members<'_> {
         }
     }
 
-    /// Pieces that fill slots, all put before the first is read if all slots but one hold them.
+    /// Returns pieces that fill slots, all written before the first is read if all slots except one hold them.
     #[inline]
     fn whole_slots(self, bytes: usize, unit: usize) -> Pieces {
         let boards = &self.capabilities.boards;
@@ -196,7 +197,7 @@ impl Members<'_> {
         if self.blocks_go_by_memory(Blocks::Common, each) {
             return self.by_memory(Owners::Nobody, each);
         }
-        // Of two members one gives, and the other has nothing to do before a piece is there. See
+        // Of two members only one gives, and the other has nothing to do before a piece arrives. See
         // docs/measurements.md#pieces-of-gathers.
         let piece_bytes = match self.ranks {
             2 => piece_within(self.capabilities.boards.slot_bytes, 1),
@@ -218,11 +219,11 @@ impl Members<'_> {
         if self.blocks_go_by_memory(Blocks::Separate, each) {
             return self.by_memory(Owners::Nobody, each);
         }
-        // Nobody reads its own block from a board.
+        // No member reads its own block from a board.
         let parts = (self.ranks - 1).max(1);
         let most = self.exchange_piece_bytes(parts);
-        // Last where the other member has a processor, for it need not wait for that. First where ranks are
-        // oversubscribed, and for short blocks.
+        // The own block comes last if the other member has a processor, which need not wait for it. It comes first if
+        // ranks are oversubscribed, and if blocks are short.
         let own_block_first =
             self.topology.is_oversubscribed() || each <= THRESHOLDS.own_block_first_bytes;
         let pieces = self.pieces_of(each, most).in_equal_windows();
@@ -232,13 +233,13 @@ impl Members<'_> {
     #[inline]
     fn reduce(self, bytes: usize, unit: usize) -> Plan {
         let oversubscribed = self.topology.is_oversubscribed();
-        // Of two members the one that is not the root would both read and write. Where ranks are
-        // oversubscribed boards are faster too. See docs/measurements.md#collectives-from-memory-to-memory.
+        // Of two members, the one that is not the root would both read and write. Boards are also faster if ranks are
+        // oversubscribed. See docs/measurements.md#collectives-from-memory-to-memory.
         if self.ranks > 2 && !oversubscribed && self.combine_by_memory(bytes) {
             return self.by_memory(Owners::Members, bytes);
         }
-        // Where ranks are oversubscribed a member that has given its part makes room for another, and a root
-        // that combines all by itself need not put its own part and copies no result. See
+        // If ranks are oversubscribed, a member that has given its part leaves its processor to another; a root that
+        // combines alone need not publish its own part and copies no result. See
         // docs/measurements.md#a-root-that-combines-alone.
         let helped = self.ranks > 2 && !oversubscribed;
         let owners = if helped { self.claims(bytes) } else { Owners::Receivers };
@@ -251,7 +252,7 @@ impl Members<'_> {
             return self.by_memory(Owners::Members, bytes);
         }
         let boards = &self.capabilities.boards;
-        // No element may begin at the end of a board and go on at its start.
+        // No element may wrap around the end of a board.
         if bytes >= THRESHOLDS.processors_from_bytes
             && self.topology == Topology::OversubscribedBound
             && boards.slot_bytes.is_multiple_of(unit)
@@ -261,17 +262,17 @@ impl Members<'_> {
         }
         let oversubscribed = self.topology.is_oversubscribed();
         if self.ranks == 2 && !oversubscribed && bytes >= THRESHOLDS.halves_from_bytes {
-            // Pieces fill a slot, for half of one is combined at a time.
+            // Pieces fill a slot, because one half of a slot is combined at a time.
             let pieces = self.pieces_of(bytes, piece_within(boards.slot_bytes, unit));
             return self.plan(Transport::Boards, Owners::Members, pieces);
         }
-        // Two members that have a processor each would only wait for each other.
+        // Two members with a processor each would only wait for each other.
         let divided = self.ranks > 2 || oversubscribed;
         let owners = if divided { self.claims(bytes) } else { Owners::Receivers };
         self.plan(Transport::Boards, owners, self.pieces(bytes, 1, unit))
     }
 
-    /// Chunks, if any piece is long enough.
+    /// Returns chunks if any piece is long enough, else the owners of short pieces.
     #[inline]
     fn claims(self, bytes: usize) -> Owners {
         match bytes >= THRESHOLDS.chunks_from_bytes {

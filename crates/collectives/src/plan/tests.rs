@@ -1,5 +1,5 @@
-//! The choice on both sides of every threshold, for 2, 3, 4 and 8 ranks, and for more than look at one another. The expected plans were read off the
-//! conditions by hand; a change of a threshold has to change them here.
+//! Plans on both sides of every threshold, for 2, 3, 4 and 8 ranks, and for more ranks than poll each other. The
+//! expected plans were derived by hand from the conditions and must change with the thresholds.
 
 use super::*;
 use Collective::{AllToAll, Allgather, Allreduce, Broadcast, Gather, Reduce, Scatter};
@@ -10,11 +10,11 @@ use Transport::{BoardByBoard, Memory, MemoryInHalves, Messages};
 mod levels;
 
 const KIB: usize = 1 << 10;
-/// Where ranks are oversubscribed, bound or not.
+/// Oversubscribed topologies.
 const SHARED: [Topology; 2] = [Oversubscribed, OversubscribedBound];
 const ALL: [Topology; 3] = [OwnProcessors, Oversubscribed, OversubscribedBound];
 
-/// Returns the boards of the fabric in shared memory, for a library: no length is too long.
+/// Returns the boards of the shared-memory fabric as a library has them: no length is too long.
 fn boards() -> Boards {
     let Thresholds { boards_most_ranks, piece_bytes, .. } = THRESHOLDS;
     Boards {
@@ -26,21 +26,21 @@ fn boards() -> Boards {
     }
 }
 
-/// Returns the plan of a call: of elements of 8 bytes, if it is a reduction.
+/// Returns the plan of a call; elements of reductions have 8 bytes.
 fn plan(collective: Collective, bytes: usize, ranks: usize, topology: Topology, cma: bool) -> Plan {
     let element_bytes = if matches!(collective, Reduce | Allreduce) { 8 } else { 1 };
     let shape = CallShape { collective, bytes, element_bytes };
     select(shape, ranks, topology, &Capabilities { boards: boards(), cma })
 }
 
-/// What is pinned of a plan: transport, owners, length of a piece, pieces in a window.
+/// Checked part of a plan: transport, owners, length of a piece, pieces in a window.
 type Row = (Transport, Owners, usize, usize);
 
 fn row(plan: Plan) -> Row {
     (plan.transport, plan.owners, plan.pieces.piece_bytes, plan.pieces.window)
 }
 
-/// Checks rows (bytes, whether cross-memory attach is fast, expected) for each of the ranks and topologies.
+/// Checks rows (bytes, whether cross-memory attach is faster, expected) for each number of ranks and each topology.
 fn check(
     collective: Collective,
     ranks: &[usize],
@@ -57,17 +57,17 @@ fn check(
     }
 }
 
-/// Over boards, with nothing to combine, in windows of eight.
+/// Returns a row over boards without combination, in windows of eight.
 fn over_boards(piece_bytes: usize) -> Row {
     (Transport::Boards, Nobody, piece_bytes, 8)
 }
 
-/// Over boards in windows of eight, combined by these.
+/// Returns a row over boards in windows of eight, combined by `owners`.
 fn combined(owners: Owners, piece_bytes: usize) -> Row {
     (Transport::Boards, owners, piece_bytes, 8)
 }
 
-/// In one step from memory to memory.
+/// Returns a row of one step through cross-memory attach.
 fn memory(owners: Owners, bytes: usize) -> Row {
     (Memory, owners, bytes, 1)
 }
@@ -235,7 +235,7 @@ fn an_own_block_is_copied_first_if_short_or_oversubscribed() {
 #[test]
 fn reductions_to_a_root() {
     let own = [OwnProcessors];
-    // Of two the root combines alone, whatever the length.
+    // Of two ranks the root combines alone at every length.
     check(
         Reduce,
         &[2],

@@ -1,59 +1,62 @@
-//! The table: every length that decides which way a collective goes.
+//! Table of all lengths that decide between the plans of a collective.
 
-/// The lengths at which collectives over shared memory change their way.
+/// Lengths at which collectives over shared memory change their plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
-    /// In contexts of more ranks members arrive in groups: each reads as many lines as its group has members, not one of
-    /// every member.
+    /// Most ranks of a context with one level. In larger contexts members arrive in groups: each reads one line per
+    /// member of its group instead of one per member of the context.
     pub one_level_most_ranks: usize,
-    /// Contexts of more ranks go by messages: groups of 32 are 32 groups.
+    /// Most ranks of a context that uses boards: groups of 32 are 32 groups. Larger contexts use messages.
     pub boards_most_ranks: usize,
-    /// In contexts whose members arrive in groups and have a processor each, a member's longer parts go by messages: in
-    /// log2 P rounds each rank reads less. Not measured, for want of a machine with so many processors.
+    /// Longest part in bytes of a member over boards in contexts whose members arrive in groups and have a processor
+    /// each. Longer parts use messages: in log2 P rounds each rank reads less. Not measured, for lack of a machine with
+    /// so many processors.
     pub levels_most_bytes: usize,
-    /// Longer data of programs go by messages: they lie in arenas, and each rank copies them from there once.
+    /// Longest data in bytes over boards for programs. Longer data use messages: they lie in arenas, from which each
+    /// rank copies them once.
     pub boards_most_bytes: usize,
-    /// The longest piece while every rank has a processor: both ends stay in the near caches.
+    /// Longest piece in bytes while every rank has a processor: both sides stay in the near caches.
     pub piece_bytes: usize,
-    /// A broadcast that fills all slots with pieces has pieces so many times shorter: its root is so far ahead that it
-    /// waits for each slot, and fewer bytes in slots move faster. In all other collectives such pieces are slower. See
+    /// Factor by which pieces are shorter in a broadcast that fills all slots: its root is so far ahead that it waits
+    /// for each slot, and fewer bytes in slots move faster. In all other collectives such pieces are slower. See
     /// docs/measurements.md#pieces-of-long-broadcasts.
     pub long_broadcast_pieces_are_shorter: usize,
-    /// Where two members give to each other, pieces are so many times longer: each step is a wait of both. See
+    /// Factor by which pieces are longer if two members give to each other: both wait in each step. See
     /// docs/measurements.md#pieces-of-exchanges.
     pub exchange_pieces_are_longer: usize,
-    /// Of an all-to-all a rank's own blocks up to this length are copied before the others': the copy takes less
-    /// than to come back to them. See docs/measurements.md#a-ranks-own-block.
+    /// Longest own block of an all-to-all in bytes that is copied before the blocks of others: the copy takes less time
+    /// than returning to it. See docs/measurements.md#a-ranks-own-block.
     pub own_block_first_bytes: usize,
-    /// How much of its own block the root of a gather copies before it polls again for the others' parts.
+    /// Bytes of its own block that the root of a gather copies before it polls again for the parts of the others.
     pub own_block_chunk_bytes: usize,
-    /// Where ranks are oversubscribed a root scatters blocks from this length on board by board: the first
-    /// member has long left when the last block is there. See docs/measurements.md#scatter-board-by-board.
+    /// Shortest block in bytes that an oversubscribed root scatters board by board: the first member has long left when
+    /// the last block is there. See docs/measurements.md#scatter-board-by-board.
     pub board_by_board_from_bytes: usize,
-    /// From this length of a piece on members claim chunks of it. Below, to claim takes longer than to combine.
+    /// Shortest piece in bytes of which members claim chunks. For shorter ones, claiming takes longer than combining.
     pub chunks_from_bytes: usize,
-    /// An allreduce of two members that have a processor each is divided in halves from this length on: a fifth less is
-    /// read and written, for one more wait a piece. See docs/measurements.md#halves-of-an-allreduce.
+    /// Shortest allreduce in bytes that two members with a processor each divide in halves: a fifth less is read and
+    /// written, for one more wait per piece. See docs/measurements.md#halves-of-an-allreduce.
     pub halves_from_bytes: usize,
-    /// Where ranks are oversubscribed and bound, processors combine shares of an allreduce from this length on.
-    /// Below, one more switch takes as long as what it saves. See docs/measurements.md#allreduce-per-processor.
+    /// Shortest allreduce in bytes of which processors combine shares if ranks are oversubscribed and bound. For
+    /// shorter ones, one more switch takes as long as it saves. See docs/measurements.md#allreduce-per-processor.
     pub processors_from_bytes: usize,
-    /// Blocks from this length on go by cross-memory attach: below, the system call takes longer than the second copy.
-    /// See docs/measurements.md#collectives-from-memory-to-memory; so for the lengths below.
+    /// Shortest block in bytes that uses cross-memory attach: for shorter ones, the system call takes longer than the
+    /// second copy. For this and the following lengths, see docs/measurements.md#collectives-from-memory-to-memory.
     pub memory_from_bytes: usize,
-    /// The same where ranks are oversubscribed, for blocks of which each is for one rank only. Two ranks then
-    /// have one cache, which holds both copies of a board's slots.
+    /// As `memory_from_bytes`, for oversubscribed ranks and blocks that are each for one rank. Two ranks then share one
+    /// cache, which holds both copies of a board's slots.
     pub memory_from_bytes_separate_oversubscribed: usize,
-    /// The same where several ranks read one block, or all write to one rank: on boards they share its copy.
+    /// As `memory_from_bytes`, for oversubscribed ranks if several ranks read one block, or all write to one rank: on
+    /// boards they share its copy.
     pub memory_from_bytes_common_oversubscribed: usize,
-    /// Reductions go by cross-memory attach from this length for each member on: each reads its share of all
-    /// others' data, and shares must pay for as many system calls.
+    /// Shortest reduction in bytes per member that uses cross-memory attach: each member reads its share of the data of
+    /// all others, and the shares must pay for as many system calls.
     pub memory_reduce_from_bytes_each: usize,
-    /// The same where ranks are oversubscribed.
+    /// As `memory_reduce_from_bytes_each`, for oversubscribed ranks.
     pub memory_reduce_from_bytes_each_oversubscribed: usize,
 }
 
-/// The table. Nothing but speed depends on it.
+/// The table. It affects speed only.
 pub const THRESHOLDS: Thresholds = Thresholds {
     one_level_most_ranks: 32,
     boards_most_ranks: 1024,

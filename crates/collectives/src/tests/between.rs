@@ -1,4 +1,4 @@
-//! Collectives between two groups, against what they should do, with members of any speed.
+//! Collectives between two groups against their definitions, with members of random speed.
 
 use super::cases::{nothing, units};
 use random::SplitMix64;
@@ -7,7 +7,7 @@ use super::model::run;
 use crate::algorithm::between::*;
 use crate::{Blocks, Call, Order, Schedule};
 
-/// Two groups, and what a member of them has and must get.
+/// Two groups with the data and expected results of each member.
 struct Case {
     sizes: [usize; 2],
     schedules: Vec<Schedule>,
@@ -48,12 +48,12 @@ fn seen(root: usize, groups: TwoGroups) -> RootBetween {
     }
 }
 
-/// Returns the units of the members of a group, one behind the other.
+/// Returns the units of the members of a group, in order.
 fn behind(members: std::ops::Range<usize>, count: usize) -> Vec<String> {
     members.flat_map(|member| units(member, count)).collect()
 }
 
-/// Units of all members of a group, combined.
+/// Returns the combined units of all members of a group.
 fn sums(members: std::ops::Range<usize>, units_of: std::ops::Range<usize>) -> Vec<String> {
     let one = |index: usize| -> String {
         members.clone().map(|member| units(member, index + 1).remove(index)).collect()

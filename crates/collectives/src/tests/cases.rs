@@ -1,11 +1,11 @@
-//! Random calls of each collective, and what must come of them.
+//! Random calls of each collective with the expected results.
 
 use std::ops::Range;
 
 use crate::{Blocks, Call, Order};
 use random::SplitMix64;
 
-/// Unit `index` of what member `me` puts in.
+/// Returns unit `index` of the data of member `me`.
 fn unit(me: usize, index: usize) -> String {
     format!("({me}:{index})")
 }
@@ -18,20 +18,20 @@ pub(super) fn nothing(count: usize) -> Vec<String> {
     vec!["?".to_string(); count]
 }
 
-/// A call with every member's version of it, and the lengths of their memory.
+/// A call as each member makes it, with the lengths of the members' memory.
 pub(super) struct Case {
     pub(super) calls: Vec<Call>,
     pub(super) input: Vec<usize>,
     pub(super) output: Vec<usize>,
-    /// What each output must hold.
+    /// Expected content of each output.
     pub(super) wanted: Vec<Vec<String>>,
-    /// True if the order in a combined unit may be any.
+    /// True if operands may be combined in any order.
     pub(super) any_order: bool,
-    /// For a call with the own data in the output: which part of the output holds them.
+    /// Part of the output that holds the member's own data, for calls with own data in the output.
     pub(super) own_place: Vec<Option<Range<usize>>>,
 }
 
-/// All of `size` members alike.
+/// Returns a case with the same call at all members.
 fn alike(call: Call, size: usize, input: usize, output: usize) -> Case {
     Case {
         calls: vec![call; size],
@@ -47,7 +47,7 @@ fn combined(members: Range<usize>, index: usize) -> String {
     members.map(|me| unit(me, index)).collect()
 }
 
-/// What calls are made of, drawn at random.
+/// Random parameters of calls.
 struct Drawn {
     size: usize,
     root: usize,
@@ -58,7 +58,7 @@ struct Drawn {
     blocks: Blocks,
 }
 
-/// Returns a random call of the collective with this number, and what must come of it.
+/// Returns a random call of the collective with this number, and its expected results.
 pub(super) fn case(kind: usize, size: usize, random: &mut SplitMix64) -> Case {
     let (root, length) = (random.below(size), random.below(12));
     let equal = random.below(2) == 0;
@@ -126,7 +126,7 @@ impl Drawn {
         case
     }
 
-    /// Returns the block of each member, one behind the other.
+    /// Returns the blocks of all members in order.
     fn all_blocks(&self) -> Vec<String> {
         let members = self.lengths.iter().enumerate();
         members.flat_map(|(me, &length)| units(me, length)).collect()
@@ -141,7 +141,7 @@ impl Drawn {
         case
     }
 
-    /// Everything combined.
+    /// Returns the combination of all members' units.
     fn sum(&self, units: Range<usize>) -> Vec<String> {
         units.map(|index| combined(0..self.size, index)).collect()
     }
@@ -191,7 +191,7 @@ impl Drawn {
 }
 
 fn all_to_all_case(size: usize, equal: bool, length: usize, random: &mut SplitMix64) -> Case {
-    // As much from one to the other as back, so that blocks can be exchanged in their places.
+    // Equal lengths in both directions, so blocks can be exchanged in place.
     let drawn: Vec<Vec<usize>> = (0..size)
         .map(|_| (0..size).map(|_| if equal { length } else { random.below(5) }).collect())
         .collect();

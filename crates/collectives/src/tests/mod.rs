@@ -1,7 +1,7 @@
-//! Every algorithm against what it should do, with members of any speed.
+//! Every algorithm against the definition of its collective, with members of random speed.
 //!
-//! A unit is a text. Combining two puts one behind the other, which is associative and does not commute, so that the result tells
-//! who was combined, how often and in which order.
+//! A unit is a text. Combination is concatenation, which is associative and not commutative, so the result shows the
+//! members that were combined, how often and in which order.
 
 mod between;
 mod cases;
@@ -13,7 +13,7 @@ use random::SplitMix64;
 
 use crate::{Area, Blocks, Cursor, HostMap, Membership, Own, Part, Round};
 
-/// Returns the members that a combined unit tells of, in order.
+/// Returns the members in a combined unit, in order.
 fn sorted(units: &[String]) -> Vec<Vec<&str>> {
     units
         .iter()
@@ -38,13 +38,13 @@ fn check(seed: u64, kind: usize, size: usize, in_output: bool, random: &mut Spli
             continue;
         }
         let own = |me: usize| match &case.own_place[me] {
-            // The root of a broadcast has its data nowhere else.
+            // The root of a broadcast always has its data in the output.
             Some(place) if in_output || kind == 1 => (Own::InOutput, Some(place.clone())),
             _ => (Own::InInput, None),
         };
         let mut inputs: Vec<Vec<String>> = (0..size).map(|me| units(me, case.input[me])).collect();
         let mut outputs: Vec<Vec<String>> = (0..size).map(|me| nothing(case.output[me])).collect();
-        // Two levels go by hosts where these are known.
+        // Two-level algorithms use the hosts if these are known.
         let hosts = HostMap::new((0..size).map(|_| random.below(3)).collect::<Vec<_>>());
         let hosts = (random.below(3) > 0).then_some(&hosts);
         let mut schedules = Vec::new();
@@ -81,7 +81,7 @@ fn every_algorithm_does_what_its_collective_is_for() {
         for size in (1..=9).chain([13, 16, 21]) {
             for turn in 0..6 {
                 let seed = (kind as u64) << 32 | (size as u64) << 8 | turn;
-                // Every seed but 0 will do.
+                // Any seed except 0 is valid.
                 let mut random = SplitMix64::new(seed | 1 << 60);
                 check(seed | 1 << 60, kind, size, turn % 2 == 1, &mut random);
             }
@@ -94,12 +94,12 @@ fn a_long_ring_is_made_round_by_round() {
     let blocks = Blocks::equal(5000, 1);
     let group = Membership { me: 17, size: 5000 };
     let schedule = crate::algorithm::allgather::ring(group, &blocks, Own::InInput);
-    // The round that copies the own block to its place, and one for each of the others.
+    // One round copies the own block to its place; each other block takes one more.
     assert_eq!(schedule.count(), 5000);
     let mut cursor = Cursor::default();
     let rounds = std::iter::from_fn(|| schedule.next(&mut cursor)).collect::<Vec<Round>>();
     assert_eq!(rounds.len(), 5000);
-    // The last block that comes is that of the member after this one, from the left.
+    // The last block to arrive, from the left, is that of the member after this one.
     let last = rounds[4999].receives[0];
     assert_eq!((last.rank, last.part), (16, Part::of(Area::Output, 18..19)));
 }

@@ -1,4 +1,4 @@
-//! All members of a collective in one process, each as fast as chance wants it.
+//! All members of a collective in one process, scheduled at random.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,20 +8,20 @@ use crate::{Area, Blocks, Call, Cursor, LocalStep, Message, Part, Round, Schedul
 
 type Messages = HashMap<(usize, usize), VecDeque<Vec<String>>>;
 
-/// One member, with its memory.
+/// A member with its memory.
 struct Member {
     me: usize,
     schedule: Schedule,
     cursor: Cursor,
-    /// The receives of the round that it is in.
+    /// Receives of the current round.
     waits_for: Vec<Message>,
     has_ended: bool,
     areas: [Vec<String>; 3],
-    /// The blocks of input and output that do not lie in one piece.
+    /// Blocks of input and output that are not contiguous.
     pieces: [Option<Blocks>; 2],
 }
 
-/// Returns the blocks of a member's input and output, where each may lie anywhere.
+/// Returns the blocks of a member's input and output if they need not be contiguous.
 fn pieces(call: &Call, me: usize) -> [Option<Blocks>; 2] {
     let (input, output) = match call {
         Call::Scatter { root, blocks } if *root == me => (Some(blocks), None),
@@ -102,7 +102,7 @@ impl Member {
         self.waits_for = receives.into_vec();
     }
 
-    /// Takes one message of those that are there, or begins the next round; false if it can do neither.
+    /// Takes one of the available messages, or begins the next round; false if neither is possible.
     fn go_on(&mut self, messages: &mut Messages, random: &mut SplitMix64) -> bool {
         if self.waits_for.is_empty() {
             if self.has_ended {
@@ -128,7 +128,7 @@ fn overlap(one: Part, other: Part) -> bool {
     one.area == other.area && first.start < second.end && second.start < first.end
 }
 
-/// Carries out what each member does, from its input and output; gives their outputs.
+/// Carries out the schedule of each member from its input and output, and returns the outputs.
 pub(super) fn run(
     seed: u64,
     calls: &[Call],

@@ -1,8 +1,8 @@
-//! Contexts of more ranks than look at one another.
+//! Contexts of more ranks than poll each other.
 
 use super::*;
 
-/// By messages, all at once.
+/// Returns a row over messages in one piece.
 fn by_messages(bytes: usize) -> Row {
     (Messages, Nobody, bytes, 1)
 }
