@@ -1,4 +1,4 @@
-//! What an MPI reports, as errors of the contract.
+//! Conversion of MPI errors to errors of the contract.
 
 use std::ffi::{CStr, c_int};
 
@@ -7,13 +7,13 @@ use contract::{Error, Result};
 use crate::library::{ERROR_COUNT, ERROR_TRUNCATE, Library, SUCCESS};
 
 impl Library {
-    /// Success, or the error that `status` is of the call that `what` names.
+    /// Returns the error for `status` of the call `what`, if it is one.
     #[inline]
     pub(crate) fn check(&self, what: &'static str, status: c_int) -> Result<()> {
         if status == SUCCESS { Ok(()) } else { Err(self.error(what, status)) }
     }
 
-    /// The same for a collective, where the counts of other ranks may be the cause.
+    /// Like `check` for a collective, where counts of other ranks may be the cause.
     #[inline]
     pub(crate) fn check_collective(&self, what: &'static str, status: c_int) -> Result<()> {
         if status == SUCCESS { Ok(()) } else { Err(self.collective_error(what, status)) }
@@ -47,7 +47,7 @@ impl Library {
         class
     }
 
-    /// Returns the MPI's error string, in one line.
+    /// Returns the error string of the MPI in one line.
     pub(crate) fn error_string(&self, status: c_int) -> String {
         let mut room = [0u8; 4096];
         let mut length = 0;
@@ -58,9 +58,9 @@ impl Library {
     }
 }
 
-/// Returns the length of a message that was cut, from the error string of MPICH and MPIs derived from it, whose
-/// statuses hold the length of the buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases swap
-/// the two; the message is the longer one.
+/// Returns the length of a truncated message from the error string of MPICH and its derivatives, whose statuses hold
+/// the length of the buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases swap the two
+/// numbers; the message is the longer one.
 pub(crate) fn message_bytes_in(error_string: &str) -> Option<usize> {
     let (before, after) = error_string.split_once(" bytes received but buffer size is ")?;
     let one = before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;

@@ -1,5 +1,4 @@
-//! The launchers of MPIs: which of them is there, which library belongs to it, and whether this process was started by
-//! one.
+//! Launchers of MPIs: which are installed, the library that belongs to each, and the launcher of this process.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -7,10 +6,10 @@ use std::time::Duration;
 
 use crate::library::{ABI_NAME, OPEN_MPI_NAME};
 
-/// Our library as the build leaves it, beside the command line.
+/// File name of this project's library in the build directory, beside the command line.
 const BUILT_NAME: &str = "libmpi_abi.so";
 
-/// The MPIs whose launchers we can tell apart.
+/// MPIs whose launchers are recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
     /// MPICH.
@@ -19,36 +18,36 @@ pub enum Flavour {
     Intel,
     /// Open MPI.
     OpenMpi,
-    /// Our own: `cornerstone launch`.
+    /// This project: `cornerstone launch`.
     Cornerstone,
 }
 
 /// An `mpiexec`, and the library that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
-    /// Whose it is.
+    /// MPI of the launcher.
     pub flavour: Flavour,
-    /// The command.
+    /// Path of the command.
     pub mpiexec: PathBuf,
-    /// The library in the same installation, where there is one.
+    /// Library in the same installation, if there is one.
     pub library: Option<PathBuf>,
 }
 
-/// Why there is no launcher.
+/// Error if there is no launcher.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no mpiexec of {flavour} was found; looked at: {}", if .seen.is_empty() { "nothing, for there is no mpiexec in PATH".into() } else { .seen.join(", ") })]
 pub struct LauncherError {
     flavour: Flavour,
-    /// Each `mpiexec` that was found, and whose it is.
+    /// Each `mpiexec` that was found, with its MPI.
     seen: Vec<String>,
 }
 
 impl Flavour {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Flavour; 4] =
         [Flavour::Mpich, Flavour::Intel, Flavour::OpenMpi, Flavour::Cornerstone];
 
-    /// As a user types it.
+    /// Returns the name that a user types.
     pub const fn name(self) -> &'static str {
         match self {
             Flavour::Mpich => "mpich",
@@ -58,12 +57,12 @@ impl Flavour {
         }
     }
 
-    /// Returns the one with this name.
+    /// Returns the variant with this name.
     pub fn named(name: &str) -> Option<Flavour> {
         Flavour::ALL.into_iter().find(|flavour| flavour.name() == name)
     }
 
-    /// Returns whose a launcher is, by the words that it gives as its version.
+    /// Returns the MPI of a launcher from its version text.
     fn of_words(words: &str) -> Option<Flavour> {
         let marks = [
             ("Intel(R) MPI", Flavour::Intel),
@@ -90,7 +89,7 @@ impl Launcher {
     /// Returns the launcher of `flavour`: in the installation of `library` if that is given, else the first in PATH.
     ///
     /// # Errors
-    /// [`LauncherError`] tells what was found instead.
+    /// [`LauncherError`] lists the launchers found instead.
     pub fn find(flavour: Flavour, library: Option<&Path>) -> Result<Launcher, LauncherError> {
         if flavour == Flavour::Cornerstone {
             return Launcher::own(library);
@@ -114,7 +113,7 @@ impl Launcher {
         Err(LauncherError { flavour, seen })
     }
 
-    /// This program itself, which is a launcher too, and the library that was built or installed with it.
+    /// Returns this program itself, which is also a launcher, with the library built or installed with it.
     fn own(library: Option<&Path>) -> Result<Launcher, LauncherError> {
         let flavour = Flavour::Cornerstone;
         let seen = |what: String| LauncherError { flavour, seen: vec![what] };
@@ -124,7 +123,7 @@ impl Launcher {
         Ok(Launcher { flavour, mpiexec, library })
     }
 
-    /// Returns the command that starts `program` with `arguments` as `ranks` processes, on this host unless the user's
+    /// Returns the command that starts `program` with `arguments` as `ranks` processes, on this host unless the
     /// environment says otherwise.
     pub fn command(&self, ranks: usize, program: &Path, arguments: &[String]) -> Command {
         let mut command = Command::new(&self.mpiexec);
@@ -133,7 +132,7 @@ impl Launcher {
         }
         command.arg("-n").arg(ranks.to_string());
         if self.flavour == Flavour::OpenMpi {
-            // Oversubscription is usual here, and root is often a container's only user.
+            // Oversubscription is usual here, and root is often the only user of a container.
             command.arg("--oversubscribe");
             command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         }
@@ -142,7 +141,7 @@ impl Launcher {
             command.envs(root.map(|root| ("I_MPI_ROOT", root)));
         }
         if self.flavour == Flavour::Cornerstone {
-            // What follows belongs to the program, even if it looks like an option.
+            // All that follows belongs to the program, even if it looks like an option.
             command.arg("--");
         }
         command.arg(program).args(arguments);
@@ -150,7 +149,7 @@ impl Launcher {
     }
 }
 
-/// Ends a launcher, and with it the ranks that it has started: by SIGTERM, and after two seconds by SIGKILL.
+/// Terminates a launcher and the ranks that it has started: by SIGTERM, and after two seconds by SIGKILL.
 pub fn end(child: &mut Child) {
     // SAFETY: the process is a child of ours that has not been waited for, so its number is still its own.
     unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
@@ -169,7 +168,7 @@ fn version(mpiexec: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the library of the installation that an executable in its `bin` belongs to.
+/// Returns the library of the installation whose `bin` contains an executable.
 fn library_beside(executable: &Path) -> Option<PathBuf> {
     let root = executable.canonicalize().ok()?;
     let root = root.parent()?.parent()?;
@@ -177,27 +176,28 @@ fn library_beside(executable: &Path) -> Option<PathBuf> {
     let files = [ABI_NAME, OPEN_MPI_NAME];
     let installed =
         files.iter().flat_map(|file| folders.map(|folder| root.join(folder).join(file)));
-    // Our own, as the build leaves it.
+    // Library in this project's build directory.
     let built = executable.canonicalize().ok()?.with_file_name(BUILT_NAME);
     installed.chain([built]).find(|file| file.is_file())
 }
 
-/// Returns whether an MPI launcher has started this process, as one of several.
+/// True if an MPI launcher has started this process as one of several.
 pub fn has_started_this_process() -> bool {
     let marks = ["PMI_RANK", "PMIX_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK", "CORNERSTONE_MPI_RANK"];
     marks.iter().any(|mark| std::env::var_os(mark).is_some())
 }
 
-/// Returns how many processes the launcher says that it has started, this one among them; none if it does not say.
+/// Returns the number of processes that the launcher claims to have started, including this one; `None` if it claims
+/// none.
 pub fn processes_started() -> Option<usize> {
     let marks =
         ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "CORNERSTONE_MPI_SIZE", "SLURM_STEP_NUM_TASKS"];
-    // Nested launchers leave several. The largest one tells how many processes a process that finds itself alone has
-    // missed.
+    // Nested launchers leave several values. The largest is the number of processes that a process without peers should
+    // have found.
     marks.iter().filter_map(|mark| std::env::var(mark).ok()?.parse().ok()).max()
 }
 
-/// Returns the launcher that this process descends from, where it can be told.
+/// Returns the launcher from which this process descends, if it can be determined.
 pub(crate) fn ancestor() -> Option<PathBuf> {
     let is_launcher = |program: &PathBuf| {
         let name = program.file_name().unwrap_or_default().to_string_lossy();
@@ -208,8 +208,8 @@ pub(crate) fn ancestor() -> Option<PathBuf> {
     ancestors().into_iter().find(is_launcher)
 }
 
-/// Returns where an MPI library may be, if none is named: where the loader looks; in the installation of the launcher
-/// that started this process; in that of the first `mpiexec` in PATH.
+/// Returns possible MPI libraries if none is named: the name for the loader's search path; the library in the
+/// installation of the launcher that started this process; the library in that of the first `mpiexec` in PATH.
 pub(crate) fn candidates() -> Vec<PathBuf> {
     let mut files = vec![PathBuf::from(ABI_NAME)];
     files.extend(ancestors().iter().filter_map(|launcher| library_beside(launcher)));
@@ -220,8 +220,7 @@ pub(crate) fn candidates() -> Vec<PathBuf> {
     files
 }
 
-/// Returns the programs of the processes that this one descends from, the nearest first, as far as they may be looked
-/// at.
+/// Returns the programs of this process's ancestors, the nearest first, as far as permissions allow.
 fn ancestors() -> Vec<PathBuf> {
     let mut programs = Vec::new();
     let mut process = std::process::id();

@@ -9,8 +9,8 @@ use crate::MpiEndpoint;
 pub struct MpiProcess(Process<MpiEndpoint>);
 
 impl MpiProcess {
-    /// Returns the process at this end of an MPI. It finds out, together with the others, who is where and what time it
-    /// is.
+    /// Creates the process at an endpoint. Together with the others, it determines the locations of ranks and
+    /// synchronizes the clocks.
     pub(crate) fn new(endpoint: MpiEndpoint, skew: Option<Skew>) -> Result<Self> {
         let mut process = Process::new(endpoint);
         let places = hosts::settle(&mut process.world())?;
@@ -20,37 +20,37 @@ impl MpiProcess {
         Ok(MpiProcess(process))
     }
 
-    /// This process as a rank of the context of all ranks.
+    /// Returns this process as a rank of the context of all ranks.
     pub fn world(&mut self) -> Member<'_, MpiEndpoint> {
         self.0.world()
     }
 
-    /// Its end of the MPI.
+    /// Returns the endpoint.
     pub fn endpoint(&self) -> &MpiEndpoint {
         self.0.endpoint()
     }
 
-    /// The same, to change.
+    /// Returns the endpoint mutably.
     pub fn endpoint_mut(&mut self) -> &mut MpiEndpoint {
         self.0.endpoint_mut()
     }
 
-    /// Its end of the MPI alone, for another face.
+    /// Returns the endpoint alone, for use by another interface.
     ///
     /// # Panics
-    /// If an operation that was posted has not been completed.
+    /// If a posted operation has not been completed.
     pub fn into_endpoint(self) -> MpiEndpoint {
         self.0.into_endpoint()
     }
 
-    /// Ends this rank's part: completes its sends, takes its receives back, and frees what the MPI keeps for it. All
-    /// ranks call it, when all is well; after an error the run is given up instead
+    /// Ends this rank's part: completes its sends, cancels its receives, and frees the MPI's resources of this rank.
+    /// All ranks call it in the absence of errors; after an error the run is aborted instead
     /// ([`World::finish`](crate::World::finish)).
     ///
     /// # Errors
-    /// What MPI reports.
+    /// Errors that MPI reports.
     pub fn end(mut self) -> Result<()> {
-        // The buffers of what is still under way last until this returns.
+        // The buffers of incomplete operations live until this call returns.
         self.0.endpoint_mut().end_in_order()
     }
 }

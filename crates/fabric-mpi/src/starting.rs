@@ -1,16 +1,16 @@
-//! The start of an MPI, which may end the process instead of returning an error: then the process says so at its exit.
+//! Start of an MPI. If MPI_Init ends the process instead of returning an error, a message is printed at exit.
 
 use std::path::Path;
 use std::sync::{Mutex, Once};
 
 use crate::launcher;
 
-/// The library whose MPI_Init runs.
+/// Library whose MPI_Init is running.
 static UNDER_WAY: Mutex<Option<String>> = Mutex::new(None);
 static REGISTERED: Once = Once::new();
 
-/// Lives while MPI_Init runs. If the process ends meanwhile, it says which library ended it, and under which
-/// launcher: the MPI's own message names neither.
+/// Guard that lives while MPI_Init runs. If the process ends meanwhile, the library and the launcher are printed: the
+/// message of the MPI names neither.
 pub(crate) struct Starting;
 
 impl Starting {
@@ -38,7 +38,7 @@ extern "C" fn explain() {
     use std::io::Write;
     let Ok(Some(library)) = UNDER_WAY.try_lock().map(|library| library.clone()) else { return };
     let launcher = describe_launcher();
-    // Standard error may be closed; that must not cause a panic.
+    // Standard error may be closed; this must not cause a panic.
     let _ = writeln!(
         std::io::stderr(),
         "cornerstone: error: '{library}' ended this process while it started under {launcher}\n  \

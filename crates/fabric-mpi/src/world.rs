@@ -14,20 +14,20 @@ use crate::library::{Handle, Library, LoadError, SUCCESS, Status};
 use crate::process::MpiProcess;
 use crate::starting::{Starting, describe_launcher};
 
-/// How to join.
+/// Options of [`World::join`].
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The library; else the first that is found (see the documentation of [`World::join`]).
+    /// Path of the library; otherwise the first that is found (see [`World::join`]).
     pub library: Option<PathBuf>,
-    /// What the fabric is called in records; `mpi` if empty.
+    /// Name of the fabric in records; `mpi` if empty.
     pub name: String,
-    /// Whose collectives to use.
+    /// Implementation of the collectives.
     pub collectives: Collectives,
-    /// For tests of the synchronisation of clocks: pretends that each rank is on a host of its own.
+    /// For tests of the clock synchronization: pretends that each rank is on a host of its own.
     pub skew: Option<Skew>,
 }
 
-/// Why the world cannot be joined.
+/// Error of joining the world.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum JoinError {
     /// There is no usable library.
@@ -36,34 +36,34 @@ pub enum JoinError {
     /// The library did not start.
     #[error("'{}' ({version}): {reason}", path.display())]
     Init {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
-        /// What it says of itself.
+        /// Version text of the library.
         version: String,
-        /// The error that it reported.
+        /// Error that it reported.
         reason: String,
     },
-    /// The library knows of no other process, but a launcher has started several.
+    /// The library found no other process, although a launcher has started several.
     #[error(
         "'{}' ({version}) found this process alone, though {launcher} has started {started}: the library and the launcher are of different MPIs",
         path.display()
     )]
     Alone {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
-        /// What it says of itself.
+        /// Version text of the library.
         version: String,
-        /// The launcher.
+        /// Name of the launcher.
         launcher: String,
-        /// How many processes it has started.
+        /// Number of processes that it has started.
         started: usize,
     },
 }
 
 /// All processes that a launcher started.
 ///
-/// One rank hands out work ([`World::hand_out`]), the others wait for it ([`World::next`]) without using a processor.
-/// Who takes part becomes a rank of the run with [`World::first`].
+/// One rank distributes work ([`World::hand_out`]), the others wait for it ([`World::next`]) without using a processor.
+/// Processes that take part become ranks of the run with [`World::first`].
 pub struct World {
     library: Rc<Library>,
     options: Options,
@@ -73,22 +73,22 @@ pub struct World {
     finished: bool,
 }
 
-/// The tag of messages that hand out work, in a communicator of their own.
+/// Tag of messages that distribute work, in a communicator of their own.
 const WORK: c_int = 1;
-/// The tag of the groups of ranks that are made here.
+/// Tag for the creation of groups of ranks.
 const GROUP_TAG: u32 = 1;
-/// An idle rank looks for work this often, at first and later. A look takes little beside it.
+/// Shortest and longest interval at which an idle rank polls for work. A poll takes little time in comparison.
 const IDLE_MIN: Duration = Duration::from_micros(200);
 const IDLE_MAX: Duration = Duration::from_millis(10);
 
 impl World {
-    /// Loads an MPI and joins the other processes. Once in the life of a process.
+    /// Loads an MPI and joins the other processes. May be called once in the life of a process.
     ///
-    /// Without a name the library is the first of: what the loader finds as `libmpi_abi.so.1`; what lies in the
-    /// installation of the launcher that started this process; what lies in that of the first `mpiexec` in PATH.
+    /// Without a name the library is the first of: `libmpi_abi.so.1` as the loader finds it; the library in the
+    /// installation of the launcher that started this process; the library in that of the first `mpiexec` in PATH.
     ///
     /// # Errors
-    /// [`JoinError`]: no usable library, or one that does not start.
+    /// [`JoinError`]: there is no usable library, or it does not start.
     pub fn join(options: Options) -> std::result::Result<World, JoinError> {
         let candidates = launcher::candidates();
         let library = Library::load(options.library.as_deref(), &candidates)?;
@@ -115,8 +115,8 @@ impl World {
         }
     }
 
-    /// Returns the error of a process that found itself alone. It finalises the MPI first: one that is not finalised
-    /// complains.
+    /// Returns the error of a process that found itself alone. Finalizes the MPI first, because an MPI that is not
+    /// finalized prints a complaint.
     fn alone(library: &Library, started: usize) -> JoinError {
         // SAFETY: MPI has been initialised, and nobody calls it after this.
         unsafe { (library.general.finalize)() };
@@ -145,7 +145,7 @@ impl World {
         }
     }
 
-    /// This process's number.
+    /// Returns the number of this process.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -155,20 +155,20 @@ impl World {
         self.size
     }
 
-    /// Returns what the library says of itself, in a line.
+    /// Returns the version text of the library in one line.
     pub fn library_version(&self) -> String {
         self.library.version_line()
     }
 
-    /// Returns the library's file.
+    /// Returns the path of the library.
     pub fn library_path(&self) -> &std::path::Path {
         &self.library.path
     }
 
-    /// Gives `work` to every other process, each of which takes it by [`World::next`].
+    /// Sends `work` to every other process, each of which takes it by [`World::next`].
     ///
     /// # Errors
-    /// What MPI reports.
+    /// Errors that MPI reports.
     pub fn hand_out(&self, work: &[u8]) -> Result<()> {
         let Library { short, constants, .. } = &*self.library;
         let count = c_int::try_from(work.len())
@@ -190,10 +190,10 @@ impl World {
         Ok(())
     }
 
-    /// Waits until another process hands out work; sleeps most of the time.
+    /// Waits until another process distributes work; sleeps most of the time.
     ///
     /// # Errors
-    /// What MPI reports.
+    /// Errors that MPI reports.
     pub fn next(&self) -> Result<Vec<u8>> {
         let Library { short, general, constants, .. } = &*self.library;
         let mut idle = IDLE_MIN;
@@ -231,14 +231,14 @@ impl World {
         }
     }
 
-    /// This process as one of the first `ranks` ranks, which must all call it with the same number. The clocks of
-    /// several hosts are synchronised anew, which takes half a second for each doubling of the number of hosts.
+    /// Returns this process as one of the first `ranks` ranks, which must all call it with the same number. The clocks
+    /// of several hosts are synchronized again, which takes half a second for each doubling of the number of hosts.
     ///
     /// # Errors
-    /// What MPI reports.
+    /// Errors that MPI reports.
     ///
     /// # Panics
-    /// If this process is not among the first `ranks`, or the world has not so many.
+    /// If this process is not among the first `ranks`, or the world has fewer processes.
     pub fn first(&self, ranks: usize) -> Result<MpiProcess> {
         assert!(self.rank < ranks && ranks <= self.size, "one of the first {ranks} calls this");
         let members: Vec<usize> = (0..ranks).collect();
@@ -276,7 +276,7 @@ impl World {
         Ok(tag_max as u32)
     }
 
-    /// Ends this process's part: in order, or, after an error, by ending the whole run. Returns the exit status.
+    /// Ends this process's part: in order, or by ending the whole run after an error. Returns the exit status.
     pub fn finish(mut self, outcome: &Result<()>) -> i32 {
         self.finished = true;
         match outcome {
@@ -299,7 +299,7 @@ impl World {
     }
 }
 
-/// Checks the sizes of the datatypes that we use: with a wrong one MPI would overwrite memory.
+/// Checks the sizes of the datatypes that this crate uses: with a wrong size MPI would overwrite memory.
 fn check_types(library: &Library) -> Result<()> {
     let elements =
         Element::ALL.map(|element| (library.constants.element(element), element.bytes()));
@@ -318,7 +318,7 @@ fn check_types(library: &Library) -> Result<()> {
 }
 
 impl Drop for World {
-    /// A process that panics, or ends without `finish`, ends the run: the others might wait for it for ever.
+    /// Ends the run if a process panics or ends without `finish`: the others might wait for it forever.
     fn drop(&mut self) {
         if !self.finished {
             self.give_up();

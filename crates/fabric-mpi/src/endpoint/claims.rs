@@ -1,5 +1,5 @@
-//! Messages that were claimed: matched by MPI_Improbe, so that no receive of the MPI's own finds them, and received
-//! by their new context and tag.
+//! Claimed messages: messages matched by MPI_Improbe, which receives of the MPI itself no longer match. They are
+//! received by their new context and tag.
 
 use contract::{Envelope, Request, Result, Selector, Writable};
 
@@ -9,11 +9,11 @@ use super::outcome::bytes_of;
 use super::requests::Kind;
 use crate::library::{self, Handle};
 
-/// A message that was claimed and not yet received.
+/// A message that was claimed and is not yet received.
 pub(super) struct Claimed {
-    /// The MPI's own handle of it.
+    /// MPI handle of the message.
     message: Handle,
-    /// What it is now.
+    /// New envelope of the message.
     pub(super) envelope: Envelope,
 }
 
@@ -56,7 +56,7 @@ impl MpiEndpoint {
         Ok(Some(before))
     }
 
-    /// Returns the place of the oldest claimed message that `selector` accepts.
+    /// Returns the index of the oldest claimed message that `selector` accepts.
     #[inline]
     pub(super) fn find_claimed(&self, selector: Selector) -> Option<usize> {
         if self.claimed.is_empty() {
@@ -65,7 +65,7 @@ impl MpiEndpoint {
         self.claimed.iter().position(|claimed| selector.accepts(&claimed.envelope))
     }
 
-    /// Starts to receive the claimed message at a place.
+    /// Starts to receive the claimed message at an index.
     pub(super) fn post_claimed(&mut self, place: usize, room: &Writable) -> Result<Request> {
         let Claimed { mut message, envelope } = self.claimed.remove(place);
         let mut request = self.library.constants.request_null;
@@ -84,7 +84,7 @@ impl MpiEndpoint {
         Ok(self.requests.add(request, Kind::ClaimedReceive { envelope, room: bytes }))
     }
 
-    /// Receives the claimed message at a place.
+    /// Receives the claimed message at an index.
     #[cold]
     pub(super) fn receive_claimed(&mut self, place: usize, buffer: &mut [u8]) -> Result<Envelope> {
         // SAFETY: the request is waited for here, so `buffer` outlives it.

@@ -1,4 +1,4 @@
-//! The MPI's own collectives.
+//! Collectives of the MPI.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,8 +10,8 @@ use super::MpiEndpoint;
 use super::call::{counted, readable_at, writable_at};
 use crate::library::{Handle, IN_PLACE};
 
-/// Calls a collective of the library with the counts that its length asks for, and checks its status. To be used inside
-/// `unsafe`, as `counted`.
+/// Calls a collective of the library with counts large enough for its length, and checks the status. Must be used
+/// inside `unsafe`, as `counted`.
 macro_rules! collective {
     ($endpoint:expr, $mpi_name:literal, $largest:expr, $name:ident ($count:ident; $($argument:expr),* $(,)?)) => {
         match counted!($endpoint.library, $largest, $name, [$count = $largest]($($argument),*)) {
@@ -21,24 +21,24 @@ macro_rules! collective {
     };
 }
 
-/// Returns where MPI reads a block; none is in its place already.
+/// Returns the address from which MPI reads a block; `MPI_IN_PLACE` if there is none.
 fn block_of(send: Option<&Readable>) -> *const c_void {
     send.map_or(IN_PLACE, readable_at)
 }
 
-/// Returns where MPI writes a block; none stays in its place.
+/// Returns the address at which MPI writes a block; `MPI_IN_PLACE` if there is none.
 fn room_of(receive: Option<&Writable>) -> *mut c_void {
     receive.map_or(IN_PLACE.cast_mut(), writable_at)
 }
 
-/// Fails a call in which this rank's own arguments contradict each other: MPI has no way to tell the others.
+/// Fails a call whose own arguments contradict each other: MPI has no means to report this to the other ranks.
 fn check_told(collective: &'static str, each: usize, told: Option<usize>) -> Result<()> {
     let Some(found_bytes) = told else { return Ok(()) };
     let what = "the block of this rank".into();
     Err(Error::UnequalCounts { collective, what, expected_bytes: each, found_bytes })
 }
 
-/// Returns whether MPI has an operation for a call.
+/// True if MPI has an operation for a call.
 pub(super) fn has_operation(call: &CollectiveCall<'_>) -> bool {
     match call {
         CollectiveCall::Reduce { combine, .. } | CollectiveCall::Allreduce { combine, .. } => {
@@ -160,8 +160,8 @@ impl MpiEndpoint {
         }
     }
 
-    /// MPI_Reduce to a root, or MPI_Allreduce without one. The vectors are what this rank gives, where the result
-    /// goes, and whether it gets the result.
+    /// Calls MPI_Reduce with a root, or MPI_Allreduce without one. The vectors are this rank's operand and the place of
+    /// the result; the flag says if this rank receives the result.
     fn mpi_reduction(
         &mut self,
         comm: Handle,

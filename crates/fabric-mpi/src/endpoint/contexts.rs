@@ -1,5 +1,5 @@
-//! Contexts, each with two communicators of its own: one for the messages of programs, which also carries the MPI's
-//! collectives, and one for messages inside collectives.
+//! Contexts. Each has two communicators: one for the messages of programs, which also carries the collectives of the
+//! MPI, and one for messages inside collectives.
 
 use std::ffi::c_int;
 
@@ -7,10 +7,11 @@ use contract::{ContextPlace, Error, Result};
 
 use crate::library::{Handle, Library};
 
-/// Tags of MPI_Comm_create_group tell groups apart that are made at once; the smallest tag limit allows 15 bits.
+/// Mask for the tags of MPI_Comm_create_group, which distinguish concurrently created groups; the smallest tag limit
+/// allows 15 bits.
 const GROUP_TAG_MASK: u32 = 0x7fff;
 
-/// The contexts that are open, by place; the first is that of all ranks.
+/// Open contexts by place; the first is the context of all ranks.
 pub(super) struct Contexts {
     world: Context,
     others: Vec<Option<Context>>,
@@ -21,7 +22,7 @@ pub(super) struct Context {
     number: u32,
     programs: Handle,
     collectives: Handle,
-    /// None where ranks of the run and of the communicators are the same.
+    /// `None` if ranks of the run and of the communicators are the same.
     members: Option<Members>,
 }
 
@@ -53,7 +54,7 @@ impl Contexts {
         })
     }
 
-    /// Returns the context at a place.
+    /// Returns the context at `place`.
     pub(super) fn at(&self, place: ContextPlace) -> Result<&Context> {
         match place {
             ContextPlace::WORLD => Ok(&self.world),
@@ -64,7 +65,7 @@ impl Contexts {
         }
     }
 
-    /// Opens a context for some ranks of the run, all of which call it alike.
+    /// Opens a context for some ranks of the run, all of which make the same call.
     pub(super) fn open(
         &mut self,
         library: &Library,
@@ -84,14 +85,14 @@ impl Contexts {
         Ok(ContextPlace(index as u32 + 1))
     }
 
-    /// Frees the communicators of a context, as all its members do.
+    /// Frees the communicators of a context. All members call it.
     pub(super) fn close(&mut self, library: &Library, place: ContextPlace) -> Result<()> {
         let index = (place.0 as usize).checked_sub(1);
         let context = index.and_then(|index| self.others.get_mut(index)?.take());
         context.map_or(Ok(()), |context| context.free(library))
     }
 
-    /// Frees the communicators of all contexts. No later call is made.
+    /// Frees the communicators of all contexts. No call may follow.
     pub(super) fn free(&mut self, library: &Library) -> Result<()> {
         for context in std::mem::take(&mut self.others).into_iter().flatten() {
             context.free(library)?;
@@ -101,7 +102,7 @@ impl Contexts {
 }
 
 impl Context {
-    /// Returns the context of all ranks of a run, whose messages travel in `programs`.
+    /// Returns the context of all ranks of a run, whose messages use the communicator `programs`.
     pub(super) fn world(library: &Library, programs: Handle) -> Result<Self> {
         let collectives = duplicate(library, programs)?;
         Ok(Context { number: 0, programs, collectives, members: None })
@@ -135,7 +136,7 @@ impl Context {
         self.programs
     }
 
-    /// Returns the rank in the communicators of a rank of the run.
+    /// Returns the rank in the communicators that corresponds to a rank of the run.
     #[inline]
     pub(super) fn own_rank(&self, run_rank: usize) -> Result<c_int> {
         let Some(members) = &self.members else { return Ok(run_rank as c_int) };
@@ -144,7 +145,7 @@ impl Context {
         found.ok_or(Error::InvalidRank { rank: run_rank, size })
     }
 
-    /// Returns the rank of the run of a rank in the communicators.
+    /// Returns the rank of the run that corresponds to a rank in the communicators.
     #[inline]
     pub(super) fn run_rank(&self, own_rank: c_int) -> u32 {
         match &self.members {
@@ -163,7 +164,7 @@ impl Context {
     }
 }
 
-/// Returns a communicator of some ranks of `parent`, which all call this alike.
+/// Returns a communicator of some ranks of `parent`, all of which make the same call.
 pub(crate) fn create(
     library: &Library,
     parent: Handle,

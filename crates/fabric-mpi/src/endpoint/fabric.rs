@@ -1,4 +1,4 @@
-//! The contract's endpoint.
+//! Implementation of the contract's endpoint.
 
 use std::io::Write;
 
@@ -11,10 +11,10 @@ use contract::{
 use super::requests::Kind;
 use super::{Collectives, MpiEndpoint, collectives};
 
-/// After so many idle polls a rank that shares its processor yields it.
+/// Number of idle polls after which a rank that shares its processor yields it.
 const POLLS_BEFORE_YIELDING: u32 = 100;
 
-/// Windows go by messages.
+/// Windows use messages.
 impl RemoteMemory for MpiEndpoint {}
 
 impl OtherRuns for MpiEndpoint {}
@@ -127,7 +127,7 @@ unsafe impl Endpoint for MpiEndpoint {
         self.claim_message(selector, context, tag)
     }
 
-    /// Asks the MPI for every request that is under way, which also makes it look at what has arrived.
+    /// Tests every request that is under way, which also makes the MPI process arrived messages.
     fn progress(&mut self) -> Result<()> {
         let under_way = self.requests.under_way();
         for &request in &under_way {
@@ -245,7 +245,7 @@ unsafe impl Endpoint for MpiEndpoint {
         match outcome.and_then(|()| self.end_in_order()) {
             Ok(()) => 0,
             Err(error) => {
-                // The others do not learn why, and their own errors come later.
+                // The other ranks do not learn the reason, and their own errors come later.
                 let rank = self.setting.rank;
                 let _ = writeln!(std::io::stderr(), "cornerstone: error: rank {rank}: {error}");
                 self.abort();

@@ -9,7 +9,7 @@ use super::call::{counted, readable, writable};
 use super::outcome::bytes_of;
 use crate::library::{self, Handle};
 
-/// Where a message goes, in the MPI's terms.
+/// Destination of a message in terms of the MPI.
 #[derive(Clone, Copy)]
 pub(super) struct Address {
     pub(super) comm: Handle,
@@ -17,7 +17,7 @@ pub(super) struct Address {
     pub(super) tag: c_int,
 }
 
-/// Which messages a receive takes, in the MPI's terms.
+/// Messages that a receive matches, in terms of the MPI.
 #[derive(Clone, Copy)]
 pub(super) struct Source {
     pub(super) comm: Handle,
@@ -25,7 +25,7 @@ pub(super) struct Source {
     pub(super) tag: c_int,
 }
 
-/// Lends `data` for a request that the caller waits for.
+/// Lends `data` to a request for which the caller waits.
 ///
 /// # Safety
 /// As for [`Readable::new`].
@@ -93,7 +93,8 @@ impl MpiEndpoint {
         self.library.check("MPI_Send", status)
     }
 
-    /// An MPI may let a blocking send to oneself wait for its receive, however short. Short ones are copied here.
+    /// Sends to this rank. An MPI may block a send to self until its receive, however short the message. Short messages
+    /// are copied here.
     #[cold]
     pub(super) fn send_to_self(&mut self, address: Address, data: &[u8]) -> Result<()> {
         self.forget_received_from_self()?;
@@ -173,7 +174,7 @@ impl MpiEndpoint {
     ) -> Result<Envelope> {
         let address = self.address(to, context, tag)?;
         let source = self.source(selector)?;
-        // MPI_Sendrecv has one communicator for both.
+        // MPI_Sendrecv uses one communicator for both messages.
         if address.comm != source.comm || self.find_claimed(selector).is_some() {
             return self.exchange_apart(address, data, selector, buffer);
         }
@@ -244,7 +245,7 @@ impl MpiEndpoint {
         if found == 0 {
             return Ok(None);
         }
-        // A message may be longer than any buffer that it was looked for with.
+        // The message may be longer than any buffer for which it was probed.
         let bytes = bytes_of(&self.library, &status, true)?;
         self.envelope_of(&status, selector.context, bytes, bytes).map(Some)
     }

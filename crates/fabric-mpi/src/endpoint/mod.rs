@@ -1,4 +1,4 @@
-//! One rank's end of an MPI: the contract, call by call.
+//! Endpoint of one rank over an MPI: mapping of the contract's calls.
 
 mod call;
 mod claims;
@@ -28,43 +28,43 @@ use tags::Tags;
 
 pub(crate) use contexts::create as create_communicator;
 
-/// Whose algorithms carry out the collectives.
+/// Implementation of the collectives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Collectives {
-    /// The MPI's own: what a program that uses this MPI gets.
+    /// The collectives of the MPI, as a program that uses this MPI gets them.
     #[default]
     Mpi,
-    /// Those of [`contract::collective`], over the MPI's messages: to compare, and to find ranks that disagree.
+    /// The collectives of [`contract::collective`] over messages of the MPI: for comparison, and to find ranks that
+    /// disagree.
     Contract,
 }
 
-/// One rank's end of an MPI.
+/// Endpoint of one rank over an MPI.
 ///
 /// # How calls are mapped
-/// * Blocking messages go by `MPI_Send`, `MPI_Recv` and `MPI_Sendrecv` of bytes, posted ones by `MPI_Isend`,
-///   `MPI_Issend` and `MPI_Irecv`. A window is as many `MPI_Isend` or `MPI_Irecv` on one buffer and one
-///   `MPI_Waitall`, as in the OSU micro-benchmarks. A blocking send to oneself is copied first if it is short, as an
-///   MPI need not buffer it.
-/// * Each context has two communicators of its own, made by `MPI_Comm_create_group` and `MPI_Comm_dup`: one for the
-///   messages of programs and the MPI's collectives, one for messages inside collectives.
-/// * Collectives are the MPI's, with `MPI_IN_PLACE` where the contract says in place; or the contract's own
+/// * Blocking messages use `MPI_Send`, `MPI_Recv` and `MPI_Sendrecv` of bytes, posted ones `MPI_Isend`, `MPI_Issend`
+///   and `MPI_Irecv`. A window is a series of `MPI_Isend` or `MPI_Irecv` on one buffer and one `MPI_Waitall`, as in the
+///   OSU micro-benchmarks. A short blocking send to self is copied first, as an MPI need not buffer it.
+/// * Each context has two communicators, created by `MPI_Comm_create_group` and `MPI_Comm_dup`: one for the messages of
+///   programs and the collectives of the MPI, one for messages inside collectives.
+/// * Collectives are those of the MPI, with `MPI_IN_PLACE` for the contract's in-place calls, or those of the contract
 ///   ([`Collectives`]).
 /// * A message is claimed by `MPI_Improbe`, and received by `MPI_Imrecv`.
-/// * More than 2^31 - 1 elements in one call go through the functions with large counts.
-/// * The contract's tags go to 2^31 - 1, many an MPI's do not: from both ends of the contract's range as many tags as
-///   fit are carried, the others refused.
+/// * Calls with more than 2^31 - 1 elements use the functions with large counts.
+/// * Tags of the contract extend to 2^31 - 1, those of many MPIs do not: the tags at both ends of the contract's range
+///   are carried as far as they fit, all others are refused.
 ///
-/// # What an MPI does not promise
+/// # Guarantees that an MPI does not give
 /// * Ranks that disagree on a collective's length, root or reduction may get wrong data or hang instead of an error.
-/// * The smallest and largest of floating-point numbers are not specified where one is not a number, nor are sums of
-///   bytes that overflow; they are combined by a function of ours (`MPI_Op_create`). The others are the MPI's own.
-/// * The length of a message that does not fit: where neither the status nor the MPI's error string tells it, the
-///   error is [`Error::System`] instead of [`Error::Truncated`]; Intel MPI 2021.18 takes a message for an empty one
-///   that was received into an empty buffer. Open MPI 5.0 even writes a long message beyond the buffer, where it
-///   copies between processes: do not receive from programs that are not trusted to send what fits.
-/// * Nobody learns that another rank has left: a wait for it does not end.
-/// * What other ranks need from this one while it waits in one of the MPI's collectives, only the MPI does: `idle` is
-///   not called there.
+/// * Minimum and maximum of floating-point numbers are unspecified if one is a NaN, and so are sums of bytes that
+///   overflow; these are combined by a function of this crate (`MPI_Op_create`). All other operations are those of the
+///   MPI.
+/// * The length of a message that does not fit: if neither the status nor the error string of the MPI contains it, the
+///   error is [`Error::System`] instead of [`Error::Truncated`]. Intel MPI 2021.18 reports a message that was received
+///   into an empty buffer as empty. Open MPI 5.0 even writes a long message beyond the buffer if it copies between
+///   processes: do not receive from programs that are not trusted to send what fits.
+/// * The departure of another rank is not reported: a wait for it does not end.
+/// * While this rank waits in a collective of the MPI, only the MPI serves other ranks: `idle` is not called there.
 /// * An error on any rank ends the whole run (`MPI_Abort`).
 pub struct MpiEndpoint {
     library: Rc<Library>,
@@ -74,14 +74,14 @@ pub struct MpiEndpoint {
     clock: Clock,
     requests: Requests,
     claimed: Vec<Claimed>,
-    /// Copies of short messages to this rank itself that it has not received yet.
+    /// Copies of short messages to this rank itself that are not yet received.
     to_self: VecDeque<(Handle, Buffer)>,
     window: Window,
     reductions: Reductions,
     settled: Settled,
 }
 
-/// What does not change.
+/// Constant properties of the rank.
 pub(crate) struct Setting {
     pub(crate) rank: usize,
     pub(crate) size: usize,
@@ -90,7 +90,7 @@ pub(crate) struct Setting {
     pub(crate) collectives: Collectives,
 }
 
-/// Room for the requests of a window, kept so that no allocation falls into a measurement.
+/// Requests of a window, kept so that no allocation occurs during a measurement.
 #[derive(Default)]
 struct Window {
     requests: Vec<Handle>,
@@ -98,7 +98,7 @@ struct Window {
 }
 
 impl MpiEndpoint {
-    /// Returns the end of a rank of a run whose messages travel in `communicator`. All ranks call it alike.
+    /// Creates the endpoint of a rank of a run whose messages use `communicator`. All ranks make the same call.
     pub(crate) fn new(
         library: Rc<Library>,
         communicator: Handle,
@@ -132,12 +132,12 @@ impl MpiEndpoint {
         })
     }
 
-    /// Says where the ranks are.
+    /// Sets the locations of the ranks.
     pub(crate) fn set_places(&mut self, settled: Settled) {
         self.settled = settled;
     }
 
-    /// Says what time it is.
+    /// Sets the clock.
     pub(crate) fn set_clock(&mut self, clock: Clock) {
         self.clock = clock;
     }
@@ -147,8 +147,8 @@ impl MpiEndpoint {
         self.setting.tag_max
     }
 
-    /// Completes its sends, takes its receives back, and frees what the MPI keeps for it. All ranks call it, when all
-    /// is well, and make no later call.
+    /// Completes the sends, cancels the receives, and frees the MPI's resources of this endpoint. All ranks call it in
+    /// the absence of errors, and make no later call.
     pub(crate) fn end_in_order(&mut self) -> Result<()> {
         self.complete_requests()?;
         self.reductions.free(&self.library)?;

@@ -1,4 +1,4 @@
-//! What a receive found, or why it failed.
+//! Outcome of a receive.
 
 use std::ffi::c_int;
 
@@ -9,8 +9,8 @@ use crate::error::message_bytes_in;
 use crate::library::{self, ERROR_TRUNCATE, Library, SUCCESS};
 
 impl MpiEndpoint {
-    /// Returns the message of a receive in `context` with `room` bytes that ended with `code`. One that does not fit is
-    /// told by its length, where this MPI tells it.
+    /// Returns the envelope of a receive in `context` with `room` bytes that ended with `code`. The error of a message
+    /// that does not fit contains its length if the MPI provides it.
     #[inline]
     pub(super) fn received(
         &self,
@@ -39,7 +39,7 @@ impl MpiEndpoint {
         Ok(Envelope { context, source, tag: self.tags.of_mpi(context, status.tag), bytes, room })
     }
 
-    /// Returns the length of a message that did not fit; else what went wrong.
+    /// Returns the length of a message that did not fit, or the error.
     #[cold]
     fn bytes_of_truncated(
         &self,
@@ -52,14 +52,14 @@ impl MpiEndpoint {
         if self.library.class(code) != ERROR_TRUNCATE {
             return Err(error());
         }
-        // Either the status tells the length of the message, or the MPI's error string does.
+        // Either the status or the error string of the MPI contains the length of the message.
         let counted = bytes_of(&self.library, status, true).ok().filter(|bytes| *bytes > room);
         let told = counted.or_else(|| message_bytes_in(&self.library.error_string(code)));
         told.filter(|bytes| *bytes > room).ok_or_else(error)
     }
 }
 
-/// Returns the length of the message that a status is of.
+/// Returns the length of the message of a status.
 #[inline]
 pub(super) fn bytes_of(
     library: &Library,

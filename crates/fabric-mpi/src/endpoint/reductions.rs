@@ -1,4 +1,4 @@
-//! Reductions in an MPI's terms.
+//! Reductions in terms of an MPI.
 
 use std::ffi::{c_int, c_void};
 
@@ -7,13 +7,13 @@ use contract::{Buffer, Element, Operation, Readable, Reduction, Result, Writable
 use super::call::{readable, readable_at, writable, writable_at};
 use crate::library::{Handle, Library, UserFunction};
 
-/// The operations that not every MPI has as the contract wants them: the smaller and the larger of floating-point
-/// numbers, of which one may not be a number; and sums of bytes, which saturate in Open MPI 5 instead of wrapping.
+/// Operations that not every MPI implements as the contract requires: minimum and maximum of floating-point numbers of
+/// which one may be a NaN, and sums of bytes, which saturate in Open MPI 5 instead of wrapping.
 pub(super) struct Reductions {
     own: [(Reduction, Handle); OWN.len()],
 }
 
-/// Copies of a program's vectors, where these are not aligned as an MPI may expect them.
+/// Copies of vectors whose alignment is below that which an MPI may expect.
 pub(super) struct Aligned {
     send: Option<Buffer>,
     receive: Option<Buffer>,
@@ -48,13 +48,13 @@ impl Reductions {
         Ok(())
     }
 
-    /// Returns the MPI's handle of this reduction.
+    /// Returns the MPI handle of a reduction.
     pub(super) fn operation(&self, library: &Library, reduction: Reduction) -> Handle {
         let own = self.own.iter().find(|(other, _)| *other == reduction);
         own.map_or_else(|| library.constants.operation(reduction.operation), |(_, handle)| *handle)
     }
 
-    /// Copies of whichever of the two is not aligned for its elements; of `receive` only if it is used at all.
+    /// Copies each vector that is not aligned for its elements; `receive` only if it is used.
     pub(super) fn aligned(
         &self,
         reduction: Reduction,
@@ -72,7 +72,7 @@ impl Reductions {
 }
 
 impl Aligned {
-    /// Returns where MPI reads and where it writes.
+    /// Returns the addresses for MPI to read from and to write to.
     pub(super) fn pointers(
         &mut self,
         send: &Readable,
@@ -83,7 +83,7 @@ impl Aligned {
         (from, to)
     }
 
-    /// Puts the result where the program wants it.
+    /// Copies the result to its destination.
     pub(super) fn deliver(self, receive: &mut Writable) {
         if let Some(copy) = self.receive {
             receive.write(0, &copy);
@@ -94,7 +94,7 @@ impl Aligned {
 macro_rules! user_function {
     ($name:ident, $element:ident, $operation:ident) => {
         /// # Safety
-        /// To be called by MPI for vectors of its datatype.
+        /// Must be called by MPI for vectors of its datatype.
         unsafe extern "C" fn $name(
             operand: *const c_void,
             accumulator: *mut c_void,
@@ -107,7 +107,7 @@ macro_rules! user_function {
                 let bytes = *length as usize * REDUCTION.element.bytes();
                 let operand = std::slice::from_raw_parts(operand.cast::<u8>(), bytes);
                 let accumulator = std::slice::from_raw_parts_mut(accumulator.cast::<u8>(), bytes);
-                // Lengths agree and are whole, so this cannot fail; and a panic must not go through MPI.
+                // Lengths agree and are whole elements, so this cannot fail; a panic must not unwind through MPI.
                 let _ = REDUCTION.combine(accumulator, operand);
             }
         }

@@ -1,4 +1,4 @@
-//! Requests: operations that are posted, and their ends.
+//! Requests: posted operations and their completion.
 
 use std::ffi::c_int;
 
@@ -9,29 +9,29 @@ use super::call::{counted, readable_at, writable_at};
 use super::messages::{Address, Source};
 use crate::library::{self, ERROR_TRUNCATE, Handle, SUCCESS};
 
-/// Requests by their numbers, which are used again.
+/// Requests by number; numbers are reused.
 #[derive(Default)]
 pub(super) struct Requests {
     places: Vec<Option<Operation>>,
     free: Vec<Request>,
 }
 
-/// What was posted.
+/// A posted operation.
 pub(super) struct Operation {
-    /// The MPI's own request; its null once it has ended.
+    /// Request of the MPI; its null request after completion.
     pub(super) handle: Handle,
     pub(super) kind: Kind,
-    /// What became of it, once the MPI has ended it.
+    /// Outcome, once the MPI has completed the operation.
     pub(super) ended: Option<Result<Envelope>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// A send, with what its envelope will say.
+    /// A send, with its envelope.
     Send(Envelope),
-    /// A receive in a context, with the length of its room.
+    /// A receive in a context, with the length of its buffer.
     Receive { context: u32, room: usize },
-    /// A receive of a message that was claimed, with its envelope and the length of its room.
+    /// A receive of a claimed message, with its envelope and the length of its buffer.
     ClaimedReceive { envelope: Envelope, room: usize },
 }
 
@@ -59,7 +59,7 @@ impl Requests {
         self.places[request.index()].take().expect("a request is ended once")
     }
 
-    /// Those that the MPI has not ended.
+    /// Returns the requests that the MPI has not completed.
     pub(super) fn under_way(&self) -> Vec<Request> {
         let is_under_way = |place: &Option<Operation>| {
             place.as_ref().is_some_and(|operation| operation.ended.is_none())
@@ -70,7 +70,7 @@ impl Requests {
 }
 
 impl Operation {
-    /// Returns the envelope of one that is done. A receive that failed has none of its own.
+    /// Returns the envelope of a completed request. A failed receive has none.
     pub(super) fn envelope(&self) -> Envelope {
         if let Some(Ok(envelope)) = self.ended {
             return envelope;
@@ -87,7 +87,7 @@ impl Operation {
 
 impl MpiEndpoint {
     /// # Safety
-    /// `data` must stay where it is, unchanged, until the request has ended.
+    /// `data` must stay in place, unchanged, until the request has completed.
     pub(super) unsafe fn begin_send(
         &self,
         to: Address,
@@ -122,8 +122,8 @@ impl MpiEndpoint {
     }
 
     /// # Safety
-    /// `room` must stay where it is, and nobody may use it, until the request has ended; except that several requests
-    /// may share it where it does not matter which of their messages it holds at the end.
+    /// `room` must stay in place, unused, until the request has completed; except that several requests may share it if
+    /// it does not matter which of their messages it holds at the end.
     pub(super) unsafe fn begin_receive(&self, from: Source, room: &Writable) -> Result<Handle> {
         let mut request = self.library.constants.request_null;
         let (byte, bytes) = (self.library.constants.byte, room.bytes());
@@ -140,7 +140,7 @@ impl MpiEndpoint {
         self.library.check("MPI_Irecv", status).map(|()| request)
     }
 
-    /// Waits until the MPI has ended a request.
+    /// Waits until the MPI has completed a request.
     pub(super) fn wait_for(&mut self, request: Request) {
         let operation = self.requests.get_mut(request);
         if operation.ended.is_some() {
@@ -152,7 +152,7 @@ impl MpiEndpoint {
         self.note_end(request, "MPI_Wait", code, &status);
     }
 
-    /// Asks the MPI whether a request has ended.
+    /// Tests a request with the MPI for completion.
     pub(super) fn test_for(&mut self, request: Request) -> bool {
         let operation = self.requests.get_mut(request);
         if operation.ended.is_some() {
@@ -169,7 +169,7 @@ impl MpiEndpoint {
         true
     }
 
-    /// Waits until the MPI has ended one of several requests, none of which has ended; its place among them.
+    /// Waits until the MPI has completed one of several incomplete requests, and returns its index among them.
     pub(super) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
         let mut handles = std::mem::take(&mut self.window.requests);
         handles.clear();
@@ -193,7 +193,7 @@ impl MpiEndpoint {
         Ok(place)
     }
 
-    /// Notes what became of a request that the MPI has ended with `code`.
+    /// Records the outcome of a request that the MPI has completed with `code`.
     fn note_end(
         &mut self,
         request: Request,
@@ -204,7 +204,7 @@ impl MpiEndpoint {
         let outcome = match self.requests.get(request).kind {
             Kind::Send(envelope) => self.library.check(call, code).map(|()| envelope),
             Kind::Receive { context, room } => self.received(call, code, status, context, room),
-            // Its length is known; that it does not fit is no error here.
+            // The length is known, and a message that does not fit is no error here.
             Kind::ClaimedReceive { envelope, room } => match code {
                 SUCCESS => Ok(()),
                 code if self.library.class(code) == ERROR_TRUNCATE => Ok(()),
@@ -217,7 +217,7 @@ impl MpiEndpoint {
         operation.ended = Some(outcome);
     }
 
-    /// Takes a receive back; false if a message has found it, which then has ended.
+    /// Cancels a receive; returns false if it has matched a message, and is then complete.
     pub(super) fn cancel(&mut self, request: Request) -> Result<bool> {
         let library = std::rc::Rc::clone(&self.library);
         let operation = self.requests.get_mut(request);
@@ -240,7 +240,7 @@ impl MpiEndpoint {
         Ok(true)
     }
 
-    /// Waits for sends, and takes receives back.
+    /// Waits for sends, and cancels receives.
     pub(super) fn complete_requests(&mut self) -> Result<()> {
         for request in self.requests.under_way() {
             match self.requests.get(request).kind {

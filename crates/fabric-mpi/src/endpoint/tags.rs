@@ -1,21 +1,20 @@
-//! The contract's tags as those of an MPI, whose largest may be smaller.
+//! Mapping of the contract's tags to those of an MPI, whose largest may be smaller.
 //!
-//! Each context has two communicators, and tags are mapped differently in each. Tags of programs end at [`Tag::MAX`].
-//! Those inside collectives have the highest bit set where they are the contract's own, which an MPI's tags have no
-//! room for.
+//! Each context has two communicators, with a different mapping in each. Tags of programs end at [`Tag::MAX`]. The
+//! contract's own tags, inside collectives, have the highest bit set, which tags of an MPI cannot represent.
 
 use contract::{Error, Result, Tag};
 
-/// So many of the contract's largest tags keep a place of their own at the top of the MPI's: programs count tags from 0
-/// up, and those that must not meet them from the largest down.
+/// Number of the contract's largest tags that are mapped to the largest tags of the MPI: programs count tags from 0 up,
+/// and use the largest for messages that must not match these.
 const KEPT: u32 = 1024;
-/// The contract's own tags are below this, apart from their highest bit.
+/// Upper limit of the contract's own tags without their highest bit.
 const RESERVED: u32 = 1 << 20;
 
-/// Both ways between the contract's tags and an MPI's.
+/// Mapping in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tags {
-    /// The MPI's largest tag.
+    /// Largest tag of the MPI.
     tag_max: u32,
 }
 
@@ -24,12 +23,12 @@ impl Tags {
         Tags { tag_max }
     }
 
-    /// Returns whether the contract's own tags fit.
+    /// True if the contract's own tags fit.
     pub(crate) fn reserved_fit(&self) -> bool {
         self.tag_max >= RESERVED - 1
     }
 
-    /// Returns the MPI's tag for one in this context.
+    /// Returns the tag of the MPI for a tag of the contract in this context.
     #[inline]
     pub(crate) fn to_mpi(self, context: u32, tag: u32) -> Result<i32> {
         if context.is_multiple_of(2) { self.of_program(tag) } else { self.inside_collective(tag) }
@@ -71,7 +70,7 @@ impl Tags {
         Ok(mapped as i32)
     }
 
-    /// Returns the contract's tag for one of the MPI's in this context.
+    /// Returns the tag of the contract for a tag of the MPI in this context.
     #[inline]
     pub(crate) fn of_mpi(self, context: u32, tag: i32) -> u32 {
         let value = tag as u32;

@@ -1,4 +1,4 @@
-//! Many messages of one call.
+//! Windows: many messages of one call.
 
 use std::ffi::c_int;
 
@@ -84,12 +84,12 @@ impl MpiEndpoint {
         Ok(None)
     }
 
-    /// Waits for all requests of the window; the MPI's code.
+    /// Waits for all requests of the window, and returns the code of the MPI.
     fn wait_for_window(&mut self) -> c_int {
         let Window { requests, statuses } = &mut self.window;
         statuses.resize(requests.len().max(statuses.len()), library::Status::default());
         // SAFETY: all requests are under way; there are as many of them as is said, and at least as many statuses.
-        // (Open MPI's statuses are shorter than the room for each: `status_at` reads them where it puts them.)
+        // (Statuses of Open MPI are shorter than the array elements: `status_at` reads them at their true positions.)
         unsafe {
             (self.library.general.wait_all)(
                 requests.len() as c_int,
@@ -99,7 +99,7 @@ impl MpiEndpoint {
         }
     }
 
-    /// Ends the receives of a window that could not be posted whole: messages that have found one are lost.
+    /// Completes the receives of a window of which not all could be posted: messages that have matched one are lost.
     fn take_window_back(&mut self) {
         for request in &mut self.window.requests {
             // SAFETY: the request is under way; its end is waited for below.
@@ -108,7 +108,7 @@ impl MpiEndpoint {
         self.wait_for_window();
     }
 
-    /// Returns the first message of a window that did not fit; else what went wrong.
+    /// Returns the first error of a window: a message that did not fit, or any other error.
     #[cold]
     fn first_of_window_that_failed(
         &self,

@@ -1,14 +1,14 @@
-//! The functions that we call, with the signatures of the standard's C bindings.
+//! Functions of MPI that this crate calls, with the signatures of the standard's C bindings.
 
 use std::ffi::{c_char, c_int, c_void};
 
 use super::handles::{Handle, Status};
 
-/// A combination of two vectors that the program provides: operand, accumulator, length, datatype.
+/// A combination of two vectors provided by the program: operand, accumulator, length, datatype.
 pub(crate) type UserFunction =
     unsafe extern "C" fn(*const c_void, *mut c_void, *const c_int, *const Handle);
 
-/// Makes a struct of function pointers, and a function that looks each of them up by its name.
+/// Defines a struct of function pointers, and a function that looks each of them up by name.
 macro_rules! table {
     ($(#[$about:meta])* $table:ident<$count:ty> { $($field:ident $name:literal ($($argument:ty),* $(,)?)),* $(,)? }) => {
         $(#[$about])*
@@ -18,10 +18,10 @@ macro_rules! table {
         }
 
         impl $table {
-            /// Looks all of them up; the names that `address` does not find, if there are any.
+            /// Looks up all functions; fails with the names that `address` does not find.
             ///
             /// # Safety
-            /// What `address` gives for a name must be the function of that name of an MPI whose interface has this
+            /// `address` must return for each name the function of that name of an MPI whose interface has this
             /// signature for it.
             pub(crate) unsafe fn find(
                 address: impl Fn(&'static str) -> Option<*mut c_void>,

@@ -1,14 +1,15 @@
-//! The types and constants of an MPI's binary interface: those of the standard ABI, and those of Open MPI's own.
+//! Types and constants of an MPI's binary interface: the standard ABI, and the interface of Open MPI.
 
 use std::ffi::{c_int, c_void};
 
 use contract::{Element, Operation};
 
-/// A communicator, a datatype, a request or another object of MPI. It has the size of a pointer in both interfaces.
+/// Handle of a communicator, a datatype, a request or another object of MPI. It has the size of a pointer in both
+/// interfaces.
 pub(crate) type Handle = *mut c_void;
 
-/// What MPI says of a message. Both interfaces begin with the same three fields; the standard one has 32 bytes in all,
-/// Open MPI's 24.
+/// Status of a message. Both interfaces begin with the same three fields; the standard one has 32 bytes in all, Open
+/// MPI's 24.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Status {
@@ -18,38 +19,39 @@ pub(crate) struct Status {
     internal: [c_int; 5],
 }
 
-/// The data are found at the place they go to. The same in both interfaces.
+/// Marks data that are already at their destination. The same in both interfaces.
 pub(crate) const IN_PLACE: *const c_void = std::ptr::without_provenance(1);
 pub(crate) const SUCCESS: c_int = 0;
-/// The error classes that are told apart. Their numbers are the same in both interfaces, and have been since MPI 1.
+/// Error classes that are distinguished. Their numbers are the same in both interfaces, and have not changed since MPI
+/// 1.
 pub(crate) const ERROR_COUNT: c_int = 2;
 pub(crate) const ERROR_TRUNCATE: c_int = 15;
 
-/// The constants that differ between the interfaces.
+/// Constants that differ between the interfaces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constants {
     pub(crate) comm_world: Handle,
     pub(crate) errors_return: Handle,
     pub(crate) request_null: Handle,
     pub(crate) byte: Handle,
-    /// In the order of [`Element::ALL`].
+    /// Datatypes in the order of [`Element::ALL`].
     elements: [Handle; 6],
-    /// In the order of [`Operation::ALL`].
+    /// Operations in the order of [`Operation::ALL`].
     operations: [Handle; 4],
-    /// The size of a status in an array.
+    /// Size of a status in an array, in bytes.
     pub(crate) status_bytes: usize,
     pub(crate) any_source: c_int,
     pub(crate) any_tag: c_int,
-    /// The key of the attribute that holds the largest tag.
+    /// Key of the attribute that holds the largest tag.
     pub(crate) tag_upper_bound: c_int,
-    /// The error class that says that each status has an error of its own.
+    /// Error class that indicates an error in each status.
     pub(crate) error_in_status: c_int,
-    /// The error class that says that another process has died.
+    /// Error class that indicates the death of another process.
     pub(crate) error_process_died: c_int,
 }
 
 impl Constants {
-    /// Those of the standard ABI, version 1.0 (MPI 5.0, section 20.3 and appendix A).
+    /// Constants of the standard ABI, version 1.0 (MPI 5.0, section 20.3 and appendix A).
     pub(crate) const STANDARD: Constants = Constants {
         comm_world: std::ptr::without_provenance_mut(0x101),
         errors_return: std::ptr::without_provenance_mut(0x143),
@@ -77,7 +79,8 @@ impl Constants {
         error_process_died: 58,
     };
 
-    /// Those of Open MPI 4 and 5, whose handles are the addresses of variables in the library; `address` finds them.
+    /// Returns the constants of Open MPI 4 and 5, whose handles are the addresses of variables in the library;
+    /// `address` finds them.
     pub(crate) fn open_mpi<E>(address: impl Fn(&str) -> Result<Handle, E>) -> Result<Self, E> {
         let datatype = |name: &str| address(&format!("ompi_mpi_{name}"));
         let operation = |name: &str| address(&format!("ompi_mpi_op_{name}"));
@@ -126,7 +129,7 @@ fn place<T: PartialEq>(all: &[T], one: T) -> usize {
 mod tests {
     use super::*;
 
-    /// The values in the text of the standard, by name.
+    /// Compares the values with the text of the standard, by name.
     #[test]
     fn the_standard_handles_stand_at_their_elements_and_operations() {
         let standard = Constants::STANDARD;
@@ -144,7 +147,7 @@ mod tests {
         assert_eq!(operation(Operation::Product), 0x24);
     }
 
-    /// The handles of types of a fixed size hold the logarithm of that size in their bits 3 to 5.
+    /// Handles of fixed-size types hold the logarithm of that size in bits 3 to 5.
     #[test]
     fn the_standard_handles_of_integers_tell_their_size() {
         for element in [Element::U8, Element::I32, Element::I64, Element::U64] {

@@ -1,4 +1,4 @@
-//! An MPI library: found, loaded and identified.
+//! Search, loading and identification of an MPI library.
 
 mod functions;
 mod handles;
@@ -13,69 +13,70 @@ pub(crate) use handles::{
     Constants, ERROR_COUNT, ERROR_TRUNCATE, Handle, IN_PLACE, SUCCESS, Status,
 };
 
-/// The file name of a library with the standard ABI: every such MPI installs this one.
+/// File name of a library with the standard ABI, which every such MPI installs.
 pub(crate) const ABI_NAME: &str = "libmpi_abi.so.1";
-/// Open MPI's own library.
+/// File name of Open MPI's library.
 pub(crate) const OPEN_MPI_NAME: &str = "libmpi.so.40";
-/// The version of the standard ABI that our constants and signatures are of.
+/// Version of the standard ABI to which the constants and signatures of this crate belong.
 const ABI_VERSION: c_int = 1;
 
-/// Why a library cannot be used.
+/// Error of loading a library.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// The loader could not open any.
+    /// The loader could not open any library.
     #[error("no MPI library can be loaded:\n{}", .tried.iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n"))]
     NotFound {
         /// Each file or name tried, with the loader's message.
         tried: Vec<String>,
     },
-    /// A library that is no MPI.
+    /// The library is no MPI.
     #[error("'{}' is no MPI library: it has no MPI_Init", path.display())]
     NoMpi {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// An MPI with an ABI of its own.
+    /// The MPI has an ABI of its own.
     #[error(
         "'{}' is an MPI with an ABI of its own, not the standard one of MPI 5; the same MPI may have {ABI_NAME} beside it (MPICH from 5.0 on, Intel MPI from 2021.16 on)",
         path.display()
     )]
     OwnAbi {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// An ABI that we do not know.
+    /// The version of the ABI is unknown.
     #[error(
         "'{}' has version {major}.{minor} of MPI's ABI; this build knows version {ABI_VERSION}",
         path.display()
     )]
     OtherAbi {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its version.
+        /// Major version.
         major: i32,
-        /// Its subversion.
+        /// Minor version.
         minor: i32,
     },
-    /// Functions that an MPI of this ABI has, and this library has not.
+    /// The library lacks functions that an MPI of this ABI has.
     #[error("'{}' is older than it should be: it lacks {}", path.display(), missing.join(", "))]
     Incomplete {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The functions.
+        /// Names of the missing functions.
         missing: Vec<String>,
     },
 }
 
-/// A loaded MPI: its functions and constants. It stays loaded until the process ends, as no MPI can be unloaded.
+/// A loaded MPI: its functions and constants. It stays loaded until the process ends, because no MPI supports
+/// unloading.
 pub(crate) struct Library {
-    /// The file, as the loader resolved it.
+    /// Path of the file, as the loader resolved it.
     pub(crate) path: PathBuf,
     pub(crate) abi: &'static str,
     pub(crate) constants: Constants,
     pub(crate) general: General,
     pub(crate) short: Short,
-    /// None if the library is an Open MPI without them.
+    /// `None` if the library is an Open MPI without these functions.
     pub(crate) long: Option<Long>,
 }
 
@@ -106,7 +107,7 @@ impl Library {
         } else {
             Err(LoadError::OwnAbi { path })
         }?;
-        // An MPI leaves threads, handlers and mappings behind; its code must stay.
+        // An MPI leaves threads, handlers and mappings behind, so its code must stay loaded.
         std::mem::forget(object);
         Ok(library)
     }
@@ -115,7 +116,7 @@ impl Library {
         find: impl Fn(&str) -> Option<*mut c_void>,
         path: PathBuf,
     ) -> Result<Self, LoadError> {
-        // Some MPIs have this function in their own ABI too; its result then says that they have no standard one.
+        // Some MPIs have this function in their own ABI too; its result then shows that they lack the standard one.
         let Some((major, minor)) = abi_version(&find).filter(|&(major, _)| major >= 0) else {
             return Err(LoadError::OwnAbi { path });
         };
@@ -162,7 +163,7 @@ impl Library {
         }
     }
 
-    /// Returns the status at `index` of those that the library has written into `statuses` as into an array of its own.
+    /// Returns the status at `index` of an array that the library has written with its own element size.
     pub(crate) fn status_at(&self, statuses: &[Status], index: usize) -> Status {
         let offset = index * self.constants.status_bytes;
         assert!(offset + size_of::<Status>() <= size_of_val(statuses), "there is such a status");
@@ -185,9 +186,9 @@ impl Library {
         (major, minor)
     }
 
-    /// Returns the first line of the library's version.
+    /// Returns the first line of the library's version text.
     pub(crate) fn version_line(&self) -> String {
-        // Each is larger than the MAX_... constant of both interfaces.
+        // Each length exceeds the MAX_... constants of both interfaces.
         let mut room = [0u8; 16384];
         let mut length = 0;
         // SAFETY: the room is larger than MPI_MAX_LIBRARY_VERSION_STRING (8192, Open MPI 256); any time is allowed.

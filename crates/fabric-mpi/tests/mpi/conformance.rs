@@ -1,4 +1,4 @@
-//! The suite that every fabric must pass, by the MPI's own collectives and by the contract's over the MPI's messages.
+//! Conformance suite of every fabric, with the collectives of the MPI and with those of the contract over its messages.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use fabric_mpi::{Collectives, Flavour, Launcher};
 use crate::harness::{Test, launch};
 use crate::programs::Program;
 
-/// More ranks than processors make some MPIs a thousand times slower, so this is generous.
+/// Time limit. More ranks than processors make some MPIs a thousand times slower, so it is generous.
 const ALL_LIMIT: Duration = Duration::from_secs(240);
 const ONE_LIMIT: Duration = Duration::from_secs(30);
 
-/// Returns why this MPI cannot do this case, if it cannot.
+/// Returns the reason for which this MPI cannot run this case, if there is one.
 pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> {
     match case {
         // The case uses a tag in the middle of the contract's range.
@@ -35,7 +35,7 @@ pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> 
     }
 }
 
-/// Returns why a mistake need not be found, if it need not.
+/// Returns the reason for which a mistake need not be found, if there is one.
 fn unpromised(flavour: Flavour, case: &Case, collectives: Collectives) -> Option<&'static str> {
     match case.name {
         "mistakes/a-program-that-gives-up" | "mistakes/a-program-that-panics" => None,
@@ -67,7 +67,7 @@ fn unpromised(flavour: Flavour, case: &Case, collectives: Collectives) -> Option
 pub(crate) fn tests(launcher: &Launcher) -> Vec<Test> {
     let mut tests = Vec::new();
     let counts: &[usize] = match launcher.flavour {
-        // Its ranks spin while they wait: beyond the processors there are, each barrier takes milliseconds.
+        // Waiting ranks spin: with more ranks than processors, each barrier takes milliseconds.
         Flavour::Mpich => &[1, 2, 3],
         Flavour::Intel | Flavour::OpenMpi | Flavour::Cornerstone => &[1, 2, 3, 5],
     };
@@ -115,7 +115,7 @@ pub(crate) fn tests(launcher: &Launcher) -> Vec<Test> {
 
 fn longer_than_32_bits(launcher: &Launcher) -> Option<Test> {
     let name = format!("messages/longer-than-32-bits/{}", launcher.flavour.name());
-    // Two buffers of 2 GiB, and what the MPI and other programs need.
+    // Two buffers of 2 GiB, and the memory of the MPI and other programs.
     if free_bytes() < 10 << 30 {
         println!("skipped: {name}: 10 GiB of free memory are not here");
         return None;
@@ -125,7 +125,7 @@ fn longer_than_32_bits(launcher: &Launcher) -> Option<Test> {
     let program = Program { name: "longer-than-32-bits".into(), collectives, skewed: false };
     Some(Test::new(name, move || {
         let ended = launch(&launcher, 2, &program, ALL_LIMIT);
-        // Open MPI 5.0 has no functions with large counts; then the message is refused in so many words.
+        // Open MPI 5.0 has no functions with large counts; the message is then refused with this text.
         let refused = ended.err.contains("it lacks the functions with counts of 64 bits");
         if ended.ok || refused { Ok(()) } else { Err(format!("{}\n{}", ended.out, ended.err)) }
     }))

@@ -1,4 +1,4 @@
-//! What libraries over an endpoint ask of it.
+//! Use of an endpoint by libraries.
 
 use contract::{
     CollectiveCall, Combine, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Readable,
@@ -8,7 +8,7 @@ use fabric_mpi::{MpiEndpoint, World};
 
 use crate::programs::say;
 
-/// The suite of the endpoint, each case with communicators of its own.
+/// Runs the conformance suite of the endpoint, each case with communicators of its own.
 pub(crate) fn all(world: &World) -> Result<()> {
     for case in conformance::endpoint_cases::<MpiEndpoint>() {
         if case.name == "endpoint/a-rank-that-has-left-is-known" {
@@ -25,8 +25,8 @@ pub(crate) fn all(world: &World) -> Result<()> {
     Ok(())
 }
 
-/// What a library asks of an endpoint in contexts of its own: their ranks and messages, collectives with blocks that
-/// are in their place already, and operations that the MPI does not know.
+/// Tests an endpoint in contexts as a library uses it: ranks and messages, collectives with blocks in place, and
+/// operations that the MPI does not know.
 pub(crate) fn contexts(world: &World) -> Result<()> {
     let mut process = world.first(world.size())?;
     let endpoint = process.endpoint_mut();
@@ -49,7 +49,7 @@ pub(crate) fn contexts(world: &World) -> Result<()> {
             Envelope { context: 2 * number, source: before as u32, tag: 5, bytes: 1, room: 1 };
         check("a message of a context", (expected, [before as u8]), (envelope, got))?;
 
-        // Block r is of member r, which is rank size - 1 - r of the run.
+        // Block r belongs to member r, which is rank size - 1 - r of the run.
         let mut blocks: Vec<u8> = vec![0; size];
         blocks[size - 1 - me] = me as u8 + 1;
         let receive = lend_mut(&mut blocks);

@@ -1,10 +1,10 @@
-//! The MPIs of this machine.
+//! MPIs of this machine.
 
 use std::path::{Path, PathBuf};
 
 use fabric_mpi::{Flavour, Launcher};
 
-/// Returns the launcher of an MPI, if that is installed anywhere we look.
+/// Returns the launcher of an MPI, if it is installed in one of the searched places.
 pub(crate) fn launcher(flavour: Flavour) -> Option<Launcher> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let named = std::env::var_os("CORNERSTONE_MPI_ROOTS").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Launches, with a time limit, and prints what `cargo test` would.
+//! Launches programs with a time limit, and prints results in the format of `cargo test`.
 
 use std::io::Read;
 use std::process::{Child, Stdio};
@@ -8,13 +8,13 @@ use fabric_mpi::Launcher;
 
 use crate::programs::Program;
 
-/// A test: its name, and what it finds.
+/// A named test.
 pub(crate) struct Test {
     name: String,
     body: Box<dyn FnOnce() -> Result<(), String>>,
 }
 
-/// What a launch left.
+/// Output and outcome of a launch.
 pub(crate) struct Ended {
     pub(crate) ok: bool,
     pub(crate) out: String,
@@ -30,7 +30,7 @@ impl Test {
     }
 }
 
-/// Runs the tests that the command line asks for; the exit status.
+/// Runs the tests that the command line selects, and returns the exit status.
 pub(crate) fn run(tests: Vec<Test>) -> i32 {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
     let (mut passed, mut failures) = (0, Vec::new());
@@ -58,8 +58,8 @@ pub(crate) fn run(tests: Vec<Test>) -> i32 {
     i32::from(!failures.is_empty())
 }
 
-/// Starts `program` on `ranks` ranks and waits for its end; one that does not end within `limit` is ended, and has
-/// failed.
+/// Starts `program` on `ranks` ranks and waits for its end. A program that does not end within `limit` is terminated
+/// and has failed.
 pub(crate) fn launch(
     launcher: &Launcher,
     ranks: usize,
@@ -89,7 +89,7 @@ fn drain(mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle<Stri
     })
 }
 
-/// Returns whether the child ended well; none if it had to be ended.
+/// Waits for the child. Returns if it succeeded; `None` if it had to be terminated.
 fn wait(child: &mut Child, limit: Duration) -> Option<bool> {
     let begin = Instant::now();
     while begin.elapsed() < limit {

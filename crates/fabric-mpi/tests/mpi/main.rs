@@ -1,7 +1,7 @@
 //! Runs under real MPIs: this program starts itself again under each launcher that it finds.
 //!
-//! MPIs are looked for in the installations that `CORNERSTONE_MPI_ROOTS` names (separated by colons), in `.venv` of the
-//! repository, and in PATH. Without any, everything is skipped by name.
+//! MPIs are searched in the installations that `CORNERSTONE_MPI_ROOTS` lists (separated by colons), in `.venv` of the
+//! repository, and in PATH. Without any, all tests are skipped by name.
 //!
 //! `cargo test -p fabric-mpi --test mpi -- WORD` runs the tests whose name contains the word.
 
@@ -16,7 +16,7 @@ fn main() {
         std::process::exit(programs::run(&program));
     }
     let mut tests = Vec::new();
-    // Our own launcher is the command line; its tests run it with our library.
+    // The command line is this project's launcher; its tests run it with this project's library.
     let foreign = |flavour: &fabric_mpi::Flavour| *flavour != fabric_mpi::Flavour::Cornerstone;
     for flavour in fabric_mpi::Flavour::ALL.into_iter().filter(foreign) {
         match found::launcher(flavour) {

@@ -1,4 +1,4 @@
-//! What this program does as a rank.
+//! Programs that this executable runs as a rank.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use fabric_mpi::{Collectives, Launcher, Options, Skew, World};
 
 use crate::endpoints;
 
-/// A program, and how its ranks join.
+/// A program, and the options by which its ranks join.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: String,
@@ -21,7 +21,7 @@ const LIBRARY: &str = "CORNERSTONE_TEST_LIBRARY";
 const COLLECTIVES: &str = "CORNERSTONE_TEST_CONTRACT_COLLECTIVES";
 const SKEWED: &str = "CORNERSTONE_TEST_SKEWED";
 
-/// Clocks as of hosts that stand 3 ms apart and drift by 40 parts in a million, both more with each rank.
+/// Clocks of hosts that are 3 ms apart and drift by 40 parts in a million, both times the rank.
 const SKEW: Skew = Skew { offset_ns: 3_000_000, drift: 40e-6 };
 
 impl Program {
@@ -33,7 +33,7 @@ impl Program {
     }
 }
 
-/// Returns the program that this process was started for, if it is a rank.
+/// Returns the program for which this process was started, if it is a rank.
 pub(crate) fn asked_for() -> Option<Program> {
     let name = std::env::var(NAME).ok()?;
     let asked = |variable| std::env::var_os(variable).is_some();
@@ -41,7 +41,7 @@ pub(crate) fn asked_for() -> Option<Program> {
     Some(Program { name, collectives, skewed: asked(SKEWED) })
 }
 
-/// Runs it; the exit status.
+/// Runs the program, and returns the exit status.
 pub(crate) fn run(program: &Program) -> i32 {
     let options = Options {
         library: std::env::var_os(LIBRARY).map(PathBuf::from),
@@ -74,7 +74,7 @@ pub(crate) fn run(program: &Program) -> i32 {
     world.finish(&outcome)
 }
 
-/// A case on ranks of its own, with communicators of its own.
+/// Runs a case on ranks and communicators of its own.
 fn one(world: &World, case: &conformance::Case) -> Result<()> {
     let mut process = world.first(world.size())?;
     case.run(&mut process.world())?;
@@ -106,9 +106,9 @@ pub(crate) fn say(world: &World, line: &str) {
     }
 }
 
-/// All ranks are on one host here, whose clock is the judge: by how much a rank's shared time differs from it must be
-/// the same on every rank, to within what the rank itself says is uncertain, and what this comparison is. Now, and
-/// some time later.
+/// Checks the shared time. All ranks are on one host here, whose clock is the reference: the difference of a rank's
+/// shared time from it must be the same on every rank, within the uncertainty that the rank reports and that of this
+/// comparison; now, and some time later.
 fn common_clock(world: &World, skewed: bool) -> Result<()> {
     let judge = if skewed { libc::CLOCK_MONOTONIC_RAW } else { libc::CLOCK_MONOTONIC };
     let mut process = world.first(world.size())?;
@@ -134,8 +134,8 @@ fn common_clock(world: &World, skewed: bool) -> Result<()> {
     process.end()
 }
 
-/// Returns the rank's time less the judge's in nanoseconds, and how far that may be wrong: from the quickest of many
-/// readings of the one between two of the other.
+/// Returns the rank's time minus the reference in nanoseconds, and its uncertainty: from the quickest of many readings
+/// of one clock between two of the other.
 fn difference(rank: &dyn Rank, judge: libc::clockid_t) -> (f64, f64) {
     let readings = (0..200).map(|_| {
         let before = judge_ns(judge);
@@ -153,7 +153,7 @@ fn judge_ns(clock: libc::clockid_t) -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// A message and a broadcast of more bytes than an `int` counts: they go by the functions with large counts.
+/// Sends and broadcasts more bytes than an `int` can count, by the functions with large counts.
 fn longer_than_32_bits(world: &World) -> Result<()> {
     const BYTES: usize = (1 << 31) + 4097;
     let mut process = world.first(2)?;
@@ -178,7 +178,7 @@ fn longer_than_32_bits(world: &World) -> Result<()> {
     process.end()
 }
 
-/// Work goes to idle ranks; programs run on some of them, and then on all.
+/// Distributes work to idle ranks; programs run on some of them, and then on all.
 fn work(world: &World) -> Result<()> {
     if world.rank() == 0 {
         for ranks in 1..=world.size() {
