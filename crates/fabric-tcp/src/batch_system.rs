@@ -1,12 +1,12 @@
-//! The hosts that a batch system has given to this job: SLURM, PBS or LSF.
+//! The hosts that a batch system has allocated to this job: SLURM, PBS or LSF.
 
 use crate::Host;
 
-/// The environment, or what stands for it.
+/// The environment of a process, which tests replace.
 pub trait Surroundings {
     /// Returns the value of a variable.
     fn variable(&self, name: &str) -> Option<String>;
-    /// Returns the text of a file, or why it cannot be read.
+    /// Returns the text of a file, or the reason why it cannot be read.
     fn file(&self, path: &str) -> Result<String, String>;
 }
 
@@ -23,14 +23,14 @@ impl Surroundings for OfThisProcess {
     }
 }
 
-/// How the hosts are read out of a variable's value.
+/// A function that reads the hosts from a variable's value.
 type Reading = fn(&dyn Surroundings, String) -> Result<Vec<Host>, String>;
 
-/// Returns the hosts of the job that this process belongs to, as its batch system says, and the variable that says it;
-/// `None` where no batch system has started it.
+/// Returns the hosts of this process's job according to its batch system, and the variable that lists them. Returns
+/// `None` if no batch system has started it.
 ///
 /// # Errors
-/// What of it makes no sense, with the variable's name.
+/// The invalid part of the value, with the variable's name.
 pub fn hosts_of_job(
     surroundings: &dyn Surroundings,
 ) -> Option<Result<(Vec<Host>, &'static str), String>> {
@@ -50,7 +50,7 @@ pub fn hosts_of_job(
     })
 }
 
-/// A list as `node[01-03,7],login`, with as many ranks on each as `SLURM_TASKS_PER_NODE` says: `4(x2),1`.
+/// Reads a list such as `node[01-03,7],login`. `SLURM_TASKS_PER_NODE` holds the number of ranks on each: `4(x2),1`.
 fn of_slurm(surroundings: &dyn Surroundings, list: String) -> Result<Vec<Host>, String> {
     let names = expand(&list)?;
     let Some(tasks) = surroundings.variable("SLURM_TASKS_PER_NODE") else {
@@ -73,7 +73,7 @@ fn of_slurm(surroundings: &dyn Surroundings, list: String) -> Result<Vec<Host>, 
     names.iter().zip(slots).map(|(name, slots)| Host::named(name, slots)).collect()
 }
 
-/// Returns the names of a list with ranges in brackets. A range keeps the width of its first number.
+/// Expands a list of names with ranges in brackets. A range keeps the width of its first number.
 fn expand(list: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     let (mut word, mut depth) = (String::new(), 0);
@@ -112,13 +112,13 @@ fn expand_word(word: &str) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// A file with a line for each rank, as PBS and LSF write it.
+/// Reads a file with a line for each rank, as PBS and LSF write it.
 fn of_file(surroundings: &dyn Surroundings, path: String) -> Result<Vec<Host>, String> {
     let text = surroundings.file(&path)?;
     counted(text.split_whitespace().map(|name| (name, 1)))
 }
 
-/// `HOST NUMBER HOST NUMBER ...`.
+/// Reads `HOST NUMBER HOST NUMBER ...`.
 fn of_lsf(_: &dyn Surroundings, list: String) -> Result<Vec<Host>, String> {
     let words: Vec<&str> = list.split_whitespace().collect();
     let (pairs, rest) = words.as_chunks::<2>();
@@ -129,7 +129,7 @@ fn of_lsf(_: &dyn Surroundings, list: String) -> Result<Vec<Host>, String> {
     }
 }
 
-/// Hosts in the order in which they come first, each with all its ranks.
+/// Returns the hosts in the order of their first entries, each with all its ranks.
 fn counted<'a>(entries: impl Iterator<Item = (&'a str, usize)>) -> Result<Vec<Host>, String> {
     let mut hosts: Vec<Host> = Vec::new();
     for (name, slots) in entries {

@@ -1,42 +1,42 @@
-//! What ranks send to each other: frames of a header of 28 bytes and, for some kinds, a body.
+//! The frames that ranks send: a header of 28 bytes and, for some kinds, a body.
 
-/// The length of a header.
+/// Length of a header.
 pub(crate) const HEADER_BYTES: usize = 28;
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A whole message, in the body.
     Eager = 1,
-    /// Request to send: the head of a message, which the sender keeps until it is cleared.
+    /// Request to send: the envelope of a message, which the sender keeps until a CTS.
     Rts,
-    /// Clear to send: a receive has matched a message that was announced by an RTS.
+    /// Clear to send: a receive has matched a message with an RTS.
     Cts,
-    /// The message that a CTS has cleared, in the body.
+    /// The message for which a CTS was sent, in the body.
     Data,
-    /// Returned credit, and nothing else.
+    /// Returned credit only.
     Credit,
-    /// The sender of this starts no messages of its own any more, and takes none.
+    /// The sender of this sends and receives no messages of its own any more.
     Leaving,
     /// The sender of this has ended its part of the run. No frame follows.
     Goodbye,
-    /// The number and the mark of a collective in which the sender of this waits, or which it was asked for.
+    /// The number and the mark of a collective in which the sender of this waits, or for which it was asked.
     Collective,
 }
 
-/// The head of a frame.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
-    /// The message's context. In a Collective: the number that the context was opened with.
+    /// Context of the message. In a Collective: the number with which the context was opened.
     pub(crate) context: u32,
-    /// The message's tag. In a CTS: the receiver's request. In a Collective: its number among those of the context.
+    /// Tag of the message. In a CTS: the receiver's request. In a Collective: its number among those of the context.
     pub(crate) tag: u32,
-    /// The length of the message. In a CTS and in data: of the part that the receiver has room for.
+    /// Length of the message. In a CTS and in data: of the part that fits the receive.
     pub(crate) bytes: u64,
     /// In an RTS and in a CTS: the sender's request. In data: the receiver's. In a Collective: its mark.
     pub(crate) request: u32,
-    /// How many bytes of credit the other side gets back.
+    /// Number of bytes of returned credit.
     pub(crate) credit: u32,
 }
 

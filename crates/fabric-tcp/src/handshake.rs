@@ -1,11 +1,11 @@
-//! How two processes of a run prove to each other that they belong to it, before anything else is sent.
+//! The handshake by which two processes prove that they belong to the same run, before anything else is sent.
 //!
 //! The caller, which connects, sends a hello: version, rank, the rank that it wants, and a random number. The other
-//! side answers with a random number of its own and a proof over both. The caller answers with its own proof over
-//! both, and gets a byte that says that it is accepted. Neither sends the secret. Nothing that was overheard can be
-//! used again, for both numbers are new each time. What follows is not encrypted.
+//! side answers with a random number of its own and a proof over both. The caller answers with its own proof over both,
+//! and gets a byte that says that it is accepted. Neither sends the secret. A recording of the exchange is useless,
+//! because both numbers are new each time. What follows is not encrypted.
 //!
-//! Processes of other runs prove that they know the secret of the one process that they call, and tell their name.
+//! Processes of other runs prove that they know the secret of the process that they call, and send their name.
 
 mod accept;
 mod connect;
@@ -18,14 +18,14 @@ use contract::ProcessName;
 use crate::secret::{PROOF_BYTES, Proof, Secret};
 
 const MAGIC: [u8; 8] = *b"CNRSTONE";
-/// Changes with every change of what processes send to each other, here and later.
+/// Version of the protocol, which changes with every change of what processes send, here and later.
 pub(crate) const PROTOCOL_VERSION: u32 = 4;
 const NONCE_BYTES: usize = 32;
 const HELLO_BYTES: usize = 8 + 4 + 4 + 4 + 4 + NONCE_BYTES;
 const ANSWER_BYTES: usize = 8 + 4 + NONCE_BYTES + PROOF_BYTES;
 const WELCOME: u8 = 1;
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Messages between two ranks.
@@ -36,7 +36,7 @@ pub(crate) enum Purpose {
     Host,
     /// Messages between two processes of any runs.
     Process,
-    /// To ask whether a port of a process is open, and to become known to it.
+    /// A question whether a port of a process is open, which also makes the caller known to it.
     Port,
 }
 
@@ -44,7 +44,7 @@ impl Purpose {
     const ALL: [Purpose; 5] =
         [Purpose::Messages, Purpose::Control, Purpose::Host, Purpose::Process, Purpose::Port];
 
-    /// Returns how many bytes a caller tells of itself behind its proof.
+    /// Returns the length of the caller's description that follows its proof.
     fn told_bytes(self) -> usize {
         match self {
             Purpose::Process | Purpose::Port => ProcessName::BYTES,
@@ -53,13 +53,13 @@ impl Purpose {
     }
 }
 
-/// Who connects, for what purpose, and to which rank.
+/// The caller, its purpose, and the rank that it wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) purpose: Purpose,
     pub(crate) rank: usize,
-    /// The rank that is wanted; for control, the caller's own. For a host, both are its first. The port, for who asks
-    /// for one.
+    /// The wanted rank; for control, the caller's own. For a host, both are its first rank. For a question about a
+    /// port, the port.
     pub(crate) wanted: usize,
 }
 
@@ -79,7 +79,7 @@ struct Answer {
     proof: Proof,
 }
 
-/// Returns a proof of one side. The role keeps one side's proof from being the other's.
+/// Returns the proof of one side. The role distinguishes the proofs of both sides.
 fn proof(secret: &Secret, role: &[u8], hello: &[u8; HELLO_BYTES], nonce: &[u8]) -> Proof {
     secret.prove(&[role, hello, nonce])
 }
@@ -111,7 +111,8 @@ impl Hello {
         bytes
     }
 
-    /// `None` if the bytes are no hello. Of a hello of another version, only the version means anything.
+    /// Reads a hello, or returns `None` if the bytes are not one. In a hello of another version, only the version is
+    /// valid.
     fn from_bytes(bytes: &[u8; HELLO_BYTES]) -> Option<Self> {
         let word = |index: usize| {
             let at = 8 + 4 * index;

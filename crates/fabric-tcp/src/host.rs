@@ -14,33 +14,33 @@ use crate::control::{Inbox, Message, Received, send};
 use crate::handshake::{Caller, Purpose, connect};
 use crate::secret::Secret;
 
-/// What the process that started the run has told the process of one host.
+/// The part of a run that the starting process has assigned to the process of one host.
 pub struct HostPart {
-    /// Where ranks call the process that started the run.
+    /// Address at which ranks call the process that started the run.
     pub call: SocketAddr,
-    /// The ranks of the run that this host has.
+    /// Ranks of the run on this host.
     pub ranks: Vec<usize>,
     /// The run's secret.
     pub secret: Secret,
-    /// What to start.
+    /// Task of the host: the programs to start.
     pub task: String,
 }
 
-/// Ranks that have joined learn by themselves that the run is given up. If one of them has died here, the launcher ends the
-/// others and says how it died, which a signal before that would keep it from.
+/// Time in which ranks that have joined may learn by themselves that the run was aborted. If one of them has died here,
+/// the launcher ends the others and reports how it died, which an earlier signal would prevent.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// The longest line of a process's standard input that is no mistake.
+/// Length of the longest valid line of a process's standard input.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// Hands a report to the process that started the run.
+/// Passes a report to the process that started the run.
 pub(crate) type Report<'a> = &'a mut dyn FnMut(&[u8]);
 
 impl HostPart {
     /// Reads it from the last two arguments of this process, and from its standard input, of which the rest is left.
     ///
     /// # Errors
-    /// What makes no sense.
+    /// The invalid part.
     pub fn read(call: &str, ranks: &str) -> Result<Self> {
         let bad = |what: &str| Error::Program(format!("{what}; only `cornerstone` starts this"));
         let call = call.parse().map_err(|_| bad("the first argument is no address"))?;
@@ -53,9 +53,9 @@ impl HostPart {
         Ok(HostPart { call, ranks, secret, task })
     }
 
-    /// Starts the ranks, and returns when all have ended; the status of this process. If the run is given up
-    /// elsewhere, or the process that started it is gone, the ranks are ended. `at_end` is called when they have ended, and
-    /// may hand reports to the process that started the run.
+    /// Starts the ranks, and returns the status of this process when all have ended. If the run is aborted elsewhere,
+    /// or the process that started it is gone, the ranks are ended. `at_end` is called when they have ended, and may
+    /// pass reports to the process that started the run.
     ///
     /// # Errors
     /// If that process cannot be called.
@@ -82,7 +82,7 @@ impl HostPart {
         let ended = fabric_shm::launch(options, &mut |_| ControlFlow::Continue(()));
         has_ended.store(true, Ordering::Relaxed);
         let (message, status) = self.outcome(ended);
-        // If the starter has gone, nobody needs the messages.
+        // If the starter is gone, nobody needs the messages.
         let _ = send(&control, &message);
         at_end(&mut |report| {
             let _ = send(&control, &Message::Report(report.to_vec()));
@@ -97,14 +97,14 @@ impl HostPart {
                 let rank = self.ranks.get(rank).copied().unwrap_or_default() as u32;
                 (Message::RankFailed { rank, status, how: reason }, i32::from(status))
             }
-            // Somebody else has given the run up, and knows why.
+            // Another process has aborted the run, and knows the reason.
             Err(LaunchError::Interrupted { signal }) => (Message::Ended, 128 + signal),
             Err(other) => (Message::Failed { by_another: false, why: other.to_string() }, 1),
         }
     }
 }
 
-/// Returns when the run was given up, or the process that started it is gone.
+/// Returns when the run was aborted, or the process that started it is gone.
 fn wait_for_end(control: &TcpStream) {
     let mut inbox = Inbox::default();
     loop {
@@ -115,7 +115,7 @@ fn wait_for_end(control: &TcpStream) {
     }
 }
 
-/// Returns the next line of standard input, without its end, and not a byte more: what follows is for a rank.
+/// Returns the next line of standard input, without its end, and reads no byte more: what follows is for a rank.
 fn read_line() -> Option<String> {
     let mut line = Vec::new();
     loop {

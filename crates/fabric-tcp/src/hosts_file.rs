@@ -2,24 +2,25 @@
 
 use std::net::IpAddr;
 
-/// A host, and how many ranks it is to have.
+/// A host, and the number of its ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// Its name or address.
+    /// Name or address of the host.
     pub name: String,
-    /// How many ranks it takes.
+    /// Maximum number of its ranks.
     pub slots: usize,
-    /// Where its ranks listen for those of other hosts; the first of each host belong together, the second, and so on.
-    /// None for the address by which it reaches the process that started the run.
+    /// Addresses at which its ranks listen for those of other hosts; the first ones of all hosts form a path, the
+    /// second ones another, and so on. Empty for the address by which the host reaches the process that started the
+    /// run.
     pub addresses: Vec<IpAddr>,
 }
 
 impl Host {
-    /// Reads hosts, one a line: `NAME`, `NAME:SLOTS` or `NAME:SLOTS@ADDRESS,ADDRESS...`, a name that is an IPv6 address in
-    /// brackets. What follows `#` is a comment.
+    /// Reads hosts, one per line: `NAME`, `NAME:SLOTS` or `NAME:SLOTS@ADDRESS,ADDRESS...`. A name that is an IPv6
+    /// address is in brackets. `#` begins a comment.
     ///
     /// # Errors
-    /// Which line names no host, in words.
+    /// The line that is not a host, in words.
     pub fn parse_all(text: &str) -> Result<Vec<Host>, String> {
         let mut hosts = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -32,11 +33,11 @@ impl Host {
         if hosts.is_empty() { Err("it names no host".into()) } else { Ok(hosts) }
     }
 
-    /// Reads hosts with commas between them, each as a line of [`parse_all`](Host::parse_all): an address after a comma
+    /// Reads hosts separated by commas, each as a line of [`parse_all`](Host::parse_all). An address after a comma
     /// belongs to the host before it, if that has addresses.
     ///
     /// # Errors
-    /// Which of them is none, in words.
+    /// The entry that is not a host, in words.
     pub fn parse_list(text: &str) -> Result<Vec<Host>, String> {
         let mut words: Vec<String> = Vec::new();
         for word in text.split(',').map(str::trim) {
@@ -78,10 +79,10 @@ impl Host {
         }
     }
 
-    /// Returns the host of that name.
+    /// Creates a host with this name.
     ///
     /// # Errors
-    /// That it is no name.
+    /// The name is invalid.
     pub fn named(name: &str, slots: usize) -> Result<Host, String> {
         // An agent must not take a name for an option, and a shell must not take it for more than a name.
         let allowed = |c: char| c.is_ascii_alphanumeric() || "-._:@%".contains(c);
@@ -91,22 +92,22 @@ impl Host {
         Ok(Host { name: name.into(), slots, addresses: Vec::new() })
     }
 
-    /// Returns whether it is this host by its very name.
+    /// Returns whether its name denotes this host.
     pub(crate) fn is_here(&self) -> bool {
         let address = self.name.parse::<std::net::IpAddr>();
         self.name == "localhost" || address.is_ok_and(|address| address.is_loopback())
     }
 }
 
-/// Returns whether addresses follow a host's slots. Without slots, what stands before the sign is a user, as agents
-/// take it.
+/// Returns whether addresses follow a host's slots. Without slots, the part before the sign is a user, as agents have
+/// it.
 fn has_addresses(host: &str) -> bool {
     let Some((before, _)) = host.rsplit_once('@') else { return false };
     before.rsplit_once(':').is_some_and(|(_, slots)| slots.trim().parse::<usize>().is_ok())
 }
 
-/// Returns the host of each of `ranks` ranks: the first host takes as many as it has slots, then the next. `None` if
-/// there are too few.
+/// Returns the host of each of `ranks` ranks: the first host gets as many as it has slots, then the next. Returns
+/// `None` if there are too few.
 pub fn places(hosts: &[Host], ranks: usize) -> Option<Vec<&Host>> {
     let places: Vec<&Host> =
         hosts.iter().flat_map(|host| std::iter::repeat_n(host, host.slots)).take(ranks).collect();

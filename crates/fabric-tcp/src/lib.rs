@@ -9,10 +9,10 @@
 //! Both ends of every connection prove that they know the run's [`Secret`] before anything else is sent; messages are
 //! not encrypted. A rank listens at one address of its own, and only until it is connected with all others.
 //!
-//! The parts, from the wire up: `secret` and `handshake`; `link` and `reconnect`, connections that may break; `frame`,
-//! what ranks send; `engine`, matching, protocols and
-//! waiting; `endpoint`, what a fabric must do, over the engine; `mesh`, `control` and `supervision`, how ranks meet and
-//! how the end of one becomes known; `other_processes`, those of other runs; `launched`, what is used of `fabric-shm`'s ranks.
+//! The parts, from the connection up: `secret` and `handshake`; `link` and `reconnect`, connections that may break;
+//! `frame`, the format of messages; `engine`, matching, protocols and waits; `endpoint`, the implementation of the
+//! contract; `mesh`, `control` and `supervision`, how ranks connect and learn of each other's end; `other_processes`,
+//! those of other runs; `launched`, the ranks of `fabric-shm`.
 // The one exception is `endpoint`, which promises how long the memory of a request is used.
 #![deny(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! A library in any program that finds itself a rank of a run over TCP, as an MPI library does.
+//! A library in any program that is a rank of a run over TCP, such as an MPI library.
 //!
-//! The launcher of `fabric-shm` starts the program, with [`job`] as its job. The library joins the run as it does
-//! over shared memory, and asks [`join_from_library`] which fabric carries the messages.
+//! The launcher of `fabric-shm` starts the program, with [`job`] as its job. The library joins the run as over shared
+//! memory, and [`join_from_library`] then returns the fabric of its messages.
 
 use contract::{Error, Result};
 
@@ -10,29 +10,29 @@ use fabric_shm::ShmEndpoint;
 use crate::launched::Launched;
 use crate::{Secret, TcpEndpoint, local};
 
-/// A job of a run over TCP begins with this; the secret follows.
+/// The beginning of a job of a run over TCP, which the secret follows.
 const MARK: &[u8] = b"cornerstone-tcp-1\n";
 
-/// A rank that a library has found itself to be.
+/// The fabric that a library has joined.
 pub enum Joined {
-    /// Messages go through shared memory.
+    /// Messages use shared memory.
     SharedMemory(ShmEndpoint),
-    /// Messages go over TCP.
+    /// Messages use TCP.
     Tcp(TcpEndpoint),
 }
 
-/// Returns the job that tells the ranks of a launch to pass their messages over TCP. All ranks get the same.
+/// Returns the job that makes the ranks of a launch pass their messages over TCP. All ranks get the same.
 pub fn job(secret: &Secret) -> Vec<u8> {
     [MARK, secret.as_bytes()].concat()
 }
 
-/// Joins the run over TCP, if its launcher has asked for that with [`job`]; gives the rank over shared memory back
-/// otherwise.
+/// Joins the run over TCP, if its launcher has requested that with [`job`]. Otherwise returns the rank over shared
+/// memory.
 ///
-/// All ranks of the run call it alike, once they are ranks; it returns when they are connected with each other.
+/// All ranks of the run must call it. It returns when they are connected with each other.
 ///
 /// # Errors
-/// What failed on the way; the launcher knows of it then.
+/// The failure, which the launcher also learns of.
 pub fn join_from_library(shared_memory: ShmEndpoint) -> Result<Joined> {
     match secret_in(shared_memory.job()) {
         None => Ok(Joined::SharedMemory(shared_memory)),
@@ -45,7 +45,7 @@ pub fn join_from_library(shared_memory: ShmEndpoint) -> Result<Joined> {
     }
 }
 
-/// Returns the secret in a job; none if the run is not one over TCP.
+/// Returns the secret in a job, or `None` if the run is not one over TCP.
 fn secret_in(job: &[u8]) -> Option<Result<Secret>> {
     let bytes = job.strip_prefix(MARK)?;
     let secret = bytes.try_into().map(Secret::from_bytes);

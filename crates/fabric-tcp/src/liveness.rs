@@ -1,4 +1,5 @@
-//! When a connection whose other end is gone without a word counts as broken: a host that lost its power or its cable.
+//! Liveness of connections: when one whose other end vanished counts as broken, as after a loss of power or of the
+//! cable.
 
 use std::io;
 use std::net::TcpStream;
@@ -6,15 +7,15 @@ use std::time::Duration;
 
 use rustix::net::sockopt;
 
-/// An idle connection is asked after so long whether the other end is there, and then again and again.
+/// Idle time after which the other end of a connection is probed, and interval of the probes.
 const IDLE: Duration = Duration::from_secs(3);
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Bytes or questions that were not acknowledged for so long have found nobody. The system's own patience is a quarter of
-/// an hour for bytes and hours for silence. A cable that is back earlier loses nothing. A process that is busy or stopped
-/// is there: its system acknowledges.
+/// Time after which unacknowledged bytes or probes break the connection. The system's own limits are a quarter of an
+/// hour for bytes and hours for silence. If a cable returns earlier nothing is lost. A process that is busy or stopped
+/// still exists: its system acknowledges.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Has the system break a connection whose other end is gone.
+/// Makes the system break a connection whose other end is gone.
 pub(crate) fn notice_loss(stream: &TcpStream) -> io::Result<()> {
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, IDLE)?;
@@ -23,12 +24,12 @@ pub(crate) fn notice_loss(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// An idle connection of a link is asked so often, and so many times.
+/// Interval and number of the probes of an idle connection of a link.
 const LANE_IDLE: Duration = Duration::from_secs(1);
 const LANE_QUESTIONS: u32 = 3;
 
-/// The same for a connection of a link, which finds by itself that nothing is read: the system must not break one whose
-/// other end is busy with something else.
+/// As [`notice_loss`], for a connection of a link, which detects by itself that nothing is read: the system must not
+/// break one whose other end is busy.
 pub(crate) fn notice_silence(stream: &TcpStream) -> io::Result<()> {
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, LANE_IDLE)?;

@@ -1,4 +1,4 @@
-//! Ranks on this host alone, which the launcher of `fabric-shm` starts and watches over.
+//! Ranks on this host only, which the launcher of `fabric-shm` starts and supervises.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -14,14 +14,14 @@ use crate::process::TcpProcess;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
-/// Makes a rank that the launcher has started one whose messages go over TCP on the loopback interface. All ranks of
-/// the run call it alike, with the secret that they got with their job.
+/// Makes a rank that the launcher has started pass its messages over TCP on the loopback interface. All ranks of the
+/// run must call it, with the secret from their job.
 ///
-/// The shared memory that the launcher made serves to exchange the ranks' ports, and later to notice a rank that dies
-/// and say how; no message of the program goes through it.
+/// The launcher's shared memory serves to exchange the ranks' ports, and later to detect and describe the death of a
+/// rank. No message of the program uses it.
 ///
 /// # Errors
-/// What failed on the way; the launcher knows of it then.
+/// The failure, which the launcher also learns of.
 pub fn join(local: ShmProcess, secret: &Secret) -> Result<TcpProcess> {
     join_launched(Launched::new(local.into_endpoint()), secret)
 }
@@ -45,7 +45,7 @@ pub(crate) fn join_launched(mut launched: Launched, secret: &Secret) -> Result<T
     }
 }
 
-/// Listens, and learns where the others do.
+/// Listens, and learns the addresses of the others.
 fn listen_and_exchange(
     launched: &mut Launched,
     secret: &Secret,
@@ -63,7 +63,7 @@ fn listen_and_exchange(
     Ok((acceptor, ports.as_chunks::<2>().0.iter().map(address).collect()))
 }
 
-/// One connection to each other rank, where none is made again.
+/// Returns one connection to each other rank, if none is made again.
 pub(crate) fn single(connected: Vec<Connected>) -> Result<Vec<Option<Stream>>> {
     let only = |streams: Connected| streams.into_iter().next().map(|(_, one)| Stream::one(one));
     let prepared: std::io::Result<Vec<_>> =
@@ -74,7 +74,7 @@ pub(crate) fn single(connected: Vec<Connected>) -> Result<Vec<Option<Stream>>> {
     })
 }
 
-/// Returns the rank over an engine whose connections are there.
+/// Creates the rank over an engine with its connections.
 pub(crate) fn begin(engine: Engine, own: IpAddr) -> Result<TcpProcess> {
     TcpEndpoint::meet(engine, own.to_string()).map(TcpProcess::new)
 }

@@ -1,12 +1,12 @@
-//! Processes of other runs on this host, and those of this run among them: each pair has a connection, made when both first
-//! have a context in common.
+//! Processes of other runs on this host, and those of this run among them. Each pair has a connection, which is made
+//! when both first have a common context.
 //!
-//! Every process listens at an address of its own, with a secret of its own, once anybody may call it. Address and secret
-//! are its name, which it tells only to those that it has a connection with, or who were given one of its ports. Of two
-//! processes the one with the greater name calls the other, so that there is one connection.
+//! Every process listens at an address of its own, with a secret of its own, from the first time that it may be called.
+//! Address and secret are its name, which it sends only to processes with a connection, or which were given one of its
+//! ports. Of two processes the one with the greater name calls the other, so that there is one connection.
 //!
-//! A context has another number at each of its members, which they tell each other as they make it. A message bears the
-//! number that its receiver knows, so nobody has to agree on numbers.
+//! A context has another number at each of its members, which they exchange when they create it. A message carries the
+//! number that its receiver knows, so nobody must agree on numbers.
 
 mod contexts;
 mod known;
@@ -32,14 +32,14 @@ pub struct OtherProcesses {
     acceptor: Acceptor,
     known: Known,
     contexts: Contexts,
-    /// The ports that are open, and the number of the next.
+    /// The open ports, and the number of the next.
     ports: Vec<u32>,
     next_port: u32,
-    /// Ports that were asked for and have not answered.
+    /// Questions about ports without an answer.
     questions: Vec<Question>,
 }
 
-/// Whether a port of a process is open, as long as that is not known.
+/// A question whether a port of a process is open.
 struct Question {
     name: ProcessName,
     port: u32,
@@ -56,8 +56,8 @@ fn not_reached(error: &ConnectError) -> Error {
 }
 
 impl OtherProcesses {
-    /// Those of rank `rank` of the `ranks` of a run, which no other run of this host has the number of. From now on this
-    /// process answers calls, whenever it looks.
+    /// Creates those of rank `rank` of `ranks` ranks of a run, whose number no other run of this host has. From now on
+    /// this process answers calls whenever it makes progress.
     ///
     /// # Errors
     /// [`Error::System`] if it cannot listen.
@@ -80,7 +80,7 @@ impl OtherProcesses {
         })
     }
 
-    /// This process's name.
+    /// Returns this process's name.
     pub fn name(&self) -> ProcessName {
         self.parts.name()
     }
@@ -91,12 +91,12 @@ impl OtherProcesses {
         self.known.number(index)
     }
 
-    /// Returns whether this process's name comes before that of another that it has met.
+    /// Returns whether this process's name precedes that of another process that it has met.
     pub fn comes_before(&self, other: usize) -> bool {
         self.known.with_number(other).is_some_and(|index| self.name() < self.known.name(index))
     }
 
-    /// Returns whether this process is connected with all of these. If not, it is on its way there.
+    /// Returns whether this process is connected with all of `members`. If not, the connection is in progress.
     ///
     /// # Errors
     /// [`Error::System`] if one of them cannot be called.
@@ -115,7 +115,7 @@ impl OtherProcesses {
         Ok(are_reached)
     }
 
-    /// Calls a process that is not connected, if it is for this one to call.
+    /// Calls a process that is not connected, if this process must make the call.
     fn want(&mut self, index: usize) -> Result<()> {
         let name = self.known.name(index);
         if self.known.peer(index).is_some() || self.known.is_called(index) || self.name() < name {
@@ -141,13 +141,13 @@ impl OtherProcesses {
         self.next_port
     }
 
-    /// Closes a port; false if it is not open.
+    /// Closes a port. Returns false if it is not open.
     pub fn close_port(&mut self, port: u32) -> bool {
         let place = self.ports.iter().position(|&open| open == port);
         place.map(|place| self.ports.swap_remove(place)).is_some()
     }
 
-    /// Returns the number of a process once it has answered that its port is open.
+    /// Calls a port of a process. Returns the number of that process once it has answered that the port is open.
     ///
     /// # Errors
     /// [`Error::System`] if nobody answers there, or the port is not open.
@@ -172,15 +172,15 @@ impl OtherProcesses {
         }
     }
 
-    /// This process's part in a context to come.
+    /// Returns this process's part of a new context.
     pub fn offer_context(&mut self) -> ContextOffer {
         self.contexts.offer()
     }
 
-    /// Opens a context for `members`, all of whom were reached, and of which this process is number `me`.
+    /// Opens a context for `members`, with all of which this process is connected, and of which it is number `me`.
     ///
     /// # Errors
-    /// [`Error::InvalidRank`] for one that was not reached.
+    /// [`Error::InvalidRank`] for a member without a connection.
     pub fn open_context(
         &mut self,
         members: &[usize],
@@ -197,12 +197,12 @@ impl OtherProcesses {
         Ok(OpenedBetweenRuns { number, place: ContextPlace(number) })
     }
 
-    /// Closes a context. Who has no other with a process is not waited for at its end.
+    /// Closes a context. A process without another common context is not waited for at the end.
     pub fn close_context(&mut self, place: ContextPlace) {
         self.contexts.close(place.0);
     }
 
-    /// Takes in what has come and answers those who call. Returns whether anything moved.
+    /// Receives what has arrived and answers callers. Returns whether anything moved.
     ///
     /// # Errors
     /// [`Error::System`] if the system refuses.
@@ -211,7 +211,7 @@ impl OtherProcesses {
         Ok(self.engine.poll_all()? || has_met)
     }
 
-    /// Answers those who call, and goes on with calls that are under way. Returns whether anybody was connected.
+    /// Answers callers, and advances calls in progress. Returns whether a connection was made.
     fn answer(&mut self) -> Result<bool> {
         let ports = &self.ports;
         let is_welcome = |caller: &Caller| {
@@ -227,7 +227,7 @@ impl OtherProcesses {
                     self.connect(index, one.stream)?;
                     has_met = true;
                 }
-                // One that has ended since then has no use for an answer.
+                // A process that has ended since then needs no answer.
                 Purpose::Port => drop(self.want(index)),
                 _ => {}
             }
@@ -247,7 +247,7 @@ impl OtherProcesses {
     }
 }
 
-/// Messages, as of [`Endpoint`](contract::Endpoint).
+/// Messages, as in [`Endpoint`](contract::Endpoint).
 #[allow(missing_docs)]
 impl OtherProcesses {
     fn outer(&self, envelope: Envelope) -> Envelope {
@@ -257,7 +257,7 @@ impl OtherProcesses {
 
     fn inner(&self, selector: Selector) -> Selector {
         let peer = |number| self.known.peer_with_number(number as usize);
-        // Nobody who is not connected has sent anything.
+        // Only connected processes have sent anything.
         let source = selector.source.map(|number| peer(number).map_or(u32::MAX, |one| one as u32));
         Selector { source, ..selector }
     }
@@ -337,34 +337,34 @@ impl OtherProcesses {
         }
     }
 
-    /// Tells all that this process starts no messages of its own any more.
+    /// Announces to all that this process starts no messages of its own any more.
     ///
     /// # Errors
-    /// Those of messages.
+    /// Errors of messages.
     pub fn leave(&mut self) -> Result<()> {
         self.engine.leave()
     }
 
-    /// Returns whether anything that was sent may still be taken.
+    /// Returns whether anything that was sent may still be received.
     pub fn is_sending(&self) -> bool {
         self.engine.is_sending()
     }
 
-    /// Tells all that nothing follows.
+    /// Announces to all that nothing follows.
     ///
     /// # Errors
-    /// Those of messages.
+    /// Errors of messages.
     pub fn say_goodbye(&mut self) -> Result<()> {
         self.engine.say_goodbye()
     }
 
-    /// Returns whether everybody with whom there is a context has ended its part: then this process may end.
+    /// Returns whether all processes with a common context have ended their part, so that this process may end.
     pub fn is_through(&self) -> bool {
         let mut peers = self.contexts.peers();
         peers.all(|peer| self.engine.has_ended(peer)) && !self.engine.has_outgoing()
     }
 
-    /// Returns whether anybody may send something: whether there is a context, a port or a call under way.
+    /// Returns whether anybody may send something: whether there is a context, a port or a call in progress.
     pub fn is_used(&self) -> bool {
         !self.contexts.are_none() || !self.ports.is_empty() || self.known.are_called()
     }

@@ -1,4 +1,4 @@
-//! A process that is a rank of a program over the contract.
+//! The process of a rank whose program uses the contract.
 
 use contract::{Member, Process, Result};
 
@@ -12,28 +12,28 @@ impl TcpProcess {
         TcpProcess(process)
     }
 
-    /// This process as a rank of the context of all ranks.
+    /// Returns this process as a rank of the context of all ranks.
     pub fn world(&mut self) -> Member<'_, TcpEndpoint> {
         self.0.world()
     }
 
-    /// Its end of the fabric.
+    /// Returns its endpoint mutably.
     pub fn endpoint_mut(&mut self) -> &mut TcpEndpoint {
         self.0.endpoint_mut()
     }
 
-    /// Returns what hands reports to the process that started the run while a program holds this rank.
+    /// Returns a handle that passes reports to the process that started the run while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.0.endpoint().reporter()
     }
 
-    /// Its end of the fabric, for another face.
+    /// Returns its endpoint, for another face.
     pub(crate) fn into_endpoint(self) -> TcpEndpoint {
         self.0.into_endpoint()
     }
 
-    /// Ends this rank's part of the run: completes what is still under way, waits until everybody has come here,
-    /// tells of a failure, and gives the status that the process should exit with.
+    /// Ends this rank's part of the run: completes what is still in progress, waits until all ranks have reached the
+    /// end, reports a failure, and returns the status that the process should exit with.
     pub fn finish(self, outcome: Result<()>) -> i32 {
         self.0.finish(outcome)
     }

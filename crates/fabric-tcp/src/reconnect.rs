@@ -1,7 +1,7 @@
-//! Making connections of links that are missing: those of further addresses at the start, and any that breaks.
+//! Reconnection of links: makes the missing connections, those of further addresses at the start, and any that breaks.
 //!
-//! Both ends may call. The one of the lower rank waits a moment first, so that mostly one does; where both have called,
-//! the path has two connections, which does no harm.
+//! Both ends may call. The one of the lower rank waits a moment first, so that mostly one does. If both have called,
+//! the path has two connections, which is harmless.
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::BorrowedFd;
@@ -12,17 +12,17 @@ use crate::link::Link;
 use crate::liveness::notice_silence;
 use crate::secret::Secret;
 
-/// How long the system of the other host may take to accept a connection before it is asked once more.
+/// Time limit for the system of the other host to accept a connection before it is called again.
 const CONNECT_LIMIT: Duration = Duration::from_millis(400);
-/// The pause after a call that was refused or had no way to go.
+/// Pause after a call that was refused or had no route.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Nothing is done more often than this.
+/// Minimum interval of all actions.
 const STEP_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Listens, and calls others, for as long as the run takes.
+/// Listens, and calls others, for the duration of the run.
 pub(crate) struct Reconnector {
     rank: usize,
-    /// Where each rank listens, this one too: the first address of one belongs with the first of another.
+    /// Addresses of each rank, including this one: the first of one rank forms a path with the first of another.
     addresses: Vec<Vec<SocketAddr>>,
     secret: Secret,
     acceptor: Acceptor,
@@ -30,17 +30,17 @@ pub(crate) struct Reconnector {
     stepped: Instant,
 }
 
-/// A connection that is to be made.
+/// A connection to make.
 struct Attempt {
     peer: usize,
     path: usize,
-    /// None while it pauses.
+    /// `None` during a pause.
     call: Option<Call>,
-    /// When the call began, or when the pause ends.
+    /// Beginning of the call, or end of the pause.
     at: Instant,
 }
 
-/// What an attempt has come to.
+/// The outcome of an attempt.
 enum Outcome {
     Pending,
     Alive,
@@ -59,12 +59,12 @@ impl Reconnector {
         Reconnector { rank, addresses, secret, acceptor, attempts: Vec::new(), stepped }
     }
 
-    /// Returns how many paths there are to a rank.
+    /// Returns the number of paths to a rank.
     pub(crate) fn paths(&self, peer: usize) -> usize {
         paths(&self.addresses[self.rank], &self.addresses[peer])
     }
 
-    /// Returns what becomes readable when somebody calls.
+    /// Returns the descriptors that become readable when a process calls.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.acceptor.descriptors()
     }
@@ -74,7 +74,7 @@ impl Reconnector {
         now - self.stepped >= STEP_INTERVAL
     }
 
-    /// Does what can be done without waiting for these links, each with its rank.
+    /// Makes progress on these links without waiting, each with its rank.
     pub(crate) fn step(&mut self, links: &mut [(usize, &mut Link)], now: Instant) {
         self.stepped = now;
         self.accept(links, now);
@@ -105,9 +105,9 @@ impl Reconnector {
         self.attempts = attempts;
     }
 
-    /// Takes the connections that others have made.
+    /// Accepts the connections that others have made.
     fn accept(&mut self, links: &mut [(usize, &mut Link)], now: Instant) {
-        // What fails here is tried again by who has called.
+        // If that fails, the caller tries again.
         for (caller, stream) in self.acceptor.step().unwrap_or_default() {
             let path = path_here(&self.addresses[self.rank], &stream);
             let link = links.iter_mut().find(|(peer, _)| *peer == caller.rank);
@@ -134,7 +134,7 @@ impl Reconnector {
                 .call
                 .take()
                 .map_or(Outcome::Pending, |call| Outcome::Connected(call.into_stream())),
-            // The system there accepts connections also while the process there computes.
+            // The system there accepts connections even while the process computes.
             Ok(false) if call.is_connected() => Outcome::Alive,
             Ok(false) => {
                 if now - attempt.at >= CONNECT_LIMIT {
@@ -154,7 +154,7 @@ impl Reconnector {
     }
 }
 
-/// Returns how many paths there are between two ranks that listen at these addresses.
+/// Returns the number of paths between two ranks that listen at these addresses.
 pub(crate) fn paths(here: &[SocketAddr], there: &[SocketAddr]) -> usize {
     here.len().min(there.len())
 }
@@ -165,7 +165,7 @@ pub(crate) fn path_here(addresses: &[SocketAddr], stream: &TcpStream) -> usize {
     addresses.iter().position(|address| Some(address.ip()) == called).unwrap_or(0)
 }
 
-/// Adds a connection to a link. One that breaks at once is missed by the link again.
+/// Adds a connection to a link. If it breaks at once, the link requests another.
 pub(crate) fn add(link: &mut Link, path: usize, stream: TcpStream, now: Instant) {
     let prepared = stream
         .set_nonblocking(true)

@@ -17,12 +17,12 @@ use crate::reconnect::{Reconnector, add};
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
-/// Joins the run that the process at `starter` has started, as its rank `rank`, and returns the job with it. The rank
-/// listens at the addresses that the starter names, else at the one by which it reaches the starter, and nowhere else;
-/// until it is connected with all others, or for as long as the run takes where connections are made again.
+/// Joins the run that the process at `starter` has started, as its rank `rank`. Also returns the job. The rank listens
+/// only at the addresses that the starter names, or at the one by which it reaches the starter. It does so until it is
+/// connected with all others, or for the whole run if connections are made again.
 ///
 /// # Errors
-/// What failed on the way.
+/// The failure.
 pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpProcess, Vec<u8>)> {
     let failed = |reason: String| Error::System {
         what: format!("joining the run at {starter} as rank {rank}"),
@@ -64,7 +64,7 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpPro
     met.connect(supervision).map(|tcp| (tcp, job.unwrap_or_default()))
 }
 
-/// A rank that knows where all are.
+/// A rank that knows the addresses of all.
 struct Met {
     rank: usize,
     addresses: Vec<Vec<SocketAddr>>,
@@ -97,7 +97,8 @@ impl Met {
         }
     }
 
-    /// Links to the ranks of other hosts, and what makes their connections again. Between ranks of one host nothing breaks.
+    /// Returns links to the ranks of other hosts, and their reconnector. Connections between ranks of one host do not
+    /// break.
     fn links(
         self,
         connected: Vec<Connected>,
@@ -120,7 +121,7 @@ impl Met {
     }
 }
 
-/// Listens at these addresses, or where the connection to the starter begins.
+/// Listens at these addresses, or at the local address of the connection to the starter.
 fn listen(stream: &TcpStream, addresses: &str, secret: &Secret) -> std::io::Result<Acceptor> {
     let parsed: std::result::Result<Vec<IpAddr>, _> =
         addresses.split_whitespace().map(str::parse).collect();
@@ -136,8 +137,8 @@ fn join_words(addresses: &[SocketAddr]) -> String {
     addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The same for another fabric, which tells the others `word`: the endpoint, the job and the words of all ranks, which
-/// are of one length.
+/// As [`join`], for another fabric, which sends `word` to the others. Returns the endpoint, the job and the words of
+/// all ranks, which must have the same length.
 ///
 /// # Errors
 /// As for [`join`].
@@ -159,11 +160,11 @@ pub fn join_and_tell(
     }
 }
 
-/// Binds this process to the processor that the last argument of its command line names: the n-th of those that it
-/// may use, `-` for any. It must be called before threads are started.
+/// Binds this process to the processor in the last argument of its command line: the n-th of those that it may use, `-`
+/// for any. Must be called before threads are started.
 ///
 /// # Errors
-/// The system's, or that the argument is no number.
+/// The error of the system, or that the argument is not a number.
 pub fn bind(argument: &str) -> Result<()> {
     let failed =
         |reason| Error::System { what: format!("keeping a rank on processor {argument}"), reason };
@@ -175,7 +176,7 @@ pub fn bind(argument: &str) -> Result<()> {
     bound.map_err(|error| failed(error.to_string()))
 }
 
-/// Returns the addresses of each rank, a line each.
+/// Reads the addresses of each rank, one line each.
 fn parse(list: &str) -> Option<Vec<Vec<SocketAddr>>> {
     let words = |line: &str| line.split(' ').map(|word| word.parse().ok()).collect();
     list.lines().map(words).collect()

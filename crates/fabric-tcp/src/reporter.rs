@@ -1,4 +1,4 @@
-//! How a rank hands reports to the process that started it.
+//! Reports of a rank to the process that started it.
 
 use std::net::TcpStream;
 use std::rc::Rc;
@@ -7,8 +7,7 @@ use contract::{Error, Result};
 
 use crate::control::{Message, send};
 
-/// Hands reports over while a program holds the rank. It cannot be sent to another thread: reports of two threads would
-/// mix.
+/// Passes reports on while a program holds the rank. It is not `Send`: reports of two threads would interleave.
 #[derive(Clone)]
 pub struct Reporter(Destination);
 
@@ -27,7 +26,7 @@ impl Reporter {
         Reporter(Destination::Remote(stream))
     }
 
-    /// Hands `bytes` over, whole, and in the order of this rank's calls.
+    /// Passes `bytes` on as one report. Reports arrive in the order of this rank's calls.
     ///
     /// # Errors
     /// [`Error::System`] if nobody reads any more.

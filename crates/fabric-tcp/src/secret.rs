@@ -3,38 +3,38 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Random bytes that are made for one run, known to its processes, and never on a command line or on the wire.
+/// Random bytes that are created for one run, known to its processes, and never on a command line or a connection.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; Secret::BYTES]);
 
-/// What proves that a process knows the secret, without revealing it.
+/// A proof that a process knows the secret, which does not reveal it.
 pub(crate) type Proof = [u8; PROOF_BYTES];
 
 pub(crate) const PROOF_BYTES: usize = 32;
 
 impl Secret {
-    /// Its length.
+    /// Length of a secret.
     pub const BYTES: usize = 32;
 
-    /// Returns a new one, from the system's source of random numbers.
+    /// Creates a secret from the system's source of random numbers.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn generate() -> std::io::Result<Self> {
         Ok(Secret(random()?))
     }
 
-    /// Returns the one with these bytes.
+    /// Creates the secret with these bytes.
     pub const fn from_bytes(bytes: [u8; Secret::BYTES]) -> Self {
         Secret(bytes)
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub const fn as_bytes(&self) -> &[u8; Secret::BYTES] {
         &self.0
     }
 
-    /// Returns the one that [`Secret::to_line`] has written; `None` if the line holds something else.
+    /// Reads a secret that [`Secret::to_line`] has written. Returns `None` if the line holds something else.
     pub fn from_line(line: &str) -> Option<Self> {
         let digits = line.trim().as_bytes();
         if digits.len() != 2 * Secret::BYTES || !digits.is_ascii() {
@@ -47,17 +47,17 @@ impl Secret {
         Some(Secret(bytes))
     }
 
-    /// In hexadecimal digits, for a pipe or a file that nobody else can read.
+    /// Returns it as hexadecimal digits, for a pipe or a file that nobody else can read.
     pub fn to_line(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// HMAC-SHA-256 (RFC 2104) over all parts, by this secret.
+    /// Computes HMAC-SHA-256 (RFC 2104) over all parts with this secret.
     pub(crate) fn prove(&self, parts: &[&[u8]]) -> Proof {
         self.over(parts).finalize().into_bytes().into()
     }
 
-    /// Returns whether `proof` is the one over these parts. It takes the same time wherever the two differ.
+    /// Returns whether `proof` is the proof of these parts, in a time that does not depend on their differences.
     pub(crate) fn is_proof(&self, proof: &Proof, parts: &[&[u8]]) -> bool {
         self.over(parts).verify_slice(proof).is_ok()
     }
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Bytes that nobody can predict.
+/// Returns unpredictable bytes.
 pub(crate) fn random<const BYTES: usize>() -> std::io::Result<[u8; BYTES]> {
     let mut bytes = [0; BYTES];
     let mut filled = 0;

@@ -1,12 +1,12 @@
-//! Writing to connections.
+//! Writes to connections.
 
 use std::io::{self, IoSlice, Write};
 use std::net::TcpStream;
 
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
-/// Writes to a connection. That its other end is gone is an error of the call and not a signal, which would end a program that
-/// is not of Rust.
+/// Writes to a connection. A closed other end causes an error and not a signal, which would end a program that is not
+/// written in Rust.
 pub(crate) struct Socket<'a>(pub(crate) &'a TcpStream);
 
 impl Write for Socket<'_> {
@@ -24,7 +24,7 @@ impl Write for Socket<'_> {
     }
 }
 
-/// What one write holds: up to `N` pieces, of the first of which some may have been written before.
+/// The content of one write: up to `N` pieces, of whose beginning some bytes may have been written before.
 pub(crate) struct Pieces<'a, const N: usize> {
     all: [IoSlice<'a>; N],
     count: usize,
@@ -33,12 +33,12 @@ pub(crate) struct Pieces<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Pieces<'a, N> {
-    /// None yet, and of those to come so many bytes are written.
+    /// Creates an empty write, of whose first bytes `written` were written before.
     pub(crate) fn behind(written: usize) -> Self {
         Pieces { all: [IoSlice::new(&[]); N], count: 0, bytes: 0, written }
     }
 
-    /// Puts one behind the others. There is room for `N` that are not empty.
+    /// Appends a piece. There is room for `N` non-empty ones.
     pub(crate) fn push(&mut self, piece: &'a [u8]) {
         let rest = &piece[self.written.min(piece.len())..];
         self.written -= piece.len() - rest.len();
@@ -49,7 +49,7 @@ impl<'a, const N: usize> Pieces<'a, N> {
         }
     }
 
-    /// Returns how many bytes are to be written.
+    /// Returns the number of bytes to write.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,4 +1,4 @@
-//! Starting ranks on several hosts, and supervising the run until the last rank has ended.
+//! Starts ranks on several hosts, and supervises the run until the last rank has ended.
 
 mod agent;
 mod rank_connection;
@@ -20,31 +20,31 @@ use crate::secret::Secret;
 use rank_connection::RankConnection;
 use started_process::StartedProcess;
 
-/// The most ranks of a run: each has a connection to each.
+/// Maximum number of ranks of a run: each has a connection to each.
 pub const RANKS_MAX: usize = 256;
-/// For how long another host may be out of reach where nobody says otherwise.
+/// Default time for which another host may be unreachable.
 pub const REACH_LIMIT: Duration = Duration::from_secs(5);
-/// How long ranks may take to connect. An agent may have to log in somewhere first.
+/// Time limit for ranks to connect. An agent may have to log in somewhere first.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
-/// How long ranks may take to end by themselves once the run is given up, before their agents are killed.
+/// Time in which ranks may end by themselves after the run is aborted, before their agents are killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long the process of a host may take to say how a rank ended whose connection is gone: it ends the host's other ranks
-/// first.
+/// Time in which the process of a host must report how a rank with a broken connection ended: it ends the host's other
+/// ranks first.
 const WORD_LIMIT: Duration = Duration::from_secs(5);
-/// Agents and signals are checked this often.
+/// Interval of the checks of agents and signals.
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// What a process that is started is.
+/// The kind of the processes that are started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Starting {
-    /// A rank. It must read the secret, a line, from its standard input ([`Secret::from_line`]), and call
-    /// [`remote::join`](crate::remote::join). Its arguments are the address to connect to, the rank, and the processor
-    /// that it is for, `-` for any.
+    /// A rank. It must read the secret, one line, from its standard input ([`Secret::from_line`]), and call
+    /// [`remote::join`](crate::remote::join). Its arguments are the address to connect to, the rank, and its processor,
+    /// `-` for any.
     EachRank,
     /// A host, which starts its ranks itself ([`HostPart`](crate::HostPart)). Its arguments are the address to connect
-    /// to and the ranks, with commas between them.
+    /// to and the ranks, separated by commas.
     EachHost {
-        /// A line that the host reads: what to start.
+        /// Task of the host: a line that it reads.
         task: String,
         /// True if the ranks are any program: one that may never join, writes to this process's standard output and
         /// error, and whose rank 0 reads this process's standard input.
@@ -52,60 +52,61 @@ pub enum Starting {
     },
 }
 
-/// What to start, and where.
+/// The program, its hosts and its ranks.
 #[derive(Clone, Debug)]
 pub struct StartOptions {
-    /// The hosts, the first ranks on the first.
+    /// The hosts, with the first ranks on the first.
     pub hosts: Vec<Host>,
-    /// How many ranks, 1 to [`RANKS_MAX`].
+    /// Number of ranks, 1 to [`RANKS_MAX`].
     pub ranks: usize,
     /// The program that reaches other hosts: it is called as `AGENT HOST PROGRAM ARGUMENTS...`, as `ssh` is. Ranks on
     /// `localhost` or a loopback address are started without it.
     pub agent: PathBuf,
-    /// Where this process listens for its ranks; port 0 lets the system choose. If it is not given, the address from
-    /// which the first host that is not this one is reached, and no other.
+    /// Address at which this process listens for its ranks; port 0 lets the system choose. By default only the address
+    /// from which the first host other than this one is reached.
     pub listen: Option<SocketAddr>,
-    /// The program that is started, by the same path on all hosts.
+    /// The program, which has the same path on all hosts.
     pub program: PathBuf,
     /// Its arguments, before those that [`Starting`] adds.
     pub arguments: Vec<String>,
-    /// What a process of the program is.
+    /// The kind of its processes.
     pub starting: Starting,
-    /// For which of the processors of its host each rank is ([`remote::bind`](crate::remote::bind)). A rank beyond the
-    /// list is for any.
+    /// Processor of each rank among those of its host ([`remote::bind`](crate::remote::bind)). Ranks beyond the list
+    /// are not bound.
     pub processors: Vec<Option<usize>>,
     /// Bytes that every rank gets when it joins.
     pub job: Vec<u8>,
-    /// For how long another host may be out of reach, while connections to it are made again. None where nothing is made
-    /// again, unless a host has several addresses: then [`REACH_LIMIT`].
+    /// Time for which another host may be unreachable, while connections to it are made again. `None` if no connection
+    /// is made again, unless a host has several addresses: then [`REACH_LIMIT`].
     pub reconnect: Option<Duration>,
 }
 
 /// A run on several hosts.
 struct Run<'a> {
     acceptor: Acceptor,
-    /// What was started.
+    /// The started processes.
     processes: Vec<StartedProcess>,
     ranks: Vec<RankConnection>,
     starting: &'a Starting,
     job: &'a [u8],
-    /// Where each rank is to listen, and for how many milliseconds a host may be out of reach.
+    /// Addresses at which each rank must listen, and for how many milliseconds a host may be unreachable.
     listening: Vec<Message>,
     begun: bool,
     connect_until: Instant,
     failure: Option<LaunchError>,
-    /// True if the failure is only what a rank reported of another.
+    /// True if the failure is only a rank's report about another rank.
     is_secondhand: bool,
     kill_at: Option<Instant>,
-    /// Which rank died or failed, if it was one, and why the run was given up.
+    /// The rank that died or failed, if one did, and the reason why the run was aborted.
     told: Option<(Option<u32>, String)>,
 }
 
-/// Starts the ranks, hands their reports to `on_report` as a launcher does, and returns when all have ended.
-/// `interrupted` is asked now and then whether a signal has asked this process to end.
+/// Starts the ranks, passes their reports to `on_report` as a launcher does, and returns when all have ended.
+/// `interrupted` is called from time to time, and returns the signal that has requested the end of this process, if
+/// any.
 ///
 /// # Errors
-/// The first thing that went wrong; by then all ranks have ended, or their agents have been killed.
+/// The first failure. By then all ranks have ended, or their agents have been killed.
 pub fn start(
     options: &StartOptions,
     interrupted: &mut dyn FnMut() -> Option<i32>,
@@ -153,7 +154,7 @@ pub fn start(
     run.failure.map_or(Ok(()), Err)
 }
 
-/// Returns what each rank is told of listening.
+/// Returns the message to each rank about its addresses.
 fn listening(options: &StartOptions, places: &[&Host]) -> Vec<Message> {
     let has_several = places.iter().any(|host| host.addresses.len() > 1);
     let limit = options.reconnect.or(has_several.then_some(REACH_LIMIT));
@@ -165,7 +166,7 @@ fn listening(options: &StartOptions, places: &[&Host]) -> Vec<Message> {
     places.iter().map(told).collect()
 }
 
-/// Returns the ranks of each process that is started, in their order, and its host.
+/// Returns the ranks of each process to start, in their order, and its host.
 fn groups<'a>(starting: &Starting, places: &[&'a Host]) -> Vec<(&'a Host, Vec<usize>)> {
     let mut groups: Vec<(&Host, Vec<usize>)> = Vec::new();
     for (rank, &host) in places.iter().enumerate() {
@@ -198,7 +199,7 @@ fn address_towards(places: &[&Host]) -> Result<SocketAddr, LaunchError> {
     let Some(host) = places.iter().find(|host| !host.is_here()) else {
         return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     };
-    // A name with a user before it, as agents take it.
+    // A name may have a user before it, as agents have it.
     let name = host.name.rsplit('@').next().unwrap_or_default();
     let what = format!("finding the way to {name}");
     let mut found = (name, 9).to_socket_addrs().map_err(|error| system(&what, error))?;
@@ -208,7 +209,7 @@ fn address_towards(places: &[&Host]) -> Result<SocketAddr, LaunchError> {
     } else {
         (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
     };
-    // Connecting a datagram socket sends nothing; the system only chooses the route.
+    // Connecting a datagram socket sends nothing; the system only selects the route.
     let socket = UdpSocket::bind(any).map_err(|error| system(&what, error))?;
     let own = socket.connect(to).and_then(|()| socket.local_addr());
     own.map(|own| SocketAddr::new(own.ip(), 0)).map_err(|error| system(&what, error))

@@ -1,8 +1,7 @@
-//! What ranks that may be on several hosts find out of one another: which of them share a host, whether each can have a
-//! processor for itself, and a time that all share.
+//! What ranks on one or several hosts determine about each other: which of them share a host, whether each has a
+//! processor for itself, and a clock that all share.
 //!
-//! It needs nothing but messages, so every fabric that crosses hosts uses it: [`settle`] once at the beginning, then
-//! [`shared_clock`].
+//! It only needs messages, so every fabric across hosts uses it: first [`settle`], then [`shared_clock`].
 #![forbid(unsafe_code)]
 
 mod clock;

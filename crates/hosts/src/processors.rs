@@ -1,6 +1,6 @@
-//! Which processors the ranks may use.
+//! The processors that the ranks may use.
 
-/// A bit for each processor that a process may use.
+/// One bit for each processor that a process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processors([u64; Processors::WORDS]);
 
@@ -8,7 +8,7 @@ impl Processors {
     const WORDS: usize = 16;
     pub(crate) const BYTES: usize = Self::WORDS * 8;
 
-    /// Those of this process; none where the system does not tell.
+    /// Returns those of this process; none if the system does not report them.
     pub fn of_this_process() -> Self {
         let mut words = [0; Processors::WORDS];
         if let Ok(set) = rustix::thread::sched_getaffinity(None) {
@@ -20,10 +20,10 @@ impl Processors {
         Processors(words)
     }
 
-    /// Keeps this process on one of them: the `place`-th, from the start again at the end.
+    /// Binds this process to one of them: the `place`-th, counted cyclically.
     ///
     /// # Errors
-    /// The system's, or that there are none.
+    /// The error of the system, or that there are none.
     pub fn bind_to(&self, place: usize) -> std::io::Result<()> {
         let own: Vec<usize> = (0..64 * Processors::WORDS)
             .filter(|&one| self.0[one / 64] >> (one % 64) & 1 == 1)
@@ -54,14 +54,14 @@ impl Processors {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Returns the one processor, where there is only one.
+    /// Returns the processor, if there is exactly one.
     pub fn only(&self) -> Option<usize> {
         let word = self.0.iter().position(|word| *word != 0)?;
         (self.count() == 1).then(|| word * 64 + self.0[word].trailing_zeros() as usize)
     }
 }
 
-/// Returns whether every one of these processes, all on one host, can have a processor for itself at the same time.
+/// Returns whether every one of these processes, all on one host, can have its own processor at the same time.
 pub(crate) fn enough(processes: &[Processors]) -> bool {
     let mut all = [0; Processors::WORDS];
     for process in processes {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn places_among_the_processors_go_round() {
-        // In a thread of its own: what is bound is the thread that asks.
+        // In a thread of its own, because the calling thread is bound.
         std::thread::spawn(|| {
             let all = Processors::of_this_process();
             let first =

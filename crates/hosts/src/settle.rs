@@ -1,4 +1,4 @@
-//! Who is where.
+//! Discovery of the placement of ranks.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use contract::{Rank, Result};
 use crate::clock::domain;
 use crate::processors::{Processors, enough};
 
-/// What the ranks know of their places after [`settle`].
+/// The placement of the ranks, as [`settle`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// True if all ranks can run at the same time.
     pub every_rank_has_a_processor: bool,
-    /// How many hosts there are.
+    /// Number of hosts.
     pub hosts: usize,
-    /// The processor that this rank is bound to, if it is bound to one.
+    /// Processor to which this rank is bound, if it is bound to exactly one.
     pub processor: Option<usize>,
 }
 
-/// Finds out, together with the others, who is where. All ranks call it alike.
+/// Discovers the placement of all ranks. All ranks must call it.
 ///
 /// # Errors
-/// Those of an allgather.
+/// Errors of an allgather.
 pub fn settle(rank: &mut dyn Rank) -> Result<Settled> {
     const BYTES: usize = 8 + Processors::BYTES;
     let own = Processors::of_this_process();

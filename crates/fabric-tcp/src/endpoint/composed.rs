@@ -1,4 +1,4 @@
-//! What a fabric needs that is composed of this one, between hosts, and another for the ranks of each.
+//! Operations for a fabric that is composed of this one, between hosts, and of another for the ranks of each host.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -8,11 +8,10 @@ use contract::{Error, Request, Result};
 use super::TcpEndpoint;
 
 impl TcpEndpoint {
-    /// Returns a descriptor that is readable while a message has come and was not read, or word that the run was given
-    /// up.
+    /// Returns a descriptor that is readable while an unread message has arrived, or the news that the run was aborted.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn descriptor(&mut self) -> Result<OwnedFd> {
         self.engine.descriptor().map_err(|error| Error::System {
             what: "watching the connections".into(),
@@ -20,45 +19,46 @@ impl TcpEndpoint {
         })
     }
 
-    /// Returns a number that the ranks of this run share, and no other run of this host has; none where ranks are on
-    /// several hosts.
+    /// Returns a number that the ranks of this run share and that no other run of this host has, or `None` if ranks are
+    /// on several hosts.
     pub fn run_number(&self) -> Option<u64> {
         self.engine.supervision.launched()?.run_number()
     }
 
-    /// How long the sleeps of this rank may last from now on.
+    /// Limits the duration of this rank's sleeps from now on.
     pub fn sleep_at_most(&mut self, limit: Duration) {
         self.engine.sleep_at_most(limit);
     }
 
-    /// Returns whether something waits to be written, which [`descriptor`](TcpEndpoint::descriptor) does not tell of.
+    /// Returns whether there are unwritten data, for which [`descriptor`](TcpEndpoint::descriptor) does not become
+    /// readable.
     pub fn has_outgoing(&self) -> bool {
         self.engine.has_outgoing()
     }
 
-    /// Returns whether a receive that was posted has found its message, all of which need not be here.
+    /// Returns whether a posted receive has matched a message, which need not have arrived completely.
     pub fn is_matched(&self, receive: Request) -> bool {
         self.engine.is_matched(receive)
     }
 
-    /// Returns the other rank of a request, where there is but one.
+    /// Returns the other rank of a request, if there is exactly one.
     pub fn partner(&self, request: Request) -> Option<usize> {
         self.engine.partner(request)
     }
 
-    /// Takes in what has come, mostly from `partner` alone.
+    /// Receives what has arrived, mostly from `partner` only.
     ///
     /// # Errors
-    /// Those of [`progress`](contract::Endpoint::progress).
+    /// As for [`progress`](contract::Endpoint::progress).
     pub fn poll_with(&mut self, partner: Option<usize>) -> Result<()> {
         self.engine.check()?;
         self.engine.poll_with(partner).map(drop)
     }
 
-    /// Fails if the run was given up.
+    /// Fails if the run was aborted.
     ///
     /// # Errors
-    /// Why it was.
+    /// The reason why it was aborted.
     pub fn check_run(&mut self) -> Result<()> {
         self.engine.check_run()
     }
@@ -68,25 +68,25 @@ impl TcpEndpoint {
         self.engine.check().err()
     }
 
-    /// Returns whether anything that this rank has sent may still be taken.
+    /// Returns whether anything that this rank has sent may still be received.
     pub fn is_sending(&self) -> bool {
         self.engine.is_sending()
     }
 
-    /// Tells all others that nothing follows, after [`leave`](contract::Endpoint::leave).
+    /// Announces to all others that nothing follows, after [`leave`](contract::Endpoint::leave).
     ///
     /// # Errors
-    /// Those of messages.
+    /// Errors of messages.
     pub fn say_goodbye(&mut self) -> Result<()> {
         self.engine.say_goodbye()
     }
 
-    /// Returns whether everybody has said goodbye: then this rank may end.
+    /// Returns whether all ranks have said goodbye, so that this rank may end.
     pub fn is_through(&self) -> bool {
         self.engine.is_through()
     }
 
-    /// Ends this rank's part of the run, which both fabrics have completed; the status of its process.
+    /// Ends this rank's part of the run, which both fabrics have completed, and returns the status of its process.
     pub fn close(self, outcome: Result<()>) -> i32 {
         self.engine.close(outcome)
     }

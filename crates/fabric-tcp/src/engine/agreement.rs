@@ -1,18 +1,18 @@
-//! Whether the members of a context make the same collectives by messages, in the same order.
+//! The check that the members of a context make the same collectives by messages, in the same order.
 //!
-//! Each rank numbers its calls in a context and keeps the marks of the last ones. A rank that has waited for long in a
-//! call tells its mark to all other members, once. A rank that is told another mark than its own notes the difference and
+//! Each rank numbers its calls in a context and keeps the marks of the last ones. A rank in a long wait sends the mark
+//! of its call to all other members, once. A rank that receives another mark than its own records the difference and
 //! answers with its own mark, so that both ranks know. A rank that has not yet made the call compares when it makes it.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
-/// How many calls of a context a rank remembers.
+/// Number of calls of a context that a rank keeps.
 const RECENT: usize = 64;
-/// How many closed contexts a rank remembers: a rank may close one while another still waits in its last call.
+/// Number of closed contexts that a rank keeps: a rank may close one while another still waits in its last call.
 const CLOSED: usize = 64;
-/// A rank tells its mark after so long for each member. A context of N members then costs N - 1 small frames for each
-/// N times this time, however many ranks share a processor.
+/// Time per member after which a rank sends its mark. A context of N members then costs N - 1 small frames for each N
+/// times this time, however many ranks share a processor.
 const PATIENCE_PER_MEMBER: Duration = Duration::from_millis(5);
 
 /// The calls of all contexts.
@@ -26,26 +26,26 @@ pub(super) struct Agreement {
 /// The calls of one context.
 #[derive(Default)]
 struct Calls {
-    /// Ranks of the run. Nobody before this rank opens the context: others may have opened it already.
+    /// Ranks of the run. Empty before this rank opens the context, which others may have opened already.
     members: Vec<usize>,
-    /// The number of the last call. The first call has number 1.
+    /// Number of the last call. The first call has number 1.
     last: u32,
     /// The last calls, the oldest first.
     recent: VecDeque<Call>,
-    /// What other members have told of calls that this rank has not made yet.
+    /// Marks from other members for calls that this rank has not made yet.
     early: Vec<Told>,
 }
 
 struct Call {
     mark: u32,
     made: Instant,
-    /// True if all members have been told the mark.
+    /// True if the mark was sent to all members.
     is_told: bool,
     /// A member whose call of the same number has another mark.
     differing: Option<usize>,
 }
 
-/// What another rank has told of one of its calls.
+/// The mark of another rank's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) from: usize,
@@ -54,14 +54,14 @@ pub(super) struct Told {
 }
 
 impl Calls {
-    /// Returns the call of this number, if it was made and is not forgotten.
+    /// Returns the call with this number, if it was made and is still kept.
     fn call(&mut self, number: u32) -> Option<&mut Call> {
         let age = self.last.wrapping_sub(number) as usize;
         let place = self.recent.len().checked_sub(age.checked_add(1)?)?;
         self.recent.get_mut(place)
     }
 
-    /// Compares what another rank has told. Returns the mark to answer with, if that rank does not know it.
+    /// Compares the mark of another rank. Returns the mark to answer with, if that rank does not know it.
     fn compare(&mut self, told: Told) -> Option<u32> {
         let call = self.call(told.number)?;
         if call.mark == told.mark {
@@ -71,7 +71,7 @@ impl Calls {
         (!call.is_told).then_some(call.mark)
     }
 
-    /// The call after the last. Returns its number, and whom to answer with its mark.
+    /// Adds the next call. Returns its number, and the ranks to which its mark must be sent as an answer.
     fn announce(&mut self, mark: u32) -> (u32, Vec<usize>) {
         self.last = self.last.wrapping_add(1);
         let number = self.last;
@@ -90,12 +90,13 @@ impl Calls {
 }
 
 impl Agreement {
-    /// Notes a call, and returns its number and whom to answer with its mark. `None` if the context is not open.
+    /// Records a call. Returns its number and the ranks to which its mark must be sent as an answer, or `None` if the
+    /// context is not open.
     pub(super) fn announce(&mut self, context: u32, mark: u32) -> Option<(u32, Vec<usize>)> {
         self.contexts.get_mut(&context).map(|calls| calls.announce(mark))
     }
 
-    /// Opens a context. What others have told of it before stays.
+    /// Opens a context. Marks that others have sent before are kept.
     pub(super) fn open(&mut self, context: u32, members: Vec<usize>) {
         self.contexts.entry(context).or_default().members = members;
     }
@@ -109,7 +110,7 @@ impl Agreement {
         }
     }
 
-    /// Takes in what another rank has told. Returns the mark to answer with, if that rank does not know it.
+    /// Records the mark of another rank. Returns the mark to answer with, if that rank does not know it.
     pub(super) fn take(&mut self, context: u32, told: Told) -> Option<u32> {
         let calls = self.contexts.entry(context).or_default();
         // Numbers wrap around, so the nearer side counts.
@@ -121,7 +122,8 @@ impl Agreement {
         calls.compare(told)
     }
 
-    /// Returns the mark of a call and whom to tell it, if that is due `waited` after the call was made. It is due once.
+    /// Returns the mark of a call and the ranks to send it to, if that is due `waited` after the call was made. It is
+    /// due once.
     pub(super) fn tell(
         &mut self,
         (context, number): (u32, u32),
@@ -168,7 +170,7 @@ mod tests {
         assert_eq!(agreement.take(CONTEXT, told(2, 1, 51)), Some(50));
         assert_eq!(agreement.differing(CONTEXT, 1), Some(2));
         assert_eq!(agreement.differing(CONTEXT, 2), None);
-        // Whoever was told the mark is not told it again as an answer.
+        // A rank that was sent the mark does not get it again as an answer.
         assert_eq!(agreement.tell((CONTEXT, 2), LONG), Some((60, vec![0, 1, 2])));
         assert_eq!(agreement.take(CONTEXT, told(1, 2, 61)), None);
         assert_eq!(agreement.differing(CONTEXT, 2), Some(1));

@@ -1,4 +1,4 @@
-//! The connection to one other rank: what is to be written to it, and what has been read from it.
+//! The connection to one other rank: the data to write to it, and the data read from it.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -12,37 +12,37 @@ use crate::frame::{HEADER_BYTES, Header, Kind};
 use crate::link::Link;
 use crate::socket::Pieces;
 
-/// Messages up to this length are sent at once, as long as there is credit. Longer ones wait for their receive, so
-/// that they go straight into its memory. The round trip of RTS and CTS is then a few percent of their time.
+/// Length up to which messages are sent eagerly, while there is credit. Longer ones wait for their receive, so that
+/// they go directly into its memory. The round trip of RTS and CTS is then a few percent of their time.
 pub(crate) const EAGER_MAX: usize = 256 << 10;
-/// What a rank keeps for unexpected messages of one other, at most.
+/// Maximum length of the unexpected messages of one other rank that a rank keeps.
 pub(crate) const CREDIT_BYTES: usize = 4 << 20;
-/// Credit that no other frame has carried back goes in a frame of its own from this amount on.
+/// Amount from which credit that no other frame has returned is sent in a frame of its own.
 const CREDIT_STEP: usize = CREDIT_BYTES / 4;
-/// Room for headers and short messages, of which many come in one read. Long ones are read past it into their place,
-/// all but what of them came with the header.
+/// Length of the buffer for headers and short messages, of which one read returns many. Long ones are read directly
+/// into their place, except the part that came with the header.
 const STAGE_BYTES: usize = 8 << 10;
-/// A body of which less than this is missing comes by the stage, together with what follows it.
+/// Missing part of a body below which it is read into the stage, together with what follows it.
 const DIRECT_MIN: usize = STAGE_BYTES / 2;
-/// Pieces of one write: headers and bodies.
+/// Number of pieces of one write: headers and bodies.
 const PIECES: usize = 64;
 
 pub(crate) struct Connection {
-    /// None once it is closed.
+    /// `None` after it was closed.
     stream: Option<Stream>,
-    /// Bytes that were read and not yet looked at: `stage[begin..end]`.
+    /// Unprocessed bytes: `stage[begin..end]`.
     stage: Box<[u8]>,
     begin: usize,
     end: usize,
     pub(crate) body: Option<Body>,
     outgoing: VecDeque<Outgoing>,
-    /// Of the first of `outgoing`, this much has been written.
+    /// Number of bytes of the first of `outgoing` that were written.
     written: usize,
-    /// How many bytes may still be sent without a CTS.
+    /// Number of bytes that may still be sent without a CTS.
     credit: usize,
-    /// How many bytes of credit the other side has to get back.
+    /// Number of bytes of credit to return to the other side.
     credit_to_return: usize,
-    /// All bytes that were written, and all that were read.
+    /// Numbers of all bytes written and read.
     pub(crate) traffic: [u64; 2],
     /// True if the other rank starts no messages of its own any more.
     pub(crate) has_left: bool,
@@ -50,27 +50,27 @@ pub(crate) struct Connection {
     pub(crate) goodbye: bool,
 }
 
-/// The body of a frame, as far as it has come.
+/// The body of a frame, as far as it has arrived.
 pub(crate) struct Body {
     pub(crate) target: Target,
     pub(crate) bytes: usize,
     pub(crate) done: usize,
-    /// True if it has used up credit.
+    /// True if it has used credit.
     pub(crate) eager: bool,
 }
 
-/// Where a body goes.
+/// The destination of a body.
 pub(crate) enum Target {
-    /// Into the room of a receive, so far as that has room.
+    /// The memory of a receive, as far as it has room.
     Receive(Request),
-    /// Into memory of its own, for there is no receive yet.
+    /// Memory of its own, because there is no receive yet.
     Unexpected(Vec<u8>),
 }
 
-/// A frame to be written.
+/// A frame to write.
 struct Outgoing {
     header: [u8; HEADER_BYTES],
-    /// The send whose bytes follow the header, and how many; it is done when they are written.
+    /// The send whose bytes follow the header, and their number. The send is done when they are written.
     body: Option<(Request, usize)>,
 }
 
@@ -92,7 +92,7 @@ impl Connection {
         }
     }
 
-    /// Its sockets, and whether something waits to be written to each. None once it is closed.
+    /// Returns its sockets, and whether something waits to be written to each. Empty after it was closed.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = (&TcpStream, bool)> {
         self.stream.iter().flat_map(|stream| stream.sockets(self.has_outgoing()))
     }
@@ -101,27 +101,27 @@ impl Connection {
         self.stream.as_ref().and_then(Stream::link)
     }
 
-    /// Returns what of it is a link, unless it is closed.
+    /// Returns its link, if it is one and not closed.
     pub(crate) fn link_mut(&mut self) -> Option<&mut Link> {
         self.stream.as_mut().and_then(Stream::link_mut)
     }
 
-    /// Returns whether its link has found that nothing more will come.
+    /// Returns whether its link has detected that nothing more will arrive.
     pub(crate) fn has_failed(&self) -> bool {
         self.link().is_some_and(Link::has_failed)
     }
 
-    /// Returns whether a socket has not taken all that was given to it.
+    /// Returns whether there are data that a socket has not accepted.
     pub(crate) fn waits_to_write(&self) -> bool {
         self.sockets().any(|(_, waits)| waits)
     }
 
-    /// Returns whether the other rank has all that this one has written, as far as that has to be known.
+    /// Returns whether the other rank has everything that this one has written, as far as that must be known.
     pub(crate) fn is_delivered(&self) -> bool {
         self.link().is_none_or(Link::is_drained)
     }
 
-    /// Closes it, after the end of the stream has been read, or an error.
+    /// Closes it, after the end of the stream or an error.
     pub(crate) fn close(&mut self) {
         self.forget_outgoing();
         (self.stream, self.stage) = (None, Box::default());
@@ -141,7 +141,7 @@ impl Connection {
         !self.outgoing.is_empty()
     }
 
-    /// Returns whether a message of this length may be sent eagerly; if so, its credit is used up.
+    /// Returns whether a message of this length may be sent eagerly. If so, uses its credit.
     pub(crate) fn use_credit(&mut self, bytes: usize) -> bool {
         let cost = bytes + HEADER_BYTES;
         let may = bytes <= EAGER_MAX && cost <= self.credit;
@@ -151,7 +151,7 @@ impl Connection {
         may
     }
 
-    /// Returns whether a message of this length would be sent eagerly if there were more credit.
+    /// Returns whether a message of this length would be eager with more credit.
     pub(crate) fn lacks_credit(&self, bytes: usize) -> bool {
         bytes <= EAGER_MAX && bytes + HEADER_BYTES > self.credit
     }
@@ -168,7 +168,7 @@ impl Connection {
         }
     }
 
-    /// Puts a frame behind the others.
+    /// Queues a frame.
     pub(crate) fn queue(&mut self, header: Header, body: Option<(Request, usize)>) {
         if self.is_closed() {
             return;
@@ -178,13 +178,13 @@ impl Connection {
         self.outgoing.push_back(Outgoing { header, body });
     }
 
-    /// Drops what was to be written to a rank that reads no more.
+    /// Drops the queue to a rank that no longer reads.
     pub(crate) fn forget_outgoing(&mut self) {
         self.outgoing.clear();
         self.written = 0;
     }
 
-    /// Writes what the system takes, and returns whether that was anything.
+    /// Writes what the system accepts. Returns whether anything was written.
     pub(crate) fn flush(&mut self, operations: &mut OperationTable) -> io::Result<bool> {
         let mut moved = false;
         while !self.is_closed() && !self.outgoing.is_empty() {
@@ -205,7 +205,7 @@ impl Connection {
         Ok(moved)
     }
 
-    /// Makes one write of as many frames as it holds. Returns how many bytes that would be, and how many it took.
+    /// Makes one write of as many frames as it can hold. Returns their length, and the length written.
     fn write_once(&mut self, operations: &OperationTable) -> (usize, io::Result<usize>) {
         let mut pieces = Pieces::<PIECES>::behind(self.written);
         for frame in self.outgoing.iter().take(PIECES / 2) {
@@ -239,14 +239,14 @@ impl Connection {
         }
     }
 
-    /// Returns the next header, if it has come completely; the bytes if they are none.
+    /// Returns the next header, if it has arrived completely, or its bytes if they are invalid.
     pub(crate) fn next_header(&mut self) -> Option<Result<Header, [u8; HEADER_BYTES]>> {
         let bytes = *self.stage[self.begin..self.end].first_chunk::<HEADER_BYTES>()?;
         self.begin += HEADER_BYTES;
         Some(Header::from_bytes(&bytes).ok_or(bytes))
     }
 
-    /// Moves what of the body lies in the stage to its place, and returns whether the body is complete.
+    /// Copies the part of the body in the stage to its place. Returns whether the body is complete.
     pub(crate) fn fill_body(&mut self, operations: &mut OperationTable) -> bool {
         let Some(body) = &mut self.body else { return false };
         let count = (body.bytes - body.done).min(self.end - self.begin);
@@ -259,8 +259,8 @@ impl Connection {
         body.done == body.bytes
     }
 
-    /// Reads once: into the place of the body that is arriving, if much of it is missing, else into the stage.
-    /// Returns the room there was and the bytes that came: 0 at the end of the stream, `None` if nothing was there.
+    /// Reads once: into the place of the current body if much of it is missing, otherwise into the stage. Returns the
+    /// room and the number of bytes read: 0 at the end of the stream, `None` if nothing was there.
     pub(crate) fn read(
         &mut self,
         operations: &mut OperationTable,
@@ -291,7 +291,7 @@ impl Connection {
 }
 
 impl Body {
-    /// Returns the room for the next bytes of the body; nothing for those that the receive has no room for.
+    /// Returns the room for the next bytes of the body; empty for those that do not fit the receive.
     fn place<'a>(&'a mut self, operations: &'a mut OperationTable) -> &'a mut [u8] {
         match &mut self.target {
             Target::Unexpected(memory) => &mut memory[self.done..],

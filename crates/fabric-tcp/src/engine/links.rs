@@ -1,4 +1,4 @@
-//! Links: what they need besides reading and writing.
+//! Maintenance of links, in addition to reading and writing.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -9,15 +9,15 @@ use super::{Connection, Engine};
 use crate::link::Link;
 use crate::reconnect::Reconnector;
 
-/// A rank that waits checks its links at least this often while something is under way.
+/// Maximum interval at which a waiting rank checks its links while something is in progress.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What ranks have whose connections may break.
+/// The state of ranks whose connections may break.
 pub(super) struct Links {
     pub(super) reconnector: Reconnector,
-    /// What tells another fabric that something has come, if there is one.
+    /// Descriptor that notifies another fabric of arrivals, if there is one.
     watch: Option<OwnedFd>,
-    /// How many connections all links have had.
+    /// Number of connections that all links have had.
     known: u32,
 }
 
@@ -28,7 +28,7 @@ impl Links {
 }
 
 impl Engine {
-    /// Makes connections again, and sends again what was lost with others. What has come was read before.
+    /// Reconnects, and resends what was lost with broken connections. What has arrived was read before.
     pub(super) fn tend_links(&mut self) {
         let Some(links) = &mut self.links else { return };
         let now = Instant::now();
@@ -52,7 +52,7 @@ impl Engine {
         links.known = known;
     }
 
-    /// Watches `watch`, which has all connections of now, also over those that are made later.
+    /// Keeps `watch`, which watches all present connections, up to date with later ones.
     pub(super) fn keep_watch(&mut self, watch: &OwnedFd) -> std::io::Result<()> {
         let Some(links) = &mut self.links else { return Ok(()) };
         for listener in links.reconnector.descriptors() {
@@ -62,18 +62,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether links have something under way whose loss would have to be noticed.
+    /// Returns whether links have unacknowledged data, whose loss must be detected.
     pub(crate) fn has_unacknowledged(&self) -> bool {
         self.links.is_some()
             && self.peers.iter().flatten().any(|peer| !peer.is_closed() && !peer.is_delivered())
     }
 
-    /// Returns the longest sleep while nothing comes.
+    /// Returns the longest sleep while nothing arrives.
     pub(super) fn limit_of_sleep(&self, wanted: Duration) -> Duration {
         if self.has_unacknowledged() { wanted.min(CHECK_INTERVAL) } else { wanted }
     }
 
-    /// Tells all others at once what has come: this rank ends, and tells nothing more.
+    /// Acknowledges everything that has arrived to all others at once, because this rank ends.
     pub(super) fn acknowledge_all(&mut self) {
         let now = Instant::now();
         let links = self.peers.iter_mut().flatten().filter_map(Connection::link_mut);
@@ -81,7 +81,7 @@ impl Engine {
     }
 }
 
-/// Has an epoll descriptor tell when something can be read from another.
+/// Makes an epoll descriptor readable when another descriptor is.
 pub(super) fn watch_too(watch: BorrowedFd<'_>, of: BorrowedFd<'_>) -> rustix::io::Result<()> {
     epoll::add(watch, of, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
 }

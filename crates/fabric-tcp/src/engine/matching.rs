@@ -1,26 +1,25 @@
-//! Which message belongs to which receive: the receives that wait for a message, and the messages that wait for a
-//! receive.
+//! Matching: posted receives and unexpected messages.
 //!
-//! Both stand in the order in which they came, and both are searched from the oldest.
+//! Both are kept in order of arrival, and both are searched from the oldest.
 
 use std::collections::VecDeque;
 
 use contract::{Envelope, Request, Selector};
 
-/// A message without a receive.
+/// An unexpected message.
 pub(crate) struct Unexpected {
     pub(crate) envelope: Envelope,
     pub(crate) content: Content,
 }
 
-/// What is there of an unexpected message.
+/// The available part of an unexpected message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// Nothing yet that could be used: its connection is reading it.
+    /// Nothing usable yet: its connection is reading it.
     Arriving,
     /// All of it.
     Copy(Vec<u8>),
-    /// Its head. The sender keeps it, as this request of its own.
+    /// Its envelope. The sender keeps it as this request of its own.
     Rts(u32),
     /// A synchronous message of this rank to itself, which stays in the memory of its send.
     Own(Request),
@@ -33,29 +32,29 @@ pub(crate) struct Matching {
 }
 
 impl Matching {
-    /// Adds a receive that has found no message.
+    /// Adds a receive that has matched no message.
     pub(crate) fn post(&mut self, selector: Selector, request: Request) {
         self.posted.push_back((selector, request));
     }
 
-    /// Adds a message that has found no receive.
+    /// Adds a message that has matched no receive.
     pub(crate) fn keep(&mut self, envelope: Envelope, content: Content) {
         self.unexpected.push_back(Unexpected { envelope, content });
     }
 
-    /// Takes out the oldest receive that accepts a message.
+    /// Removes and returns the oldest receive that accepts a message.
     pub(crate) fn receive_for(&mut self, envelope: &Envelope) -> Option<Request> {
         let place = self.posted.iter().position(|(selector, _)| selector.accepts(envelope))?;
         self.posted.remove(place).map(|(_, request)| request)
     }
 
-    /// Takes out the oldest message that a receive accepts.
+    /// Removes and returns the oldest message that a receive accepts.
     pub(crate) fn message_for(&mut self, selector: &Selector) -> Option<Unexpected> {
         let place = self.unexpected.iter().position(|one| selector.accepts(&one.envelope))?;
         self.unexpected.remove(place)
     }
 
-    /// Takes out a receive; false if it has found its message.
+    /// Removes a receive. Returns false if it has matched a message.
     pub(crate) fn cancel(&mut self, request: Request) -> bool {
         let place = self.posted.iter().position(|&(_, posted)| posted == request);
         place.is_some_and(|place| self.posted.remove(place).is_some())
@@ -66,8 +65,8 @@ impl Matching {
         self.unexpected.iter().map(|one| one.envelope).find(|one| selector.accepts(one))
     }
 
-    /// Moves the oldest message that `selector` accepts to another context and tag, and returns what it was. The
-    /// message keeps its place, for the rest of it may still be arriving.
+    /// Moves the oldest message that `selector` accepts to another context and tag, and returns the envelope that it
+    /// had. It keeps its position, because the rest of it may still be arriving.
     pub(crate) fn claim(
         &mut self,
         selector: &Selector,
@@ -81,7 +80,7 @@ impl Matching {
         Some(before)
     }
 
-    /// The message of `source` that was arriving is complete.
+    /// Records that the arriving message of `source` is complete.
     pub(crate) fn arrived(&mut self, source: usize, bytes: Vec<u8>) {
         let mut messages = self.unexpected.iter_mut();
         let arriving = messages
@@ -91,12 +90,12 @@ impl Matching {
         }
     }
 
-    /// Returns the heads of the messages without a receive, the oldest first.
+    /// Returns the envelopes of the unexpected messages, the oldest first.
     pub(crate) fn unexpected(&self) -> impl Iterator<Item = &Envelope> {
         self.unexpected.iter().map(|one| &one.envelope)
     }
 
-    /// Returns how many receives and how many messages wait.
+    /// Returns the numbers of posted receives and of unexpected messages.
     pub(crate) fn waiting(&self) -> (usize, usize) {
         (self.posted.len(), self.unexpected.len())
     }

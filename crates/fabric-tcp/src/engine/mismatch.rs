@@ -1,4 +1,4 @@
-//! Collectives that do not match: how ranks tell each other which ones they make.
+//! Mismatched collectives: the exchange of marks between ranks.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ impl Engine {
         self.agreement.close(context);
     }
 
-    /// Notes a collective by messages, and returns its number. A write that fails ends the next call of this rank.
+    /// Records a collective by messages, and returns its number. A failed write ends the next call of this rank.
     pub(crate) fn announce_by_messages(&mut self, context: u32, mark: u32) -> u32 {
         let Some((number, asking)) = self.agreement.announce(context, mark) else { return 0 };
         for rank in asking {
@@ -28,7 +28,7 @@ impl Engine {
         number
     }
 
-    /// Takes in the mark of another rank's call.
+    /// Processes the mark of another rank's call.
     pub(super) fn take_mark(&mut self, from: usize, header: Header) -> Result<()> {
         let Header { context, tag: number, request: mark, .. } = header;
         match self.agreement.take(context, Told { from, number, mark }) {
@@ -37,7 +37,7 @@ impl Engine {
         }
     }
 
-    /// For a rank that waits in the call of this number: why that call cannot complete, if it cannot. Asks the other
+    /// Returns why the call with this number can never complete, or `None` if it still can. Sends its mark to the other
     /// members once the wait is long.
     pub(crate) fn find_mismatch(&mut self, context: u32, number: u32) -> Option<Error> {
         if let Some(rank) = self.agreement.differing(context, number) {

@@ -1,7 +1,7 @@
-//! The operations under way, and the memory that they work on.
+//! The operations in progress, and their memory.
 //!
-//! The memory of an operation is used only while the operation stands in the table and is not done. The engine uses
-//! no memory at all once a call has failed, for every entry into it checks that first.
+//! The memory of an operation is used only while the operation is in the table and not done. The engine uses no memory
+//! at all after a call has failed, because every entry point checks that first.
 
 use contract::{Envelope, Readable, Request, Selector, Writable};
 
@@ -20,7 +20,7 @@ pub(crate) struct Sending {
 pub(crate) struct Receiving {
     pub(crate) selector: Selector,
     pub(crate) room: Writable,
-    /// The message that it was matched with.
+    /// The message that it has matched.
     pub(crate) envelope: Option<Envelope>,
     pub(crate) done: bool,
 }
@@ -41,8 +41,8 @@ impl Operation {
     }
 }
 
-/// Operations by the number of their request. Numbers are used again, so nothing is allocated once a program has
-/// reached its usual number of operations.
+/// Operations by the number of their request. Numbers are reused, so nothing is allocated once a program has reached
+/// its usual number of operations.
 #[derive(Default)]
 pub(crate) struct OperationTable {
     places: Vec<Option<Operation>>,
@@ -65,7 +65,7 @@ impl OperationTable {
         self.places[request.index()].as_ref().expect("the request is under way")
     }
 
-    /// Returns the message of an operation that is done.
+    /// Returns the envelope of an operation that is done.
     ///
     /// # Panics
     /// If there is no such request, or it is a receive without a message.
@@ -73,10 +73,10 @@ impl OperationTable {
         self.get(request).envelope().expect("the request is done")
     }
 
-    /// Forgets an operation that is done, and returns its message.
+    /// Frees an operation that is done, and returns its envelope.
     ///
     /// # Panics
-    /// If it is not done: its number must not be given to another while the connections still work on it.
+    /// If it is not done: its number must not be reused while the connections still use it.
     pub(crate) fn end(&mut self, request: Request) -> Envelope {
         assert!(self.get(request).is_done(), "a request was ended before it was done");
         let envelope = self.envelope(request);
@@ -84,13 +84,13 @@ impl OperationTable {
         envelope
     }
 
-    /// Forgets an operation that nothing works on.
+    /// Frees an operation that nothing uses.
     pub(crate) fn forget(&mut self, request: Request) {
         self.places[request.index()] = None;
         self.free.push(request.0);
     }
 
-    /// Returns the send with this request; `None` if it is none, as where another rank named the request.
+    /// Returns the send with this request, or `None` if it is not one, as a request that another rank has named may be.
     pub(crate) fn send(&self, request: Request) -> Option<&Sending> {
         match self.places.get(request.index())? {
             Some(Operation::Send(send)) => Some(send),
@@ -98,7 +98,7 @@ impl OperationTable {
         }
     }
 
-    /// The same, to change.
+    /// Returns that send mutably.
     pub(crate) fn send_mut(&mut self, request: Request) -> Option<&mut Sending> {
         match self.places.get_mut(request.index())? {
             Some(Operation::Send(send)) => Some(send),
@@ -106,7 +106,7 @@ impl OperationTable {
         }
     }
 
-    /// Returns the receive with this request; `None` if it is none.
+    /// Returns the receive with this request, or `None` if it is not one.
     pub(crate) fn receive(&self, request: Request) -> Option<&Receiving> {
         match self.places.get(request.index())? {
             Some(Operation::Receive(receive)) => Some(receive),
@@ -114,7 +114,7 @@ impl OperationTable {
         }
     }
 
-    /// The same, to change.
+    /// Returns that receive mutably.
     pub(crate) fn receive_mut(&mut self, request: Request) -> Option<&mut Receiving> {
         match self.places.get_mut(request.index())? {
             Some(Operation::Receive(receive)) => Some(receive),

@@ -1,4 +1,4 @@
-//! Reading and writing: all that moves without waiting.
+//! Progress without waiting: reading and writing.
 
 use contract::{Envelope, Error, Request, Result};
 
@@ -8,7 +8,7 @@ use super::{Connection, Engine};
 use crate::frame::{Header, Kind};
 
 impl Engine {
-    /// Writes what can be written to one rank.
+    /// Writes as much as possible to one rank.
     pub(crate) fn write_to(&mut self, to: usize) -> Result<()> {
         let Some(peer) = &mut self.peers[to] else { return Ok(()) };
         match peer.flush(&mut self.operations) {
@@ -20,7 +20,8 @@ impl Engine {
                 peer.forget_outgoing();
                 Ok(())
             }
-            // What it said before the end, perhaps a goodbye, can still be read, and tells more than the failed write.
+            // What it sent before the end, perhaps a goodbye, can still be read, and is more informative than the
+            // failed write.
             Err(error) => {
                 while self.read_from(to)? {}
                 match &mut self.peers[to] {
@@ -34,7 +35,7 @@ impl Engine {
         }
     }
 
-    /// Reads what has come from one rank, and returns whether that was anything.
+    /// Reads what has arrived from one rank. Returns whether anything has.
     pub(super) fn read_from(&mut self, from: usize) -> Result<bool> {
         let mut moved = false;
         loop {
@@ -52,7 +53,7 @@ impl Engine {
                     moved = true;
                     self.activity += 1;
                     self.take_frames(from)?;
-                    // Less than there was room for: nothing more is there yet.
+                    // Less than the room: nothing more is there yet.
                     if bytes < room {
                         return Ok(true);
                     }
@@ -69,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// Goes through what has been read from one rank.
+    /// Processes what was read from one rank.
     fn take_frames(&mut self, from: usize) -> Result<()> {
         loop {
             let Some(peer) = &mut self.peers[from] else { return Ok(()) };
@@ -152,7 +153,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the oldest receive that accepts a message; it has the message from now on.
+    /// Returns the oldest receive that accepts a message, and records the match.
     pub(super) fn match_receive(&mut self, envelope: Envelope) -> Option<Request> {
         let request = self.matching.receive_for(&envelope)?;
         let receive = self.operations.receive_mut(request)?;
@@ -166,7 +167,7 @@ impl Engine {
         }
     }
 
-    /// Sends a message that was cleared.
+    /// Sends a message for which a CTS has arrived.
     fn send_data(&mut self, to: usize, header: Header) -> Result<()> {
         let (request, bytes) = (Request(header.request), header.bytes as usize);
         let waits = self
@@ -210,7 +211,7 @@ impl Engine {
         }
     }
 
-    /// The connection to a rank broke. Whoever watches over the run knows best why.
+    /// Handles a broken connection to a rank. The supervision of the run knows the reason best.
     #[cold]
     fn connection_lost(&mut self, rank: usize, how: &str) -> Result<()> {
         if self.supervision.is_nobody() {
@@ -229,7 +230,7 @@ impl Engine {
     }
 }
 
-/// Returns the head of the message that a frame begins.
+/// Returns the envelope of the message that a frame begins.
 fn envelope(from: usize, header: Header) -> Envelope {
     let bytes = header.bytes as usize;
     Envelope { context: header.context, source: from as u32, tag: header.tag, bytes, room: bytes }

@@ -1,4 +1,4 @@
-//! How operations begin.
+//! The start of operations.
 
 use contract::{Completion, Envelope, Readable, Request, Result, Selector, Writable};
 
@@ -23,7 +23,7 @@ impl Engine {
         Ok(request)
     }
 
-    /// The same without writing: the messages of a window are written together.
+    /// As `post_send`, without writing: the messages of a window are written together.
     pub(crate) fn queue_send(
         &mut self,
         to: usize,
@@ -44,7 +44,7 @@ impl Engine {
         };
         let eager = completion == Completion::Local;
         if eager && peer.lacks_credit(bytes) {
-            // It may have come by now.
+            // It may have arrived by now.
             self.read_from(to)?;
         }
         let Some(peer) = &mut self.peers[to] else { return Ok(request) };
@@ -57,7 +57,8 @@ impl Engine {
         Ok(request)
     }
 
-    /// Sends a message to this rank itself. A synchronous one waits for its receive. Any other is copied, however long.
+    /// Sends a message to this rank itself. A synchronous one waits for its receive. Any other is copied, whatever its
+    /// length.
     fn send_to_self(
         &mut self,
         request: Request,
@@ -84,7 +85,7 @@ impl Engine {
         }
     }
 
-    /// Ends a receive whose message is all here.
+    /// Ends a receive whose message has arrived completely.
     fn deliver(&mut self, request: Request, data: &[u8]) {
         if let Some(receive) = self.operations.receive_mut(request) {
             receive.room.write(0, data);
@@ -127,7 +128,7 @@ impl Engine {
         }
     }
 
-    /// Takes a synchronous message of this rank to itself.
+    /// Receives a synchronous message of this rank to itself.
     fn receive_own(&mut self, request: Request, send: Request) {
         let Some(send) = self.operations.send_mut(send) else { return };
         send.done = true;
@@ -135,7 +136,7 @@ impl Engine {
         self.deliver(request, data.as_slice());
     }
 
-    /// Has the rest of the message that arrives from `source` read into the memory of a receive, and copies what has
+    /// Directs the rest of the message that arrives from `source` into the memory of a receive, and copies what has
     /// arrived.
     fn redirect(&mut self, source: usize, request: Request) {
         let Some(Connection { body: Some(body), .. }) = &mut self.peers[source] else { return };
@@ -147,7 +148,7 @@ impl Engine {
         }
     }
 
-    /// Clears the message that rank `to` keeps as its request `sender`, as much of it as there is room for.
+    /// Sends a CTS for the message that rank `to` keeps as its request `sender`, limited to the receive's room.
     pub(super) fn send_cts(&mut self, request: Request, to: usize, sender: u32) -> Result<()> {
         let envelope = self.operations.envelope(request);
         let bytes = envelope.bytes.min(envelope.room) as u64;

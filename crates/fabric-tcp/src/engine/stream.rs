@@ -1,4 +1,4 @@
-//! What carries the frames to another rank: one connection, or a link of several.
+//! The stream of frames to another rank: one connection, or a link of several.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
@@ -9,8 +9,8 @@ use rustix::net::sockopt;
 use crate::link::Link;
 use crate::socket::Socket;
 
-/// What a socket between two ranks of one host may hold each way. The system would let some MiB be under way, which
-/// leave the caches before they are read. Between hosts the system knows best what fills the line.
+/// Length of a socket's buffers between two ranks of one host, each way. The system would allow some MiB in flight,
+/// which leave the caches before they are read. Between hosts the system knows best how much fills the line.
 const SAME_HOST_BYTES: usize = 128 << 10;
 
 pub(crate) enum Stream {
@@ -19,7 +19,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// One connection, prepared to be read and written without waiting.
+    /// Prepares one connection for non-blocking reads and writes.
     pub(crate) fn one(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
@@ -44,7 +44,8 @@ impl Stream {
         }
     }
 
-    /// Its connections, and whether something waits to be written to each; to the only one, if `has_outgoing`.
+    /// Returns its connections, and whether something waits to be written to each. For a single connection
+    /// `has_outgoing` says so.
     pub(super) fn sockets(&self, has_outgoing: bool) -> impl Iterator<Item = (&TcpStream, bool)> {
         let (one, link) = match self {
             Stream::One(stream) => (Some((stream, has_outgoing)), None),

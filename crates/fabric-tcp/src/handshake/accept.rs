@@ -1,4 +1,4 @@
-//! The side that listens. It handles several callers at once, and none can delay another.
+//! The listening side. It handles several callers at once, and none can delay another.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,9 +13,9 @@ use crate::liveness::notice_loss;
 use crate::secret::{PROOF_BYTES, Secret, random};
 use crate::socket::Socket;
 
-/// A caller that has not proved by then that it knows the secret is rejected.
+/// Time limit for a caller's proof, after which it is rejected.
 const PROOF_LIMIT: Duration = Duration::from_secs(10);
-/// How many callers may be unverified at a time. If there are more, the first of them are rejected.
+/// Maximum number of unverified callers. Beyond it the oldest are rejected.
 const UNVERIFIED_MAX: usize = 64;
 
 /// Listens, and accepts callers that know the secret.
@@ -37,12 +37,12 @@ struct Unverified {
 /// A caller that has proved that it knows the secret.
 pub(crate) struct Verified {
     pub(crate) caller: Caller,
-    /// What it tells of itself.
+    /// The caller's description of itself.
     pub(crate) told: Vec<u8>,
     pub(crate) stream: TcpStream,
 }
 
-/// How far a caller has come.
+/// The progress of a caller.
 enum Outcome {
     Pending,
     Verified(Caller),
@@ -50,12 +50,12 @@ enum Outcome {
 }
 
 impl Acceptor {
-    /// Listens at `address` and nowhere else; port 0 lets the system choose.
+    /// Listens only at `address`; port 0 lets the system choose.
     pub(crate) fn listen(address: SocketAddr, secret: Secret) -> io::Result<Self> {
         Acceptor::listen_at(&[address], secret)
     }
 
-    /// Listens at each of these addresses and nowhere else.
+    /// Listens only at these addresses.
     pub(crate) fn listen_at(addresses: &[SocketAddr], secret: Secret) -> io::Result<Self> {
         let mut listeners = Vec::new();
         for address in addresses {
@@ -66,7 +66,7 @@ impl Acceptor {
         Ok(Acceptor { listeners, secret, unverified: Vec::new() })
     }
 
-    /// Returns where it listens, in the order in which that was asked for.
+    /// Returns the addresses at which it listens, in the order of the request.
     pub(crate) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         self.listeners.iter().map(TcpListener::local_addr).collect()
     }
@@ -77,19 +77,19 @@ impl Acceptor {
         first.local_addr()
     }
 
-    /// Returns what to wait on until [`Acceptor::step`] can do something.
+    /// Returns the descriptors to wait for until [`Acceptor::step`] can do something.
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let callers = self.unverified.iter().map(|caller| caller.stream.as_fd());
         self.listeners.iter().map(AsFd::as_fd).chain(callers)
     }
 
-    /// Does what can be done without waiting. Returns the callers that have proved by now that they know the secret.
+    /// Makes progress without waiting. Returns the callers that have proved since that they know the secret.
     pub(crate) fn step(&mut self) -> io::Result<Vec<(Caller, TcpStream)>> {
         let verified = self.step_where(|_| true)?;
         Ok(verified.into_iter().map(|one| (one.caller, one.stream)).collect())
     }
 
-    /// The same, where a caller may also be sent away for what it wants.
+    /// As [`step`](Acceptor::step), where a caller may also be rejected for what it wants.
     pub(crate) fn step_where(
         &mut self,
         is_welcome: impl Fn(&Caller) -> bool,
@@ -137,7 +137,7 @@ impl Acceptor {
                     });
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // The caller has gone again.
+                // The caller has closed the connection again.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -147,7 +147,7 @@ impl Acceptor {
 }
 
 impl Unverified {
-    /// Reads until there are as many bytes; false if nothing more will come.
+    /// Reads until there are `wanted` bytes. Returns false if nothing more will arrive.
     fn read_to(&mut self, wanted: usize) -> io::Result<bool> {
         let mut room = [0; HELLO_BYTES + PROOF_BYTES];
         while let Some(missing @ 1..) = wanted.checked_sub(self.received.len()) {
@@ -181,10 +181,10 @@ impl Unverified {
                 let nonce = random()?;
                 let proof = proof(secret, ACCEPTED, hello, &nonce);
                 let answer = Answer { version: PROTOCOL_VERSION, nonce, proof };
-                // An empty socket takes these few bytes at once. A caller whose socket does not is rejected.
+                // An empty socket accepts these few bytes at once. A caller whose socket does not is rejected.
                 Socket(&self.stream).write_all(&answer.to_bytes())?;
                 if version != PROTOCOL_VERSION {
-                    // The answer has told it this side's version.
+                    // The answer contains this side's version.
                     return Ok(Outcome::Rejected);
                 }
                 self.nonce = Some(nonce);

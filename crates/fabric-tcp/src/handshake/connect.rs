@@ -1,4 +1,4 @@
-//! The side that connects.
+//! The connecting side.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,13 +17,13 @@ use crate::liveness::notice_loss;
 use crate::secret::{Secret, random};
 use crate::socket::Socket;
 
-/// How long a host may take to answer at all.
+/// Time limit for the first answer of a host.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How long the process there may take for a step of the handshake. With many more ranks than processors it may be busy
+/// Time limit for each step of the handshake by the other process. With many more ranks than processors it may be busy
 /// with connections of its own.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ConnectError {
     #[error("{address} cannot be reached: {reason}")]
@@ -47,33 +47,33 @@ pub(crate) enum ConnectError {
     Broken { address: SocketAddr, reason: String },
 }
 
-/// A connection that is being made, without waiting for anything.
+/// A connection that is being made, without blocking.
 pub(crate) struct Call {
     stream: TcpStream,
     address: SocketAddr,
     secret: Secret,
     state: CallState,
     hello: [u8; HELLO_BYTES],
-    /// What the other side is told behind the proof.
+    /// This side's description, which follows the proof.
     told: Vec<u8>,
     received: Vec<u8>,
 }
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallState {
-    /// The system there has not answered.
+    /// The other system has not answered.
     Connecting,
-    /// The hello is on its way.
+    /// The hello was sent.
     Greeting,
-    /// The proof is on its way.
+    /// The proof was sent.
     Proving,
-    /// Both sides know that the other is of this run.
+    /// Both sides know that the other belongs to this run.
     Accepted,
 }
 
 impl Call {
-    /// Begins to connect as `caller`, who tells `told` of itself once the other side has proved that it knows the secret.
+    /// Begins to connect as `caller`, which sends `told` once the other side has proved that it knows the secret.
     pub(crate) fn begin(
         address: SocketAddr,
         caller: Caller,
@@ -107,20 +107,20 @@ impl Call {
         self.state != CallState::Connecting
     }
 
-    /// Returns what the socket has to be ready for.
+    /// Returns the events for which the socket must be polled.
     fn waits_for(&self) -> PollFlags {
         if self.is_connected() { PollFlags::IN } else { PollFlags::OUT }
     }
 
-    /// Waits until the next step can be made, but no longer than `limit`.
+    /// Waits until the next step is possible, at most for `limit`.
     fn wait(&self, limit: Duration) {
         let limit =
             Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
-        // An error only makes the wait short.
+        // An error only shortens the wait.
         let _ = poll(&mut [PollFd::new(&self.stream, self.waits_for())], Some(&limit));
     }
 
-    /// Does what can be done without waiting, and returns whether the other side has accepted this one.
+    /// Makes progress without waiting. Returns whether the other side has accepted this one.
     pub(crate) fn advance(&mut self) -> Result<bool, ConnectError> {
         let address = self.address;
         let broken = |error: io::Error| broken(address, &error);
@@ -130,7 +130,7 @@ impl Call {
             }
             self.stream.set_nodelay(true).map_err(broken)?;
             notice_loss(&self.stream).map_err(broken)?;
-            // An empty socket takes these few bytes at once.
+            // An empty socket accepts these few bytes at once.
             Socket(&self.stream).write_all(&self.hello).map_err(broken)?;
             self.state = CallState::Greeting;
         }
@@ -177,7 +177,7 @@ impl Call {
         }
     }
 
-    /// Reads up to so many bytes in all, and never more: what follows is not the handshake's.
+    /// Reads up to `wanted` bytes in total, and never more: what follows is not part of the handshake.
     fn has_received(&mut self, wanted: usize) -> Result<bool, ConnectError> {
         let address = self.address;
         let mut room = [0; ANSWER_BYTES];
@@ -195,7 +195,7 @@ impl Call {
         Ok(true)
     }
 
-    /// Returns the connection, once both sides know each other. It does not block.
+    /// Returns the non-blocking connection, after both sides have verified each other.
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream
     }
@@ -215,7 +215,7 @@ fn unreachable(address: SocketAddr, error: io::Error) -> ConnectError {
     }
 }
 
-/// Connects as `caller`, and makes sure that both ends know the secret. The connection blocks.
+/// Connects as `caller`, and ensures that both ends know the secret. The connection is blocking.
 pub(crate) fn connect(
     address: SocketAddr,
     caller: Caller,

@@ -13,7 +13,7 @@ fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
 }
 
-/// Accepts until somebody is let in, or the test is over.
+/// Accepts until a caller is verified, or the test is over.
 fn acceptor(secret: &Secret) -> (SocketAddr, Receiver<Caller>, JoinHandle<()>) {
     let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();
     let address = acceptor.address().unwrap();
@@ -44,7 +44,7 @@ fn those_who_share_a_secret_find_each_other() {
 fn strangers_of_every_kind_are_sent_away_and_hold_up_nobody() {
     let secret = Secret::generate().unwrap();
     let (address, callers, thread) = acceptor(&secret);
-    // One says nothing, one goes at once, one talks HTTP, one says our first words and then rubbish.
+    // One sends nothing, one closes at once, one sends HTTP, one sends a valid beginning and then rubbish.
     let silent = TcpStream::connect(address).unwrap();
     drop(TcpStream::connect(address).unwrap());
     let mut http = TcpStream::connect(address).unwrap();
@@ -54,7 +54,7 @@ fn strangers_of_every_kind_are_sent_away_and_hold_up_nobody() {
     liar.write_all(&hello.to_bytes()).unwrap();
     liar.write_all(&[9; PROOF_BYTES]).unwrap();
     let mut rest = Vec::new();
-    // It gets an answer, which tells nothing, and no welcome.
+    // It gets an answer without information, and is not accepted.
     let _ = liar.read_to_end(&mut rest);
     assert_eq!(rest.len(), ANSWER_BYTES);
     let other = connect(address, CALLER, &Secret::generate().unwrap());
@@ -69,7 +69,7 @@ fn strangers_of_every_kind_are_sent_away_and_hold_up_nobody() {
 #[test]
 fn overheard_words_are_of_no_use() {
     let secret = Secret::generate().unwrap();
-    // What a caller says is kept by somebody between the two, and said again.
+    // A man in the middle records a caller's messages, and sends them again.
     let (address, callers, thread) = acceptor(&secret);
     let between = TcpListener::bind(loopback()).unwrap();
     let between_address = between.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! What has come of the stream: how far it is complete, and what is ahead of that.
+//! The received part of the stream: how far it is complete, and what lies ahead of that.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use super::store::STORE_BYTES;
 
 #[derive(Default)]
 pub(super) struct Arrival {
-    /// Everything before this offset has come and was handed on.
+    /// Offset before which everything has arrived and was passed on.
     expected: u64,
-    /// Chunks that came before their turn, by their offset.
+    /// Chunks that arrived early, by their offset.
     held: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -18,24 +18,24 @@ impl Arrival {
         self.expected
     }
 
-    /// The next bytes of the stream were handed on.
+    /// Records that the next bytes of the stream were passed on.
     pub(super) fn deliver(&mut self, bytes: usize) {
         self.expected += bytes as u64;
     }
 
-    /// Keeps a chunk that came before its turn and ends at `end`.
+    /// Keeps a chunk that arrived early and ends at `end`.
     pub(super) fn hold(&mut self, end: u64, body: Vec<u8>) {
         if end > self.expected {
             self.held.insert(end - body.len() as u64, body);
         }
     }
 
-    /// Returns whether an honest sender may have sent what ends at `end`: it keeps all that was not acknowledged.
+    /// Returns whether a correct sender may have sent data up to `end`: it keeps everything unacknowledged.
     pub(super) fn has_room_until(&self, end: u64) -> bool {
         end <= self.expected + STORE_BYTES as u64
     }
 
-    /// Hands on what was held and is next by now; how many bytes.
+    /// Passes on kept data that are next now. Returns their length.
     pub(super) fn take_held(&mut self, room: &mut [u8]) -> usize {
         let mut done = 0;
         while done < room.len()

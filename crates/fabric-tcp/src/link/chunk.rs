@@ -1,34 +1,34 @@
-//! What goes over the connections of a link: chunks, each a header of 32 bytes and, for data, a body.
+//! The chunks on the connections of a link, each a header of 32 bytes and, for data, a body.
 
-/// The length of a header.
+/// Length of a header.
 pub(super) const CHUNK_HEADER_BYTES: usize = 32;
-/// The longest body. It takes a few hundred microseconds on a line of 1 Gbit/s, so that long messages go over several
-/// lines at once.
+/// Length of the longest body. It takes a few hundred microseconds on a line of 1 Gbit/s, so that long messages use
+/// several lines at once.
 pub(super) const CHUNK_BYTES_MAX: usize = 64 << 10;
 
-/// What a chunk is.
+/// The kind of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChunkKind {
     /// Bytes of the stream.
     Data = 1,
-    /// An acknowledgement, and nothing else.
+    /// An acknowledgement only.
     Acknowledgement,
-    /// The sender of this wants an acknowledgement at once.
+    /// The sender of this requests an acknowledgement at once.
     Question,
 }
 
-/// The head of a chunk.
+/// The header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkHeader {
     pub(super) kind: ChunkKind,
-    /// The length of the body.
+    /// Length of the body.
     pub(super) bytes: u32,
-    /// Where in the stream the body begins. In a question: the path on which its sender sees nothing move, counted from 1,
+    /// Offset of the body in the stream. In a question: the path on which its sender sees no movement, counted from 1,
     /// or 0.
     pub(super) offset: u64,
     /// The sender of this has all bytes of the other direction's stream before this offset.
     pub(super) received: u64,
-    /// How many bytes of bodies the sender of this has read from this very connection.
+    /// Number of bytes of bodies that the sender of this has read from this very connection.
     pub(super) read_here: u64,
 }
 
@@ -43,7 +43,7 @@ impl ChunkHeader {
         bytes
     }
 
-    /// Returns the header in these bytes; `None` if no link sends them.
+    /// Returns the header in these bytes, or `None` if it is invalid.
     pub(super) fn from_bytes(bytes: &[u8; CHUNK_HEADER_BYTES]) -> Option<Self> {
         let kind = match bytes[0] {
             1 => ChunkKind::Data,

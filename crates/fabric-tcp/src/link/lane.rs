@@ -11,37 +11,37 @@ use super::chunk::{CHUNK_HEADER_BYTES, ChunkHeader, ChunkKind};
 use super::store::{Kept, Store};
 use crate::socket::{Pieces, Socket};
 
-/// Room for headers and short bodies, of which many come in one read.
+/// Length of the buffer for headers and short bodies, of which one read returns many.
 const STAGE_BYTES: usize = 8 << 10;
-/// A body of which less than this is missing comes by the stage, together with what follows it.
+/// Missing part of a body below which it is read into the stage, together with what follows it.
 const DIRECT_MIN: usize = STAGE_BYTES / 2;
-/// A connection on which nothing moves for so long stands still. TCP sends again after 200 ms at the earliest.
+/// Time without movement after which a connection stands still. TCP resends after 200 ms at the earliest.
 pub(super) const STANDSTILL: Duration = Duration::from_millis(250);
-/// Chunks of one write.
+/// Number of chunks of one write.
 const CHUNKS_OF_A_WRITE: usize = 16;
 
 pub(super) struct Lane {
-    /// What tells it from all other connections that the link has had.
+    /// Number that distinguishes it from all other connections of the link.
     pub(super) number: u32,
-    /// Which of the pairs of addresses it joins.
+    /// The pair of addresses that it joins.
     pub(super) path: usize,
     stream: TcpStream,
     outgoing: VecDeque<OutgoingChunk>,
-    /// Of the first of `outgoing`, this much has been written.
+    /// Number of bytes of the first of `outgoing` that were written.
     written: usize,
-    /// Bytes of bodies that were given to it, and those of them that the other side has read.
+    /// Number of bytes of bodies that were given to it, and of those that the other side has read.
     sent: u64,
     read_there: u64,
-    /// Bytes of bodies that were read from it, and those of them that the other side was told of.
+    /// Number of bytes of bodies that were read from it, and of those that were reported to the other side.
     pub(super) read_here: u64,
     told: u64,
-    /// Since when the other side has to be told.
+    /// Time since when the other side is owed a report.
     pub(super) owes_since: Option<Instant>,
-    /// When the other side has last read something from it, or it has begun to carry something.
+    /// Time at which the other side last read something from it, or it began to carry something.
     moved: Instant,
-    /// When something last came over it.
+    /// Time of the last arrival.
     heard: Instant,
-    /// Since when the other side was asked for an acknowledgement and nothing has come.
+    /// Time since when a question to the other side is unanswered.
     unanswered: Option<Instant>,
     /// True if it carries nothing new, because it stands still while another connection moves.
     pub(super) is_suspect: bool,
@@ -58,17 +58,17 @@ struct OutgoingChunk {
 
 /// A body that is being read.
 struct ArrivingBody {
-    /// Where in the stream its next byte belongs, and where it ends.
+    /// Offset of its next byte in the stream, and of its end.
     at: u64,
     end: u64,
-    /// All of one that is ahead of the stream, as far as it has come.
+    /// All of a body that is ahead of the stream, as far as it has arrived.
     ahead: Option<Vec<u8>>,
 }
 
-/// What a step of reading has found.
+/// The result of a reading step.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// So many bytes of the stream, in order.
+    /// This number of bytes of the stream, in order.
     Delivered(usize),
     /// A header.
     Header(ChunkHeader),
@@ -106,12 +106,12 @@ impl Lane {
         &self.stream
     }
 
-    /// Bytes of bodies that were given to it and that the other side has not read.
+    /// Returns the number of bytes of bodies that were given to it and that the other side has not read.
     pub(super) fn in_flight(&self) -> u64 {
         self.sent - self.read_there
     }
 
-    /// Bytes that were read and of which the other side does not know.
+    /// Returns the number of bytes read that were not reported to the other side.
     pub(super) fn owed(&self) -> u64 {
         self.read_here - self.told
     }
@@ -120,7 +120,7 @@ impl Lane {
         !self.outgoing.is_empty()
     }
 
-    /// The other side says how much it has read; false if that was never sent.
+    /// Records how much the other side has read. Returns false if that was never sent.
     pub(super) fn take_word(&mut self, read_there: u64, now: Instant) -> bool {
         if read_there > self.read_there {
             self.moved = now;
@@ -129,13 +129,13 @@ impl Lane {
         read_there <= self.sent
     }
 
-    /// Something has come over it.
+    /// Records an arrival.
     pub(super) fn hear(&mut self, now: Instant) {
         self.heard = now;
         self.unanswered = None;
     }
 
-    /// Returns whether something has come over it since `then`.
+    /// Returns whether something has arrived since `then`.
     pub(super) fn was_heard_since(&self, then: Instant) -> bool {
         self.heard >= then
     }
@@ -146,19 +146,19 @@ impl Lane {
         has_not_moved || self.unanswered.is_some_and(|asked| now - asked >= STANDSTILL)
     }
 
-    /// From when on it stands still, if nothing moves.
+    /// Returns the time from which it stands still if nothing moves.
     pub(super) fn due(&self) -> Instant {
         self.moved + STANDSTILL
     }
 
-    /// Nothing that came before `now` was read for a while, so nothing is known.
+    /// Restarts its times, because nothing that arrived before `now` was read for a while.
     pub(super) fn forget_time(&mut self, now: Instant) {
         self.moved = now;
         self.unanswered = self.unanswered.map(|_| now);
     }
 
-    /// Asks the other side for an acknowledgement, unless an answer is awaited. `about` is the path that stands still,
-    /// counted from 1, or 0.
+    /// Sends a question to the other side, unless an answer is awaited. `about` is the path that stands still, counted
+    /// from 1, or 0.
     pub(super) fn ask(&mut self, about: u64, received: u64, now: Instant) {
         if self.unanswered.is_none() {
             self.unanswered = Some(now);
@@ -166,7 +166,7 @@ impl Lane {
         }
     }
 
-    /// Gives it a chunk of the stream.
+    /// Queues a chunk of the stream.
     pub(super) fn send(&mut self, chunk: &Kept, received: u64, now: Instant) {
         if self.in_flight() == 0 {
             self.moved = now;
@@ -175,7 +175,7 @@ impl Lane {
         self.queue(ChunkKind::Data, chunk.offset, Some(Rc::clone(&chunk.body)), received);
     }
 
-    /// Gives it a header alone.
+    /// Queues a header only.
     pub(super) fn say(&mut self, kind: ChunkKind, received: u64) {
         self.queue(kind, 0, None, received);
     }
@@ -188,7 +188,7 @@ impl Lane {
         self.outgoing.push_back(OutgoingChunk { header: header.to_bytes(), body });
     }
 
-    /// Gives it nothing new, and has all that was given to it sent again over others.
+    /// Stops sending over it, and has everything that was given to it resent over others.
     pub(super) fn make_suspect(&mut self, store: &mut Store) {
         self.is_suspect = true;
         let kept = usize::from(self.written > 0);
@@ -198,7 +198,7 @@ impl Lane {
         store.send_again(self.number);
     }
 
-    /// Writes what the system takes.
+    /// Writes what the system accepts.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         while !self.outgoing.is_empty() {
             let mut pieces = Pieces::<{ 2 * CHUNKS_OF_A_WRITE }>::behind(self.written);
@@ -234,7 +234,7 @@ impl Lane {
         }
     }
 
-    /// Makes one step of reading. Bytes that are next in the stream go to `room`, which is not empty.
+    /// Makes one reading step. Bytes that are next in the stream go to `room`, which must not be empty.
     pub(super) fn step(
         &mut self,
         arrival: &mut Arrival,
@@ -249,7 +249,7 @@ impl Lane {
             arrival.deliver(count);
             return Ok(self.took(count, arrival, now, Step::Delivered(count)));
         }
-        // Bytes that are ahead of the stream, and bytes that came before.
+        // Bytes that are ahead of the stream, and bytes that arrived before.
         let mut ahead = body.ahead.take();
         let count = match &mut ahead {
             Some(bytes) => {
@@ -267,7 +267,7 @@ impl Lane {
         Ok(self.took(count?, arrival, now, Step::Moved))
     }
 
-    /// Notes that so many bytes of the body have come.
+    /// Records that `count` bytes of the body have arrived.
     fn took(&mut self, count: usize, arrival: &mut Arrival, now: Instant, step: Step) -> Step {
         if count == 0 {
             return Step::Idle;
@@ -296,7 +296,7 @@ impl Lane {
         Ok(Step::Header(header))
     }
 
-    /// The body of data that `header` has begun comes next.
+    /// Prepares for the body of the data that `header` has begun.
     pub(super) fn expect_body(&mut self, header: ChunkHeader, arrival: &Arrival) -> io::Result<()> {
         let end = header.offset.checked_add(header.bytes.into()).ok_or_else(no_link_sends)?;
         if !arrival.has_room_until(end) {
@@ -308,7 +308,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Takes bytes out of the stage, or reads them past it where many are wanted. Returns 0 if nothing is there.
+    /// Takes bytes from the stage, or reads directly if many are wanted. Returns 0 if nothing is there.
     fn take(&mut self, room: &mut [u8]) -> io::Result<usize> {
         if self.begin == self.end {
             if room.len() >= DIRECT_MIN {
@@ -344,7 +344,7 @@ fn read_from(mut stream: &TcpStream, room: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Returns the error of a connection whose other end is no link.
+/// Returns the error of a connection whose other end is not a link.
 pub(super) fn no_link_sends() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "it sent what no link sends")
 }

@@ -1,17 +1,17 @@
-//! A link: one stream of bytes each way between two processes, over several connections of which any may break.
+//! A link: one stream of bytes each way between two processes, over several connections, each of which may break.
 //!
-//! What is written is cut into chunks, which are numbered by their place in the stream and kept until the other side
-//! has acknowledged them. Short messages go over the first connection that moves. Where that has much under way, chunks
-//! go over whichever has the least, so that long messages use all of them. The reader puts chunks in order again and
-//! drops what it has.
+//! Written data are divided into chunks, which are identified by their offset in the stream and kept until the other
+//! side has acknowledged them. Short messages use the first connection that moves. If that has many bytes in flight,
+//! chunks use the connection with the fewest, so that long messages use all of them. The reader reorders chunks and
+//! drops duplicates.
 //!
-//! Nothing here connects or knows a clock: whoever owns a link adds connections, calls [`Link::tend`] now and then, and
-//! says what time it is. A process that computes does not acknowledge anything, so silence alone proves nothing:
-//! * A connection that stands still while the same process is heard over another one is *suspect*: its chunks are sent
-//!   again over the others, and it gets new ones when it has caught up.
-//! * Where nothing is heard, [`Link::wants`] asks for a new connection. That the system of the other host accepts one
-//!   shows that the host and the process are there ([`Link::found_alive`]); that it takes nothing for as long as the
-//!   limit says that they are gone.
+//! A link does not connect and has no clock: its owner adds connections, calls [`Link::tend`] regularly, and passes the
+//! time. A process that computes does not acknowledge anything, so silence alone proves nothing:
+//! * A connection that stands still while data arrive from the same process over another one is *suspect*: its chunks
+//!   are resent over the others, and it gets new ones when it has caught up.
+//! * If nothing arrives, [`Link::wants`] requests a new connection. If the system of the other host accepts one, the
+//!   host and the process exist ([`Link::found_alive`]). If it accepts none for the duration of the limit, they are
+//!   gone.
 
 mod arrival;
 mod chunk;
@@ -27,42 +27,42 @@ use chunk::{ChunkHeader, ChunkKind};
 use lane::{Lane, Step};
 use store::Store;
 
-/// An acknowledgement that no chunk has carried goes by itself after so many bytes, or so long.
+/// Number of bytes, or time, after which an acknowledgement that no chunk has carried is sent by itself.
 const ACKNOWLEDGE_BYTES: u64 = 128 << 10;
 const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(2);
-/// As long as less than this is under way over the first connection, it carries everything.
+/// Number of bytes in flight below which the first connection carries everything.
 const SPILL_BYTES: u64 = 256 << 10;
-/// The most that is under way over one connection.
+/// Maximum number of bytes in flight on one connection.
 const LANE_BYTES: u64 = 1 << 20;
-/// The state of the connections is checked this often.
+/// Interval of the checks of the connections.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
-/// A link that nobody has tended for so long knows nothing of the time between.
+/// Time without a call of `tend` after which the state of the connections is unknown.
 const ABSENCE: Duration = Duration::from_millis(150);
 
 /// One end of a link.
 pub(crate) struct Link {
-    /// Those of lower paths first; among those of a path, the older first.
+    /// By path in ascending order; among those of a path, the older first.
     lanes: Vec<Lane>,
     lanes_ever: u32,
     paths: usize,
     store: Store,
     arrival: Arrival,
-    /// How far the stream is that the other side was told to have come, and since when it is further. What was told over
-    /// a connection that has broken does not count.
+    /// Offset of the last acknowledgement, and the time since when more has arrived. Acknowledgements on a broken
+    /// connection do not count.
     told: u64,
     untold_since: Option<Instant>,
-    /// How long the other host may be out of reach.
+    /// Time for which the other host may be unreachable.
     limit: Duration,
-    /// When something was last heard of the other process.
+    /// Time of the last arrival from the other process.
     heard: Instant,
-    /// When the link was last tended.
+    /// Time of the last call of `tend`.
     tended: Instant,
-    /// Why nothing more will come, once that is known.
+    /// Reason why nothing more will arrive, once that is known.
     failed: Option<(ErrorKind, String)>,
 }
 
 impl Link {
-    /// Returns a link without a connection yet, which may have them over `paths` pairs of addresses.
+    /// Creates a link without connections, which may have them over `paths` pairs of addresses.
     pub(crate) fn new(paths: usize, limit: Duration, now: Instant) -> Self {
         Link {
             lanes: Vec::new(),
@@ -79,7 +79,7 @@ impl Link {
         }
     }
 
-    /// Adds a connection over a path, which does not block. One of the same path that stands still is given up for it.
+    /// Adds a non-blocking connection over a path. One of the same path that stands still is closed for it.
     pub(crate) fn add_lane(&mut self, path: usize, stream: TcpStream, now: Instant) {
         self.heard = now;
         let replaced = |lane: &Lane| lane.path == path && lane.stands_still(now);
@@ -97,7 +97,7 @@ impl Link {
         self.lanes.iter().map(|lane| (lane.stream(), lane.has_outgoing()))
     }
 
-    /// Returns how many connections there ever were: changes with every new one.
+    /// Returns the number of connections so far, which changes with every new one.
     pub(crate) fn lanes_ever(&self) -> u32 {
         self.lanes_ever
     }
@@ -107,7 +107,7 @@ impl Link {
         self.store.is_empty()
     }
 
-    /// Takes bytes to send, as many as there is room for. [`ErrorKind::WouldBlock`] if there is none.
+    /// Accepts bytes to send, as many as there is room for. Returns [`ErrorKind::WouldBlock`] if there is none.
     pub(crate) fn write(&mut self, pieces: &[IoSlice<'_>], now: Instant) -> io::Result<usize> {
         self.check()?;
         let taken = self.store.take(pieces);
@@ -118,8 +118,8 @@ impl Link {
         Ok(taken)
     }
 
-    /// Reads bytes of the stream. If they do not fill `room`, nothing more is there. [`ErrorKind::WouldBlock`] if
-    /// nothing is.
+    /// Reads bytes of the stream. If they do not fill `room`, nothing more is there. Returns [`ErrorKind::WouldBlock`]
+    /// if there are none.
     pub(crate) fn read(&mut self, room: &mut [u8], now: Instant) -> io::Result<usize> {
         self.check()?;
         let mut done = self.arrival.take_held(room);
@@ -144,7 +144,7 @@ impl Link {
             }
             let held = self.arrival.take_held(&mut room[done..]);
             done += held;
-            // What is next in the stream may lie in a connection that had nothing for its turn.
+            // The next bytes of the stream may lie in a connection that had none at its turn.
             if held > 0 {
                 index = 0;
             }
@@ -154,13 +154,13 @@ impl Link {
         if done == 0 { Err(ErrorKind::WouldBlock.into()) } else { Ok(done) }
     }
 
-    /// Something has come over a connection.
+    /// Records an arrival on a connection.
     fn hear(&mut self, index: usize, now: Instant) {
         self.heard = now;
         self.lanes[index].hear(now);
     }
 
-    /// Takes in a header; false if no link sends it.
+    /// Processes a header. Returns false if it is invalid.
     fn take_header(&mut self, index: usize, header: ChunkHeader, now: Instant) -> bool {
         let lane = &mut self.lanes[index];
         if !self.store.acknowledge(header.received) || !lane.take_word(header.read_here, now) {
@@ -180,8 +180,8 @@ impl Link {
         }
     }
 
-    /// The other side has something under way over a path, counted from 1, on which nothing moves: this side sends nothing
-    /// over it either until something is heard there.
+    /// Avoids a path, counted from 1, on which the other side sees no movement: this side sends nothing over it either
+    /// until something arrives there.
     fn avoid(&mut self, path: u64, now: Instant) {
         let received = self.arrival.expected();
         for lane in self.lanes.iter_mut().filter(|lane| lane.path as u64 + 1 == path) {
@@ -205,7 +205,7 @@ impl Link {
             self.untold_since = None;
             return;
         }
-        // What had come before its turn was acknowledged as what came, not as a part of the stream.
+        // Early data were reported as read, not as a part of the stream.
         self.untold_since.get_or_insert(now);
         let lane = self.lanes.iter_mut().min_by_key(|lane| lane.stands_still(now));
         if let Some(lane) = lane.filter(|_| is_late(self.untold_since)) {
@@ -214,14 +214,14 @@ impl Link {
         }
     }
 
-    /// Tells the other side at once all that has come.
+    /// Acknowledges everything that has arrived at once.
     pub(crate) fn acknowledge_all(&mut self, now: Instant) {
         let received = self.arrival.expected();
         self.lanes.iter_mut().for_each(|lane| lane.say(ChunkKind::Acknowledgement, received));
         self.push(now);
     }
 
-    /// Gives waiting chunks to connections, and writes what these take.
+    /// Gives waiting chunks to connections, and writes what they accept.
     fn push(&mut self, now: Instant) {
         loop {
             while let Some(chunk) = self.store.next_waiting()
@@ -240,14 +240,14 @@ impl Link {
         }
     }
 
-    /// A connection has broken.
+    /// Removes a broken connection.
     fn lose(&mut self, index: usize) {
         let lane = self.lanes.remove(index);
         self.store.send_again(lane.number);
         self.told = 0;
     }
 
-    /// Does what time asks for: acknowledges, finds connections that stand still, and gives the link up.
+    /// Does everything that depends on time: acknowledges, detects connections that stand still, and fails the link.
     pub(crate) fn tend(&mut self, now: Instant) {
         let since = now - self.tended;
         if since < CHECK_INTERVAL {
@@ -255,7 +255,7 @@ impl Link {
         }
         self.tended = now;
         if since >= ABSENCE {
-            // What came meanwhile was not read yet.
+            // What has arrived meanwhile was not read yet.
             self.lanes.iter_mut().for_each(|lane| lane.forget_time(now));
             self.heard = now;
         }
@@ -269,7 +269,7 @@ impl Link {
         }
     }
 
-    /// Sends what connections that stand still have not carried over others that move.
+    /// Resends the chunks of connections that stand still over others that move.
     fn suspect(&mut self, now: Instant) {
         for index in 0..self.lanes.len() {
             let lane = &self.lanes[index];
@@ -291,7 +291,7 @@ impl Link {
         }
     }
 
-    /// Returns the paths that have no connection that moves.
+    /// Returns the paths without a connection that moves.
     pub(crate) fn wants(&self, now: Instant) -> impl Iterator<Item = usize> {
         let moves = move |path: usize| {
             self.lanes.iter().any(|lane| lane.path == path && !lane.stands_still(now))
@@ -299,12 +299,12 @@ impl Link {
         (0..self.paths).filter(move |&path| !moves(path))
     }
 
-    /// The system of the other host has accepted a connection of this process.
+    /// Records that the system of the other host has accepted a connection of this process.
     pub(crate) fn found_alive(&mut self, now: Instant) {
         self.heard = now;
     }
 
-    /// The other host says that nobody listens there any more. As long as a connection is left, something may come.
+    /// Records that nobody listens on the other host any more. While a connection is left, something may arrive.
     pub(crate) fn found_gone(&mut self) {
         if self.lanes.is_empty() {
             let how = "has closed its connections and listens no more".into();
@@ -312,7 +312,7 @@ impl Link {
         }
     }
 
-    /// Returns whether nothing more will come. Reading tells why.
+    /// Returns whether nothing more will arrive. A read returns the reason.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
@@ -325,8 +325,8 @@ impl Link {
     }
 }
 
-/// Returns the connection that takes the next chunk: the first, as long as it has little under way, else the one that
-/// has the least.
+/// Returns the connection for the next chunk: the first, while it has few bytes in flight, otherwise the one with the
+/// fewest.
 fn choose(lanes: &mut [Lane]) -> Option<&mut Lane> {
     let first = lanes.iter().position(|lane| !lane.is_suspect)?;
     let index = if lanes[first].in_flight() < SPILL_BYTES {

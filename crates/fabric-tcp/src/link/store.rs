@@ -1,4 +1,4 @@
-//! What was taken to be sent and is not acknowledged: it may have to be sent again over another connection.
+//! Unacknowledged data, which may have to be resent over another connection.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -6,16 +6,16 @@ use std::rc::Rc;
 
 use super::chunk::CHUNK_BYTES_MAX;
 
-/// The most that is taken and not acknowledged.
+/// Maximum length of unacknowledged data.
 pub(super) const STORE_BYTES: usize = 4 << 20;
 
 /// A chunk of the stream.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
-    /// Where in the stream it begins.
+    /// Offset in the stream.
     pub(super) offset: u64,
     pub(super) body: Rc<Vec<u8>>,
-    /// The connection over which it was sent last.
+    /// Connection over which it was last sent.
     lane: Option<u32>,
 }
 
@@ -23,16 +23,16 @@ pub(super) struct Kept {
 pub(super) struct Store {
     /// In the order of the stream, without gaps.
     chunks: VecDeque<Kept>,
-    /// The offsets of those that have to be sent, in order.
+    /// Offsets of the chunks to send, in order.
     waiting: VecDeque<u64>,
-    /// Everything before this offset is acknowledged.
+    /// Offset before which everything is acknowledged.
     acknowledged: u64,
-    /// The end of what was taken.
+    /// End of the accepted data.
     end: u64,
 }
 
 impl Store {
-    /// Takes bytes, as many as there is room for, and returns how many.
+    /// Accepts bytes, as many as there is room for, and returns their number.
     pub(super) fn take(&mut self, pieces: &[IoSlice<'_>]) -> usize {
         let before = self.end;
         for piece in pieces {
@@ -53,7 +53,7 @@ impl Store {
         (self.end - before) as usize
     }
 
-    /// Returns the body of the last chunk, if that is not under way and not full, else of a new one.
+    /// Returns the body of the last chunk if that was not sent and is not full, otherwise of a new one.
     fn open_chunk(&mut self) -> &mut Vec<u8> {
         let is_open = self.chunks.back().is_some_and(|last| {
             last.lane.is_none()
@@ -68,7 +68,7 @@ impl Store {
         Rc::get_mut(&mut last.body).expect("nobody else has it yet")
     }
 
-    /// Undoes the opening of a chunk that has got nothing.
+    /// Removes an opened chunk that has stayed empty.
     fn drop_empty(&mut self) {
         if self.chunks.back().is_some_and(|last| last.body.is_empty()) {
             self.chunks.pop_back();
@@ -76,13 +76,13 @@ impl Store {
         }
     }
 
-    /// Returns the next chunk that has to be sent.
+    /// Returns the next chunk to send.
     pub(super) fn next_waiting(&self) -> Option<&Kept> {
         let offset = *self.waiting.front()?;
         self.chunks.get(self.place(offset)?)
     }
 
-    /// The next chunk that has to be sent goes over `lane`.
+    /// Records that the next chunk is sent over `lane`.
     pub(super) fn assign(&mut self, lane: u32) {
         let Some(offset) = self.waiting.pop_front() else { return };
         if let Some(place) = self.place(offset) {
@@ -90,7 +90,7 @@ impl Store {
         }
     }
 
-    /// What has gone over `lane` has to be sent again.
+    /// Marks what was sent over `lane` for resending.
     pub(super) fn send_again(&mut self, lane: u32) {
         for chunk in self.chunks.iter_mut().filter(|chunk| chunk.lane == Some(lane)) {
             chunk.lane = None;
@@ -99,7 +99,7 @@ impl Store {
         self.waiting.make_contiguous().sort_unstable();
     }
 
-    /// Everything before `offset` has come; false if that was never sent.
+    /// Records that everything before `offset` has arrived. Returns false if that was never sent.
     pub(super) fn acknowledge(&mut self, offset: u64) -> bool {
         if offset > self.end {
             return false;
@@ -164,7 +164,7 @@ mod tests {
         let mut store = Store::default();
         assert_eq!(take(&mut store, STORE_BYTES + 100), STORE_BYTES);
         assert_eq!(take(&mut store, 100), 0);
-        // The first chunk and half of the second: the second stays whole, but its first half is room again.
+        // The first chunk and half of the second: the second stays whole, but its first half is free again.
         let offset = (CHUNK_BYTES_MAX + CHUNK_BYTES_MAX / 2) as u64;
         assert!(store.acknowledge(offset));
         assert_eq!(store.next_waiting().unwrap().offset, CHUNK_BYTES_MAX as u64);

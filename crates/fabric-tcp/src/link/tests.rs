@@ -1,4 +1,4 @@
-//! Links over cables that are cut at random moments, against what a stream is: all bytes, once, in order.
+//! Links over cables that are cut at random times, compared with a stream: all bytes, once, in order.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -22,8 +22,8 @@ impl Random {
     }
 }
 
-/// Two connected sockets that do not block. What one writes can be read from the other at once, which is not so over TCP:
-/// time goes by much faster here than it does for the system.
+/// Returns two connected non-blocking sockets. What one writes can be read from the other at once, unlike over TCP:
+/// time passes much faster here than for the system.
 fn pair() -> [TcpStream; 2] {
     let (one, other) = UnixStream::pair().unwrap();
     [one, other].map(|end| {
@@ -32,14 +32,14 @@ fn pair() -> [TcpStream; 2] {
     })
 }
 
-/// A connection through a cable: what one end sends lies here until it is handed to the other.
+/// A connection through a cable: data from one end stay here until they are passed to the other.
 struct Wire {
     ends: [TcpStream; 2],
     under_way: [Vec<u8>; 2],
 }
 
 impl Wire {
-    /// Moves up to `most` bytes each way; false if an end is closed.
+    /// Moves up to `most` bytes each way. Returns false if an end is closed.
     fn pump(&mut self, most: usize) -> bool {
         let mut room = vec![0; most];
         for from in [0, 1] {
@@ -60,16 +60,16 @@ impl Wire {
     }
 }
 
-/// Two ends and the cables between them; time goes on by a millisecond a turn.
+/// Two ends and the cables between them; each turn takes a millisecond.
 struct Model {
     ends: [Link; 2],
     wires: Vec<Option<Wire>>,
     is_up: Vec<bool>,
     now: Instant,
-    /// Bytes that were written and read, each way.
+    /// Numbers of bytes written and read, each way.
     written: [u64; 2],
     read: [u64; 2],
-    /// The most that a cable moves in a turn.
+    /// Maximum number of bytes that a cable moves in a turn.
     rate: Vec<usize>,
 }
 
@@ -113,7 +113,7 @@ impl Model {
         }
     }
 
-    /// Lets an end read into `room` bytes, and checks what comes.
+    /// Lets an end read into `room` bytes, and checks the data.
     fn read(&mut self, end: usize, room: usize) {
         let mut room = vec![0; room];
         match self.ends[end].read(&mut room, self.now) {
@@ -133,7 +133,7 @@ impl Model {
         (0..2).for_each(|end| self.read(end, 1 << 20));
     }
 
-    /// A millisecond goes by: cables move bytes, and paths without a connection that moves get one.
+    /// Simulates a millisecond: cables move bytes, and paths without a connection that moves get one.
     fn turn(&mut self) {
         self.now += MS;
         for path in 0..self.wires.len() {
@@ -155,7 +155,7 @@ impl Model {
         all(0) && all(1) && self.ends.iter().all(Link::is_drained)
     }
 
-    /// Cuts nothing more, and lets everything arrive.
+    /// Stops cutting, and lets everything arrive.
     fn finish(&mut self) {
         self.is_up.iter_mut().for_each(|up| *up = true);
         for _ in 0..4000 {
@@ -169,7 +169,7 @@ impl Model {
     }
 }
 
-/// Random writes, reads and cuts of these cables; how many cuts there were.
+/// Makes random writes, reads and cuts of these cables. Returns the number of cuts.
 fn random_run(seed: u64, paths: usize, turns: usize) -> usize {
     let mut random = Random(seed);
     let mut model = Model::new(paths);
@@ -182,9 +182,9 @@ fn random_run(seed: u64, paths: usize, turns: usize) -> usize {
         model.read(random.below(2) as usize, 1 + random.below(300_000) as usize);
         let path = random.below(paths as u64) as usize;
         match random.below(60) {
-            // The system of one end, or both, says that the connection is gone.
+            // The system of one end, or of both, reports that the connection is gone.
             0 => model.wires[path] = None,
-            // Nothing goes through, and nobody says so.
+            // Nothing passes, and nobody reports that.
             1 | 2 if model.is_up[path] => model.is_up[path] = false,
             3..6 if !model.is_up[path] => {
                 model.is_up[path] = true;
@@ -246,7 +246,7 @@ fn a_silent_cut_moves_the_traffic_and_a_cable_that_is_back_is_used_again() {
     };
     assert!(read_after(&mut model, 100) > 0);
     model.is_up[0] = false;
-    // What was under way over the first cable is found missing after the standstill, and goes over the second.
+    // Data in flight on the first cable are detected as missing after the standstill, and use the second.
     read_after(&mut model, STANDSTILL.as_millis() as usize + 20);
     let meanwhile = read_after(&mut model, 100);
     assert!(meanwhile > 1_000_000, "{meanwhile} bytes");
@@ -262,7 +262,7 @@ fn who_has_sent_nothing_learns_from_the_other_side_that_a_cable_is_cut() {
     let mut model = Model::new(2);
     model.is_up[0] = false;
     model.write(0, 1000);
-    // This one is lost with the cable, too, a little later.
+    // These are lost with the cable, too, a little later.
     for turn in 0..STANDSTILL.as_millis() + 40 {
         if turn == STANDSTILL.as_millis() - 5 {
             model.write(1, 500);
@@ -320,7 +320,7 @@ fn who_cannot_be_reached_for_as_long_as_the_limit_is_gone() {
 fn rubbish_costs_the_connection_and_not_the_stream() {
     let mut model = Model::new(1);
     model.write(0, 5000);
-    // Nobody knows what was under way when somebody wrote into the middle of it.
+    // It is unknown what was in flight when rubbish was written in the middle of it.
     model.wires[0].as_mut().unwrap().under_way[0].extend_from_slice(&[99; 40]);
     model.finish();
     assert_eq!(model.ends[1].lanes_ever(), 2);

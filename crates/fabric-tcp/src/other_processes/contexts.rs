@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use contract::{BETWEEN_RUNS, ContextOffer, MEETING_CONTEXT};
 
-/// Those that are open, and the numbers that were given out. A number is never used again: messages of a context that was
-/// closed may still be on their way.
+/// The open contexts, and the numbers in use. A number is never reused: messages of a closed context may still be in
+/// transit.
 #[derive(Default)]
 pub(super) struct Contexts {
     /// For each member of each context: its connection, and the number by which it knows the context.
@@ -20,7 +20,8 @@ impl Contexts {
         ContextOffer(u64::from(MEETING_CONTEXT + self.given))
     }
 
-    /// Opens the one that was offered as `own`: for each member its number as a process, its connection and its offer.
+    /// Opens the context that was offered as `own`: for each member its number as a process, its connection and its
+    /// offer.
     pub(super) fn open(
         &mut self,
         theirs: &[(usize, usize, ContextOffer)],

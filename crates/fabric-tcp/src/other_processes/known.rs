@@ -1,4 +1,4 @@
-//! Who is known, by name, number and connection.
+//! The known processes, by name, number and connection.
 
 use std::collections::HashMap;
 use std::net::TcpStream;
@@ -8,13 +8,13 @@ use contract::ProcessName;
 use crate::handshake::{Call, ConnectError};
 use crate::secret::Secret;
 
-/// What a name says.
+/// The parts of a name.
 pub(super) struct Parts {
     pub(super) secret: Secret,
     pub(super) run: u64,
-    /// Its rank there.
+    /// Its rank in that run.
     pub(super) rank: u32,
-    /// Where it listens on the loopback interface.
+    /// Port at which it listens on the loopback interface.
     pub(super) port: u16,
 }
 
@@ -48,9 +48,9 @@ pub(super) struct Known {
     all: Vec<Process>,
     by_name: HashMap<ProcessName, usize>,
     by_number: HashMap<usize, usize>,
-    /// By the rank of the engine that stands for its connection.
+    /// By the rank of the engine that represents its connection.
     by_peer: Vec<usize>,
-    /// That of the next process of another run.
+    /// Number of the next process of another run.
     next_number: usize,
 }
 
@@ -62,7 +62,7 @@ struct Process {
 }
 
 impl Known {
-    /// This process alone, of a run of so many ranks.
+    /// Creates a table of this process only, of a run of `ranks` ranks.
     pub(super) fn new(own: &Parts, ranks: usize) -> Self {
         let mut known = Known {
             run: own.run,
@@ -116,7 +116,7 @@ impl Known {
         self.number(self.by_peer[peer])
     }
 
-    /// The next rank of the engine stands for its connection.
+    /// Sets the rank of the engine that represents its connection.
     pub(super) fn set_peer(&mut self, index: usize, peer: usize) {
         debug_assert_eq!(peer, self.by_peer.len(), "connections come one after the other");
         self.all[index].peer = Some(peer);
@@ -135,7 +135,7 @@ impl Known {
         self.all[index].call = Some(call);
     }
 
-    /// Goes on with all calls. Gives those that have ended.
+    /// Advances all calls. Returns those that have ended.
     pub(super) fn step_calls(&mut self) -> Vec<(usize, Result<TcpStream, ConnectError>)> {
         let mut ended = Vec::new();
         for (index, one) in self.all.iter_mut().enumerate() {

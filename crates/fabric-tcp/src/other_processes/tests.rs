@@ -1,4 +1,4 @@
-//! Processes of several runs, all of them in this one, each of which is looked at in turn.
+//! Processes of several runs, all of them in this one, which make progress in turn.
 #![allow(unsafe_code)]
 
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn until(all: &mut [OtherProcesses], mut done: impl FnMut(&mut [OtherProcesses])
     }
 }
 
-/// Processes of the runs 1, 2, ..., each rank 0 of one, all of whom have met.
+/// Returns processes of the runs 1, 2, ..., each rank 0 of one, which are all connected.
 fn met(count: u64) -> Vec<OtherProcesses> {
     let mut all: Vec<_> =
         (1..=count).map(|run| OtherProcesses::begin(run, 0, 1).unwrap()).collect();
@@ -28,7 +28,7 @@ fn met(count: u64) -> Vec<OtherProcesses> {
     }
     let everybody: Vec<usize> = (0..count as usize).collect();
     until(&mut all, |all| {
-        // Each of them is asked, as each asks in its own process.
+        // Each of them makes the call, as each does in its own process.
         let reached: Vec<bool> = all.iter_mut().map(|one| one.reach(&everybody).unwrap()).collect();
         reached.iter().all(|&one| one)
     });
@@ -56,7 +56,7 @@ fn number(one: &mut OtherProcesses, other: &ProcessName) -> usize {
 #[test]
 fn three_runs_have_a_context_that_each_knows_by_a_number_of_its_own() {
     let mut all = met(3);
-    // Each gives out some numbers before, so that all differ.
+    // Each uses some numbers before, so that all differ.
     for (index, one) in all.iter_mut().enumerate() {
         for _ in 0..index {
             one.offer_context();

@@ -1,4 +1,4 @@
-//! The processes that are started, here or by an agent.
+//! The started processes, on this host or by an agent.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use super::{StartOptions, Starting};
 use crate::hosts_file::Host;
 use crate::secret::Secret;
 
-/// Starts the process of `ranks` on `host`, and hands it the secret through its standard input.
+/// Starts the process of `ranks` on `host`, and sends it the secret through its standard input.
 pub(super) fn start(
     options: &StartOptions,
     host: &Host,
@@ -45,7 +45,7 @@ pub(super) fn start(
     }
     let mut child = command.stdin(Stdio::piped()).stdout(output).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // An error means that it has ended, which the run notices anyway.
+        // An error means that it has ended, which the supervision detects anyway.
         let _ = stdin.write_all(input.as_bytes());
         if passes_input_on {
             // It ends with this process at the latest.

@@ -1,4 +1,4 @@
-//! One rank as the process that started the run sees it: a connection.
+//! The connection of the starting process to one rank.
 
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,25 +6,25 @@ use std::time::Instant;
 
 use crate::control::{Inbox, Message, Received, send};
 
-/// How far a rank has come.
+/// The progress of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RankState {
     /// Its process was started, and has not connected yet.
     Started,
     /// It has connected.
     Joined,
-    /// Its part is over, well or not.
+    /// Its part has ended, successfully or not.
     Done,
 }
 
 pub(super) struct RankConnection {
     pub(super) host: String,
-    /// Which of the processes that were started it is, or has started it.
+    /// Index of its process, or of the process that has started it.
     pub(super) process: usize,
     pub(super) state: RankState,
-    /// Where other ranks reach it.
+    /// Address at which other ranks reach it.
     pub(super) address: Option<String>,
-    /// Since when its connection is gone without a reason that is known.
+    /// Time since when its connection is gone for an unknown reason.
     pub(super) lost: Option<Instant>,
     stream: Option<TcpStream>,
     inbox: Inbox,
@@ -43,7 +43,7 @@ impl RankConnection {
         }
     }
 
-    /// It has connected, and proved that it knows the secret. A second connection for the same rank is dropped.
+    /// Records its verified connection. A second connection for the same rank is dropped.
     pub(super) fn connected(&mut self, stream: TcpStream) {
         if self.state == RankState::Started {
             self.state = RankState::Joined;
@@ -55,7 +55,7 @@ impl RankConnection {
         self.stream.as_ref().map(AsFd::as_fd)
     }
 
-    /// Its next message, if its part is not over.
+    /// Returns its next message, if its part has not ended.
     pub(super) fn receive(&mut self) -> Received {
         let Some(stream) = &self.stream else { return Received::Nothing };
         let received = self.inbox.receive(stream);
@@ -76,15 +76,15 @@ impl RankConnection {
         received
     }
 
-    /// Sends it a message, if it is connected.
+    /// Sends it a message if it is connected.
     pub(super) fn send(&self, message: &Message) {
         if let Some(stream) = &self.stream {
-            // The end of its stream tells if it has gone.
+            // The end of its stream shows if it is gone.
             let _ = send(stream, message);
         }
     }
 
-    /// Its process is being killed: nothing more is expected of it.
+    /// Drops the connection, because its process is being killed and nothing more is expected of it.
     pub(super) fn drop_connection(&mut self) {
         self.stream = None;
         self.lost = None;

@@ -1,4 +1,4 @@
-//! A process that was started, here or by an agent: a rank, or a host that starts ranks itself.
+//! A started process, on this host or by an agent: a rank, or a host that starts ranks itself.
 
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::control::{Inbox, Message, Received, send};
 
-/// How long a process whose connection ended may take to end itself, before its end goes undescribed.
+/// Time limit for a process whose connection has ended to end itself, before its end remains undescribed.
 const END_LIMIT: Duration = Duration::from_millis(300);
 
 pub(super) struct StartedProcess {
@@ -39,7 +39,7 @@ impl StartedProcess {
         }
     }
 
-    /// It has connected as a host.
+    /// Records its connection as a host.
     pub(super) fn connected(&mut self, stream: TcpStream) {
         self.stream.get_or_insert(stream);
     }
@@ -48,7 +48,7 @@ impl StartedProcess {
         self.stream.as_ref().map(AsFd::as_fd)
     }
 
-    /// Returns what it says as a host.
+    /// Returns its next message as a host.
     pub(super) fn receive(&mut self) -> Received {
         let Some(stream) = &self.stream else { return Received::Nothing };
         let received = self.inbox.receive(stream);
@@ -59,10 +59,10 @@ impl StartedProcess {
         received
     }
 
-    /// Tells a host that is connected that the run is given up, once.
+    /// Sends a connected host the message that the run is aborted, once.
     pub(super) fn tell_once(&mut self, message: &Message) {
         if let Some(stream) = self.stream.as_ref().filter(|_| !self.is_told) {
-            // The end of its stream tells if it has gone.
+            // The end of its stream shows if it is gone.
             let _ = send(stream, message);
             self.is_told = true;
         }
@@ -76,7 +76,7 @@ impl StartedProcess {
         self.status.is_some() && self.stream.is_none()
     }
 
-    /// Returns whether nothing more is to be heard of it.
+    /// Returns whether nothing more can arrive from it.
     pub(super) fn is_silent(&mut self) -> bool {
         self.is_gone || self.has_ended()
     }
@@ -94,7 +94,7 @@ impl StartedProcess {
         self.stream = None;
     }
 
-    /// Returns how it ended, in words.
+    /// Describes how it ended.
     pub(super) fn describe_end(&mut self) -> String {
         let until = Instant::now() + END_LIMIT;
         while self.status.is_none() && Instant::now() < until {

@@ -1,4 +1,4 @@
-//! Watching over a run until the last rank has ended.
+//! Supervision of a run until the last rank has ended.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -60,7 +60,7 @@ impl Run<'_> {
         let all = self.acceptor.descriptors().chain(streams).chain(hosts);
         let mut entries: Vec<PollFd<'_>> =
             all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        // An error only makes the wait short.
+        // An error only shortens the wait.
         let _ = poll(&mut entries, Some(&POLL_INTERVAL));
     }
 
@@ -86,7 +86,7 @@ impl Run<'_> {
                 Purpose::Messages | Purpose::Process | Purpose::Port => {}
             }
         }
-        // A host that calls late learns what the others were told.
+        // A host that connects late gets the message that the others got.
         if let Some((died, why)) = self.told.clone() {
             let message = Message::GiveUp { died, why };
             self.processes.iter_mut().for_each(|process| process.tell_once(&message));
@@ -113,7 +113,7 @@ impl Run<'_> {
         }
     }
 
-    /// The connection of a rank is gone before its part was over.
+    /// Records that a rank's connection is gone before the end of its part.
     fn lose(&mut self, rank: usize) {
         if matches!(self.starting, Starting::EachHost { .. }) {
             self.ranks[rank].lost = Some(Instant::now());
@@ -123,14 +123,15 @@ impl Run<'_> {
         self.fail(Some(rank), failed(rank, how), false);
     }
 
-    /// Takes what hosts say of their ranks.
+    /// Processes the messages of hosts about their ranks.
     fn read_hosts(&mut self, on_report: &mut dyn FnMut(&[u8])) {
         for index in 0..self.processes.len() {
             loop {
                 match self.processes[index].receive() {
                     Received::Message(Message::RankFailed { rank, status, how }) => {
                         let rank = rank as usize;
-                        // What a rank says itself it says to this process, too, and says there whether it is to blame.
+                        // A rank also sends its own reports to this process, and says there whether it caused the
+                        // failure.
                         let is_secondhand = how.starts_with("failed: ");
                         let failure = LaunchError::RankFailed { rank, reason: how, status };
                         self.fail(Some(rank), failure, is_secondhand);
@@ -148,7 +149,7 @@ impl Run<'_> {
         }
     }
 
-    /// Fails because of ranks whose connections are gone, and of which no host has said more.
+    /// Fails for ranks whose connections are gone, and of which no host has reported more.
     fn check_lost(&mut self) {
         for rank in 0..self.ranks.len() {
             let one = &mut self.ranks[rank];
@@ -162,7 +163,7 @@ impl Run<'_> {
         }
     }
 
-    /// Notes the ranks that have ended without ever connecting, and those that take too long.
+    /// Records the ranks that have ended without ever connecting, and those that take too long.
     fn check_unconnected(&mut self) {
         let may_be_late = self.begun || self.kill_at.is_some() || self.is_any_program();
         let late = !may_be_late && Instant::now() > self.connect_until;
@@ -207,7 +208,7 @@ impl Run<'_> {
         self.begun = true;
     }
 
-    /// Gives the run up. What a rank reports of itself counts more than what it reports of another.
+    /// Aborts the run. A rank's report about itself has priority over that about another.
     pub(super) fn fail(&mut self, rank: Option<usize>, failure: LaunchError, is_secondhand: bool) {
         if self.failure.is_none() || self.is_secondhand && !is_secondhand {
             let (died, why) = match &failure {
@@ -227,7 +228,7 @@ impl Run<'_> {
             && *known == rank
             && *kept == 1
         {
-            // The host knows the status that its process ended with.
+            // The host knows the status with which its process ended.
             *kept = status;
         }
         self.kill_at.get_or_insert_with(|| Instant::now() + GRACE);

@@ -1,4 +1,4 @@
-//! The suites that every fabric must pass: of ranks at 1 to 9, and of the endpoint.
+//! Conformance suites of every fabric: of ranks, on 1 to 9 ranks, and of the endpoint.
 
 use contract::{Error, Rank, Result, conformance};
 use fabric_tcp::TcpEndpoint;

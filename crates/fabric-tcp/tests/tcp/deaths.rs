@@ -1,4 +1,4 @@
-//! Ranks that die while others wait: everything ends soon, with the right rank named, on one host and on several.
+//! Deaths of ranks while others wait: everything ends soon and the right rank is named, on one host and on several.
 
 use std::time::{Duration, Instant};
 
@@ -9,9 +9,9 @@ use crate::harness::{Test, check, launch_and_gather};
 use crate::job::options;
 use crate::several_hosts::start_and_gather;
 
-/// What the ranks that live on are waiting for when one dies.
+/// Calls in which the surviving ranks wait when one dies.
 const WAITS: [&str; 4] = ["receive", "any", "send", "barrier"];
-/// The promise is a second; the tests' machine may be busy with other things.
+/// The guarantee is one second; the test machine may be busy with other work.
 const SOON: Duration = Duration::from_secs(30);
 
 pub(crate) fn tests() -> Vec<Test> {

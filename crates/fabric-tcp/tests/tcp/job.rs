@@ -1,4 +1,4 @@
-//! What the ranks are handed: a secret, where one host has all of them, and the name of a case.
+//! Jobs of the ranks: a secret, if one host has all of them, and the name of a case.
 
 use contract::{Error, Rank, Result};
 use fabric_shm::{LaunchOptions, attach_if_rank};
@@ -13,7 +13,7 @@ pub(crate) fn options(ranks: usize, case: &str) -> LaunchOptions {
     LaunchOptions::new(ranks, [secret.as_bytes().as_slice(), case.as_bytes()].concat())
 }
 
-/// Does a rank's part, if this process is one; its status.
+/// Runs a rank's part and returns its status, if this process is a rank.
 pub(crate) fn serve() -> Option<i32> {
     if std::env::var_os(REMOTE).is_some() {
         return Some(serve_remote());

@@ -1,4 +1,4 @@
-//! A library in any program, which finds that its process is a rank and then which fabric the run has.
+//! A library in an arbitrary program, which detects that its process is a rank, and the fabric of the run.
 
 use contract::{Endpoint, Error, Process, Rank, Result, Source, Tag, TagSelector};
 use fabric_shm::{LaunchError, LaunchOptions, ShmEndpoint};
@@ -11,7 +11,7 @@ use crate::harness::{Test, check, launch_and_gather};
 const CASE: &str = "FABRIC_TCP_TEST_LIBRARY";
 const TAG: Tag = Tag::new(4);
 
-/// Returns a launch of this program, which knows its case by its environment and its fabric by the job.
+/// Returns a launch of this program, which gets its case from its environment and its fabric from the job.
 fn options(ranks: usize, case: &str, job: Vec<u8>) -> LaunchOptions {
     let mut options = LaunchOptions::new(ranks, job);
     options.any_program = true;
@@ -23,7 +23,7 @@ fn tcp_job() -> Vec<u8> {
     job(&Secret::generate().expect("the system has random numbers"))
 }
 
-/// Does the part of such a program, if this process is one; its status.
+/// Runs the part of such a program and returns its status, if this process is one.
 pub(crate) fn serve() -> Option<i32> {
     let case = std::env::var(CASE).ok()?;
     let joined = match ShmEndpoint::attach_library()? {
@@ -48,7 +48,7 @@ fn run<E: Endpoint>(endpoint: E, program: fn(&mut Process<E>) -> Result<()>) -> 
     process.finish(outcome)
 }
 
-/// Messages, contexts, and the end as an MPI has it: all say that they leave, and meet in a barrier after that.
+/// Tests messages, contexts, and the end of a run as an MPI ends it: all ranks leave, and then enter a barrier.
 fn uses_everything<E: Endpoint>(process: &mut Process<E>) -> Result<()> {
     let mut world = process.world();
     let (me, size) = (world.rank(), world.size());
@@ -67,7 +67,7 @@ fn uses_everything<E: Endpoint>(process: &mut Process<E>) -> Result<()> {
     let expected = (0..size as u64).rev().filter(|rank| rank % 2 == me as u64 % 2);
     expect(members.eq(expected), "the ranks of a context")?;
     drop(half);
-    // What was sent in a context is not seen outside.
+    // A message sent in a context is invisible outside.
     if me == 0 {
         world.within(&context).send(0, TAG, &[])?;
     }

@@ -4,7 +4,7 @@
 
 mod conformance;
 mod deaths;
-// The same way of running named cases as the other fabric of processes, whose launcher starts ours.
+// Shared with the shared-memory fabric, whose launcher also starts these ranks.
 #[path = "../../../fabric-shm/tests/ranks/harness.rs"]
 mod harness;
 mod job;

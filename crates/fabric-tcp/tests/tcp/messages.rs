@@ -1,4 +1,4 @@
-//! What the suite for all fabrics does not reach: the limits of this one's protocols.
+//! Limits of this fabric's protocols, which the conformance suite does not reach.
 
 use contract::{Buffer, Error, Rank, Result, Source, Tag};
 
@@ -29,7 +29,7 @@ pub(crate) fn tests() -> Vec<Test> {
         ("everybody-sends-to-everybody-at-once-without-a-receive-posted", 5),
     ];
     let mut tests: Vec<Test> = cases.map(|(name, ranks)| test(name, ranks)).into();
-    // Two buffers of it.
+    // The test needs two buffers of this length.
     if free_bytes() > 12 << 30 {
         tests.push(test("a-message-of-more-than-four-gibibytes", 2));
     } else {
@@ -58,7 +58,7 @@ fn expect(holds: bool, what: &str) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::Program(what.into())) }
 }
 
-/// Byte `index` of message `number`.
+/// Returns byte `index` of message `number`.
 fn pattern(number: usize, index: usize) -> u8 {
     (number * 31 + index * 7 + index / 251) as u8
 }
@@ -67,8 +67,8 @@ fn message(number: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| pattern(number, index)).collect()
 }
 
-/// 100 messages of 100 KiB: 10 MB, where 4 MiB may be unexpected. The rest waits, in order, behind a message that is
-/// asked for first.
+/// Sends 100 messages of 100 KiB: 10 MB, of which 4 MiB may be unexpected. The rest waits, in order, behind a message
+/// that is received first.
 fn beyond_credit(rank: &mut dyn Rank) -> Result<()> {
     const COUNT: usize = 100;
     const BYTES: usize = 100 << 10;
@@ -88,7 +88,7 @@ fn beyond_credit(rank: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// 40 MB in messages of 1000 bytes: ten times the credit, with nothing sent the other way but credit.
+/// Sends 40 MB in messages of 1000 bytes: ten times the credit. Nothing but credit is sent in the other direction.
 fn long_stream(rank: &mut dyn Rank) -> Result<()> {
     let mut room = vec![0; 1000];
     for number in 0..40_000 {
@@ -125,7 +125,7 @@ fn cut_short(rank: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Rank 1 looks for a message of rank 2 while one of rank 0 comes in bit by bit; then it wants the one that is coming.
+/// Rank 1 probes for a message of rank 2 while one of rank 0 arrives in pieces, and then receives the arriving one.
 fn half_arrived(rank: &mut dyn Rank) -> Result<()> {
     const BYTES: usize = 256 << 10;
     for number in 0..50 {
@@ -158,7 +158,7 @@ fn all_at_once(rank: &mut dyn Rank) -> Result<()> {
     sends.into_iter().try_for_each(|one| rank.wait(one).map(drop))
 }
 
-/// Lengths beyond 32 bits are lengths like any other.
+/// Sends messages whose length exceeds 32 bits.
 fn very_long(rank: &mut dyn Rank) -> Result<()> {
     const BYTES: usize = (4 << 30) + 12_345;
     let mut data = Buffer::zeroed(BYTES);

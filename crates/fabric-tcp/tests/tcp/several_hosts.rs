@@ -1,4 +1,4 @@
-//! Ranks that call the process that started them, as they do on several hosts; here all of them are this one.
+//! Ranks that connect to the process that started them, as on several hosts; here all hosts are this one.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
@@ -42,7 +42,7 @@ fn run(options: &StartOptions) -> (Result<(), LaunchError>, Vec<Vec<u8>>) {
     (ended, reports)
 }
 
-/// Starts ranks on "hosts" that are all this one, and gathers their reports.
+/// Starts ranks on "hosts" that are all this one, and collects their reports.
 pub(crate) fn start_and_gather(
     ranks: usize,
     case: &str,
@@ -96,7 +96,7 @@ fn no_agent() -> Outcome {
     fails_with(&ended, &["starting rank 1 on somewhere", "No such file"])
 }
 
-/// The agent is a script that notes what it was asked and runs it here.
+/// The agent is a script that records its arguments and runs the command here.
 fn agent() -> Outcome {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let (script, notes) = (folder.path().join("agent"), folder.path().join("notes"));
@@ -166,7 +166,7 @@ fn interrupted() -> Outcome {
     check(begin.elapsed() < Duration::from_secs(60), || "it took too long".into())
 }
 
-/// A rank of another run that calls by mistake is told, and the run goes on without it.
+/// A rank of another run that connects by mistake gets an error, and the run continues without it.
 fn wrong_secret() -> Outcome {
     let listen = free_port().map_err(|error| error.to_string())?;
     let caller = std::thread::spawn(move || {

@@ -8,7 +8,7 @@ pub(super) struct Line {
     pub(super) slope: f64,
     /// The standard error of the slope.
     pub(super) slope_error: f64,
-    /// How far the points lie from the line, as a standard deviation.
+    /// Standard deviation of the points from the line.
     pub(super) scatter: f64,
 }
 
@@ -49,7 +49,8 @@ mod tests {
         assert!(line.scatter < 1e-12 && line.slope_error < 1e-12);
     }
 
-    /// y = 0, 3, 0 at x = 0, 1, 2: the slope is 0, the mean 1, the squares of what is left 1 + 4 + 1 = 6 over n - 2 = 1.
+    /// y = 0, 3, 0 at x = 0, 1, 2: the slope is 0, the mean 1, the squares of the residuals 1 + 4 + 1 = 6 over n - 2 =
+    /// 1.
     #[test]
     fn scatter_is_what_the_line_leaves() {
         let line = Line::through(&[(0.0, 0.0), (1.0, 3.0), (2.0, 0.0)]);

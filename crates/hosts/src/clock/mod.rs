@@ -1,8 +1,8 @@
-//! The time that all ranks share.
+//! The clock that all ranks share.
 //!
-//! Ranks on one host read one clock, the system's, and nothing needs to be done. Ranks on several hosts have clocks that
-//! stand apart and drift; each then corrects its own by a line that [`synchronise`] found, so that all tell the time of
-//! the clock of rank 0.
+//! Ranks on one host read one clock, the system's, and need no correction. Ranks on several hosts have clocks with
+//! different offsets and drifts. Each then corrects its own by a line that [`synchronise`] has found, so that all have
+//! the time of the clock of rank 0.
 
 mod line;
 mod synchronise;
@@ -15,17 +15,17 @@ use synchronise::synchronise;
 const NS_PER_S: i64 = 1_000_000_000;
 const PS_PER_NS: i64 = 1000;
 
-/// The clock of this process, as it is read.
+/// The uncorrected clock of this process.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalClock {
     id: ClockId,
-    /// For tests: this many nanoseconds are added, and this share of the time passed.
+    /// For tests: nanoseconds to add, and share of the elapsed time to add.
     skew_ns: i64,
     drift: f64,
     origin_ns: i64,
 }
 
-/// How a local clock is turned into the shared one: shared = local + offset + slope (local - begin), in nanoseconds.
+/// The conversion of a local clock to the shared one: shared = local + offset + slope (local - begin), in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Correction {
     pub(crate) begin_ns: i64,
@@ -33,12 +33,12 @@ pub(crate) struct Correction {
     pub(crate) slope: f64,
 }
 
-/// How far the shared clock of this rank may stand from that of any other.
+/// Maximum difference between the shared clock of this rank and that of any other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Uncertainty {
-    /// When the clocks were synchronised.
+    /// Time of the synchronisation.
     pub(crate) at_ns: f64,
-    /// And this much for each nanosecond since.
+    /// Growth of the difference for each nanosecond since.
     pub(crate) growth: f64,
 }
 
@@ -54,21 +54,21 @@ pub struct Clock {
 }
 
 impl LocalClock {
-    /// The clock to read where one is enough: disciplined, so that its seconds are seconds.
+    /// The clock for a single host: disciplined, so that its seconds are seconds.
     pub const ONE_HOST: LocalClock = LocalClock::of(ClockId::Monotonic);
-    /// The clock to read where several are compared: nobody bends it, so that its drift is a straight line.
+    /// The clock for comparing several: undisciplined, so that its drift is a straight line.
     pub const SEVERAL_HOSTS: LocalClock = LocalClock::of(ClockId::MonotonicRaw);
 
     const fn of(id: ClockId) -> Self {
         LocalClock { id, skew_ns: 0, drift: 0.0, origin_ns: 0 }
     }
 
-    /// The same clock, as if it stood `skew_ns` off and ran by `drift` too fast from now on.
+    /// Returns the same clock with an offset of `skew_ns` and a relative drift of `drift` from now on.
     pub(crate) fn skewed(self, skew_ns: i64, drift: f64) -> Self {
         LocalClock { skew_ns, drift, origin_ns: self.ns(), ..self }
     }
 
-    /// Its reading in nanoseconds.
+    /// Returns its reading in nanoseconds.
     #[inline]
     pub fn ns(&self) -> i64 {
         let time = clock_gettime(self.id);
@@ -90,7 +90,7 @@ impl Correction {
 }
 
 impl Clock {
-    /// Returns a clock that needs no correction. `epoch_ns` is the same on all ranks and lies in their past.
+    /// Creates a clock that needs no correction. `epoch_ns` is the same on all ranks and lies in their past.
     pub fn common(local: LocalClock, epoch_ns: i64) -> Self {
         let mut clock = Clock {
             local,
@@ -100,13 +100,13 @@ impl Clock {
             epoch_ns,
             resolution: TimeSpan::ZERO,
         };
-        // A clock that did not move over many readings steps by less than anybody could see.
+        // A clock that did not advance over many readings has smaller steps than can be detected.
         let step = contract::smallest_step(|| clock.now());
         clock.resolution = step.unwrap_or(TimeSpan::from_ns(1));
         clock
     }
 
-    /// Returns a clock that is corrected from now on.
+    /// Creates a clock that is corrected from now on.
     pub(crate) fn corrected(
         local: LocalClock,
         correction: Correction,
@@ -120,7 +120,7 @@ impl Clock {
         clock
     }
 
-    /// Returns the time on it.
+    /// Returns its time.
     #[inline]
     pub fn now(&self) -> Time {
         let local_ns = self.local.ns();
@@ -128,11 +128,11 @@ impl Clock {
             None => local_ns,
             Some(correction) => correction.shared_ns(local_ns),
         };
-        // Only a clock that went wrong by more than the epoch's margin could be before it.
+        // Only a clock with an error larger than the epoch's margin could be before it.
         Time::from_ps((ns - self.epoch_ns).max(0) as u64 * PS_PER_NS as u64)
     }
 
-    /// Returns how far it can be trusted.
+    /// Returns its accuracy.
     pub fn quality(&self) -> ClockQuality {
         let mut uncertainty = self.uncertainty.at_ns;
         if self.correction.is_some() {
@@ -145,7 +145,7 @@ impl Clock {
         }
     }
 
-    /// Returns what is read, for the record of a run.
+    /// Describes the clock for the record of a run.
     pub fn describe(&self) -> String {
         if self.correction.is_none() {
             return "CLOCK_MONOTONIC, one host".into();
@@ -162,20 +162,20 @@ impl Clock {
 /// Clocks that differ from rank to rank, for tests of their synchronisation: as if each rank were on a host of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Skew {
-    /// Rank r's clock is ahead by r times as many nanoseconds.
+    /// Rank r's clock is ahead by r times this many nanoseconds.
     pub offset_ns: i64,
-    /// And runs too fast by r times this share.
+    /// Rank r's clock is too fast by r times this share.
     pub drift: f64,
 }
 
-/// The epoch of the shared clock lies this long before the ranks meet, so that no clock is ever before it.
+/// Time from the epoch of the shared clock to the meeting of the ranks, so that no clock is ever before it.
 const EPOCH_MARGIN_NS: i64 = NS_PER_S;
 
-/// Returns the clock that the ranks share, found out by messages. All ranks call it alike. Where they are on several
-/// hosts it takes half a second for each doubling of the number of hosts.
+/// Returns the clock that the ranks share, which they determine by messages. All ranks must call it. On several hosts
+/// it takes half a second for each doubling of the number of hosts.
 ///
 /// # Errors
-/// Those of messages.
+/// Errors of messages.
 pub fn shared_clock(rank: &mut dyn Rank, skew: Option<Skew>) -> Result<Clock> {
     let me = rank.rank();
     let domain = if skew.is_none() { domain() } else { me as u64 };
@@ -196,19 +196,20 @@ pub fn shared_clock(rank: &mut dyn Rank, skew: Option<Skew>) -> Result<Clock> {
     Ok(Clock::corrected(local, correction, uncertainty, epoch_ns))
 }
 
-/// Rank 0's time of meeting, less a margin, for all.
+/// Returns rank 0's time of the meeting, less a margin, at all ranks.
 fn epoch(rank: &mut dyn Rank, now_ns: i64) -> Result<i64> {
     let mut bytes = (now_ns - EPOCH_MARGIN_NS).to_le_bytes();
     rank.broadcast(0, &mut bytes)?;
     Ok(i64::from_le_bytes(bytes))
 }
 
-/// Returns a number for the running system and the name space of its clocks: the same in all processes that share both.
+/// Returns a number that identifies the running system and the name space of its clocks: the same in all processes that
+/// share both.
 pub fn domain() -> u64 {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let space = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     let words = format!("{}{}", boot.trim(), space.display());
-    // FNV-1a: the same on every rank, whatever built it.
+    // FNV-1a: the same on every rank, in every build.
     words.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

@@ -1,50 +1,50 @@
-//! Synchronising the clocks of several hosts by messages.
+//! Synchronisation of the clocks of several hosts by messages.
 //!
-//! In the way of HCA3 (S. Hunold and A. Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", IEEE Cluster 2018):
-//! one rank of each host takes part. Down a binomial tree, each learns its clock's line against the shared time of the
-//! rank above it, which has learnt its own before; so the rounds grow with the logarithm of the number of hosts, and the
-//! lines need not be merged. The other ranks of a host take over the line of the one that took part.
+//! The method follows HCA3 (S. Hunold and A. Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", IEEE Cluster
+//! 2018): one rank of each host participates. Down a binomial tree, each learns its clock's line relative to the shared
+//! time of the rank above it, which has learnt its own before. So the number of rounds grows with the logarithm of the
+//! number of hosts, and the lines need not be merged. The other ranks of a host use the line of the participating one.
 //!
-//! A point of a line is the best of several ping-pongs: of the one that took least, half of its round trip may have been
-//! on either side, so the offset is known to within that half. After the line is known, further ping-pongs check it.
+//! A point of a line is the best of several ping-pongs. In the fastest one, half of its round trip may have been on
+//! either side, so the offset is known to within that half. Once the line is known, further ping-pongs check it.
 
 use contract::{Rank, Result, Source, Tag, TagSelector};
 
 use super::line::Line;
 use super::{Correction, LocalClock, Uncertainty};
 
-/// Points of a line, the pause between them, and ping-pongs for each: half a second in all.
+/// Number of points of a line, the pause between them, and the ping-pongs for each: half a second in all.
 const POINTS: usize = 100;
 const PAUSE_NS: i64 = 4_000_000;
 const PING_PONGS: usize = 12;
-/// Points that check a line after it is known.
+/// Number of points that check a line after it is known.
 const CHECKS: usize = 10;
-/// Standard errors that bound a slope: fewer than one in 10,000 lies beyond.
+/// Number of standard errors that bound a slope: fewer than one in 10,000 lies beyond.
 const SLOPE_ERRORS: f64 = 4.0;
 
 const TAG: Tag = Tag::new(1);
 
-/// What a rank knows of its clock in the end, and tells those that come after it.
+/// The result of a rank's synchronisation, which it passes to those after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Known {
     correction: Correction,
-    /// How far off the corrected clock may be.
+    /// Error of the corrected clock.
     error_ns: f64,
-    /// And by how much more each nanosecond.
+    /// Growth of the error for each nanosecond.
     growth: f64,
 }
 
-/// An estimate of how far the reference is ahead of the local clock, in nanoseconds.
+/// An estimate of the offset of the reference from the local clock, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Offset {
     local_ns: i64,
     offset_ns: f64,
-    /// Half of the round trip that it comes from.
+    /// Half of the round trip of the measurement.
     half_round_trip_ns: f64,
 }
 
-/// Finds this rank's correction and what remains uncertain between any two ranks. All ranks call it alike. `domains`
-/// tells for each rank which clock it reads.
+/// Determines this rank's correction and the remaining uncertainty between any two ranks. All ranks must call it.
+/// `domains` identifies the clock that each rank reads.
 pub(crate) fn synchronise(
     rank: &mut dyn Rank,
     local: &LocalClock,
@@ -102,7 +102,7 @@ fn down_the_tree(
     Ok(known)
 }
 
-/// Answers each ping with the shared time, and says at the end how well that is known.
+/// Answers each ping with the shared time, and reports its accuracy at the end.
 fn teach(rank: &mut dyn Rank, local: &LocalClock, pupil: usize, known: &Known) -> Result<()> {
     for _ in 0..(POINTS + CHECKS) * PING_PONGS {
         rank.receive(Source::Rank(pupil), TagSelector::Is(TAG), &mut [])?;
@@ -141,7 +141,7 @@ fn learn(rank: &mut dyn Rank, local: &LocalClock, teacher: usize) -> Result<Know
     })
 }
 
-/// Asks the teacher for the time, several times, and takes the quickest answer.
+/// Asks the teacher for the time several times, and uses the fastest answer.
 fn offset(rank: &mut dyn Rank, local: &LocalClock, teacher: usize) -> Result<Offset> {
     let mut best: Option<Offset> = None;
     for _ in 0..PING_PONGS {
@@ -167,7 +167,7 @@ fn pause(local: &LocalClock) {
     }
 }
 
-/// Two clocks are apart by what both are off: at most the two largest errors together. Rank 0 collects them.
+/// The difference of two clocks is at most the sum of their errors: that of the two largest. Rank 0 collects them.
 fn between_any_two(rank: &mut dyn Rank, leaders: &[usize], known: &Known) -> Result<Uncertainty> {
     let mut all = vec![0; Known::BYTES * if rank.rank() == 0 { rank.size() } else { 0 }];
     rank.gather(0, &known.to_bytes(), &mut all)?;

@@ -1,4 +1,4 @@
-//! Random sends, receives, claims and cancellations of three ranks, against a slow model of the rules of matching.
+//! Random sends, receives, claims and cancellations of three ranks, compared with a slow model of matching.
 
 use random::SplitMix64;
 
@@ -9,7 +9,7 @@ const SEEDS: std::ops::Range<u64> = 1..13;
 const STEPS: usize = 250;
 /// Empty, in one frame with others, longer than the stage, and by RTS and CTS.
 const LENGTHS: [usize; 5] = [0, 5, 3000, 20_000, LONG];
-/// What no message holds.
+/// A byte that no message contains.
 const UNTOUCHED: u8 = 0xee;
 
 struct Send {
@@ -24,13 +24,13 @@ struct Receive {
     room: Vec<u8>,
 }
 
-/// A message without a receive, as the model sees it.
+/// An unexpected message of the model.
 struct Message {
     envelope: Envelope,
     send: Send,
 }
 
-/// What waits at one rank: of all pairs that fit, the oldest receive and the oldest message belong together.
+/// The queues of one rank: of all matching pairs, the oldest receive gets the oldest message.
 #[derive(Default)]
 struct Waiting {
     receives: Vec<(Selector, Receive)>,
@@ -42,7 +42,7 @@ struct Test {
     ranks: Ranks,
     waiting: Vec<Waiting>,
     random: SplitMix64,
-    /// Messages received, receives cancelled, messages claimed.
+    /// Numbers of messages received, receives cancelled, and messages claimed.
     counts: [usize; 3],
 }
 
@@ -145,7 +145,7 @@ impl Test {
         if self.random.below(2) == 0 {
             return;
         }
-        // To another context and tag, from where some receives of the test may take it.
+        // To another context and tag, for which some receives of the test are posted.
         let (context, tag) = (self.random.pick(&[6, 100]), number as u32 % 2);
         let claimed = engine.claim(&selector, context, tag);
         assert_eq!(claimed, Ok(expected), "seed {}", self.seed);
@@ -155,7 +155,7 @@ impl Test {
         }
     }
 
-    /// Waits until what waits at each rank is as the model says.
+    /// Waits until the queues of each rank equal the model's.
     fn settle(&mut self) {
         let expected: Vec<(usize, usize)> =
             self.waiting.iter().map(|one| (one.receives.len(), one.messages.len())).collect();

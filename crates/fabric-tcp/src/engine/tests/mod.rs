@@ -21,7 +21,7 @@ fn pair() -> (TcpStream, TcpStream) {
     (one, listener.accept().unwrap().0)
 }
 
-/// What a thread needs to become a rank. The other end of the control connection is kept open.
+/// The connections with which a thread becomes a rank. The other end of the control connection is kept open.
 struct Wires {
     rank: usize,
     streams: Vec<Option<TcpStream>>,
