@@ -1,34 +1,34 @@
-//! The contexts that are open.
+//! The open contexts.
 
 use contract::ContextPlace;
 
 /// An open context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Opened {
-    /// The number that it was opened with.
+    /// Number with which it was opened.
     pub(crate) number: u32,
-    /// What it is in the inner fabric, if all its members are on this host.
+    /// Its place in the inner fabric, if all its members are on this host.
     pub(crate) inner: Option<ContextPlace>,
 }
 
-/// The contexts that are open, by their places.
+/// The open contexts, by their places.
 pub(crate) struct Contexts {
     places: Vec<Option<Opened>>,
 }
 
 impl Contexts {
-    /// Returns the context of all ranks alone.
+    /// Creates a table with the context of all ranks only.
     pub(crate) fn new(all_are_here: bool) -> Self {
         let inner = all_are_here.then_some(ContextPlace::WORLD);
         Contexts { places: vec![Some(Opened { number: ContextPlace::WORLD.0, inner })] }
     }
 
-    /// Returns the one at a place.
+    /// Returns the context at a place.
     pub(crate) fn get(&self, place: ContextPlace) -> Option<Opened> {
         self.places.get(place.0 as usize).copied().flatten()
     }
 
-    /// Adds one.
+    /// Adds a context.
     pub(crate) fn add(&mut self, opened: Opened) -> ContextPlace {
         let free = self.places.iter().position(Option::is_none);
         let place = free.unwrap_or_else(|| {
@@ -39,7 +39,7 @@ impl Contexts {
         ContextPlace(place as u32)
     }
 
-    /// Takes one out.
+    /// Removes a context.
     pub(crate) fn remove(&mut self, place: ContextPlace) -> Option<Opened> {
         self.places.get_mut(place.0 as usize)?.take()
     }

@@ -1,4 +1,4 @@
-//! What a fabric must do, over the two.
+//! The [`Endpoint`] over both fabrics.
 #![allow(unsafe_code)]
 
 use std::ptr::NonNull;
@@ -12,7 +12,7 @@ use contract::{
 
 use crate::ClusterEndpoint;
 
-/// Places of memory begin with the host, so that no two hosts take one for the other's.
+/// Shift of the host's number in places of memory, which keeps the places of different hosts apart.
 const HOST_SHIFT: u32 = 48;
 
 impl OtherRuns for ClusterEndpoint {}
@@ -23,7 +23,7 @@ impl RemoteMemory for ClusterEndpoint {
         Some(place | u64::from(self.rest().host) << HOST_SHIFT)
     }
 
-    // Ranks of other hosts find no memory at such a place.
+    // Ranks of other hosts cannot access memory at such a place.
     fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
         self.inner_mut().allocate_on_host(bytes)
     }
@@ -35,7 +35,7 @@ impl RemoteMemory for ClusterEndpoint {
         if is_here { self.inner().memory_at(place, bytes) } else { None }
     }
 
-    // Of any rank: so not where some are on other hosts.
+    // This must hold for all ranks, so not if some are on other hosts.
     fn reads_memory(&self) -> bool {
         self.rest().places.are_all_here() && self.inner().reads_memory()
     }
@@ -231,7 +231,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        // The connections between hosts wake it too.
+        // The connections between hosts wake the rank too.
         let rested = self.inner_mut().sleep_a_while(longest);
         rested.map_err(|error| self.outer_error(error))
     }
@@ -260,7 +260,7 @@ unsafe impl Endpoint for ClusterEndpoint {
             return Ok(());
         }
         if to == self.rank() {
-            // It finds out whether that can ever end, and waits for nobody.
+            // Detects whether that can ever complete, and waits for nobody.
             let to = self.rank_here(to)?;
             let sent = self.inner_mut().send(to, context, tag, data);
             return sent.map_err(|error| self.outer_error(error));
@@ -282,7 +282,7 @@ unsafe impl Endpoint for ClusterEndpoint {
         let mut failed = None;
         let outcome = self.inner_mut().collective(place, call, &mut |inner| {
             let mut this = ClusterEndpoint::seen_as(inner, rest);
-            // The error of a connection ends the next call: every rank of this host has it.
+            // The error of a connection ends the next call; every rank of this host gets it.
             failed = failed.take().or_else(|| this.step(pace).err());
             idle(&mut this);
         })?;

@@ -1,4 +1,4 @@
-//! How a rank that the process of its host has started joins the run.
+//! Joining of a run by a rank that the process of its host has started.
 
 use std::net::SocketAddr;
 
@@ -12,8 +12,8 @@ use crate::parts::Outside;
 use crate::places::Places;
 use crate::requests::Twins;
 
-/// The job of a rank of a cluster begins with this line. A line each of where to call, the secret and the host's ranks
-/// follow.
+/// First line of the job of a rank of a cluster. A line each with the address to call, the secret and the host's ranks
+/// follows.
 const MARK: &str = "cornerstone-cluster-1\n";
 
 /// A process that is one rank of a run on several hosts.
@@ -22,16 +22,16 @@ pub struct ClusterProcess {
     reporter: Reporter,
 }
 
-/// A rank that a library has found itself to be.
+/// The fabric that a library has joined.
 #[expect(clippy::large_enum_variant, reason = "it is made once and taken apart at once")]
 pub enum Joined {
-    /// All messages go one way.
+    /// All messages use one fabric.
     One(library::Joined),
-    /// Messages go by the pair.
+    /// Each pair of ranks uses the fabric that suits it.
     Cluster(ClusterEndpoint),
 }
 
-/// What the ranks of a host are told.
+/// The information for the ranks of a host.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     call: SocketAddr,
@@ -51,7 +51,7 @@ pub fn is_job(job: &[u8]) -> bool {
     job.starts_with(MARK.as_bytes())
 }
 
-/// Returns what a job says; none if it is not one of a rank of a cluster.
+/// Returns the content of a job, or `None` if it is not one of a rank of a cluster.
 fn told_in(job: &[u8]) -> Option<Result<Told>> {
     let rest = job.strip_prefix(MARK.as_bytes())?;
     let read = || {
@@ -67,11 +67,11 @@ fn told_in(job: &[u8]) -> Option<Result<Told>> {
     }))
 }
 
-/// Joins the run as a rank that the process of its host has started with [`job_of`] as its job; with it comes the job
-/// of the run.
+/// Joins the run as a rank that the process of its host has started with [`job_of`] as its job. Also returns the job of
+/// the run.
 ///
 /// # Errors
-/// What failed on the way; whoever started the run knows of it then.
+/// The failure, which whoever started the run also learns of.
 pub fn join(local: ShmProcess) -> Result<(ClusterProcess, Vec<u8>)> {
     let inner = local.into_endpoint();
     let told = told_in(inner.job()).unwrap_or_else(|| {
@@ -84,7 +84,7 @@ pub fn join(local: ShmProcess) -> Result<(ClusterProcess, Vec<u8>)> {
     Ok((ClusterProcess { process: Process::new(endpoint), reporter }, job))
 }
 
-/// The same for a library in any program: the fabric is what the launcher has said.
+/// As [`join`], for a library in any program: the launcher has selected the fabric.
 ///
 /// # Errors
 /// As for [`join`].
@@ -143,23 +143,23 @@ fn rest(outer: TcpEndpoint, host: u16, here: Vec<usize>, hosts: Vec<u16>) -> Out
 }
 
 impl ClusterProcess {
-    /// This process as a rank of the context of all ranks.
+    /// Returns this process as a rank of the context of all ranks.
     pub fn world(&mut self) -> Member<'_, ClusterEndpoint> {
         self.process.world()
     }
 
-    /// Its end of the fabric.
+    /// Returns its endpoint mutably.
     pub fn endpoint_mut(&mut self) -> &mut ClusterEndpoint {
         self.process.endpoint_mut()
     }
 
-    /// Returns what hands reports to the process that started the run while a program holds this rank.
+    /// Returns a handle that passes reports to the process that started the run while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.reporter.clone()
     }
 
-    /// Ends this rank's part of the run: completes what is still under way, waits until everybody has come here,
-    /// tells of a failure, and gives the status that the process should exit with.
+    /// Ends this rank's part of the run: completes what is still in progress, waits until all ranks have reached the
+    /// end, reports a failure, and returns the status that the process should exit with.
     pub fn finish(self, outcome: Result<()>) -> i32 {
         self.process.finish(outcome)
     }

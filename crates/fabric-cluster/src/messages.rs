@@ -1,4 +1,4 @@
-//! Messages: each goes by the fabric of its pair, and receives from any rank look for messages of both.
+//! Messages: each uses the fabric of its pair, and receives from any rank match messages of both.
 
 use contract::{
     Completion, Endpoint, Envelope, Error, Readable, Request, Result, Selector, Writable,
@@ -7,14 +7,14 @@ use contract::{
 use crate::ClusterEndpoint;
 use crate::requests::{Side, Twin};
 
-/// Which fabrics may have a message that a selector accepts.
+/// The fabrics that may have a message which a selector accepts.
 enum Where {
     Inner(Selector),
     Outer,
     Both,
 }
 
-/// Polls of one fabric alone between two of both.
+/// Number of polls of one fabric alone between two polls of both.
 const POLLS_OF_ONE: u32 = 16;
 
 impl ClusterEndpoint {
@@ -36,8 +36,8 @@ impl ClusterEndpoint {
         self.rest().places.outer_error(error)
     }
 
-    /// Makes sure that a receive which one fabric has matched can be matched by the other no more. To be called after
-    /// everything that one of them does, before the other does anything.
+    /// Ensures that a receive which one fabric has matched can no longer be matched by the other. Must be called after
+    /// every action of one of them, before the other acts.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if !self.rest().twins.are_settled() {
@@ -62,7 +62,7 @@ impl ClusterEndpoint {
         });
     }
 
-    /// Returns what a request is now, if it is not open.
+    /// Returns the side of a request, if it is not open.
     #[inline]
     fn side_of(&self, request: Request) -> Option<Side> {
         match Side::of(request) {
@@ -201,7 +201,7 @@ impl ClusterEndpoint {
         }
     }
 
-    /// Asks one fabric after the other for a message, until one has it.
+    /// Searches one fabric after the other for a message, until one has it.
     pub(crate) fn find(
         &mut self,
         selector: Selector,
@@ -238,7 +238,7 @@ impl ClusterEndpoint {
         Ok(None)
     }
 
-    /// Returns whether a request can never end, as far as both fabrics know.
+    /// Returns whether a request can never complete, as far as both fabrics know.
     pub(crate) fn cannot_end(&self, request: Request) -> bool {
         match (self.side_of(request), Side::of(request)) {
             (Some(Side::Inner(request)), _) => self.inner().is_hopeless(request),
@@ -251,7 +251,7 @@ impl ClusterEndpoint {
         }
     }
 
-    /// Returns the error of a request that can never end, which every call returns from now on.
+    /// Returns the error of a request that can never complete. Every later call returns this error too.
     pub(crate) fn give_up(&mut self, request: Request) -> Error {
         let way = self.side_of(request).unwrap_or_else(|| match Side::of(request) {
             Side::Twin(number) => match self.rest().twins.get(number) {

@@ -1,4 +1,5 @@
-//! Contexts: those of ranks of this host are the inner fabric's, with its boards; the others go by messages.
+//! Opening of contexts: those with ranks of this host only use the inner fabric, with its boards; the others use
+//! messages.
 
 use contract::{ContextOffer, ContextPlace, Endpoint, Result};
 
@@ -36,7 +37,7 @@ impl ClusterEndpoint {
         closed.and(rest.outer.close_context(ContextPlace(opened.number)))
     }
 
-    /// Returns what a context is in the inner fabric, if all its members are on this host.
+    /// Returns the place of a context in the inner fabric, if all its members are on this host.
     #[inline]
     pub(crate) fn inner_place(&self, place: ContextPlace) -> Option<ContextPlace> {
         self.rest().contexts.get(place)?.inner

@@ -12,28 +12,28 @@ use crate::contexts::Contexts;
 use crate::places::Places;
 use crate::requests::Twins;
 
-/// One rank's end of a run on several hosts.
+/// One rank's endpoint of a run on several hosts.
 ///
 /// It owns what it points to. The part of this host is a pointer because that fabric calls back with itself while it
-/// waits: then a second value that owns nothing stands for this one ([`ClusterEndpoint::seen_as`]).
+/// waits: then a second value that owns nothing represents this one ([`ClusterEndpoint::seen_as`]).
 pub struct ClusterEndpoint {
     inner: NonNull<ShmEndpoint>,
     rest: NonNull<Outside>,
 }
 
-/// All but the part of this host.
+/// Everything but the part of this host.
 pub(crate) struct Outside {
     pub(crate) outer: TcpEndpoint,
     pub(crate) places: Places,
-    /// The number of this host among the hosts, which begins the places of its memory.
+    /// Number of this host among the hosts, with which the places of its memory begin.
     pub(crate) host: u16,
     pub(crate) twins: Twins,
     pub(crate) contexts: Contexts,
-    /// Which fabric is asked first for a message of any rank: the other than last time.
+    /// The fabric that is searched first for a message of any rank: the other one than last time.
     pub(crate) outer_first: bool,
-    /// Polls of the inner fabric, to look at the outer one now and then.
+    /// Number of polls of the inner fabric, some of which also poll the outer one.
     pub(crate) polls: u32,
-    /// True if this rank has said that it leaves.
+    /// True if this rank has declared that it leaves.
     pub(crate) has_left: bool,
 }
 
@@ -42,12 +42,12 @@ impl ClusterEndpoint {
         ClusterEndpoint { inner: owned(inner), rest: owned(rest) }
     }
 
-    /// One that owns nothing, while `inner` is borrowed from the one with the same `rest`.
+    /// Returns a value that owns nothing, while `inner` is borrowed from the one with the same `rest`.
     pub(crate) fn seen_as(inner: &mut ShmEndpoint, rest: NonNull<Outside>) -> ManuallyDrop<Self> {
         ManuallyDrop::new(ClusterEndpoint { inner: NonNull::from(inner), rest })
     }
 
-    /// Returns what [`seen_as`](ClusterEndpoint::seen_as) needs.
+    /// Returns the pointer for [`seen_as`](ClusterEndpoint::seen_as).
     pub(crate) fn rest_pointer(&self) -> NonNull<Outside> {
         self.rest
     }
@@ -76,21 +76,21 @@ impl ClusterEndpoint {
         unsafe { self.rest.as_mut() }
     }
 
-    /// Both, to change.
+    /// Returns both parts mutably.
     #[inline]
     pub(crate) fn both_mut(&mut self) -> (&mut ShmEndpoint, &mut Outside) {
         // SAFETY: as above, and they are two values.
         unsafe { (self.inner.as_mut(), self.rest.as_mut()) }
     }
 
-    /// The same room once more, for a receive that is posted to both fabrics.
+    /// Returns the same room again, for a receive that is posted to both fabrics.
     pub(crate) fn same_room(room: &Writable) -> Writable {
         // SAFETY: whoever made `room` promised the memory to the receive. One of the two requests is cancelled, without a
         // byte written, before the other can be given a message.
         unsafe { Writable::new(room.as_mut_ptr(), room.bytes()) }
     }
 
-    /// Takes it apart.
+    /// Returns the parts.
     pub(crate) fn into_parts(self) -> (ShmEndpoint, Outside) {
         let this = ManuallyDrop::new(self);
         // SAFETY: this is the last use of both pointers, which `owned` made.

@@ -1,4 +1,4 @@
-//! Which rank is where.
+//! The hosts of ranks.
 
 use contract::{Envelope, Error, Selector};
 
@@ -9,13 +9,13 @@ pub(crate) struct Places {
     here: Vec<usize>,
     /// Ranks of this host, by rank of the run.
     local: Vec<Option<u32>>,
-    /// The hosts' numbers, by rank of the run.
+    /// Numbers of the hosts, by rank of the run.
     hosts: Vec<u16>,
 }
 
 impl Places {
-    /// Those of a run whose ranks are on `hosts`, of which `here` are on this host, in the order in which the host numbers
-    /// them.
+    /// Creates the places of a run whose ranks are on `hosts`, of which `here` are on this host, in the order of its
+    /// numbers.
     pub(crate) fn new(here: Vec<usize>, hosts: Vec<u16>) -> Self {
         let mut local = vec![None; hosts.len()];
         for (own, &rank) in here.iter().enumerate() {
@@ -24,13 +24,13 @@ impl Places {
         Places { here, local, hosts }
     }
 
-    /// Returns the number of a rank of the run on this host, if it is on this host.
+    /// Returns the number of a rank of the run on this host, if it is there.
     #[inline]
     pub(crate) fn local(&self, rank: usize) -> Option<usize> {
         self.local[rank].map(|own| own as usize)
     }
 
-    /// Returns a number for the host of a rank, the lowest rank there.
+    /// Returns the number of a rank's host: the lowest rank there.
     pub(crate) fn host_of(&self, rank: usize) -> Option<usize> {
         self.hosts.get(rank).map(|&host| usize::from(host))
     }
@@ -40,20 +40,20 @@ impl Places {
         self.here.len() == self.local.len()
     }
 
-    /// Returns a selector of one sender on this host, as the host numbers it.
+    /// Returns a selector of one sender on this host in the host's numbers.
     #[inline]
     pub(crate) fn inner_selector(&self, selector: Selector) -> Selector {
         let source = selector.source.and_then(|rank| self.local[rank as usize]);
         Selector { source, ..selector }
     }
 
-    /// Returns a message of this host, with its sender's rank of the run.
+    /// Returns an envelope of this host with its sender's rank of the run.
     #[inline]
     pub(crate) fn outer_envelope(&self, envelope: Envelope) -> Envelope {
         Envelope { source: self.here[envelope.source as usize] as u32, ..envelope }
     }
 
-    /// Returns an error of this host's ranks, with the rank of the run.
+    /// Returns an error of this host's ranks with the rank of the run.
     pub(crate) fn outer_error(&self, error: Error) -> Error {
         let run_rank = |rank: usize| self.here.get(rank).copied().unwrap_or(rank);
         match error {

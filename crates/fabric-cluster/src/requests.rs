@@ -1,18 +1,18 @@
-//! Requests of the cluster, and what they are in the two fabrics.
+//! Requests of the cluster, and their counterparts in the two fabrics.
 //!
-//! A request of one fabric keeps its number, with two bits that say which fabric it is. A receive from any rank is
-//! posted to both, until one of them has found a message for it: then the other's is cancelled, before that fabric looks
-//! at what has arrived again. So no receive gets two messages, and each fabric sees all receives that its messages may
-//! match, in the order in which they were posted.
+//! A request of one fabric keeps its number, with two bits that identify the fabric. A receive from any rank is posted
+//! to both, until one of them has matched a message with it. Then the other's is cancelled, before that fabric makes
+//! progress again. So no receive gets two messages, and each fabric sees all receives that its messages may match, in
+//! the order in which they were posted.
 
 use contract::Request;
 
-/// Which fabric a request is of.
+/// The fabric of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// One between ranks of this host.
+    /// A request between ranks of this host.
     Inner(Request),
-    /// One between hosts.
+    /// A request between hosts.
     Outer(Request),
     /// A receive from any rank that was posted to both, by its number among those.
     Twin(usize),
@@ -21,7 +21,7 @@ pub(crate) enum Side {
 /// A receive that was posted to both fabrics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Twin {
-    /// Neither has found a message.
+    /// Neither has matched a message.
     Open { inner: Request, outer: Request },
     /// One of them has, and the other was cancelled.
     Matched(Side),
@@ -29,19 +29,19 @@ pub(crate) enum Twin {
     Free,
 }
 
-/// The receives that were posted to both fabrics. Their numbers are used again.
+/// The receives that were posted to both fabrics. Their numbers are reused.
 #[derive(Default)]
 pub(crate) struct Twins {
     places: Vec<Twin>,
     free: Vec<usize>,
-    /// The numbers of those that are open.
+    /// Numbers of the open ones.
     open: Vec<usize>,
 }
 
 const SIDE_BITS: u32 = 2;
 
 impl Side {
-    /// That of a request of the cluster.
+    /// Returns the side of a request of the cluster.
     #[inline]
     pub(crate) fn of(request: Request) -> Self {
         let number = request.0 >> SIDE_BITS;
@@ -65,7 +65,7 @@ impl Side {
 }
 
 impl Twins {
-    /// Adds an open one.
+    /// Adds an open receive.
     pub(crate) fn add(&mut self, inner: Request, outer: Request) -> Side {
         let number = self.free.pop().unwrap_or_else(|| {
             self.places.push(Twin::Free);
@@ -86,7 +86,8 @@ impl Twins {
         self.open.is_empty()
     }
 
-    /// Asks of each open one whether it was matched, which `settle` has then made sure of in both fabrics.
+    /// Calls `settle` for each open receive, which returns the side that has matched it, after ensuring that in both
+    /// fabrics.
     pub(crate) fn settle(&mut self, mut settle: impl FnMut(Request, Request) -> Option<Side>) {
         let Twins { places, open, .. } = self;
         open.retain(|&number| {
@@ -101,7 +102,7 @@ impl Twins {
         });
     }
 
-    /// Forgets one.
+    /// Frees a receive.
     pub(crate) fn remove(&mut self, number: usize) {
         self.open.retain(|&open| open != number);
         self.places[number] = Twin::Free;

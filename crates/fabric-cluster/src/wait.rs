@@ -1,7 +1,7 @@
-//! Waiting, while both fabrics move.
+//! Waits, during which both fabrics make progress.
 //!
-//! The inner fabric's wait is the wait of both: it spins, yields and sleeps as that fabric does, and looks at the outer
-//! fabric in between. A rank that sleeps, sleeps on a bell, which ranks of its host ring, and on all its connections.
+//! The inner fabric's wait is the wait of both: it spins, yields and sleeps as that fabric does, and polls the outer
+//! fabric in between. A sleeping rank sleeps on a bell, which ranks of its host ring, and on all its connections.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use contract::{Endpoint, Error, Request, Result};
 use crate::ClusterEndpoint;
 use crate::requests::Side;
 
-/// How often a wait looks at the outer fabric.
+/// The frequency with which a wait polls the outer fabric.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// Polls of the inner fabric between two looks.
+    /// Number of polls of the inner fabric between two polls of the outer.
     every: u32,
-    /// The rank between hosts that is waited for, if it is one.
+    /// The awaited rank on another host, if it is one.
     partner: Option<usize>,
 }
 
-/// For what may come from either side, with a processor for every rank: a look at all connections takes as long as many
-/// looks at memory.
+/// Interval if something may arrive from either side and every rank has a processor: a poll of all connections takes as
+/// long as many polls of memory.
 const EVERY_OF_BOTH: u32 = 4;
-/// The same for what comes from a rank of this host.
+/// Interval if something must arrive from a rank of this host.
 const EVERY_OF_INNER: u32 = 64;
-/// The longest sleep, and that of a rank that has something to write, which nobody tells when it can.
+/// Longest sleep, and that of a rank with outgoing data, which nothing wakes when they can be written.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 const SLEEP_BEFORE_WRITE: Duration = Duration::from_millis(1);
 
 impl ClusterEndpoint {
-    /// Takes in what has arrived at either side.
+    /// Receives what has arrived on either side.
     pub(crate) fn poll_both(&mut self) -> Result<()> {
         let looked = self.inner_mut().progress();
         self.settle();
@@ -55,12 +55,12 @@ impl ClusterEndpoint {
         Pace { every: if spins { every } else { 1 }, partner }
     }
 
-    /// That of a wait for anything.
+    /// Returns the pace of a wait for anything.
     pub(crate) fn pace_of_both(&self) -> Pace {
         self.pace(&[])
     }
 
-    /// What a wait of the inner fabric does for the outer one at each of its polls.
+    /// Polls the outer fabric at some of the polls of the inner fabric's wait.
     pub(crate) fn step(&mut self, pace: Pace) -> Result<()> {
         self.settle();
         let (inner, rest) = self.both_mut();
@@ -80,7 +80,7 @@ impl ClusterEndpoint {
         Ok(())
     }
 
-    /// Waits until `done` says so; it is asked after every look.
+    /// Waits until `done` returns true, which is called after every poll.
     pub(crate) fn wait_for(
         &mut self,
         pace: Pace,
@@ -104,7 +104,7 @@ impl ClusterEndpoint {
         }
     }
 
-    /// Waits until one of `requests` is done: the first, if several are.
+    /// Waits until one of `requests` is done, and returns the lowest index of those.
     pub(crate) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
         let first_done = |this: &Self| requests.iter().position(|&request| this.has_ended(request));
         if let Some(index) = first_done(self) {
@@ -126,13 +126,13 @@ impl ClusterEndpoint {
         }
     }
 
-    /// Returns the error of a wait for requests of which none can end.
+    /// Returns the error of a wait for requests of which none can complete.
     fn why_none_can_end(&mut self, requests: &[Request]) -> Result<Option<Error>> {
         let none = |this: &Self| requests.iter().all(|&request| this.cannot_end(request));
         if !none(self) {
             return Ok(None);
         }
-        // What they sent before they ended may have arrived since the last look.
+        // What they sent before they ended may have arrived since the last poll.
         self.poll_both()?;
         let has_ended = requests.iter().any(|&request| self.has_ended(request));
         Ok((!has_ended && none(self)).then(|| self.give_up(requests[0])))

@@ -1,4 +1,4 @@
-//! The suites that every fabric must pass: of ranks, and of the endpoint.
+//! The conformance suites of ranks and of the endpoint.
 
 use contract::{Error, Rank, Result, conformance};
 use fabric_cluster::ClusterEndpoint;

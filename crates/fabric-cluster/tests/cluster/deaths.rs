@@ -1,4 +1,4 @@
-//! Ranks that die while others wait, on their host and on another: all ends soon, with the right rank named.
+//! Ranks that die while others wait, on their host and on another: the run ends soon, with the right rank named.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use fabric_shm::LaunchError;
 use crate::harness::{Test, check};
 use crate::job::start_and_gather;
 
-/// The promise is two seconds; the tests' machine may be busy with other things.
+/// The aim is two seconds; the tests' machine may be busy.
 const SOON: Duration = Duration::from_secs(30);
 /// Rank 2 is on the host of rank 1, which dies; the others are not.
 const RANKS: usize = 6;

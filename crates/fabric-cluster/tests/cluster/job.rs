@@ -1,4 +1,4 @@
-//! How the ranks of a case are started, and what they do.
+//! The start of the ranks of a case, and their programs.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const HOST: &str = "FABRIC_CLUSTER_TEST_HOST";
 const HOSTS: &str =
     "localhost:1\n127.0.0.1:2\nlocalhost:1\n127.0.0.2:1\n127.0.0.1:4\nlocalhost:9\n";
 
-/// Starts `ranks` ranks that run `case`, and gathers their reports.
+/// Starts `ranks` ranks that run `case`, and collects their reports.
 pub(crate) fn start_and_gather(
     ranks: usize,
     case: &str,
@@ -43,7 +43,7 @@ pub(crate) fn start_and_gather(
     (ended, reports)
 }
 
-/// Does a host's or a rank's part, if this process is one; its status.
+/// Runs a host's or a rank's part, if this process is one, and returns its status.
 pub(crate) fn serve() -> Option<i32> {
     if let Some(local) = attach_if_rank() {
         let local = local.expect("the launcher is of this build");

@@ -5,7 +5,7 @@
 
 mod conformance;
 mod deaths;
-// The same way of running named cases as the fabric of processes whose launcher starts the ranks of a host.
+// The harness for named cases is that of `fabric-shm`.
 #[path = "../../../fabric-shm/tests/ranks/harness.rs"]
 #[expect(dead_code, reason = "ranks are launched by the processes of hosts")]
 mod harness;

@@ -1,5 +1,5 @@
-//! What neither fabric sees alone: receives from any rank while both bring messages, and waits at one side that need
-//! the other to move.
+//! Cases that involve both fabrics: receives from any rank while both bring messages, and waits on one side that need
+//! the other to make progress.
 
 use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector};
 
@@ -29,8 +29,8 @@ pub(crate) fn program(rank: &mut dyn Rank, name: &str) -> Result<()> {
     }
 }
 
-/// Every other rank sends rank 0 its messages, numbered, of short and long lengths by a seed. Rank 0 receives all from
-/// any rank, several posted at once: it gets each once, and those of a rank in order.
+/// Every other rank sends rank 0 its numbered messages, of short and long lengths by a seed. Rank 0 receives all from
+/// any rank, with several receives posted: it gets each once, and those of a rank in order.
 fn any_rank(rank: &mut dyn Rank) -> Result<()> {
     const EACH: u32 = 200;
     const POSTED: usize = 7;
@@ -70,8 +70,8 @@ fn any_rank(rank: &mut dyn Rank) -> Result<()> {
     }
 }
 
-/// Rank 1 has begun to send rank 0, which is on another host, a long message, and waits in its own host for rank 2;
-/// rank 2 sends only after rank 0 has told it that the message has come. That needs rank 1 to send on while it waits.
+/// Rank 1 has begun to send a long message to rank 0 on another host, and waits in its own host for rank 2. Rank 2
+/// sends only after rank 0 has confirmed the message to it. That requires rank 1 to continue sending while it waits.
 fn serves(rank: &mut dyn Rank) -> Result<()> {
     let mut room = [0; 1];
     match rank.rank() {
