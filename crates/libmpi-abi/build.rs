@@ -1,4 +1,4 @@
-//! Gives the library the name by which programs built for the standard ABI ask for it.
+//! Sets the name of the library (soname) for which programs built for the standard ABI ask.
 
 fn main() {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpi_abi.so.1");

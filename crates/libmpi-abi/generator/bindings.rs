@@ -1,4 +1,4 @@
-//! Writes the Rust side: constants, and the exported functions.
+//! Generates the Rust side: constants, and the exported functions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,13 +8,13 @@ use super::data::{Abi, Function, Kind, Parameter};
 pub(super) const NOTE: &str =
     "// Made from abi/mpi5.txt, abi/beyond.txt and abi/served.txt; do not edit.\n";
 
-/// What serves a function: a path in this crate, and words that follow the arguments.
+/// Implementation of a function: a path in this crate, and further arguments.
 pub(crate) struct Server {
     path: String,
     words: Vec<String>,
 }
 
-/// Reads served.txt: NAME, the path of what serves it, and further arguments, apart by blanks.
+/// Parses served.txt: NAME, the path of the implementation, and further arguments, separated by blanks.
 pub(crate) fn parse_served(text: &str, abi: &Abi) -> Result<BTreeMap<String, Server>, String> {
     let mut served = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
@@ -84,7 +84,7 @@ pub(crate) fn constants(abi: &Abi) -> String {
     out
 }
 
-/// A name of MPI may begin with a digit, a name of Rust may not.
+/// Returns the name in Rust. A name of MPI may begin with a digit, a name of Rust may not.
 fn rust_name(name: &str) -> String {
     match name.strip_prefix('2') {
         Some(rest) => format!("TWO_{rest}"),
@@ -92,7 +92,7 @@ fn rust_name(name: &str) -> String {
     }
 }
 
-/// What the exported functions refer to.
+/// Imports of the exported functions.
 const IMPORTS: &str = "\
 use std::ffi::{c_char, c_double, c_int, c_void};
 
@@ -146,7 +146,7 @@ fn export(function: &Function, server: Option<&Server>) -> String {
     )
 }
 
-/// Returns whose error handler a failure goes to.
+/// Returns the expression for the error handler to which a failure is reported.
 fn raised_on(function: &Function) -> String {
     let named = |c_type: &str| function.parameters.iter().find(|one| one.c_type == c_type);
     let base = function.name.trim_end_matches("_c");
@@ -195,14 +195,14 @@ fn call(function: &Function, server: &Server) -> String {
     let results = function.parameters.iter().filter(|one| is_result(one));
     let checks: String =
         results.map(|one| format!("filled({0}, \"{0}\")?; ", local(one))).collect();
-    // A tool passes null for what it does not want to know.
+    // A tool passes null for results that it does not need.
     if checks.is_empty() || !is_checked(function) || function.name.starts_with("T_") {
         return call;
     }
     format!("{{ {checks}{call} }}")
 }
 
-/// Returns the arguments of communication: those that describe one thing together are one.
+/// Returns the arguments of communication; those that together describe one thing are one argument.
 fn grouped(parameters: &[&Parameter]) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut rest = parameters;
@@ -229,7 +229,7 @@ fn grouped(parameters: &[&Parameter]) -> Vec<String> {
             }
         };
         let member = |(index, one): (usize, &&Parameter)| match (group, index) {
-            // Of two kinds in some functions, of one in others.
+            // Blocks may have one or two datatypes.
             ("Blocks", 1 | 2) => format!("{}.into()", local(one)),
             _ => argument(one),
         };
@@ -240,7 +240,7 @@ fn grouped(parameters: &[&Parameter]) -> Vec<String> {
     arguments
 }
 
-/// What a parameter of communication says.
+/// Meaning of a parameter of communication.
 #[derive(Clone, Copy)]
 enum Shape {
     Memory,
@@ -274,8 +274,8 @@ fn is_checked(function: &Function) -> bool {
     function.result == "int" && !function.name.ends_with("_toint")
 }
 
-/// Returns whether a parameter is the place of one result, which must not be null. Statuses may be ignored, strings of
-/// no room be null, and of arguments of `main` there may be none.
+/// True if a parameter is the place of one result, which must not be null. Statuses may be ignored, strings of length
+/// zero may be null, and the arguments of `main` may be absent.
 fn is_result(parameter: &Parameter) -> bool {
     let Some(target) = parameter.c_type.strip_suffix('*').map(str::trim) else { return false };
     let may_be_null = ["void", "char", "Status"].contains(&target) || target.ends_with('*');
@@ -320,7 +320,7 @@ pub(crate) fn rust_type(c_type: &str) -> String {
     }
     match c_type.trim_start_matches("const ") {
         "int" | "Fint" | "T_cb_safety" | "T_source_order" => "c_int".into(),
-        // It is laid out as C's status is.
+        // Its layout equals that of the C status.
         "F08_status" => "Status".into(),
         "char" => "c_char".into(),
         "void" => "c_void".into(),

@@ -1,4 +1,4 @@
-//! Reads abi/mpi5.txt and abi/beyond.txt.
+//! Parses abi/mpi5.txt and abi/beyond.txt.
 
 /// The whole ABI.
 pub(crate) struct Abi {
@@ -10,7 +10,7 @@ pub(crate) struct Abi {
 /// Constants of one kind.
 pub(crate) struct Section {
     pub(crate) kind: Kind,
-    /// (name, value): a number, or the name of another constant.
+    /// Pairs of name and value: a number, or the name of another constant.
     pub(crate) entries: Vec<(String, String)>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
 /// One function, or one type of callback.
 pub(crate) struct Function {
     pub(crate) name: String,
-    /// True if it takes large counts: NAME_c.
+    /// True if it takes large counts (NAME_c).
     pub(crate) large: bool,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) result: String,
@@ -42,7 +42,7 @@ pub(crate) struct Parameter {
 }
 
 impl Abi {
-    /// What lies beyond it.
+    /// Adds the definitions of another file.
     pub(crate) fn add(&mut self, beyond: Abi) {
         self.sections.extend(beyond.sections);
         self.callbacks.extend(beyond.callbacks);

@@ -1,4 +1,4 @@
-//! Writes mpi.h.
+//! Generates mpi.h.
 
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ const BOTTOM: &str = "
 #endif
 ";
 
-/// Types of the tools interface that have no special values but are handles all the same.
+/// Handle types of the tools interface, which have no special values.
 const TOOL_HANDLES: [&str; 6] = [
     "T_enum",
     "T_cvar_handle",
@@ -132,7 +132,7 @@ fn enumerators(out: &mut String, section: &Section) {
     out.push_str(&lines.join(","));
 }
 
-/// Returns a type of the data with its prefix: `const Count[]` is `const MPI_Count[]`.
+/// Returns a type of the data with its prefix: `const Count[]` becomes `const MPI_Count[]`.
 fn c_type(short: &str) -> String {
     let own = short.trim_start_matches("const ");
     let constant = if own.len() < short.len() { "const " } else { "" };

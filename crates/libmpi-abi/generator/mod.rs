@@ -1,6 +1,5 @@
-//! Makes mpi.h, the exported functions, those of the crate libmpich-abi and those of the library that looks at programs from
-//! the data in `abi/`. Used by the example that writes them and by the test that
-//! compares them.
+//! Generates mpi.h, the exported functions, and the functions of the crate libmpich-abi and of the profiling library
+//! from the data in `abi/`. Used by the example that writes the files and by the test that compares them.
 
 mod bindings;
 mod data;
@@ -11,10 +10,10 @@ mod removed;
 
 use std::path::Path;
 
-/// The folder of the crate libmpich-abi, seen from this one's `abi`.
+/// Folder of the crate libmpich-abi, relative to this crate's `abi`.
 const MPICH: &str = "../../libmpich-abi";
 
-/// Returns the generated files, as paths below the crate's folder and their contents.
+/// Returns the generated files: paths below the crate's folder, and contents.
 pub(crate) fn generate(crate_folder: &Path) -> Result<Vec<(&'static str, String)>, String> {
     let read = |name: &str| {
         let path = crate_folder.join("abi").join(name);

@@ -1,4 +1,4 @@
-//! Writes the functions and values of the crate libmpich-abi, which serves programs of MPICH's ABI.
+//! Generates the functions and values of the crate libmpich-abi, which serves programs of MPICH's ABI.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -8,17 +8,17 @@ use super::data::{Abi, Function, Kind, Parameter};
 
 const NOTE: &str = "// Made from abi/ and the data of the standard ABI; do not edit.\n";
 
-/// What parameters.txt says.
+/// Content of parameters.txt.
 pub(crate) struct Parameters {
-    /// A meaning by the name of a parameter, or by FUNCTION.NAME.
+    /// Meanings by the name of a parameter, or by FUNCTION.NAME.
     meanings: BTreeMap<String, String>,
-    /// The words of a length, by the same.
+    /// Expressions of lengths by the same keys.
     lengths: BTreeMap<String, String>,
     /// Functions that are not generated.
     left_out: BTreeSet<String>,
 }
 
-/// Reads parameters.txt.
+/// Parses parameters.txt.
 pub(crate) fn parse(text: &str, abi: &Abi) -> Result<Parameters, String> {
     let mut read = Parameters {
         meanings: BTreeMap::new(),
@@ -57,7 +57,7 @@ pub(crate) fn parse(text: &str, abi: &Abi) -> Result<Parameters, String> {
     Ok(read)
 }
 
-/// Returns the pairs of values: those of `own` beside those of the standard ABI.
+/// Returns the pairs of values: those of `own` with those of the standard ABI.
 pub(crate) fn values(own: &Abi, standard: &Abi) -> Result<String, String> {
     let mut out = format!("{NOTE}\nuse std::ffi::c_int;\n");
     for section in &own.sections {
@@ -95,7 +95,7 @@ fn number<'a>(abi: &'a Abi, name: &str) -> Option<&'a str> {
     entries.find(|entry| entry.0 == name).map(|entry| entry.1.as_str())
 }
 
-/// `ArrayOrder` as `ARRAY_ORDER`.
+/// Converts `ArrayOrder` to `ARRAY_ORDER`.
 fn upper(name: &str) -> String {
     let mut out = String::new();
     for letter in name.chars() {
@@ -107,7 +107,7 @@ fn upper(name: &str) -> String {
     out
 }
 
-/// What the functions refer to.
+/// Imports of the functions.
 const IMPORTS: &str = "\
 #![allow(clippy::redundant_closure_call, unused_variables)] // As the data have it.
 
@@ -158,7 +158,7 @@ fn forward(function: &Function, base: &str, parameters: &Parameters) -> String {
     )
 }
 
-/// Returns the type of a parameter at the border, and what makes an argument of it.
+/// Returns the type of a parameter in the exported function, and the expression that converts it to an argument.
 fn convert(parameter: &Parameter, function: &str, parameters: &Parameters) -> (String, String) {
     let (name, c_type) = (local(parameter), parameter.c_type.as_str());
     let of = |map: &BTreeMap<String, String>| {
@@ -192,7 +192,7 @@ fn convert(parameter: &Parameter, function: &str, parameters: &Parameters) -> (S
     };
     let foreign = if kind == "File" { "usize" } else { "c_int" };
     match (kind.as_str(), &bare[base.len()..]) {
-        // The standard has some functions without the star that makes a pointer of them.
+        // The standard lists some function types without the star of a pointer.
         ("", _) if bare.ends_with("_function") => ("*mut c_void".into(), format!("plain({name})")),
         ("", _) => (rust_type(c_type), format!("plain({name})")),
         (_, "") => (foreign.into(), format!("by_value::<{kind}>({name})")),
@@ -219,7 +219,7 @@ const HANDLES: &[&str] = &[
     "Win",
 ];
 
-/// `count`, or `members comm` as a call.
+/// Returns the expression of a length: `count`, or `members comm` as a call.
 fn length(words: &str) -> String {
     match words.split_once(' ') {
         None => words.into(),

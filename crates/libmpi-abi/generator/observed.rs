@@ -1,11 +1,11 @@
-//! Writes what the preloaded library exports, and the list of the functions that it knows.
+//! Generates the exports of the preloaded library, and the list of functions that it observes.
 
 use std::fmt::Write;
 
 use super::bindings::{NOTE, local, rust_type};
 use super::data::{Abi, Function};
 
-/// Of several arrays and places of statuses, the name of the one that a function has.
+/// Names of status parameters, of which a function has one.
 const STATUSES: [&str; 2] = ["status", "array_of_statuses"];
 
 /// A line of observed.txt.
@@ -15,7 +15,7 @@ pub(crate) struct Observed {
     call: String,
 }
 
-/// Reads observed.txt: NAME, what the function is, and the call that notes it.
+/// Parses observed.txt: NAME, the class of the function, and the call that records it.
 pub(crate) fn parse(text: &str, abi: &Abi) -> Result<Vec<Observed>, String> {
     let mut all: Vec<Observed> = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -65,7 +65,7 @@ fn entry(number: usize, function: &Function, observed: &Observed) -> String {
         .map(|one| format!("{}: {}", local(one), rust_type(&one.c_type)))
         .collect();
     let names: Vec<String> = function.parameters.iter().map(local).collect();
-    // Where the call looks at the status, it says which one the library is to fill in.
+    // If the call inspects the status, it names the one that the library must fill in.
     let is_looked_at = |name: &str| observed.call.contains(&format!(" {name})"));
     let status = names.iter().find(|name| STATUSES.contains(&name.as_str()) && is_looked_at(name));
     let status = status.map_or("", String::as_str);
@@ -78,7 +78,7 @@ fn entry(number: usize, function: &Function, observed: &Observed) -> String {
     )
 }
 
-/// Returns the functions by their numbers, and what each is.
+/// Returns the functions by number, with their classes.
 pub(crate) fn functions(observed: &[Observed]) -> String {
     let mut out = String::from(
         "// Made from crates/libprofile/observed.txt; do not edit.\n\nuse super::Class;\n\n\

@@ -1,7 +1,8 @@
 //! Names that MPI 3.0 removed, for the header.
 
-/// They are there for programs that define MPI_REMOVED_NAMES before they include the header. No symbol of the library stands
-/// behind them: each is a name for what took its place, or a function of the header's own.
+/// Text for the header. The names are defined for programs that define MPI_REMOVED_NAMES before they include the
+/// header. No symbol of the library corresponds to them: each is an alias of its replacement, or a function of the
+/// header.
 pub(crate) const NAMES: &str = "
 #ifdef MPI_REMOVED_NAMES
 #include <stdlib.h>

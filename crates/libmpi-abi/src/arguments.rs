@@ -1,12 +1,12 @@
-//! Arguments as C passes them: data, arrays, and numbers that are `int` in one variant of a function and wider in
-//! the other.
+//! Arguments of C functions: data, arrays, and numbers that are `int` in one variant of a function and wider in the
+//! other.
 
 use std::ffi::{c_int, c_void};
 
 use crate::abi::{Datatype, ERR_ARG, IN_PLACE, Op, UNDEFINED};
 use crate::failure::{Result, ensure};
 
-/// Data: where they begin, how many elements, and of which type.
+/// Data: their address, number of elements, and datatype.
 #[derive(Clone, Copy)]
 pub(crate) struct Data {
     pub(crate) start: *const c_void,
@@ -14,7 +14,7 @@ pub(crate) struct Data {
     pub(crate) of: Datatype,
 }
 
-/// Blocks of data, each with its count and its place: elements of one type, or (`T` is an array) bytes and a type for
+/// Blocks of data, each with its count and place: elements of one type, or (if `T` is an array) bytes and a type for
 /// each.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks<T> {
@@ -24,8 +24,8 @@ pub(crate) struct Blocks<T> {
     pub(crate) of: T,
 }
 
-/// What is combined: where it is, where the result goes, how many elements (or, as an array, how many for each rank),
-/// of which type, and how.
+/// Operands of a reduction: their address, the destination of the result, the number of elements (or, as an array, that
+/// for each rank), their type, and the operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<N> {
     pub(crate) from: *const c_void,
@@ -35,7 +35,7 @@ pub(crate) struct Operands<N> {
     pub(crate) op: Op,
 }
 
-/// Elements of a member's part of a window: from a displacement on, how many, and of which type.
+/// Elements of a member's part of a window: displacement, number, and type.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) rank: c_int,
@@ -80,7 +80,7 @@ impl<N> Operands<N> {
         Operands { from, to, count, of, op }
     }
 
-    /// The same with another count.
+    /// Returns the operands with another count.
     #[inline(always)]
     pub(crate) fn of_count<M>(self, count: M) -> Operands<M> {
         Operands { from: self.from, to: self.to, count, of: self.of, op: self.op }
@@ -101,10 +101,10 @@ impl Partner {
     }
 }
 
-/// Returns an array that the caller passes in, which may be null only if it is empty.
+/// Returns an array of the caller, which may be null only if it is empty.
 ///
 /// # Safety
-/// The array has `count` elements and stays as it is.
+/// The array has `count` elements and does not change.
 pub(crate) unsafe fn array<'a, T>(start: *const T, count: c_int, name: &str) -> Result<&'a [T]> {
     ensure!(count >= 0, ERR_ARG, "{count} {name}");
     if count == 0 {
@@ -115,7 +115,7 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, count: c_int, name: &str) -> 
     Ok(unsafe { std::slice::from_raw_parts(start, count as usize) })
 }
 
-/// An array of numbers that the caller passes in.
+/// An array of numbers of the caller.
 #[derive(Clone, Copy)]
 pub(crate) enum IntOrCount {
     Int(*const c_int),
@@ -162,7 +162,7 @@ impl IntOrCount {
     }
 }
 
-/// Where a number goes.
+/// The destination of a number.
 #[derive(Clone, Copy)]
 pub(crate) enum IntOrCountMut {
     Int(*mut c_int),
@@ -182,7 +182,7 @@ impl From<*mut i64> for IntOrCountMut {
 }
 
 impl IntOrCountMut {
-    /// Writes a number, or MPI_UNDEFINED where it does not fit.
+    /// Writes a number, or MPI_UNDEFINED if it does not fit.
     ///
     /// # Safety
     /// The place is writable.
@@ -196,7 +196,7 @@ impl IntOrCountMut {
         }
     }
 
-    /// Reads what is there, for arguments that go both ways.
+    /// Reads the current value, for arguments that are both input and output.
     ///
     /// # Safety
     /// The place is readable.

@@ -1,4 +1,4 @@
-//! Keys of attributes, and the functions of C behind them.
+//! Keys of attributes, and their C functions.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ type CopyFunction =
     unsafe extern "C" fn(usize, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
 type DeleteFunction = unsafe extern "C" fn(usize, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// What kind of object a key is for.
+/// The kind of object of a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum For {
     Communicator,
@@ -23,7 +23,7 @@ pub(crate) enum For {
     Window,
 }
 
-/// All keys that were ever made: values may outlive their key's freedom.
+/// All keys that were ever created: values may outlive the freeing of their key.
 #[derive(Default)]
 struct Keys {
     known: BTreeMap<c_int, (For, Rc<Key>)>,
@@ -32,10 +32,10 @@ struct Keys {
 
 static KEYS: Shared<RefCell<Keys>> = Shared::new(RefCell::default);
 
-/// User keys begin above those of the ABI.
+/// The first user key; those of the ABI are below.
 const FIRST_KEY: c_int = 0x1000;
 
-/// The functions of a key. A handle is passed to them as a number, as all handles are pointers.
+/// The C functions of a key. They get a handle as a number, as all handles are pointers.
 struct Functions {
     key: c_int,
     copy: *mut c_void,
@@ -76,7 +76,7 @@ impl KeyFunctions for Functions {
     }
 }
 
-/// Returns the key behind a number.
+/// Returns the key of a number.
 fn get(of: For, key: c_int) -> Result<Rc<Key>> {
     let keys = KEYS.borrow();
     let found = keys.known.get(&key).filter(|(kind, _)| *kind == of);
@@ -84,12 +84,12 @@ fn get(of: For, key: c_int) -> Result<Rc<Key>> {
     found.map(|(_, key)| key.clone()).ok_or_else(wrong)
 }
 
-/// Returns the value that an object has under a key.
+/// Returns the value of an object for a key.
 pub(crate) fn find(attributes: &Attributes, of: For, key: c_int) -> Result<Option<usize>> {
     Ok(attributes.get(&get(of, key)?))
 }
 
-/// Hangs a value on an object with a handle.
+/// Attaches a value to an object with a handle.
 pub(crate) fn set(
     attributes: &Attributes,
     of: For,
@@ -100,12 +100,12 @@ pub(crate) fn set(
     attributes.set(object.number(), &get(of, key)?, value as usize)
 }
 
-/// Takes a value off an object with a handle.
+/// Removes a value from an object with a handle.
 pub(crate) fn delete(attributes: &Attributes, of: For, object: impl Handle, key: c_int) -> Result {
     attributes.delete(object.number(), &get(of, key)?)
 }
 
-/// Writes what was found for C.
+/// Writes a result for C.
 pub(crate) unsafe fn give(found: Option<usize>, value: *mut c_void, flag: *mut c_int) {
     *flag = c_int::from(found.is_some());
     if let Some(found) = found {
@@ -128,7 +128,7 @@ pub(crate) unsafe fn create_keyval(
     Ok(())
 }
 
-/// A copy of a key that was freed may be freed again, as delete functions do with their key.
+/// Frees a key. A copy of a freed key may be freed again, as delete functions do with their key.
 pub(crate) unsafe fn free_keyval(key: *mut c_int, of: For) -> Result {
     get(of, *key)?.free();
     *key = KEYVAL_INVALID;

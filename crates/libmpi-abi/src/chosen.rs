@@ -1,8 +1,7 @@
-//! The fabric that this process communicates over, as `cornerstone launch` says, and the connections with processes of
-//! other runs.
+//! The fabric of this process, which `cornerstone launch` selects, and the connections with processes of other runs.
 //!
-//! One [`Endpoint`] stands before several, so that the rest is compiled once. The arm of shared memory is the hot one. What is
-//! between runs is told by the number of its context, and its requests by a bit.
+//! One [`Endpoint`] represents several, so that the rest is compiled once. The arm of shared memory is the hot one.
+//! Contexts between runs are recognised by their number, and their requests by a bit.
 
 mod beside;
 mod others;
@@ -90,7 +89,7 @@ unsafe impl Endpoint for Chosen {
     }
 
     fn host_of(&self, rank: usize) -> Option<usize> {
-        // Processes of other runs are where nobody says.
+        // No host is known for processes of other runs.
         with!(self, endpoint => (rank < endpoint.size()).then(|| endpoint.host_of(rank))?)
     }
 

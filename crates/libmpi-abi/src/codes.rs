@@ -1,4 +1,4 @@
-//! Error classes and codes: those of the ABI, those that programs add, and what they are called.
+//! Error classes and codes: those of the ABI, those that programs add, and their texts.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use crate::failure::{Result, ensure, error_of};
 use crate::shared::Shared;
 use crate::text;
 
-/// What programs have added, and what has failed.
+/// The codes that programs have added, and the last failures.
 struct Codes {
     first_free: Cell<c_int>,
     /// By code: its class, and its text if it has one.
     added: RefCell<BTreeMap<c_int, (c_int, String)>>,
     /// The value behind the attribute MPI_LASTUSEDCODE.
     last_used: Cell<c_int>,
-    /// What failed last with each code, in words.
+    /// The last failure with each code, in words.
     latest: RefCell<BTreeMap<c_int, String>>,
 }
 
@@ -27,12 +27,12 @@ static CODES: Shared<Codes> = Shared::new(|| Codes {
     latest: RefCell::default(),
 });
 
-/// Returns where the last code that was added stands.
+/// Returns the address of the last added code.
 pub(crate) fn last_used() -> *const c_int {
     CODES.last_used.as_ptr()
 }
 
-/// Keeps what failed, for whoever asks what the code means.
+/// Keeps the description of a failure, for queries of the code's text.
 pub(crate) fn note(code: c_int, words: String) {
     CODES.latest.borrow_mut().insert(code, words);
 }
@@ -112,7 +112,7 @@ pub(crate) unsafe fn remove_error_string(code: c_int) -> Result {
     set_text(code, String::new())
 }
 
-/// Codes and classes are one here: removing either frees its number only if it is the newest.
+/// Removes a code or class, which are the same here. The number is reused only if it is the newest.
 pub(crate) unsafe fn remove_error(code: c_int) -> Result {
     let mut added = CODES.added.borrow_mut();
     let is_class = added.iter().any(|(other, (class, _))| *class == code && *other != code);

@@ -1,4 +1,4 @@
-//! Set-up, the end, time, versions and memory.
+//! Initialisation, finalisation, time, versions and memory.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub(crate) unsafe fn finalize() -> Result {
     ensure!(process().phase.get() == Phase::Running, ERR_OTHER, "MPI_Init has not been called");
     leaks::report();
     let universe = universe().expect("a process that runs has a universe");
-    // The attributes of MPI_COMM_SELF go first of all, so that their functions may still use everything.
+    // The attributes of MPI_COMM_SELF are deleted first, so that their functions may still use everything.
     universe.own().attributes().clear(COMM_SELF.0)?;
     let outcome = process::leave();
     process().phase.set(Phase::After);
@@ -79,15 +79,15 @@ pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Result {
     Ok(())
 }
 
-/// Asks the endpoint, if there is one and nobody uses it.
+/// Calls `ask` with the endpoint, if there is one and nothing uses it.
 #[inline]
 fn with_endpoint<R>(ask: impl FnOnce(&mut Chosen) -> R) -> Option<R> {
-    // The clock is asked for without a call that comes in.
+    // Reading the clock does not enter the library.
     let _inside = threads::enter();
     Some(ask(&mut *engine_if_any()?.endpoint().ok()?))
 }
 
-/// Seconds since some moment before the run, the same at every rank.
+/// Returns the seconds since some moment before the run, the same at every rank.
 pub(crate) fn time() -> c_double {
     with_endpoint(|endpoint| endpoint.now().as_ps() as f64 * 1e-12).unwrap_or(0.0)
 }
@@ -106,7 +106,7 @@ pub(crate) unsafe fn abi_version(major: *mut c_int, minor: *mut c_int) -> Result
     Ok(())
 }
 
-/// The sizes of the ABI's types.
+/// Returns the sizes of the ABI's types.
 pub(crate) unsafe fn abi_info(place: *mut Info) -> Result {
     let pairs = mpi::Info::new();
     for name in ["mpi_aint_size", "mpi_count_size", "mpi_offset_size"] {
@@ -131,24 +131,24 @@ pub(crate) unsafe fn processor_name(name: *mut c_char, length: *mut c_int) -> Re
     Ok(())
 }
 
-/// This library binds no rank by itself, so it knows of no resource that a rank is confined to.
+/// This library binds no rank by itself, so it knows of no resource to which a rank is restricted.
 pub(crate) unsafe fn resource_info(place: *mut Info) -> Result {
     *place = info::make(mpi::Info::new());
     Ok(())
 }
 
-/// MPI_Pcontrol, which profilers listen to.
+/// MPI_Pcontrol, which profilers intercept.
 pub(crate) unsafe fn profile_control(_level: c_int) -> Result {
     Ok(())
 }
 
-/// What MPI_Alloc_mem promises of addresses: a cache line.
+/// Alignment of MPI_Alloc_mem: a cache line.
 const ALIGNMENT: usize = 64;
 
-/// From this size on memory comes from where all ranks see it, in whole pages: a message from there is copied once.
+/// Length from which memory comes from an arena, in whole pages: a message from there is copied once.
 const ALLOC_MEM_ARENA_FROM_BYTES: usize = 4096;
 
-/// Memory that all ranks see, by address, with its length.
+/// Memory from arenas, by address, with its length.
 static SHARED_MEMORY: Shared<RefCell<BTreeMap<usize, usize>>> = Shared::new(RefCell::default);
 
 pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Result {

@@ -1,4 +1,4 @@
-//! What becomes of errors: whose handler gets them, and how a job ends.
+//! Handling of errors: their error handlers, and the end of a job.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -11,29 +11,29 @@ use crate::process::{Phase, process, universe};
 use crate::shared::Shared;
 use crate::{codes, communicator, file, process, session, window};
 
-/// Whose error handler a failure goes to.
+/// The object whose error handler gets a failure.
 pub(crate) enum On {
-    /// The communicator's, if there is such a communicator.
+    /// The communicator, if it exists.
     Communicator(Comm),
-    /// The window's, if there is such a window.
+    /// The window, if it exists.
     Window(Win),
-    /// The one that the call gives to what it makes, if it is one.
+    /// The error handler that the call passes for its new object, if it is one.
     Given(Errhandler),
-    /// The session's, if there is such a session.
+    /// The session, if it exists.
     Session(Session),
-    /// The same of the window behind a pointer, which may be null.
+    /// The window behind a pointer, which may be null.
     WindowAt(*const Win),
-    /// That of MPI_COMM_SELF: the call names no communicator.
+    /// MPI_COMM_SELF: the call names no communicator.
     Process,
-    /// The file's, or the default one of files.
+    /// The file, or the default handler of files.
     File(File),
-    /// The same of the file behind a pointer, which may be null.
+    /// The file behind a pointer, which may be null.
     FileAt(*const File),
-    /// None: the tools interface only returns.
+    /// No handler: the tools interface only returns errors.
     Nobody,
 }
 
-/// How many calls have failed.
+/// Number of failed calls.
 static FAILED: Shared<Cell<u64>> = Shared::new(|| Cell::new(0));
 
 /// See [`FAILED`].
@@ -41,7 +41,7 @@ pub(crate) fn count() -> u64 {
     FAILED.get()
 }
 
-/// Has the right handler deal with a failure, and gives the code to return, which a user's handler may change.
+/// Calls the right error handler for a failure, and returns the code to return, which a user's handler may change.
 #[cold]
 pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     FAILED.set(FAILED.get() + 1);
@@ -88,8 +88,8 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     apply(&handler, object.0, code, &words)
 }
 
-/// Returns the communicator whose handler gets what belongs to none, or to MPI_COMM_SELF. That is MPI_COMM_SELF;
-/// programs of the time before MPI 4 set only that of MPI_COMM_WORLD, and mean it for everything.
+/// Returns the communicator whose handler gets failures that belong to none, or to MPI_COMM_SELF. That is
+/// MPI_COMM_SELF. Programs from before MPI 4 set only that of MPI_COMM_WORLD, and expect it to be used for everything.
 fn fallback() -> Comm {
     let own = communicator::handler(COMM_SELF);
     if own.is_ok_and(|own| matches!(*own, Handler::Fatal)) { COMM_WORLD } else { COMM_SELF }
@@ -104,12 +104,12 @@ fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
             unsafe { function(&mut object, &mut passed) };
             passed
         }
-        // If another rank has ended the run before, the launcher keeps to what that one said.
+        // If another rank has ended the run before, the launcher reports the reason of that one.
         Handler::Fatal | Handler::Abort => end_job(words, exit_status(code)),
     }
 }
 
-/// Returns a status that says failure for each code.
+/// Returns an exit status that signals failure for each code.
 fn exit_status(code: c_int) -> c_int {
     if (1..=255).contains(&code) { code } else { 1 }
 }

@@ -1,4 +1,4 @@
-//! Error codes and the errors behind them.
+//! Error codes and their errors.
 
 use std::ffi::c_int;
 
@@ -7,7 +7,7 @@ pub(crate) use mpi::{Error, Result};
 
 use crate::abi::*;
 
-/// The classes that the library itself raises. Any other code is carried as it is.
+/// The classes that the library itself raises. Any other code is passed unchanged.
 const CLASSES: &[(c_int, ErrorClass)] = &[
     (ERR_ACCESS, ErrorClass::Access),
     (ERR_AMODE, ErrorClass::Amode),
@@ -64,7 +64,7 @@ const CLASSES: &[(c_int, ErrorClass)] = &[
     (ERR_WIN, ErrorClass::Window),
 ];
 
-/// Returns the class behind a code.
+/// Returns the class of a code.
 pub(crate) fn class_of(code: c_int) -> ErrorClass {
     let known = CLASSES.iter().find(|(known, _)| *known == code);
     known.map_or(ErrorClass::User(code), |(_, class)| *class)
@@ -79,18 +79,18 @@ pub(crate) fn code_of(class: ErrorClass) -> c_int {
     known.map_or(ERR_INTERN, |(code, _)| *code)
 }
 
-/// Returns an error with a code.
+/// Creates an error with a code.
 #[cold]
 pub(crate) fn error_of(code: c_int, message: impl Into<String>) -> Error {
     Error::new(class_of(code), message)
 }
 
-/// Of a function of the tools interface that nothing here serves.
+/// Creates the error of unsupported functions of the tools interface.
 pub(crate) fn no_tools() -> Error {
     error_of(T_ERR_NOT_SUPPORTED, "this library has no such tools interface")
 }
 
-/// Stops with a code and a message if a condition does not hold.
+/// Returns with a code and a message if a condition does not hold.
 macro_rules! ensure {
     ($condition:expr, $code:expr, $($message:tt)*) => {
         if !$condition {

@@ -1,4 +1,5 @@
-//! What bindings for Fortran tell the library, so that others can ask: the ABI keeps it, and the library itself needs none of it.
+//! Values that bindings for Fortran set, so that others can query them. The ABI requires it; the library itself needs
+//! none of them.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -8,7 +9,7 @@ use crate::failure::{Result, ensure};
 use crate::info;
 use crate::shared::Shared;
 
-/// Bytes of the longest LOGICAL that there is.
+/// Length in bytes of the longest LOGICAL.
 const LONGEST_LOGICAL: usize = 16;
 
 /// The two values of a LOGICAL.
@@ -19,7 +20,7 @@ struct Booleans {
     no: [u8; LONGEST_LOGICAL],
 }
 
-/// What was told.
+/// The values that were set.
 #[derive(Default)]
 struct Told {
     info: RefCell<Option<mpi::Info>>,
@@ -28,7 +29,7 @@ struct Told {
 
 static TOLD: Shared<Told> = Shared::new(Told::default);
 
-/// MPI_INFO_NULL before anything was told.
+/// Returns MPI_INFO_NULL before the values were set.
 pub(crate) unsafe fn get_info(place: *mut Info) -> Result {
     let told = TOLD.info.borrow();
     *place = match &*told {

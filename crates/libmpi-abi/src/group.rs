@@ -14,10 +14,10 @@ use crate::handle::{Objects, Table};
 use crate::process;
 use crate::shared::Shared;
 
-/// What a handle of a group refers to.
+/// The target of a group's handle.
 pub(crate) struct Object {
     members: Members,
-    /// For buffered sends in communicators that are made of it: its session's.
+    /// Buffer for buffered sends in communicators that are created from it: its session's.
     pub(crate) send_buffer: Option<Rc<SendBuffer>>,
 }
 
@@ -36,27 +36,27 @@ static GROUPS: Objects<Object> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// Returns the group behind a handle.
+/// Returns the group of a handle.
 pub(crate) fn get(group: Group) -> Result<Rc<Object>> {
     GROUPS.get(group).ok_or_else(|| error_of(ERR_GROUP, "not a group"))
 }
 
-/// Returns how many groups of programs there are.
+/// Returns the number of groups of programs.
 pub(crate) fn count() -> usize {
     GROUPS.made()
 }
 
-/// Returns a handle of its own for these members, to be freed by itself.
+/// Returns a new handle for these members, which must be freed separately.
 pub(crate) fn make_any(members: Members) -> Group {
     GROUPS.add(Rc::new(Object { members, send_buffer: None }))
 }
 
-/// The same for those of a session, with its buffer.
+/// Returns a new handle for the members of a session, with its buffer.
 pub(crate) fn make_of_session(members: Members, send_buffer: Rc<SendBuffer>) -> Group {
     GROUPS.add(Rc::new(Object { members, send_buffer: Some(send_buffer) }))
 }
 
-/// Returns a handle for these members, which were made of another group's.
+/// Returns a handle for these members, which were derived from another group's.
 fn make(members: Members, of: &Object) -> Group {
     let send_buffer = of.send_buffer.clone();
     if members.is_empty() {
@@ -107,7 +107,7 @@ pub(crate) unsafe fn translate_ranks(
     Ok(())
 }
 
-/// Returns what C calls a comparison.
+/// Returns C's number of a comparison.
 pub(crate) fn comparison(found: Comparison) -> c_int {
     match found {
         Comparison::Identical => IDENT,
@@ -122,7 +122,7 @@ pub(crate) unsafe fn compare(one: Group, other: Group, result: *mut c_int) -> Re
     Ok(())
 }
 
-/// What to do with two groups.
+/// The set operation on two groups.
 pub(crate) enum Set {
     Union,
     Intersection,
@@ -140,7 +140,7 @@ pub(crate) unsafe fn combine(one: Group, other: Group, new: *mut Group, set: Set
     Ok(())
 }
 
-/// Whether the ranks that are named are in or out.
+/// Whether the named ranks are included or excluded.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Take {
     These,

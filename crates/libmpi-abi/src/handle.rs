@@ -1,8 +1,7 @@
-//! Handles and the tables behind them.
+//! Handles and their tables.
 //!
-//! A handle's value below 0x400 is a predefined object's, as the ABI fixes it; from [`FIRST`] on it is a place
-//! in a table. So a handle survives the trip through an integer unchanged, and one that was freed is known for
-//! what it is until its place is used again.
+//! A handle's value below 0x400 is a predefined object's, as the ABI fixes it; from [`FIRST`] on it is a place in a
+//! table. So a handle survives conversion to an integer, and a freed handle is recognised until its place is reused.
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -12,7 +11,7 @@ use crate::abi::Handle;
 use crate::shared::Shared;
 
 const PREDEFINED: usize = 0x400;
-/// The first value of a handle that is not predefined; the ABI keeps all below for itself.
+/// The first value of a handle that is not predefined; the ABI reserves all below.
 const FIRST: usize = 0x1000;
 
 /// MPI_..._toint.
@@ -37,7 +36,7 @@ impl<T: Clone> Table<T> {
         Table { predefined: Vec::new(), made: Vec::new(), free: Vec::new() }
     }
 
-    /// Puts an object behind a predefined handle.
+    /// Stores an object for a predefined handle.
     pub(crate) fn predefine(&mut self, handle: impl Handle, object: T) {
         let number = handle.number();
         assert!(number < PREDEFINED);
@@ -47,7 +46,7 @@ impl<T: Clone> Table<T> {
         self.predefined[number] = Some(object);
     }
 
-    /// Gives an object a handle.
+    /// Adds an object, and returns its handle.
     pub(crate) fn add<H: Handle>(&mut self, object: T) -> H {
         let index = match self.free.pop() {
             Some(index) => {
@@ -72,7 +71,7 @@ impl<T: Clone> Table<T> {
         place?.as_ref()
     }
 
-    /// Takes an object out; predefined ones stay.
+    /// Removes an object; predefined ones stay.
     pub(crate) fn remove(&mut self, handle: impl Handle) -> Option<T> {
         let index = handle.number().checked_sub(FIRST)?;
         let object = self.made.get_mut(index)?.take()?;
@@ -80,7 +79,7 @@ impl<T: Clone> Table<T> {
         Some(object)
     }
 
-    /// Returns the handle of the first object that is wanted.
+    /// Returns the handle of the first object for which `wanted` returns true.
     pub(crate) fn find<H: Handle>(&self, wanted: impl Fn(&T) -> bool) -> Option<H> {
         let place = |objects: &[Option<T>]| {
             objects.iter().position(|one| one.as_ref().is_some_and(&wanted))
@@ -89,7 +88,7 @@ impl<T: Clone> Table<T> {
         place(&self.predefined).or_else(made).map(H::from_number)
     }
 
-    /// Returns how many objects there are besides the predefined ones.
+    /// Returns the number of objects that are not predefined.
     pub(crate) fn made(&self) -> usize {
         self.made.iter().flatten().count()
     }
@@ -104,23 +103,23 @@ pub(crate) fn is_predefined(handle: impl Handle) -> bool {
 pub(crate) type Objects<T> = Shared<RefCell<Table<Rc<T>>>>;
 
 impl<T> Objects<T> {
-    /// Returns the object behind a handle.
+    /// Returns the object of a handle.
     #[inline]
     pub(crate) fn get(&self, handle: impl Handle) -> Option<Rc<T>> {
         self.borrow().get(handle).cloned()
     }
 
-    /// Gives an object a handle.
+    /// Adds an object, and returns its handle.
     pub(crate) fn add<H: Handle>(&self, object: Rc<T>) -> H {
         self.borrow_mut().add(object)
     }
 
-    /// Takes an object out; predefined ones stay.
+    /// Removes an object; predefined ones stay.
     pub(crate) fn remove(&self, handle: impl Handle) -> Option<Rc<T>> {
         self.borrow_mut().remove(handle)
     }
 
-    /// Returns how many objects there are besides the predefined ones.
+    /// Returns the number of objects that are not predefined.
     pub(crate) fn made(&self) -> usize {
         self.borrow().made()
     }

@@ -15,7 +15,7 @@ pub(crate) enum Handler {
     Fatal,
     /// Ends this process and with it the job.
     Abort,
-    /// Leaves it to the return code.
+    /// Returns the error code.
     Return,
     /// A function of the user, which gets the object and the code.
     User(UserHandler),
@@ -32,17 +32,17 @@ static HANDLERS: Objects<Handler> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// Returns how many error handlers of programs there are.
+/// Returns the number of error handlers of programs.
 pub(crate) fn count() -> usize {
     HANDLERS.made()
 }
 
-/// Returns the handler behind a handle.
+/// Returns the error handler of a handle.
 pub(crate) fn get(handle: Errhandler) -> Result<Rc<Handler>> {
     HANDLERS.get(handle).ok_or_else(|| error_of(ERR_ERRHANDLER, "not an error handler"))
 }
 
-/// Returns a handle of a handler. A user's gets a new one, to be freed by itself.
+/// Returns a handle of an error handler. A user's gets a new one, which must be freed separately.
 pub(crate) fn handle_of(handler: &Rc<Handler>) -> Errhandler {
     match **handler {
         Handler::Fatal => ERRORS_ARE_FATAL,
@@ -61,7 +61,7 @@ pub(crate) unsafe fn create(function: *mut c_void, handle: *mut Errhandler) -> R
 
 pub(crate) unsafe fn free(handle: *mut Errhandler) -> Result {
     get(*handle)?;
-    // Who uses it holds it still.
+    // Its users still hold a reference.
     HANDLERS.remove(*handle);
     *handle = ERRHANDLER_NULL;
     Ok(())

@@ -20,7 +20,7 @@ static INFOS: Objects<Pairs> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// Returns what MPI_INFO_ENV says of the start of the process.
+/// Returns the pairs of MPI_INFO_ENV, which describe the start of the process.
 fn environment() -> Pairs {
     let pairs = Pairs::new();
     pairs.set("thread_level", "MPI_THREAD_MULTIPLE");
@@ -33,12 +33,12 @@ fn environment() -> Pairs {
     pairs
 }
 
-/// Returns how many info objects of programs there are.
+/// Returns the number of info objects of programs.
 pub(crate) fn count() -> usize {
     INFOS.made()
 }
 
-/// Returns the object behind a handle.
+/// Returns the object of a handle.
 pub(crate) fn get_object(info: Info) -> Result<Rc<Pairs>> {
     INFOS.get(info).ok_or_else(|| error_of(ERR_INFO, "not an info object"))
 }
@@ -68,7 +68,7 @@ pub(crate) unsafe fn create(info: *mut Info) -> Result {
     Ok(())
 }
 
-/// MPI_Info_create_env: the same as MPI_INFO_ENV, as an object of its own.
+/// MPI_Info_create_env: as MPI_INFO_ENV, as a new object.
 pub(crate) unsafe fn create_env(_argc: c_int, _argv: *mut *mut c_char, info: *mut Info) -> Result {
     dup(INFO_ENV, info)
 }
@@ -120,7 +120,7 @@ unsafe fn find(info: Info, name: *const c_char, flag: *mut c_int) -> Result<Opti
     Ok(found)
 }
 
-/// The old form: `room` does not count the zero at the end.
+/// The old form: `room` excludes the zero at the end.
 pub(crate) unsafe fn get(
     info: Info,
     name: *const c_char,
@@ -134,7 +134,7 @@ pub(crate) unsafe fn get(
     Ok(())
 }
 
-/// The new form: `length` is the room with the zero at the end, and becomes what would be needed.
+/// The new form: `length` is the room including the zero at the end, and becomes the required length.
 pub(crate) unsafe fn get_string(
     info: Info,
     name: *const c_char,

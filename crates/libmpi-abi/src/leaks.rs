@@ -1,4 +1,4 @@
-//! What a program has made and not freed by the time it finalizes, told on request.
+//! Objects that a program has created and not freed when it finalises, reported on request.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -12,21 +12,21 @@ use crate::{
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
 
-/// What a tool has said, if it has said something.
+/// The choice of a tool, if it has made one.
 static TOLD: Shared<Cell<Option<c_int>>> = Shared::new(|| Cell::new(None));
 
-/// Whether what is left is told: not 0 if it is.
+/// Returns whether leaks are reported: not 0 if they are.
 pub(crate) fn wish() -> c_int {
     let asked = || std::env::var_os(VARIABLE).is_some_and(|value| value != "0");
     TOLD.get().unwrap_or_else(|| c_int::from(asked()))
 }
 
-/// Has it told or not, whatever the launcher was asked for.
+/// Sets whether leaks are reported, whatever the launcher's option is.
 pub(crate) fn tell(wish: c_int) {
     TOLD.set(Some(wish));
 }
 
-/// Prints what is left, by kind and number, if somebody has asked for it.
+/// Prints the leaks, by kind and number, on request.
 pub(crate) fn report() {
     if wish() == 0 {
         return;
@@ -38,7 +38,7 @@ pub(crate) fn report() {
     }
 }
 
-/// Returns how much of each kind the program has made and not freed.
+/// Returns the number of objects of each kind that the program has created and not freed.
 pub(crate) fn counts() -> [(usize, &'static str); 12] {
     let has_buffer = process::engine_if_any().is_some_and(|one| one.send_buffer().is_attached());
     [
@@ -57,7 +57,7 @@ pub(crate) fn counts() -> [(usize, &'static str); 12] {
     ]
 }
 
-/// Returns the kinds of which something is left.
+/// Returns the kinds of which objects are left.
 fn left() -> Vec<String> {
     let some = counts().into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, kind)| format!("{count} {kind}{}", if count == 1 { "" } else { "s" }))

@@ -1,9 +1,8 @@
 //! Our message-passing service under the standard ABI of MPI 5: `libmpi_abi.so.1`.
 //!
-//! What MPI's objects are and do is crate `mpi`'s business. Here they get handles, and their calls the
-//! arguments and return codes of C. `abi/mpi5.txt` holds the whole ABI as data, `abi/served.txt` says which
-//! function here serves which function of MPI; from the two come `include/mpi.h`, `src/abi` and `src/bindings`.
-//! All functions are served.
+//! The crate `mpi` implements MPI's objects. Here they get handles, and their calls the arguments and return codes of
+//! C. `abi/mpi5.txt` holds the whole ABI as data, and `abi/served.txt` maps each function of MPI to a function here.
+//! `include/mpi.h`, `src/abi` and `src/bindings` are generated from the two. All functions are served.
 //!
 //! The rooms, each of which uses only those before it:
 //! * `abi`: constants and handle types;
@@ -13,17 +12,18 @@
 //! * `text`, `arguments`: strings and arrays of C;
 //! * `info`, `attribute`, `datatype`, `operation`, `status`, `handler`: objects that need no communication;
 //! * `chosen`, `threads`, `process`: the fabric, several threads of a program, and what this process knows;
-//! * `request`, `group`, `communicator`, `topology`, `packing`, `point`, `collective`, `window`, `file`: the chapters of the standard;
+//! * `request`, `group`, `communicator`, `topology`, `packing`, `point`, `collective`, `window`, `file`: the chapters of
+//!   the standard;
 //! * `runs`: processes that were started apart;
 //! * `errors`: whose handler gets an error, and how a job ends;
 //! * `leaks`, `environment`: the beginning and the end;
 //! * `bindings`: the exported functions, which turn a result into a return code.
 //!
-//! At most one thread is in the library at a time: `threads` sees to that where the program does not.
+//! At most one thread is in the library at a time: `threads` ensures that if the program does not.
 //!
-//! A function that serves one of MPI's is `unsafe` as a whole: what makes it sound is that its caller passes
-//! the pointers that the standard asks for, with as many elements behind each. That is stated here once and not
-//! at each of them; an `unsafe` block in a safe function says what makes it sound where it stands.
+//! A function that serves one of MPI's is `unsafe` as a whole: it is sound because its caller passes the pointers that
+//! the standard requires, with as many elements behind each. That is stated here once and not at each of them. An
+//! `unsafe` block in a safe function states its own reason.
 #![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
 mod abi;

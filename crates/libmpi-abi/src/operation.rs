@@ -1,4 +1,4 @@
-//! Reduction operations: handles, and the functions of C behind those of users.
+//! Reduction operations: handles, and the C functions of users.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -29,7 +29,7 @@ const PREDEFINED: [(Op, Predefined); 14] = [
     (NO_OP, Predefined::Nothing),
 ];
 
-/// The same by the number of the handle.
+/// The predefined operations by the number of the handle.
 static BY_HANDLE: [Option<Predefined>; 0x40] = {
     let mut table = [None; 0x40];
     let mut index = 0;
@@ -89,7 +89,7 @@ impl UserOperation for UserFunction {
     }
 }
 
-/// Returns how many operations of programs there are.
+/// Returns the number of operations of programs.
 pub(crate) fn count() -> usize {
     OPERATIONS.made()
 }
@@ -99,13 +99,13 @@ fn get(op: Op) -> Result<Rc<Operation>> {
     OPERATIONS.get(op).ok_or_else(|| error_of(ERR_OP, "not an operation"))
 }
 
-/// Returns the operation of MPI that a handle is, if it is one.
+/// Returns the predefined operation of a handle, if it is one.
 #[inline]
 pub(crate) fn predefined(op: Op) -> Option<Predefined> {
     BY_HANDLE.get(op.0).copied().flatten()
 }
 
-/// Returns an operation on a datatype, checked to fit.
+/// Creates a checked reduction of an operation on a datatype.
 #[inline]
 pub(crate) fn reduction(op: Op, datatype: Datatype) -> Result<Reduction> {
     Reduction::new(get(op)?, datatype::get(datatype)?)

@@ -1,4 +1,4 @@
-//! Packing data into plain bytes, as they lie in memory and in the portable form.
+//! Packing of data into bytes, in the form of memory and in the portable form.
 
 use std::ffi::{c_char, c_void};
 
@@ -9,7 +9,7 @@ use crate::arguments::IntOrCountMut;
 use crate::failure::{Result, ensure};
 use crate::{communicator, datatype, text};
 
-/// Returns the place of `bytes` bytes behind `position` in a buffer of packed data, and the position behind them.
+/// Returns the address of `bytes` bytes after `position` in a buffer of packed data, and the position after them.
 unsafe fn packed_at(
     start: *const c_void,
     room: i64,
@@ -22,7 +22,7 @@ unsafe fn packed_at(
     Ok((datatype::memory(start, bytes, BYTE)?, at + bytes))
 }
 
-/// MPI_Pack. The communicator changes nothing here.
+/// MPI_Pack. The communicator has no effect here.
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn pack(
     from: *const c_void,

@@ -1,4 +1,4 @@
-//! Partitioned communication: its arguments as C gives them.
+//! Partitioned communication: its C arguments.
 
 use std::ffi::{c_int, c_void};
 
@@ -24,7 +24,7 @@ unsafe fn memory(
     point::memory(Data::new(start, count.saturating_mul(partitions.into()), of), 0)
 }
 
-/// Makes one side of a message, and registers its request.
+/// Creates one side of a message, and registers its request.
 unsafe fn make(
     comm: Comm,
     (rank, tag): (c_int, c_int),

@@ -1,4 +1,4 @@
-//! What this process knows of its run.
+//! The state of this process in its run.
 
 use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
@@ -11,7 +11,7 @@ use crate::chosen::Chosen;
 use crate::failure::{Result, ensure};
 use crate::shared::Shared;
 
-/// Where the process stands between MPI_Init and MPI_Finalize.
+/// The state of the process with respect to MPI_Init and MPI_Finalize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Before,
@@ -19,17 +19,18 @@ pub(crate) enum Phase {
     After,
 }
 
-/// What there is one of in a process.
+/// The values of which a process has one.
 pub(crate) struct Process {
     pub(crate) phase: Cell<Phase>,
-    /// How many sessions are open.
+    /// Number of open sessions.
     sessions: Cell<usize>,
-    /// True if there has ever been one: then the process stays in the run until it ends, for there may be others.
+    /// True if there has ever been a session: then the process stays in the run until it ends, because another may
+    /// follow.
     had_sessions: Cell<bool>,
     pub(crate) thread_level: Cell<c_int>,
     pub(crate) main_thread: Cell<libc::pthread_t>,
     universe: OnceCell<Universe<Chosen>>,
-    /// Where the program's buffer for buffered sends lies, and how long it is, if it has attached one.
+    /// Address and length of the program's buffer for buffered sends, if it has attached one.
     pub(crate) send_buffer: Cell<Option<(*mut c_void, i64)>>,
 }
 
@@ -43,7 +44,7 @@ static PROCESS: Shared<Process> = Shared::new(|| Process {
     send_buffer: Cell::new(None),
 });
 
-/// Returns the one value.
+/// Returns the state of this process.
 #[inline(always)]
 pub(crate) fn process() -> &'static Process {
     &PROCESS
@@ -59,8 +60,7 @@ pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
     Ok(process().universe.get_or_init(|| universe))
 }
 
-/// Returns the level of thread support that is asked for, as far as there is one: the highest is that threads take
-/// turns.
+/// Returns the granted level of thread support: the highest is that threads take turns.
 pub(crate) fn granted(required: c_int) -> c_int {
     required.min(THREAD_MULTIPLE)
 }
@@ -78,17 +78,17 @@ pub(crate) fn open_session() -> Result {
     Ok(())
 }
 
-/// A session has ended.
+/// Records the end of a session.
 pub(crate) fn close_session() {
     process().sessions.set(process().sessions.get() - 1);
 }
 
-/// Leaves the run as the process ends, if sessions have kept it there and all have ended.
+/// Leaves the run when the process ends, if sessions have kept it there and all have ended.
 extern "C" fn leave_at_exit() {
     if !is_running()
         && let Some(universe) = universe()
     {
-        // Nobody is there any more who could be told of a failure; the others are.
+        // Nobody is left here to whom a failure could be reported; the other ranks learn of it.
         let _ = universe.finalize();
     }
 }
@@ -101,24 +101,24 @@ pub(crate) fn leave() -> Result {
     }
 }
 
-/// Returns whether the process may call.
+/// Returns whether the process may make calls.
 fn is_running() -> bool {
     process().phase.get() == Phase::Running || process().sessions.get() > 0
 }
 
-/// This process's part in the run, from MPI_Init on.
+/// Returns this process's participation in the run, from MPI_Init on.
 #[inline(always)]
 pub(crate) fn universe() -> Option<&'static Universe<Chosen>> {
     process().universe.get()
 }
 
-/// Returns the engine, for the shortest ways: from MPI_Init on, also when its endpoint is gone.
+/// Returns the engine for the fastest paths: from MPI_Init on, also after its endpoint was taken.
 #[inline(always)]
 pub(crate) fn engine_if_any() -> Option<&'static Rc<Engine<Chosen>>> {
     Some(universe()?.engine())
 }
 
-/// Returns the engine of a process that runs.
+/// Returns the engine of a running process.
 ///
 /// # Errors
 /// MPI_ERR_OTHER outside MPI_Init and MPI_Finalize and all sessions.
@@ -142,12 +142,12 @@ fn not_running() -> &'static str {
     }
 }
 
-/// This process's rank in the world; 0 before it is known.
+/// Returns this process's rank in the world; 0 before it is known.
 pub(crate) fn rank() -> usize {
     universe().map_or(0, |universe| universe.engine().rank())
 }
 
-/// Returns how many processes the world has; 1 before that is known.
+/// Returns the number of processes of the world; 1 before it is known.
 pub(crate) fn size() -> usize {
     universe().map_or(1, |universe| universe.engine().size())
 }

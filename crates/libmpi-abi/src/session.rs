@@ -1,4 +1,4 @@
-//! Sessions: parts of a program that use MPI without knowing of each other, and without MPI_Init.
+//! Sessions: parts of a program that use MPI independently of each other, and without MPI_Init.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int, c_void};
@@ -15,18 +15,18 @@ use crate::process::{self, engine};
 use crate::shared::Shared;
 use crate::{group, info, point, request, text};
 
-/// What a handle of a session refers to.
+/// The target of a session's handle.
 pub(crate) struct Object {
     handler: RefCell<Rc<Handler>>,
     info: mpi::Info,
     send_buffer: Rc<SendBuffer>,
-    /// Where the program's memory for buffered sends lies, and how long it is, if it has attached some.
+    /// Address and length of the buffer for buffered sends, if the program has attached one.
     attached: Cell<Option<(*mut c_void, i64)>>,
 }
 
 static SESSIONS: Objects<Object> = Shared::new(|| RefCell::new(Table::new()));
 
-/// The sets of processes that there are, by their names.
+/// The sets of processes, by their names.
 const SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 
 /// Levels of thread support, as hints name them.
@@ -46,7 +46,7 @@ pub(crate) fn count() -> usize {
     SESSIONS.made()
 }
 
-/// Returns the level of thread support that hints ask for.
+/// Returns the level of thread support that hints request.
 fn wanted_level(hints: &mpi::Info) -> Result<c_int> {
     let Some(wanted) = hints.get("thread_level") else { return Ok(THREAD_SINGLE) };
     let known = LEVELS.iter().find(|(name, _)| *name == wanted);
@@ -77,7 +77,7 @@ pub(crate) unsafe fn finalize(session: *mut Session) -> Result {
     Ok(())
 }
 
-/// Returns the members of a set, whose name is known in any case of its letters.
+/// Returns the members of a set, whose name may be in upper or lower case.
 fn members(name: &str) -> Result<Members> {
     let known = SETS.iter().position(|known| known.eq_ignore_ascii_case(name));
     match known {
@@ -93,7 +93,8 @@ pub(crate) unsafe fn number_of_sets(session: Session, _hints: Info, count: *mut 
     Ok(())
 }
 
-/// `length` is the room, with the zero at the end, and becomes what would be needed; with no room only that is told.
+/// Returns the name of a set. `length` is the room including the zero at the end, and becomes the required length;
+/// without room only that is set.
 pub(crate) unsafe fn nth_set(
     session: Session,
     _hints: Info,

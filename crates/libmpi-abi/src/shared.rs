@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::ops::Deref;
 
-/// A value of the whole process, made at its first use: also before MPI_Init, when some objects may be made already.
+/// A value of the whole process, created at its first use, which may be before MPI_Init.
 pub(crate) struct Shared<T> {
     value: OnceCell<T>,
     make: fn() -> T,

@@ -1,4 +1,4 @@
-//! MPI_Status as the ABI lays it out, and what can be asked of it.
+//! MPI_Status in the layout of the ABI, and its queries.
 
 use std::ffi::c_int;
 
@@ -9,7 +9,7 @@ use crate::arguments::IntOrCountMut;
 use crate::datatype;
 use crate::failure::{Result, code_of, ensure};
 
-/// What C calls MPI_Status: three public words, and five of ours.
+/// MPI_Status of C: three public words, and five of the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
@@ -38,7 +38,7 @@ impl From<mpi::Status> for Status {
 }
 
 impl Status {
-    /// Of a message.
+    /// Creates the status of a message.
     #[inline(always)]
     pub(crate) fn new(source: c_int, tag: c_int, bytes: i64) -> Self {
         let mut status =
@@ -47,7 +47,7 @@ impl Status {
         status
     }
 
-    /// Of no operation at all.
+    /// Creates the empty status.
     pub(crate) fn empty() -> Self {
         Status::new(ANY_SOURCE, ANY_TAG, 0)
     }
@@ -57,7 +57,7 @@ impl Status {
         self
     }
 
-    /// Writes the status of no operation, whose error word says that nothing failed.
+    /// Writes the empty status, whose error word signals success.
     ///
     /// # Safety
     /// `place` is writable or null.
@@ -76,7 +76,7 @@ impl Status {
         self.bytes = [bytes as c_int, (bytes >> 32) as c_int];
     }
 
-    /// Writes it for the caller; the error word is only written by calls that return several.
+    /// Writes it for the caller. Only calls that return several statuses write the error word.
     ///
     /// # Safety
     /// `place` is writable or null.
@@ -171,19 +171,19 @@ pub(crate) unsafe fn set_error(status: *mut Status, error: c_int) -> Result {
     Ok(())
 }
 
-/// The status as an array of Fortran's integers.
+/// Converts a status to an array of Fortran's integers.
 pub(crate) unsafe fn to_words(status: *const Status, words: *mut c_int) -> Result {
     check_given(status)?;
     words.cast::<Status>().write_unaligned(*status);
     Ok(())
 }
 
-/// The status that such an array is.
+/// Converts such an array to a status.
 pub(crate) unsafe fn from_words(words: *const c_int, status: *mut Status) -> Result {
     copy(words.cast(), status)
 }
 
-/// Copies a status to or from what Fortran 2008 calls one, which is laid out alike.
+/// Copies a status to or from Fortran 2008's, which has the same layout.
 pub(crate) unsafe fn copy(from: *const Status, to: *mut Status) -> Result {
     check_given(from)?;
     check_given(to)?;
@@ -191,7 +191,7 @@ pub(crate) unsafe fn copy(from: *const Status, to: *mut Status) -> Result {
     Ok(())
 }
 
-/// Statuses that calls ignore are no statuses.
+/// Fails for MPI_STATUS_IGNORE and the like.
 fn check_given(status: *const Status) -> Result {
     ensure!(!status.is_null(), ERR_ARG, "MPI_STATUS_IGNORE is no status");
     Ok(())

@@ -1,4 +1,4 @@
-//! Strings across the border.
+//! Strings of C.
 
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ pub(crate) unsafe fn read(text: *const c_char) -> Result<String> {
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// Returns a name of a file that the caller gives, whatever its bytes are.
+/// Returns a file name of the caller, whatever its bytes are.
 ///
 /// # Safety
 /// As for [`read`].
@@ -28,7 +28,7 @@ pub(crate) unsafe fn read_path(text: *const c_char) -> Result<PathBuf> {
     Ok(PathBuf::from(OsStr::from_bytes(bytes)))
 }
 
-/// Writes `text`, cut to `room` bytes with the zero at its end, and its length.
+/// Writes `text`, truncated to `room` bytes including the zero at its end, and its length.
 ///
 /// # Safety
 /// `place` has `room` bytes, and `length` is writable or null.

@@ -1,6 +1,6 @@
-//! Several threads of a program in the library (MPI_THREAD_MULTIPLE): one at a time, in the order in which they come.
+//! Several threads of a program in the library (MPI_THREAD_MULTIPLE): one at a time, in order of arrival.
 //!
-//! A program that has not asked for that pays one look at a flag in each call.
+//! A program that has not requested that pays for one check of a flag in each call.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -9,25 +9,25 @@ use std::time::Duration;
 
 use mpi::OtherThreads;
 
-/// How long a thread sleeps between two turns once it has waited in vain for long.
+/// Sleep of a thread between two turns after a long time without success.
 const SLEEP: Duration = Duration::from_micros(50);
 
-/// Who is in, and who comes next.
+/// The threads inside and waiting.
 struct Queue {
-    /// The number of whoever comes next, and of whoever is in or may go in.
+    /// The next number to assign, and the number of the thread that is inside or may enter.
     next: u64,
     now: u64,
 }
 
-/// Where threads come in.
+/// The entrance of threads.
 struct Gate {
-    /// True if the program has asked for several threads. Set before it can have any.
+    /// True if the program has requested several threads. Set before it can have any.
     is_shared: AtomicBool,
     queue: Mutex<Queue>,
     moved: Condvar,
-    /// How many wait to get in: a hint, which the queue decides.
+    /// Number of waiting threads: a hint; the queue decides.
     waiting: AtomicU32,
-    /// A number for the thread that came first, and whether others have come since.
+    /// A number for the first thread, and whether others have arrived since.
     first: AtomicU32,
     are_several: AtomicBool,
 }
@@ -42,9 +42,9 @@ static GATE: Gate = Gate {
 };
 
 thread_local! {
-    /// How deep this thread is in: a function of the program may call back.
+    /// Nesting depth of this thread: a function of the program may call back.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// This thread's number; 0 before it has one.
+    /// Number of this thread; 0 before it has one.
     static NUMBER: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -52,11 +52,11 @@ static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
 impl Gate {
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        // Nothing panics while it is held.
+        // Nothing panics while it is locked.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Comes in when all who came before have been in.
+    /// Enters after all earlier arrivals have been inside.
     fn come_in(&self) {
         let mut queue = self.queue();
         let mine = queue.next;
@@ -78,7 +78,7 @@ impl Gate {
         }
     }
 
-    /// Takes note of which thread comes.
+    /// Records which thread enters.
     fn note_thread(&self) {
         if self.are_several.load(Ordering::Relaxed) {
             return;
@@ -116,20 +116,20 @@ impl OtherThreads for Gate {
     }
 }
 
-/// Lets several threads in from now on, one at a time. So far there is one.
+/// Admits several threads from now on, one at a time. So far there is one.
 pub(crate) fn share(engine: &mpi::Engine<crate::chosen::Chosen>) {
     engine.share_between_threads(&GATE);
     GATE.note_thread();
     GATE.is_shared.store(true, Ordering::Release);
 }
 
-/// A thread that is in, until this is dropped.
+/// A thread that is inside, until this is dropped.
 pub(crate) struct Inside(bool);
 
-/// Comes in, where several threads may want to.
+/// Enters, if several threads may want to.
 #[inline(always)]
 pub(crate) fn enter() -> Inside {
-    // Relaxed: whoever starts a thread makes it see what came before.
+    // Relaxed: starting a thread makes earlier stores visible to it.
     let is_shared = GATE.is_shared.load(Ordering::Relaxed);
     if is_shared {
         enter_shared();

@@ -1,4 +1,4 @@
-//! The generated files are what the data say.
+//! Checks that the generated files match the data.
 
 #[path = "../generator/mod.rs"]
 mod generator;

@@ -1,4 +1,4 @@
-//! C programs against our header and our library, as ranks of our launcher.
+//! C programs against the header and the library, as ranks of the launcher.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,8 +10,8 @@ use fabric_shm::{Binding, LaunchError, LaunchOptions, launch_and_read};
 use fabric_tcp::Secret;
 use fabric_tcp::library::job;
 
-/// Returns a folder with the library under the name that the loader looks for; it lasts as long as the tests' own
-/// folder.
+/// Returns a folder with the library under the name that the loader searches; it lasts as long as the folder of the
+/// tests.
 fn library_folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -27,7 +27,7 @@ fn library_folder() -> &'static Path {
     })
 }
 
-/// Compiles a program, once: another test may run it already.
+/// Compiles a program once: another test may be running it already.
 fn compile(name: &str) -> PathBuf {
     static COMPILED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
@@ -53,12 +53,12 @@ fn compile(name: &str) -> PathBuf {
     program
 }
 
-/// Runs a program; gives how it ended and what its ranks wrote.
+/// Runs a program, and returns its outcome and the output of its ranks.
 fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>, String) {
     run_bound(program, ranks, argument, Binding::None)
 }
 
-/// The same with its messages over TCP, which the argument tells the program.
+/// Runs a program over TCP; an argument informs the program.
 fn run_over_tcp(program: &Path, ranks: usize) -> (Result<(), LaunchError>, String) {
     job_over_tcp(program, ranks, "tcp")
 }
@@ -67,7 +67,7 @@ fn job_over_tcp(program: &Path, ranks: usize, argument: &str) -> (Result<(), Lau
     run_job(program, ranks, argument, Binding::None, job(&Secret::generate().unwrap()))
 }
 
-/// The same with its ranks bound.
+/// Runs a program with bound ranks.
 fn run_bound(
     program: &Path,
     ranks: usize,
@@ -99,7 +99,7 @@ fn succeeds(name: &str) {
         let (ended, output) = run(&program, ranks, "");
         assert!(ended.is_ok(), "{name} with {ranks} ranks: {ended:?}\n{output}");
     }
-    // The same program as a run of one, which nobody launched.
+    // The same program as a run of one process without a launcher.
     let alone = Command::new(&program).output().unwrap();
     assert!(alone.status.success(), "{name} alone: {}", String::from_utf8_lossy(&alone.stderr));
 }
@@ -227,7 +227,7 @@ fn communicators_of_many_ranks_work_from_start_to_end() {
     }
 }
 
-/// Members of communicators of more than 32 ranks arrive in groups.
+/// In communicators of more than 32 ranks, members arrive in groups.
 #[test]
 fn what_few_ranks_do_and_find_many_do_and_find_too() {
     for name in ["together", "mismatched", "parted", "late"] {
@@ -286,7 +286,8 @@ fn whoever_waits_for_a_rank_that_has_finalized_is_told_so() {
         let Err(LaunchError::RankFailed { rank, reason, .. }) = ended else {
             panic!("{how}: {ended:?}\n{output}");
         };
-        // MPI_Finalize is collective itself, so the other may be the first to see that the two are not in one call.
+        // MPI_Finalize is itself collective, so the other rank may be the first to detect that the two are in different
+        // calls.
         let is_collective = ["collective", "request"].contains(&how);
         assert!(rank == 0 || is_collective, "{how}: rank {rank}: {reason}");
         assert!(reason.contains("MPI_"), "{how}: {reason}");

@@ -1,4 +1,4 @@
-//! The border to C: the exported functions, which turn a result into a return code.
+//! The border to C: the exported functions, which convert a result to a return code.
 
 #[rustfmt::skip] // Generated.
 mod functions;
@@ -45,7 +45,7 @@ fn filled<T>(place: *const T, name: &str) -> Result {
     Ok(())
 }
 
-/// Turns a result into a code, after the error handler has had its say.
+/// Converts a result to a code, after calling the error handler.
 #[inline]
 fn call(name: &'static str, on: On, body: impl FnOnce() -> Result) -> c_int {
     let _inside = threads::enter();

@@ -1,7 +1,7 @@
-//! Processes of other runs, beside the fabric of this one.
+//! Processes of other runs, in addition to the fabric of this one.
 //!
-//! The fabric's wait is the wait of both, as in `fabric-cluster`: it polls at the connections with others in between. Nobody
-//! wakes a rank for these, so a rank that sleeps polls again after a time that grows with how long it has waited.
+//! As in `fabric-cluster`, the wait of the fabric is the wait of both: it polls the other connections in between. These
+//! do not wake a rank, so a sleeping rank polls again after a time that grows with the duration of its wait.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use fabric_tcp::OtherProcesses;
 
 use super::pointer::{Chosen, Fabric, rare};
 
-/// Looks of a wait that spins between two at the connections, each of which is some system calls.
+/// Number of polls of a spinning wait between two polls of the connections, each of which takes some system calls.
 const EVERY: u32 = 8;
-/// The first sleep, how often it is doubled, and the longest of a process that nobody has to do with.
+/// The first sleep, the number of its doublings, and the longest sleep of a process without connections.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(50);
 const DOUBLINGS: u32 = 5;
 const IDLE_SLEEP: Duration = Duration::from_millis(20);
 
 impl Chosen {
-    /// What a wait of the fabric does for the others at each of its polls.
+    /// Polls the others at some of the polls of a fabric's wait.
     #[inline(always)]
     pub(super) fn poll_now_and_then(&mut self) {
         if self.others().are_any() {
@@ -40,7 +40,8 @@ impl Chosen {
         }
     }
 
-    /// Takes in what has come from others, and returns whether anything has. What fails is lost to those who wait for it.
+    /// Receives what has arrived from others, and returns whether anything has. Failures are left to the waits
+    /// concerned.
     pub(super) fn poll_others(&mut self) -> bool {
         let others = self.others_mut();
         let Some(known) = &mut others.known else { return false };
@@ -60,7 +61,7 @@ impl Chosen {
         has_moved
     }
 
-    /// Waits until one of `requests` is done, of whichever side: the first, if several are.
+    /// Waits until one of `requests` is done, on either side, and returns the lowest index of those.
     pub(super) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
         let first_done = |this: &Self| requests.iter().position(|&one| this.is_done(one));
         let are_hopeless = |this: &Self| requests.iter().all(|&one| this.is_hopeless(one));
@@ -68,7 +69,7 @@ impl Chosen {
         self.wait_until(&mut |this| {
             found = first_done(this);
             if found.is_none() && this.any_has_left() && are_hopeless(this) {
-                // What came before the others left may have arrived since the last look.
+                // What arrived before the others left may not have been seen by the last poll.
                 is_lost =
                     this.progress().is_ok() && first_done(this).is_none() && are_hopeless(this);
             }
@@ -111,7 +112,7 @@ impl Chosen {
         self.finish_request(request)
     }
 
-    /// Completes what is under way with others, and waits until those have ended with whom there is a context.
+    /// Completes what is in progress with others, and waits until all processes with a common context have ended.
     pub(super) fn end_with_others(&mut self) -> Result<()> {
         if !self.others().are_any() {
             return Ok(());
@@ -133,7 +134,7 @@ impl Chosen {
         }
     }
 
-    /// The other processes, with whom this one has to do from now on.
+    /// Returns the other processes, which are created at the first use.
     fn begin_with_others(&mut self) -> Result<&mut OtherProcesses> {
         if !self.others().are_any() {
             let run = self.run_number().ok_or_else(|| Error::Unsupported {

@@ -1,4 +1,4 @@
-//! What a process has to do with other runs, and how contexts and requests of these are told apart.
+//! The connections of a process with other runs, and the encoding of their contexts and requests.
 
 use contract::{ContextPlace, Error, Request, Result};
 use fabric_tcp::OtherProcesses;
@@ -22,18 +22,18 @@ pub(super) fn of_others(request: Request) -> Request {
     Request(request.0 | OF_OTHERS)
 }
 
-/// The same among those between runs.
+/// Converts it back.
 pub(super) fn within(request: Request) -> Request {
     Request(request.0 & !OF_OTHERS)
 }
 
-/// What a process has to do with others.
+/// The connections of a process with other runs.
 #[derive(Default)]
 pub(super) struct Others {
-    /// None as long as it has nothing to do with any.
+    /// `None` until there is a connection.
     pub(super) known: Option<Box<OtherProcesses>>,
     pub(super) polls: u32,
-    /// Looks that have found nothing, one after the other.
+    /// Number of consecutive idle polls.
     pub(super) idle: u32,
 }
 
@@ -43,18 +43,18 @@ impl Others {
         self.known.is_some()
     }
 
-    /// Returns whether there are any, and something holds of them.
+    /// Returns whether there are any, and `holds` returns true for them.
     #[inline(always)]
     pub(super) fn has(&self, holds: impl FnOnce(&OtherProcesses) -> bool) -> bool {
         self.known.as_ref().is_some_and(|known| holds(known))
     }
 
-    /// Those that there are.
+    /// Returns them, or an error if there are none.
     pub(super) fn known(&mut self) -> Result<&mut OtherProcesses> {
         self.known.as_deref_mut().ok_or(Error::UnknownRequest)
     }
 
-    /// The same, for one of their requests.
+    /// Returns them for one of their requests.
     pub(super) fn expect(&self) -> &OtherProcesses {
         self.known.as_ref().expect("a request between runs is one of them")
     }

@@ -11,9 +11,9 @@ use fabric_tcp::{TcpEndpoint, library};
 
 use super::others::Others;
 
-/// An endpoint of one of the fabrics, and with it processes of other runs, once the program has to do with any.
+/// An endpoint of one of the fabrics, and connections to processes of other runs, once the program needs any.
 ///
-/// It owns what it points to: while an endpoint waits, one that owns nothing stands for it ([`Chosen::seen_as`]).
+/// It owns what it points to. While an endpoint waits, a value that owns nothing represents it ([`Chosen::seen_as`]).
 pub(crate) struct Chosen {
     pub(super) fabric: Fabric,
     pub(super) others: NonNull<Others>,
@@ -42,16 +42,16 @@ impl Fabric {
     }
 }
 
-/// Calls of it lie apart from the hot path.
+/// Marks a cold path.
 #[cold]
 #[inline(always)]
 pub(super) fn rare() {}
 
 impl Chosen {
-    /// Joins the run that this process was launched for, or makes one of this process alone.
+    /// Joins the run for which this process was launched, or creates one of this process alone.
     ///
     /// # Errors
-    /// Those of joining.
+    /// Errors of joining.
     pub(crate) fn join() -> Result<Self> {
         let fabric = match ShmEndpoint::attach_library() {
             None => Fabric::Shm(owned(ShmEndpoint::alone()?)),
@@ -60,7 +60,7 @@ impl Chosen {
         Ok(Chosen { fabric, others: owned(Others::default()) })
     }
 
-    /// Returns what `cornerstone launch` calls the fabric.
+    /// Returns the name of the fabric for `cornerstone launch`.
     pub(crate) fn name(&self) -> &'static str {
         match self.fabric {
             Fabric::Shm(_) => "local",
@@ -70,7 +70,7 @@ impl Chosen {
         }
     }
 
-    /// One that owns nothing, for as long as `endpoint` is borrowed from the one with the same `others`.
+    /// Returns a value that owns nothing, while `endpoint` is borrowed from the one with the same `others`.
     #[inline(always)]
     pub(super) fn seen_as<E>(
         endpoint: &mut E,
@@ -93,7 +93,7 @@ impl Chosen {
         unsafe { self.others.as_mut() }
     }
 
-    /// Ends the part of the fabric alone.
+    /// Ends the part of the fabric only.
     pub(super) fn finish_fabric(self, outcome: Result<()>) -> i32 {
         let this = ManuallyDrop::new(self);
         let status = match this.fabric {
@@ -112,15 +112,15 @@ impl Chosen {
     }
 }
 
-/// Returns what a [`Chosen`] points to.
+/// Allocates the target of a [`Chosen`].
 fn owned<E>(endpoint: E) -> NonNull<E> {
     NonNull::from(Box::leak(Box::new(endpoint)))
 }
 
-/// Takes out what a [`Chosen`] points to.
+/// Takes the target of a [`Chosen`].
 ///
 /// # Safety
-/// Nobody uses the pointer any more, which [`owned`] made.
+/// [`owned`] allocated the target, and nobody uses the pointer any more.
 unsafe fn taken<E>(endpoint: NonNull<E>) -> E {
     // SAFETY: the caller promises the same.
     *unsafe { Box::from_raw(endpoint.as_ptr()) }
@@ -143,7 +143,7 @@ impl Drop for Chosen {
     }
 }
 
-/// Does the same with the endpoint of whichever fabric it is.
+/// Does the same with the endpoint of any fabric.
 macro_rules! with {
     ($chosen:expr, $endpoint:ident => $body:expr) => {
         with!(shared of $chosen, $endpoint, _kind => $body)

@@ -1,4 +1,4 @@
-//! Collectives of intercommunicators: their arguments as C gives them, once it is known that there are two groups.
+//! Collectives of intercommunicators: their C arguments.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ unsafe fn memory(data: Data) -> Result<Memory> {
     datatype::memory(data.start, data.count, data.of)
 }
 
-/// Returns the memory of who is across from the root; others need none.
+/// Returns the memory of a member of the group opposite the root; others need none.
 unsafe fn across(root: RootBetween, data: Data) -> Result<Option<Memory>> {
     match root {
         RootBetween::Across(_) => memory(data).map(Some),
@@ -222,7 +222,7 @@ unsafe fn reduce_scatter_counts(
     go_on(between.reduce_scatter(reduction, &counts, input, output)?, how)
 }
 
-/// Of scans, which intercommunicators do not have.
+/// Fails for an intercommunicator, for which scans are not defined.
 pub(super) fn check_one_group(context: &Members) -> Result {
     ensure!(!is_between(context), ERR_COMM, "an intercommunicator has no such collective");
     Ok(())

@@ -1,4 +1,4 @@
-//! Memory of collectives as C gives it.
+//! Memory of collectives from C arguments.
 
 use mpi::Memory;
 
@@ -7,7 +7,7 @@ use crate::arguments::{Blocks, Data, is_in_place};
 use crate::datatype;
 use crate::failure::{Result, ensure};
 
-/// Returns a buffer that is not looked at if it is MPI_IN_PLACE.
+/// Returns a buffer, or `None` for MPI_IN_PLACE.
 #[inline(always)]
 pub(super) unsafe fn unless_in_place(data: Data) -> Result<Option<Memory>> {
     match is_in_place(data.start) {
@@ -16,21 +16,21 @@ pub(super) unsafe fn unless_in_place(data: Data) -> Result<Option<Memory>> {
     }
 }
 
-/// As many blocks of equal counts as one memory.
+/// Returns `blocks` blocks of equal counts as one memory.
 #[inline(always)]
 pub(super) unsafe fn whole(each: Data, blocks: usize) -> Result<Memory> {
     ensure!(each.count >= 0, ERR_COUNT, "a count of {}", each.count);
     datatype::memory(each.start, each.count.saturating_mul(blocks as i64), each.of)
 }
 
-/// The same, each block by itself.
+/// Returns `blocks` blocks of equal counts, each separately.
 pub(super) unsafe fn pieces(each: Data, blocks: usize) -> Result<Vec<Memory>> {
     ensure!(!is_in_place(each.start), ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
     let all = whole(each, blocks)?;
     Ok((0..blocks as i64).map(|index| all.part(index * each.count, each.count)).collect())
 }
 
-/// Blocks of counts and places, in elements.
+/// Returns blocks of counts and places, in elements.
 pub(super) unsafe fn unequal(all: Blocks<Datatype>, blocks: usize) -> Result<Vec<Memory>> {
     let (counts, places) = (all.counts.read(blocks), all.places.read(blocks));
     let one = |(count, place): (i64, i64)| {
@@ -42,7 +42,7 @@ pub(super) unsafe fn unequal(all: Blocks<Datatype>, blocks: usize) -> Result<Vec
     counts.into_iter().zip(places).map(one).collect()
 }
 
-/// Blocks of counts, places in bytes, and types of their own.
+/// Returns blocks of counts, places in bytes, and types of their own.
 pub(super) unsafe fn of_types(all: Blocks<*const Datatype>, blocks: usize) -> Result<Vec<Memory>> {
     let missing = all.counts.is_null() || all.places.is_null() || all.of.is_null();
     ensure!(

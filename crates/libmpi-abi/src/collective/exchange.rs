@@ -1,4 +1,4 @@
-//! Allgather and all-to-all, in all their variants: every rank has a block for every rank.
+//! Allgather and all-to-all, in all their variants.
 
 use mpi::{AllToAll, AllToAllUnequal, Allgather, AllgatherUnequal};
 

@@ -1,4 +1,4 @@
-//! Collective operations: their arguments as C gives them.
+//! Collective operations: their C arguments.
 
 mod between;
 mod blocks;
@@ -20,10 +20,10 @@ use crate::communicator;
 use crate::failure::Result;
 use crate::request::{self, How};
 
-/// Goes on with a collective as asked.
+/// Runs or starts a collective, as `how` says.
 #[inline(always)]
 unsafe fn go_on<C: Collective<Chosen>>(call: C, how: How) -> Result {
-    // Not as messages go on: called through a parameter, the way would no longer be one function.
+    // Not as for messages: called through a parameter, the path would no longer be one function.
     match how {
         How::Blocking => return call.run(),
         How::Nonblocking(place) => *place = request::register(call.start()?),

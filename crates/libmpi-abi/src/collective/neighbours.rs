@@ -11,7 +11,7 @@ use crate::communicator;
 use crate::failure::{Error, Result, error_of};
 use crate::request::How;
 
-/// What a communicator's topology makes of this process.
+/// The place of this process in a communicator's topology.
 struct Place {
     neighbours: Neighbours<Chosen>,
     sources: usize,

@@ -15,16 +15,16 @@ use crate::failure::{Result, ensure};
 use crate::operation;
 use crate::request::How;
 
-/// What is combined and how, and where the result goes.
+/// The operands, the operation, and the destination of the result.
 struct Terms {
     reduction: Reduction,
-    /// None where it is in the place of the result.
+    /// `None` if it is in the place of the result.
     input: Option<Memory>,
     output: Memory,
 }
 
 impl Terms {
-    /// Returns a reduction, of whose elements this rank gets `wanted`.
+    /// Creates a reduction of whose elements this rank gets `wanted`.
     #[inline(always)]
     unsafe fn new(operands: Operands<i64>, wanted: i64) -> Result<Terms> {
         let Operands { from, to, count, of, op } = operands;
@@ -36,7 +36,7 @@ impl Terms {
     }
 }
 
-/// Returns the place of a result.
+/// Returns the memory of a result.
 #[inline(always)]
 unsafe fn result(to: *const c_void, count: i64, reduction: &Reduction) -> Result<Memory> {
     let in_place = is_in_place(to) && count > 0;
@@ -55,7 +55,7 @@ pub(crate) unsafe fn reduce(operands: Operands<i64>, root: c_int, comm: Comm, ho
     ensure!(is_root || !is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
     let reduction = operation::reduction(op, of)?;
     let input = unless_in_place(Data::new(from, count, of))?;
-    // Away from the root there is no result, and its argument may be anything.
+    // Only the root has a result; elsewhere the argument may be anything.
     let output = if is_root { Some(result(to, count, &reduction)?) } else { None };
     go_on(Reduce::new(context, root, reduction, input, output)?, how)
 }

@@ -16,7 +16,7 @@ use crate::datatype;
 use crate::failure::{Result, error_of};
 use crate::request::How;
 
-/// Returns a root argument.
+/// Checks a root argument.
 #[inline(always)]
 pub(super) fn check_root(context: &Rc<Context<Chosen>>, root: c_int) -> Result<usize> {
     let known = usize::try_from(root).ok().filter(|&root| root < context.size());

@@ -10,17 +10,17 @@ use crate::failure::{Result, ensure};
 use crate::process;
 use crate::shared::Shared;
 
-/// Returns the value behind a predefined key: the address of a number that lives as long as the process.
+/// Returns the value of a predefined key: the address of a number that lives as long as the process.
 fn predefined(key: c_int) -> Option<Option<usize>> {
     static TAG_BOUND: c_int = c_int::MAX;
     static ANY: c_int = ANY_SOURCE;
     static NUMBERS: [c_int; 2] = [1, PROC_NULL];
-    /// How many processes a program may have at once, if it starts one more for each processor.
+    /// Maximum number of processes of a program at once, if it starts one more for each processor.
     static UNIVERSE: Shared<c_int> = Shared::new(|| {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         (processors + process::size()) as c_int
     });
-    /// Which of several programs that were started together this is. `cornerstone launch` tells the others.
+    /// Number of this program among several that were started together, which `cornerstone launch` passes.
     static PROGRAM_NUMBER: Shared<Option<c_int>> =
         Shared::new(|| std::env::var("CORNERSTONE_MPI_APPNUM").ok()?.parse().ok());
     let place: *const c_int = match key {

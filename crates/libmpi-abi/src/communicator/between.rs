@@ -1,4 +1,4 @@
-//! Intercommunicators: making them, and merging their two groups.
+//! Intercommunicators: their creation, and the merging of their two groups.
 
 use std::ffi::{c_char, c_int};
 use std::rc::Rc;
@@ -17,7 +17,7 @@ fn rank_of(rank: c_int) -> Result<usize> {
     usize::try_from(rank).map_err(|_| error_of(ERR_RANK, format!("leader {rank}")))
 }
 
-/// Returns the way to the other group's leader, which only the leader of this one knows.
+/// Returns the connection to the other group's leader, which only the leader of this one knows.
 fn bridge(peer: Comm, leader: c_int, tag: c_int) -> Result<Bridge<Chosen>> {
     ensure!(tag >= 0, ERR_TAG, "tag {tag}");
     let context = get(peer)?.context().clone();
@@ -49,7 +49,7 @@ pub(crate) unsafe fn merge(comm: Comm, high: c_int, new: *mut Comm) -> Result {
     Ok(())
 }
 
-/// Returns a handle for a communicator that comes from no other.
+/// Returns a handle for a communicator that is not derived from another.
 fn register_new(
     new: Option<Communicator>,
     buffer: Option<Rc<SendBuffer>>,

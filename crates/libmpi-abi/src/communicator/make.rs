@@ -1,4 +1,4 @@
-//! Making communicators: duplicates, parts, and those of a group.
+//! Creation of communicators: duplicates, parts, and those of a group.
 
 use std::ffi::c_int;
 
@@ -11,7 +11,7 @@ use crate::group;
 use crate::info;
 use crate::request;
 
-/// Which hints a duplicate has.
+/// The hints of a duplicate.
 #[derive(Clone, Copy)]
 enum Hints {
     TheOldOnes,
@@ -43,7 +43,7 @@ pub(crate) unsafe fn dup_with_info(comm: Comm, info: Info, new: *mut Comm) -> Re
     Ok(())
 }
 
-/// The new communicator is there at once and may be used once the request has ended.
+/// Creates the communicator at once, which may be used once the request has ended.
 unsafe fn idup_as(comm: Comm, hints: Hints, new: *mut Comm, request: *mut Request) -> Result {
     let old = get_object(comm)?;
     let (info, attributes) = (hints.of(&old)?, old.communicator.attributes().copy(comm.0)?);
@@ -72,7 +72,7 @@ pub(crate) unsafe fn create(comm: Comm, group: Group, new: *mut Comm) -> Result 
     Ok(())
 }
 
-/// Only the members of the group call it, so the agreement has a tag of the program's choice.
+/// Only the members of the group make the call, so the agreement has a tag of the program's choice.
 pub(crate) unsafe fn create_group(comm: Comm, group: Group, tag: c_int, new: *mut Comm) -> Result {
     let (old, group) = (get_object(comm)?, group::get(group)?);
     ensure!(tag >= 0, ERR_TAG, "tag {tag}");
@@ -88,7 +88,7 @@ pub(crate) unsafe fn split(comm: Comm, colour: c_int, key: c_int, new: *mut Comm
     Ok(())
 }
 
-/// Splits, and gives the part with a topology.
+/// Splits a communicator, and gives the part a topology.
 pub(crate) fn split_with(
     comm: Comm,
     colour: Option<usize>,
@@ -100,7 +100,7 @@ pub(crate) fn split_with(
     Ok(register(old.communicator.split_with_topology(colour, key, topology)?, &old))
 }
 
-/// Returns what `make` makes of a communicator.
+/// Returns a handle of the communicator that `make` derives from another.
 pub(crate) fn made_of(
     comm: Comm,
     make: impl FnOnce(&Communicator) -> Result<Option<Communicator>>,
@@ -109,7 +109,7 @@ pub(crate) fn made_of(
     Ok(register(make(&old.communicator)?, &old))
 }
 
-/// Below the host this library knows no parts.
+/// This library knows no parts below the host.
 pub(crate) unsafe fn split_type(
     comm: Comm,
     split_type: c_int,

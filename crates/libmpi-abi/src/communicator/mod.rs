@@ -1,4 +1,4 @@
-//! Communicators: their handles, and what only C hangs on them.
+//! Communicators: their handles, and their attributes for C.
 
 mod attribute;
 mod between;
@@ -26,26 +26,26 @@ use crate::shared::Shared;
 use crate::text;
 use crate::{group, info};
 
-/// A communicator over the fabric that this process has.
+/// A communicator over the fabric of this process.
 pub(crate) type Communicator = mpi::Communicator<Chosen>;
 
-/// What a handle of a communicator refers to.
+/// The target of a communicator's handle.
 #[derive(Clone)]
 pub(crate) struct Object {
-    /// The communicator's, without a step between.
+    /// Context of the communicator, without an indirection.
     pub(crate) context: Rc<Context<Chosen>>,
     pub(crate) communicator: Rc<Communicator>,
     pub(crate) of_c: Rc<OfC>,
 }
 
-/// What only C hangs on a communicator.
+/// The attributes of a communicator for C.
 pub(crate) struct OfC {
     handler: RefCell<Rc<Handler>>,
-    /// Where its buffer for buffered sends lies, and how long it is, if the program has attached one.
+    /// Address and length of its buffer for buffered sends, if the program has attached one.
     pub(crate) send_buffer: Cell<Option<(*mut c_void, i64)>>,
 }
 
-/// Those of this process.
+/// The communicators of this process.
 pub(crate) static COMMUNICATORS: Shared<RefCell<Table<Object>>> =
     Shared::new(|| RefCell::new(Table::new()));
 
@@ -56,12 +56,12 @@ impl Object {
     }
 }
 
-/// Returns what a handle refers to.
+/// Returns the target of a handle.
 pub(crate) fn get_object(comm: Comm) -> Result<Object> {
     COMMUNICATORS.borrow().get(comm).cloned().ok_or_else(no_communicator)
 }
 
-/// Returns the communicator behind a handle.
+/// Returns the communicator of a handle.
 #[inline(always)]
 pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
     match COMMUNICATORS.borrow().get(comm) {
@@ -70,7 +70,7 @@ pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
     }
 }
 
-/// The same for its messages alone.
+/// Returns the context of a handle's communicator, for messages only.
 #[inline(always)]
 pub(crate) fn context(comm: Comm) -> Result<Rc<Context<Chosen>>> {
     match COMMUNICATORS.borrow().get(comm) {
@@ -90,7 +90,7 @@ pub(crate) fn with_context(number: u32) -> Option<Comm> {
     COMMUNICATORS.borrow().find(|one| one.context.number() == number)
 }
 
-/// Returns a handle for a new communicator that has the error handler of an old one; the null handle for none.
+/// Returns a handle for a new communicator with the error handler of an old one, or the null handle for `None`.
 pub(crate) fn register(new: Option<Communicator>, old: &Object) -> Comm {
     match new {
         Some(new) => {
@@ -101,7 +101,7 @@ pub(crate) fn register(new: Option<Communicator>, old: &Object) -> Comm {
     }
 }
 
-/// Makes MPI_COMM_WORLD and MPI_COMM_SELF.
+/// Creates MPI_COMM_WORLD and MPI_COMM_SELF.
 pub(crate) fn predefine(universe: &Universe<Chosen>) {
     let mut table = COMMUNICATORS.borrow_mut();
     let object = |one: &Rc<Communicator>| Object::new(one.clone(), Rc::new(Handler::Fatal));
@@ -109,7 +109,7 @@ pub(crate) fn predefine(universe: &Universe<Chosen>) {
     table.predefine(COMM_SELF, object(universe.own()));
 }
 
-/// Returns how many communicators there are besides these and that with the parent.
+/// Returns the number of communicators besides these and that with the parent.
 pub(crate) fn count() -> usize {
     COMMUNICATORS.borrow().made() - usize::from(has_parent())
 }
@@ -119,7 +119,7 @@ pub(crate) fn handler(comm: Comm) -> Result<Rc<Handler>> {
     Ok(get_object(comm)?.of_c.handler.borrow().clone())
 }
 
-/// Gives a communicator another error handler.
+/// Sets the error handler of a communicator.
 pub(crate) fn set_handler(comm: Comm, handler: Rc<Handler>) -> Result {
     *get_object(comm)?.of_c.handler.borrow_mut() = handler;
     Ok(())

@@ -1,4 +1,4 @@
-//! The communicator with those who have started this run.
+//! The communicator with the processes that have started this run.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ pub(crate) fn has_parent() -> bool {
     PARENT.get() != COMM_NULL
 }
 
-/// A communicator is gone, which may have been that one.
+/// Forgets a freed communicator, if it was the one with the parent.
 pub(super) fn forget_parent(comm: Comm) {
     if PARENT.get() == comm {
         PARENT.set(COMM_NULL);

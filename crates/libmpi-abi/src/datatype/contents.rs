@@ -1,4 +1,4 @@
-//! How a datatype was made, as MPI_Type_get_contents tells it.
+//! The construction of a datatype for MPI_Type_get_contents.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use mpi::{Construction, Datatype as Type, Distribution, Order, Spread, Unit};
 
 use crate::abi::*;
 
-/// Returns what the ABI calls the constructor.
+/// Returns the ABI's number of the constructor.
 pub(super) fn combiner(made: &Construction) -> c_int {
     match made {
         Construction::Basic(_) | Construction::Pair(..) => COMBINER_NAMED,
@@ -48,7 +48,7 @@ impl<'a> Contents<'a> {
         contents
     }
 
-    /// Returns the lists as long as all counts fit an int.
+    /// Returns the lists for a construction whose counts all fit an int.
     fn plain(made: &'a Construction) -> Self {
         let contents = |integers: Vec<i64>, of| Contents {
             integers,
@@ -96,7 +96,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Places in elements stand among the integers, those in bytes among the addresses.
+    /// Adds places: in elements to the integers, in bytes to the addresses.
     fn with_places(mut self, places: &[i64], unit: Unit) -> Self {
         match unit {
             Unit::Elements => self.integers.extend(places),
@@ -105,7 +105,7 @@ impl<'a> Contents<'a> {
         self
     }
 
-    /// Moves counts, lengths and places to a list of their own, as if the type was made by the ..._c variant.
+    /// Moves counts, lengths and places to a list of their own, as if the ..._c variant had created the type.
     fn enlarge(&mut self, made: &Construction) {
         let integers = std::mem::take(&mut self.integers);
         match made {

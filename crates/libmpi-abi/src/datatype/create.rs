@@ -112,7 +112,7 @@ fn order_of(order: c_int) -> Result<Order> {
     }
 }
 
-/// Returns the number of dimensions, of which there is at least one.
+/// Checks the number of dimensions, which must be at least one.
 fn check_dimensions(dimensions: c_int) -> Result<usize> {
     ensure!(dimensions > 0, ERR_ARG, "{dimensions} dimensions");
     Ok(dimensions as usize)
@@ -178,7 +178,7 @@ pub(crate) unsafe fn darray(
     Ok(())
 }
 
-/// Returns a number of digits, or none for MPI_UNDEFINED.
+/// Returns a number of digits, or `None` for MPI_UNDEFINED.
 fn wanted(number: c_int) -> Option<c_int> {
     (number != UNDEFINED).then_some(number)
 }

@@ -1,4 +1,4 @@
-//! Committing, freeing and naming datatypes, their attributes, and arithmetic on addresses.
+//! Commit, free and names of datatypes, their attributes, and arithmetic on addresses.
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! Datatypes: handles of them, and how C makes them and asks about them.
+//! Datatypes: their handles, constructors and queries for C.
 
 mod contents;
 mod create;

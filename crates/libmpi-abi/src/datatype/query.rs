@@ -1,4 +1,4 @@
-//! What C can ask of a datatype.
+//! Queries of a datatype for C.
 
 use std::ffi::c_int;
 
@@ -128,7 +128,7 @@ pub(crate) unsafe fn contents_large(
     Ok(())
 }
 
-/// The value type of a pair, MPI_Type_get_value_index, and its opposite.
+/// MPI_Type_get_value_index: the pair type of a value and an index type.
 pub(crate) unsafe fn value_index(value: Datatype, index: Datatype, pair: *mut Datatype) -> Result {
     const PAIRS: &[(Datatype, Datatype, Datatype)] = &[
         (FLOAT, INT, FLOAT_INT),

@@ -107,18 +107,18 @@ pub(super) static TYPES: Objects<Type> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// Returns how many datatypes of programs there are.
+/// Returns the number of datatypes of programs.
 pub(crate) fn count() -> usize {
     TYPES.made()
 }
 
-/// Returns the length of plain data: elements without gaps, in memory that is there.
+/// Returns the length of plain data: elements without gaps, at a valid address.
 #[inline(always)]
 pub(crate) fn plain_bytes(buffer: *const c_void, count: i64, datatype: Datatype) -> Option<usize> {
     with_plain(buffer, count, datatype, |_, bytes| bytes)
 }
 
-/// Shows the type and the length of plain data.
+/// Calls a function with the type and the length of plain data.
 #[inline(always)]
 pub(crate) fn with_plain<R>(
     buffer: *const c_void,
@@ -133,7 +133,7 @@ pub(crate) fn with_plain<R>(
     plain.then(|| with(of, bytes))
 }
 
-/// Returns the type behind a handle.
+/// Returns the type of a handle.
 #[inline]
 pub(crate) fn get(datatype: Datatype) -> Result<Rc<Type>> {
     TYPES.get(datatype).ok_or_else(|| error_of(ERR_TYPE, "not a datatype"))
@@ -146,14 +146,14 @@ pub(super) fn add(made: Rc<Type>) -> Datatype {
     handle
 }
 
-/// Returns a handle for a program that asks what something is made of: a predefined type's own, and for any other a new
-/// one, since the first may be freed.
+/// Returns a handle for a program that queries a construction: a predefined type's own, and for any other a new one,
+/// since the first may be freed.
 pub(crate) fn own_handle(object: &Rc<Type>) -> Datatype {
     let own = Datatype(object.number());
     if is_predefined(own) { own } else { add(object.clone()) }
 }
 
-/// Returns a handle of a type, if it has one. There may be several: the one that is kept with the type is the newest,
+/// Returns a handle of a type, if it has one. There may be several: the one that is stored with the type is the newest,
 /// which may have been freed.
 fn handle_of(object: &Rc<Type>) -> Option<Datatype> {
     let table = TYPES.borrow();
@@ -164,8 +164,8 @@ fn handle_of(object: &Rc<Type>) -> Option<Datatype> {
     }
 }
 
-/// Calls `with` with a handle of a type. One that the program has freed, and still uses in what is under way,
-/// gets one for the moment.
+/// Calls `with` with a handle of a type. A type that the program has freed, and that operations in progress still use,
+/// gets a temporary one.
 pub(crate) fn with_handle(object: &Rc<Type>, with: impl FnOnce(Datatype)) {
     if let Some(handle) = handle_of(object) {
         return with(handle);
@@ -175,7 +175,7 @@ pub(crate) fn with_handle(object: &Rc<Type>, with: impl FnOnce(Datatype)) {
     TYPES.remove(handle);
 }
 
-/// Returns a buffer argument.
+/// Returns the memory of a buffer argument.
 ///
 /// # Safety
 /// As for [`Memory::new`].
@@ -186,7 +186,7 @@ pub(crate) unsafe fn memory(
     datatype: Datatype,
 ) -> Result<Memory> {
     let of = get(datatype)?;
-    // Where there is no data, an address of 1 is also what an empty vector has.
+    // Without data, an address of 1 may also be that of an empty vector.
     let in_place = start as usize == IN_PLACE && count > 0 && of.size() > 0;
     ensure!(!in_place, ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
     // SAFETY: the caller promises the same.

@@ -1,4 +1,4 @@
-//! Reading and writing.
+//! Reads and writes.
 
 use std::ffi::c_void;
 
@@ -76,7 +76,7 @@ pub(crate) unsafe fn begin_at(fh: File, offset: i64, data: Data, direction: Dire
     begin(fh, data, direction, Position::At(offset))
 }
 
-/// The buffer was told when the operation was begun.
+/// Ends a split collective operation. Its buffer was passed at the beginning.
 pub(crate) unsafe fn end(
     fh: File,
     _buffer: *const c_void,

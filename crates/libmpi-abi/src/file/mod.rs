@@ -1,4 +1,4 @@
-//! Files: by handle, and the arguments of their calls as C gives them.
+//! Files: their handles, and the C arguments of their calls.
 
 mod data;
 mod open;
@@ -22,21 +22,21 @@ use crate::handler::{self, Handler};
 use crate::shared::Shared;
 use crate::{group, info};
 
-/// A file that was opened over the fabric that this process has.
+/// An open file over the fabric of this process.
 type OpenFile = mpi::File<Chosen>;
 
-/// What a handle of a file refers to.
+/// The target of a file's handle.
 #[derive(Clone)]
 struct Object {
     file: Rc<OpenFile>,
     handler: Rc<RefCell<Rc<Handler>>>,
-    /// How it was opened, as C says it.
+    /// Access mode in C's form.
     mode: c_int,
 }
 
 static FILES: Shared<RefCell<Table<Object>>> = Shared::new(|| RefCell::new(Table::new()));
 
-/// The handler of calls without a file, which is also that of new files: MPI_FILE_NULL's.
+/// The error handler of calls without a file, which is also that of new files: MPI_FILE_NULL's.
 static DEFAULT_HANDLER: Shared<RefCell<Rc<Handler>>> =
     Shared::new(|| RefCell::new(Rc::new(Handler::Return)));
 
@@ -44,17 +44,17 @@ fn get_object(fh: File) -> Result<Object> {
     FILES.borrow().get(fh).cloned().ok_or_else(|| error_of(ERR_FILE, "not a file"))
 }
 
-/// Returns the file behind a handle.
+/// Returns the file of a handle.
 fn get(fh: File) -> Result<Rc<OpenFile>> {
     Ok(get_object(fh)?.file)
 }
 
-/// Returns how many files are open.
+/// Returns the number of open files.
 pub(crate) fn count() -> usize {
     FILES.borrow().made()
 }
 
-/// Returns the error handler of a file; the default one for what is no file.
+/// Returns the error handler of a file, or the default one for an invalid handle.
 pub(crate) fn handler(fh: File) -> Rc<Handler> {
     match get_object(fh) {
         Ok(object) => object.handler.borrow().clone(),
@@ -62,7 +62,7 @@ pub(crate) fn handler(fh: File) -> Rc<Handler> {
     }
 }
 
-/// Fails for what is neither a file nor the null handle.
+/// Fails unless the handle is a file's or the null handle.
 fn check_or_null(fh: File) -> Result {
     if fh == FILE_NULL { Ok(()) } else { get_object(fh).map(drop) }
 }

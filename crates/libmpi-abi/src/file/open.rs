@@ -1,4 +1,4 @@
-//! Opening, closing and deleting files, and how long they are.
+//! Opening, closing and deleting of files, and their length.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
@@ -11,7 +11,7 @@ use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
 use crate::{communicator, info, text};
 
-/// Returns a mode as C gives it.
+/// Converts C's access mode.
 fn access_mode(bits: c_int) -> Result<AccessMode> {
     let access = match bits & (MODE_RDONLY | MODE_WRONLY | MODE_RDWR) {
         MODE_RDONLY => Access::ReadOnly,

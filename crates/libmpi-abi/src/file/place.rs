@@ -1,4 +1,4 @@
-//! Views and pointers.
+//! Views and pointers of files.
 
 use std::ffi::{c_char, c_int};
 

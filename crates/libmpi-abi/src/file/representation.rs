@@ -1,4 +1,4 @@
-//! Data representations that programs name.
+//! Data representations that programs define.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
@@ -10,7 +10,7 @@ use crate::failure::{Result, ensure};
 use crate::shared::Shared;
 use crate::text;
 
-/// Their names.
+/// The names of these representations.
 static NAMED: Shared<RefCell<Vec<String>>> = Shared::new(RefCell::default);
 
 /// Returns the representation of a name.
@@ -18,7 +18,8 @@ pub(super) fn named(name: &str) -> Result<Representation> {
     Representation::from_name(name, |name| NAMED.borrow().iter().any(|known| known == name))
 }
 
-/// Without functions that convert, data lie in the file as in memory. Such functions are not called by this library.
+/// Defines a representation. Without conversion functions, data lie in the file as in memory. This library does not
+/// call such functions.
 pub(crate) unsafe fn register_datarep(
     name: *const c_char,
     read: *mut c_void,

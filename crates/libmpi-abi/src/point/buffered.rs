@@ -14,7 +14,7 @@ use crate::request;
 
 const _: () = assert!(SendBuffer::OVERHEAD_BYTES == BSEND_OVERHEAD as usize);
 
-/// What a program has attached: where it lies, and its length.
+/// Address and length of the buffer that a program has attached.
 pub(crate) type Attached = Cell<Option<(*mut c_void, i64)>>;
 
 pub(crate) fn attach_to(

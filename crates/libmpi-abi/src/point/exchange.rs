@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::request::{How, go_on};
 use crate::status::Status;
 
-/// Both at once, and both to their end.
+/// Runs both to completion at the same time.
 unsafe fn finish(call: ExchangeCall<Chosen>, status: *mut Status) -> Result {
     let request = call.start()?;
     request.wait_for_end()?;
@@ -24,7 +24,7 @@ unsafe fn go_on_with(call: ExchangeCall<Chosen>, how: How) -> Result {
     go_on(how, call, run, ExchangeCall::start, ExchangeCall::persistent)
 }
 
-/// A way out and the way in, with a partner each.
+/// The sent and the received data, with a partner each.
 type Ways = ((Data, Partner), (Data, Partner));
 
 unsafe fn apart((out, back): Ways, comm: Comm) -> Result<ExchangeCall<Chosen>> {
@@ -54,7 +54,7 @@ pub(crate) unsafe fn send_receive_later(
     go_on_with(apart(((data, to), (room, from)), comm)?, how)
 }
 
-/// What is received takes the place of what is sent.
+/// Sends and receives in the same buffer: the received message replaces the sent one.
 unsafe fn replacing(
     data: Data,
     to: Partner,

@@ -1,4 +1,4 @@
-//! Ranks and tags as C gives them.
+//! Ranks and tags from C arguments.
 
 use std::ffi::c_int;
 
@@ -14,7 +14,7 @@ pub(crate) fn check_tag(tag: c_int) -> Result<u32> {
     u32::try_from(tag).map_err(|_| error_of(ERR_TAG, format!("tag {tag}")))
 }
 
-/// Returns the tag that a receive or probe accepts; none for any.
+/// Returns the tag that a receive or probe accepts, or `None` for any.
 pub(super) fn accepted_tag(tag: c_int) -> Result<Option<u32>> {
     if tag == ANY_TAG { Ok(None) } else { check_tag(tag).map(Some) }
 }
@@ -24,7 +24,7 @@ fn no_rank(communicator: &Communicator, rank: c_int) -> Error {
     error_of(ERR_RANK, format!("rank {rank} of a communicator of {size}"))
 }
 
-/// Returns where a message goes. Whether there is such a rank is asked later.
+/// Returns the destination of a message. The rank is checked later.
 pub(crate) fn destination(communicator: &Communicator, rank: c_int) -> Result<Peer> {
     match rank {
         PROC_NULL => Ok(Peer::Nobody),
@@ -32,13 +32,12 @@ pub(crate) fn destination(communicator: &Communicator, rank: c_int) -> Result<Pe
     }
 }
 
-/// Returns where a message comes from.
+/// Returns the source of a message.
 pub(super) fn source(communicator: &Communicator, rank: c_int) -> Result<Peer> {
     if rank == ANY_SOURCE { Ok(Peer::Any) } else { destination(communicator, rank) }
 }
 
-/// Returns the buffer of a message. One with MPI_PROC_NULL has no data, so what the other arguments say of them does
-/// not matter.
+/// Returns the buffer of a message. With MPI_PROC_NULL there are no data, so the other arguments do not matter.
 #[inline]
 pub(crate) unsafe fn memory(data: Data, peer: c_int) -> Result<Memory> {
     let nothing = peer == PROC_NULL && data.of == DATATYPE_NULL;

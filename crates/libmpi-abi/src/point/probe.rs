@@ -1,4 +1,4 @@
-//! Looking for messages, and receiving those that were found.
+//! Probes for messages, and receives of matched messages.
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -19,11 +19,11 @@ use crate::request::How;
 use crate::shared::Shared;
 use crate::status::Status;
 
-/// The messages that were found for their handles alone.
+/// The matched messages that only their handles can receive.
 static MESSAGES: Shared<RefCell<Table<Rc<Claimed<Chosen>>>>> =
     Shared::new(|| RefCell::new(Table::new()));
 
-/// Returns how many of them are not received.
+/// Returns the number of them that are not received.
 pub(crate) fn count_messages() -> usize {
     MESSAGES.borrow().made()
 }

@@ -1,9 +1,9 @@
-//! The shortest way for sends and receives of plain data, blocking or started: no object is made, cloned or counted.
+//! The fastest path for sends and receives of plain data, blocking or started: no object is created, cloned or counted.
 //!
-//! Whatever is out of the ordinary, wrong arguments too, is left to the general way: then these return nothing, and have done
-//! nothing.
+//! Everything unusual, including wrong arguments, is left to the general path: then these functions return `None` and
+//! have no effect.
 //!
-//! All of it is forced into the functions that C calls; why, the engine of `fabric-shm` says.
+//! All of them are forced into the functions that C calls; the engine of `fabric-shm` gives the reason.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::failure::Result;
 use crate::process::engine_if_any;
 use crate::status::Status;
 
-/// Returns the tag that a receive accepts; none inside for any, none outside for one that is no tag.
+/// Returns the tag that a receive accepts: an inner `None` for any, an outer `None` for an invalid one.
 #[inline(always)]
 fn accepted(tag: c_int) -> Option<Option<u32>> {
     if tag == ANY_TAG { Some(None) } else { u32::try_from(tag).ok().map(Some) }
@@ -37,7 +37,7 @@ unsafe fn within<T>(
     go_on(engine_if_any()?, context)
 }
 
-/// Returns the data of a send, and where it goes.
+/// Returns the data and the destination of a send.
 #[inline(always)]
 unsafe fn outgoing(data: Data, to: Partner) -> Option<(usize, u32, Readable)> {
     let bytes = datatype::plain_bytes(data.start, data.count, data.of)?;
@@ -45,21 +45,21 @@ unsafe fn outgoing(data: Data, to: Partner) -> Option<(usize, u32, Readable)> {
     Some((to, tag, Readable::new(data.start.cast(), bytes)))
 }
 
-/// Returns the room of a receive.
+/// Returns the memory of a receive.
 #[inline(always)]
 unsafe fn incoming(room: Data) -> Option<Writable> {
     let bytes = datatype::plain_bytes(room.start, room.count, room.of)?;
     Some(Writable::new(room.start.cast_mut().cast(), bytes))
 }
 
-/// A standard send.
+/// Sends in standard mode.
 #[inline(always)]
 pub(super) unsafe fn send(data: Data, to: Partner, comm: Comm) -> Option<Result> {
     let (to, tag, data) = outgoing(data, to)?;
     within(comm, |engine, context| engine.send_plainly(context, to, tag, data))
 }
 
-/// Starts a standard send.
+/// Starts a send in standard mode.
 #[inline(always)]
 pub(super) unsafe fn send_later(
     data: Data,
@@ -70,7 +70,7 @@ pub(super) unsafe fn send_later(
     within(comm, |engine, context| engine.start_send_plainly(context, to, tag, data))
 }
 
-/// Starts to receive in a communicator whose ranks are those of the world.
+/// Starts a receive in a communicator whose ranks are those of the world.
 #[inline(always)]
 pub(super) unsafe fn receive_later(
     room: Data,
@@ -85,7 +85,7 @@ pub(super) unsafe fn receive_later(
     within(comm, |engine, context| engine.start_receive_plainly(context, source, tag, room))
 }
 
-/// A receive from one rank.
+/// Receives from one rank.
 #[inline(always)]
 pub(super) unsafe fn receive(
     room: Data,

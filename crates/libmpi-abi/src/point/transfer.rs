@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::request::{How, LIGHT_REQUESTS, go_on};
 use crate::status::Status;
 
-/// Returns a send, checked.
+/// Creates a checked send.
 #[inline]
 pub(super) unsafe fn send_call(
     data: Data,
@@ -26,7 +26,7 @@ pub(super) unsafe fn send_call(
     SendCall::new(communicator.context().clone(), memory, to, tag, mode)
 }
 
-/// Returns a receive, checked.
+/// Creates a checked receive.
 #[inline]
 pub(super) unsafe fn receive_call(
     room: Data,
@@ -64,14 +64,14 @@ pub(crate) unsafe fn receive(room: Data, from: Partner, comm: Comm, status: *mut
     finish(receive_call(room, from, comm)?, status)
 }
 
-/// Carries a receive out, and tells its status.
+/// Runs a receive to completion, and stores its status.
 pub(super) unsafe fn finish(call: ReceiveCall<Chosen>, status: *mut Status) -> Result {
     let (found, outcome) = call.run()?;
     Status::from(found).give(status);
     outcome
 }
 
-/// Goes on with a receive whose status nobody wants now.
+/// Runs or starts a receive whose status is not needed now.
 pub(super) unsafe fn go_on_receiving(call: ReceiveCall<Chosen>, how: How) -> Result {
     let run = |call: ReceiveCall<Chosen>| call.run()?.1;
     go_on(how, call, run, ReceiveCall::start, ReceiveCall::persistent)

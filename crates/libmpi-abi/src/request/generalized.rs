@@ -10,14 +10,14 @@ use crate::failure::{Result, ensure, error_of};
 use crate::process::engine;
 use crate::status::Status;
 
-/// The program's part of such a request.
+/// The program's functions for such a request.
 pub(super) struct Generalized {
     query: *mut c_void,
     free: *mut c_void,
     cancel: *mut c_void,
     extra: *mut c_void,
     complete: Cell<bool>,
-    /// What the program said last.
+    /// The status that the program returned last.
     status: Cell<Status>,
 }
 
@@ -36,7 +36,7 @@ impl mpi::Generalized for Generalized {
         self.complete.get()
     }
 
-    /// C gets what the program wrote, which need not be what a status can be.
+    /// C gets the status that the program wrote, which need not be a valid one.
     fn status(&self) -> (mpi::Status, Result) {
         let mut status = Status::new(UNDEFINED, UNDEFINED, 0);
         // SAFETY: the user gave this function for this use, with these parameters.

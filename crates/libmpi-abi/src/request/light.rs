@@ -1,8 +1,8 @@
-//! Handles of plain messages, which need no object: a handle is a place in a list of what the engine has started, and all
-//! sends that were over when they began share one handle.
+//! Handles of plain messages, which need no object: a handle is a place in a list of what the engine has started, and
+//! all sends that had ended when they began share one handle.
 //!
-//! Who waits for such requests one by one or all together goes the short way here. Every other call sees them as objects
-//! ([`find`](super::find)), made for the moment.
+//! Waits for such requests one by one or all together take the fast path here. Every other call converts them to
+//! temporary objects ([`find`](super::find)).
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
@@ -18,25 +18,25 @@ use crate::process::{engine, engine_if_any};
 use crate::shared::Shared;
 use crate::status::Status;
 
-/// Handles from here on are of this kind. They are positive as `int` too, as MPI_Request_toint wants them.
+/// Handles from here on are of this kind. They are also positive as `int`, as MPI_Request_toint requires.
 const MARK: usize = 1 << 30;
-/// A send whose data were gone when it began.
+/// A send whose data were sent when it began.
 const SENT: Request = Request(MARK);
 
-/// All of them.
+/// All light requests.
 #[derive(Default)]
 pub(crate) struct LightRequests {
     places: RefCell<Vec<Option<LightRequest>>>,
     free: RefCell<Vec<usize>>,
-    /// How often [`SENT`] was given out and not taken back.
+    /// Number of copies of [`SENT`] that are in use.
     sent: Cell<usize>,
 }
 
-/// Those of this process.
+/// The light requests of this process.
 pub(crate) static LIGHT_REQUESTS: Shared<LightRequests> = Shared::new(LightRequests::default);
 
 impl LightRequests {
-    /// Returns a handle for something that was started.
+    /// Returns a handle for a started message.
     #[inline]
     pub(crate) fn add(&self, light: LightRequest) -> Request {
         if light == LightRequest::Sent {
@@ -61,7 +61,7 @@ impl LightRequests {
         *self.places.borrow().get(index)?
     }
 
-    /// Forgets a handle, and gives what it stands for.
+    /// Frees a handle, and returns its message.
     #[inline]
     pub(super) fn take(&self, request: Request) -> Option<LightRequest> {
         if request == SENT {
@@ -75,19 +75,19 @@ impl LightRequests {
         Some(light)
     }
 
-    /// A receive has ended without a message.
+    /// Records that a receive has ended without a message.
     pub(super) fn cancel(&self, request: Request) {
         let index = request.0 - MARK - 1;
         self.places.borrow_mut()[index] = Some(LightRequest::Cancelled);
     }
 
-    /// Returns how many handles are given out.
+    /// Returns the number of handles in use.
     pub(crate) fn count(&self) -> usize {
         self.sent.get() + self.places.borrow().iter().flatten().count()
     }
 }
 
-/// MPI_Wait, if the request is of this kind.
+/// MPI_Wait, if the request is a light one.
 #[inline]
 pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<Result> {
     let table = &*LIGHT_REQUESTS;
@@ -121,7 +121,7 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
     Some(outcome)
 }
 
-/// MPI_Waitall, if all requests are of this kind or null.
+/// MPI_Waitall, if all requests are light ones or null.
 pub(super) unsafe fn wait_all(
     count: c_int,
     requests: *mut Request,
@@ -141,18 +141,18 @@ pub(super) unsafe fn wait_all(
     Some(course.run().and_then(|()| course.outcome()))
 }
 
-/// How far a list of requests has come. Each is ended as soon as those before it have: while the rest is still under way
-/// there is time for it (64 messages of 8 bytes: 1.1 times as many in the same time as when all are ended at last).
+/// The progress of a list of requests. Each is ended as soon as those before it have ended: while the rest is still in
+/// progress there is time for it. See docs/measurements.md#waiting-for-a-list-of-requests.
 struct Course<'a> {
     requests: &'a mut [Request],
-    /// As many, or null.
+    /// As many statuses as requests, or null.
     statuses: *mut Status,
     ended: usize,
     failed: Option<Error>,
 }
 
 impl Course<'_> {
-    /// Goes on to the first that has not ended, and says whether there is none.
+    /// Ends requests up to the first that is in progress. Returns whether there is none.
     fn go_on(&mut self, endpoint: &mut Chosen) -> bool {
         let table = &*LIGHT_REQUESTS;
         while let Some(&request) = self.requests.get(self.ended) {
@@ -177,7 +177,7 @@ impl Course<'_> {
         true
     }
 
-    /// Ends a request that need not end well, and gives its status.
+    /// Ends a request that may have failed, and returns its status.
     fn end(&mut self, light: LightRequest, endpoint: &mut Chosen) -> Status {
         let (status, outcome) = light.status(endpoint);
         light.end(endpoint);

@@ -1,4 +1,4 @@
-//! Arrays of requests, as the calls on several take them.
+//! Arrays of requests, for the calls on several.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use crate::abi::*;
 use crate::failure::{Error, Result, code_of, ensure, error_of};
 use crate::status::Status;
 
-/// The objects behind an array of handles, none behind the null ones.
+/// The objects of an array of handles, `None` for null handles.
 pub(super) struct Objects(Vec<Option<Rc<Object>>>);
 
 impl Objects {
@@ -18,12 +18,12 @@ impl Objects {
         found.collect::<Result<_>>().map(Objects)
     }
 
-    /// Returns the requests, for what crate `mpi` does with several.
+    /// Returns the requests, for functions of the crate `mpi` on several.
     pub(super) fn places(&self) -> &[Option<Rc<Object>>] {
         &self.0
     }
 
-    /// Returns the status of one, to be asked for again.
+    /// Returns the status of one, which may be called again.
     pub(super) fn status_of(&self, index: usize) -> Result<Status> {
         match &self.0[index] {
             Some(object) => Ok(object.outcome()?.0),
@@ -31,7 +31,7 @@ impl Objects {
         }
     }
 
-    /// Takes the one at `index`.
+    /// Ends the request at `index`.
     pub(super) unsafe fn take(
         &self,
         index: usize,
@@ -43,7 +43,8 @@ impl Objects {
         }
     }
 
-    /// Takes those at `indices`, whose statuses go side by side. With an error in one of them, they tell which.
+    /// Ends the requests at `indices`, whose statuses are stored consecutively. After an error in one of them, the
+    /// statuses hold their errors.
     pub(super) unsafe fn take_each(
         &self,
         indices: impl Iterator<Item = usize>,
@@ -66,7 +67,7 @@ impl Objects {
         self.take_each(0..self.0.len(), requests, statuses)
     }
 
-    /// Takes one whose index the caller has told.
+    /// Ends the request at an index that the caller stores.
     pub(super) unsafe fn take_one(
         &self,
         index: usize,
@@ -78,7 +79,7 @@ impl Objects {
         outcome
     }
 
-    /// Takes those that were found, whose indices are told.
+    /// Ends the requests found, and stores their indices.
     pub(super) unsafe fn take_some(
         &self,
         found: Vec<usize>,
@@ -92,7 +93,7 @@ impl Objects {
     }
 }
 
-/// Returns the failure of a call on several requests, of which `first` is the first that failed.
+/// Returns the error of a call on several requests, of which `first` is the first error.
 pub(super) fn in_statuses(first: &Error) -> Error {
     let message = format!("a request failed; the statuses tell which; first: {}", first.message);
     match first.context {
@@ -101,7 +102,7 @@ pub(super) fn in_statuses(first: &Error) -> Error {
     }
 }
 
-/// Writes the indices of some requests.
+/// Stores the indices of some requests.
 pub(super) unsafe fn tell(found: &[usize], taken: *mut c_int, indices: *mut c_int) {
     *taken = found.len() as c_int;
     for (place, &index) in found.iter().enumerate() {

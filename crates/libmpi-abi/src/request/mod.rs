@@ -1,4 +1,4 @@
-//! Requests: their handles, and what a call goes on with.
+//! Requests: their handles, and the ways in which a call proceeds.
 
 mod generalized;
 mod life;
@@ -27,23 +27,23 @@ use crate::shared::Shared;
 use crate::status::Status;
 use generalized::Generalized;
 
-/// How a call goes on once its arguments are checked.
+/// How a call proceeds after the check of its arguments.
 #[derive(Clone, Copy)]
 pub(crate) enum How {
-    /// To its end.
+    /// It runs to completion.
     Blocking,
-    /// It is under way, and the request tells its end.
+    /// It is in progress, and the request completes it.
     Nonblocking(*mut Request),
     /// The request starts it, any number of times.
     Persistent(*mut Request),
 }
 
-/// What a handle of a request refers to.
+/// The target of a request's handle.
 pub(crate) struct Object {
     request: mpi::Request<Chosen>,
     /// The program's part of a generalized request.
     generalized: Option<Rc<Generalized>>,
-    /// A message in partitions.
+    /// The partitioned message.
     partitioned: Option<Rc<Partitioned<Chosen>>>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn register(request: mpi::Request<Chosen>) -> Request {
     REQUESTS.borrow_mut().add(Rc::new(Object::of(request)))
 }
 
-/// The same of a message in partitions.
+/// Returns a handle for the request of a partitioned message.
 pub(crate) fn register_partitioned(
     request: mpi::Request<Chosen>,
     partitioned: Partitioned<Chosen>,
@@ -69,18 +69,18 @@ pub(crate) fn register_partitioned(
     REQUESTS.borrow_mut().add(Rc::new(Object { partitioned, ..Object::of(request) }))
 }
 
-/// Returns the message in partitions behind a handle.
+/// Returns the partitioned message of a handle.
 pub(crate) fn partitioned(request: Request) -> Result<Rc<Partitioned<Chosen>>> {
     let found = given(request)?.partitioned.clone();
     found.ok_or_else(|| error_of(ERR_REQUEST, "not a partitioned request"))
 }
 
-/// Returns how many requests there are that the program has not freed.
+/// Returns the number of requests that the program has not freed.
 pub(crate) fn count() -> usize {
     REQUESTS.borrow().made() + LIGHT_REQUESTS.count()
 }
 
-/// Goes on with a call as asked.
+/// Runs or starts a call, as `how` says.
 #[inline(always)]
 pub(crate) unsafe fn go_on<C>(
     how: How,
@@ -97,7 +97,7 @@ pub(crate) unsafe fn go_on<C>(
     Ok(())
 }
 
-/// Returns the object behind a handle; none behind the null handle.
+/// Returns the object of a handle, or `None` for the null handle.
 fn find(request: Request) -> Result<Option<Rc<Object>>> {
     if request == REQUEST_NULL {
         return Ok(None);
@@ -110,7 +110,7 @@ fn find(request: Request) -> Result<Option<Rc<Object>>> {
     found.map(Some).ok_or_else(|| error_of(ERR_REQUEST, "not a request"))
 }
 
-/// Returns the object behind a handle that must not be null.
+/// Returns the object of a handle that must not be null.
 fn given(request: Request) -> Result<Rc<Object>> {
     find(request)?.ok_or_else(|| error_of(ERR_REQUEST, "a null request"))
 }
@@ -120,18 +120,18 @@ impl Object {
         Object { request, generalized: None, partitioned: None }
     }
 
-    /// Returns a status as C wants it. Only the program knows that of a generalized request.
+    /// Converts a status for C. Only the program knows that of a generalized request.
     fn as_c(&self, status: mpi::Status) -> Status {
         self.generalized.as_ref().map_or_else(|| status.into(), |one| one.latest_status())
     }
 
-    /// Its status, to be asked for again.
+    /// Returns its status, which may be called again.
     fn outcome(&self) -> Result<(Status, Result)> {
         let (status, outcome) = self.request.status_and_outcome()?;
         Ok((self.as_c(status), outcome))
     }
 
-    /// Its status, for the last time: a persistent request may be started again, any other is no more.
+    /// Returns its status for the last time: a persistent request may be started again, any other becomes invalid.
     fn take(&self, handle: &mut Request) -> Result<(Status, Result)> {
         let (status, outcome) = self.request.take()?;
         LIGHT_REQUESTS.take(*handle);

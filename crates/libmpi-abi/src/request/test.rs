@@ -1,4 +1,4 @@
-//! Looking whether requests have ended: the tests, which take those that have, and the calls that only ask.
+//! Tests of requests: the calls that also end them, and the calls that only query them.
 
 use std::ffi::c_int;
 
@@ -67,7 +67,7 @@ pub(crate) unsafe fn get_status_all(
     Ok(())
 }
 
-/// Tells the first of those that have ended; none if there is none to take or to look at.
+/// Stores the first request that has ended, if there is one to end or to query.
 unsafe fn first_of(
     objects: &Objects,
     index: *mut c_int,

@@ -1,4 +1,4 @@
-//! Waiting for requests to end.
+//! Waits for requests.
 
 use std::ffi::c_int;
 

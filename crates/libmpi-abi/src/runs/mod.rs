@@ -1,4 +1,4 @@
-//! Several runs of one host: ports, and the communicators that are made at them.
+//! Several runs on one host: ports, and the communicators that are created with them.
 
 mod names;
 mod parent;
@@ -79,7 +79,8 @@ pub(crate) unsafe fn connect(
     Ok(())
 }
 
-/// MPI_Comm_disconnect: nobody goes on before all members have come here, for all that they have sent is taken then.
+/// MPI_Comm_disconnect: no member continues before all have reached it, because then everything that they have sent was
+/// received.
 pub(crate) unsafe fn disconnect(comm: *mut Comm) -> Result {
     let one = communicator::get(*comm)?;
     if one.context().is_between_runs() {
@@ -88,7 +89,8 @@ pub(crate) unsafe fn disconnect(comm: *mut Comm) -> Result {
     communicator::free(comm)
 }
 
-/// MPI_Comm_join: each side opens a port and tells the other through the socket. The one whose name comes first accepts.
+/// MPI_Comm_join: each side opens a port and sends its name through the socket. The side whose name comes first
+/// accepts.
 pub(crate) unsafe fn join(descriptor: c_int, new: *mut Comm) -> Result {
     let (universe, old) = (running()?, get_object(COMM_SELF)?);
     let port = universe.open_port()?;

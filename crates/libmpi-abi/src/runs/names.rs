@@ -1,7 +1,7 @@
 //! Names of services, published on this host for programs of the same user.
 //!
-//! Nothing of it lasts longer than the process that publishes: a service is a socket of the kernel's name space without a
-//! file, which is there to be found, and a file in memory behind a descriptor of the process, which holds the port. Who may
+//! A service lives no longer than the process that publishes it. It is a socket in the kernel's abstract name space, by
+//! which it is found, and a file in memory behind a descriptor of the process, which holds the port. A process that may
 //! not open that descriptor may not call the port.
 
 use std::cell::RefCell;
@@ -23,7 +23,7 @@ use crate::text;
 struct Published {
     service: String,
     port: String,
-    // Closed with this, which takes the name back.
+    // Closed with this, which frees the name.
     _sockets: [UnixListener; 2],
     _file: File,
 }
@@ -34,8 +34,8 @@ fn failed(error: std::io::Error) -> Error {
     error_of(ERR_INTERN, format!("publishing a name: {error}"))
 }
 
-/// Returns what the sockets of a service begin with. Names may be of any length and of any letters; whether two with
-/// one number are the same, what is in the file tells.
+/// Returns the prefix of a service's sockets. Names may have any length and any characters; the content of the file
+/// distinguishes names with the same number.
 fn prefix(service: &str) -> String {
     let mut hasher = DefaultHasher::new();
     service.hash(&mut hasher);
@@ -48,7 +48,7 @@ fn socket(name: &str) -> std::io::Result<UnixListener> {
     UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)
 }
 
-/// Returns what the file of a service holds.
+/// Returns the content of a service's file.
 fn content(service: &str, port: &str) -> String {
     format!("{port}\n{service}")
 }
@@ -58,7 +58,7 @@ pub(crate) unsafe fn publish(service: *const c_char, _: Info, port: *const c_cha
     check_running()?;
     let (service, port) = (text::read(service)?, text::read(port)?);
     let prefix = prefix(&service);
-    // Whoever has this one has the service.
+    // The owner of this socket has the service.
     let first = socket(&prefix).map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => {
             error_of(ERR_SERVICE, format!("the service {service:?} is published already"))
@@ -120,7 +120,7 @@ fn find(service: &str) -> Option<String> {
     })
 }
 
-/// Returns what is in the file of the process and descriptor that a socket names.
+/// Returns the content of the file of the process and descriptor that a socket names.
 fn read(place: &str) -> Option<String> {
     let (process, descriptor) = place.split_once('-')?;
     let (process, descriptor): (u32, u32) = (process.parse().ok()?, descriptor.parse().ok()?);
@@ -141,7 +141,7 @@ mod tests {
         let published = socket(&place).unwrap();
         assert_eq!(find(&name).as_deref(), Some("port 1"));
         assert_eq!(find(&name[1..]), None);
-        // A socket that leads nowhere is no service.
+        // A socket without a target is not a service.
         let astray = socket(&format!("{prefix}-x-1")).unwrap();
         drop((published, file));
         assert_eq!(find(&name), None);

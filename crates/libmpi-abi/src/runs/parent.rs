@@ -1,4 +1,4 @@
-//! The run that has started this one, if a program has.
+//! The run that has started this one, if a program has started it.
 
 use mpi::Universe;
 
@@ -7,10 +7,10 @@ use crate::chosen::Chosen;
 use crate::communicator::{get_object, register, set_parent};
 use crate::failure::Result;
 
-/// Where a rank finds the port of those who have started its run. Empty for a run that a person has started.
+/// Environment variable with the port of the processes that have started the run. Unset if a person has started it.
 const VARIABLE: &str = "CORNERSTONE_MPI_PARENT";
 
-/// Meets those who have started this run, as all its ranks do at their beginning.
+/// Connects to the processes that have started this run. All its ranks call this at their beginning.
 pub(crate) fn join(universe: &Universe<Chosen>) -> Result {
     let Some(port) = std::env::var(VARIABLE).ok().filter(|port| !port.is_empty()) else {
         return Ok(());

@@ -1,7 +1,7 @@
 //! MPI_Comm_spawn: runs that a program starts.
 //!
-//! A new run has a launcher of its own, `cornerstone`, which the launcher of this run looks after as soon as the process that
-//! has started it lets go. The new ranks call a port of the root at their beginning.
+//! A new run has a launcher of its own, `cornerstone`. The launcher of this run becomes its parent as soon as the
+//! process that has started it exits. The new ranks call a port of the root at their beginning.
 
 mod launcher;
 mod program;
@@ -17,17 +17,17 @@ use crate::abi::*;
 use crate::communicator::{get_object, register};
 use crate::failure::{Error, Result, ensure, error_of};
 
-/// What is known of a new run at the root.
+/// The state of a new run at the root.
 #[derive(Default)]
 struct Start {
     launcher: RefCell<Option<Launcher>>,
     port: Cell<Option<mpi::Port>>,
-    /// How many ranks of each program were asked for, and how many there are.
+    /// Requested and actual number of ranks of each program.
     ranks: RefCell<Vec<(usize, usize)>>,
 }
 
 impl Start {
-    /// Starts the programs, which will call the port that this gives.
+    /// Starts the programs, which will call the returned port.
     fn begin(&self, programs: Vec<Program>) -> Result<mpi::Port> {
         *self.ranks.borrow_mut() = programs.iter().map(|one| (one.wanted, one.ranks)).collect();
         let universe = running()?;
@@ -38,12 +38,12 @@ impl Start {
         Ok(port)
     }
 
-    /// Fails once the launcher has ended, or has said why it cannot start the programs.
+    /// Fails once the launcher has ended, or has reported why it cannot start the programs.
     fn check(&self) -> Result {
         self.launcher.borrow_mut().as_mut().map_or(Ok(()), Launcher::check)
     }
 
-    /// Nobody is waited for at the port any more.
+    /// Ends the wait at the port.
     fn end(&self, has_started: bool) -> Result {
         if let Some(launcher) = self.launcher.take().filter(|_| has_started) {
             launcher.let_go();
@@ -54,7 +54,7 @@ impl Start {
         }
     }
 
-    /// Returns the codes of all ranks that were asked for, at the root.
+    /// Returns the codes of all requested ranks, at the root.
     fn codes(&self) -> Vec<c_int> {
         let code = |is_there: bool| if is_there { SUCCESS } else { ERR_SPAWN };
         let of_program =
@@ -63,8 +63,8 @@ impl Start {
     }
 }
 
-/// The programs of all ranks are started, and the members of `comm` get a communicator with them. `wanted` gives, at the root,
-/// how many ranks were asked for.
+/// Starts the programs of all ranks, and gives the members of `comm` a communicator with them. At the root, `wanted`
+/// returns the number of requested ranks.
 unsafe fn start(
     root: c_int,
     comm: Comm,

@@ -8,7 +8,7 @@ use super::{at, check, no_name, tell, tell_words};
 use crate::failure::Result;
 use crate::text;
 
-/// A category: its name, what it is, and whether it has the control or the performance variables.
+/// A category: its name, its description, and whether it contains the control or the performance variables.
 struct Category {
     name: &'static str,
     words: &'static str,
@@ -84,7 +84,7 @@ pub(crate) unsafe fn category_counted(index: c_int, room: c_int, indices: *mut c
     Ok(())
 }
 
-/// No category has others, and none has events.
+/// No category contains others, and none contains events.
 pub(crate) unsafe fn category_others(index: c_int, _room: c_int, _indices: *mut c_int) -> Result {
     check()?;
     at(&CATEGORIES, index).map(drop)
@@ -97,7 +97,7 @@ pub(crate) unsafe fn category_events(index: c_int, count: *mut c_int) -> Result 
     Ok(())
 }
 
-/// Nothing is ever added.
+/// Categories never change.
 pub(crate) unsafe fn categories_changed(stamp: *mut c_int) -> Result {
     check()?;
     tell(stamp, 0);

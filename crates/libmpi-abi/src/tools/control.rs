@@ -20,14 +20,14 @@ pub(super) struct Variable {
     of: Value,
 }
 
-/// What it is.
+/// The variable's value.
 #[derive(Clone, Copy)]
 enum Value {
-    /// Whether what was not freed is told in the end. A tool may change it.
+    /// Whether leaks are reported at the end. A tool may change it.
     CheckLeaks,
     /// Whether every rank can run at the same time.
     HasProcessors,
-    /// What carries the messages.
+    /// Name of the fabric.
     Fabric,
 }
 
@@ -49,10 +49,10 @@ pub(super) const VARIABLES: [Variable; 3] = [
     },
 ];
 
-/// The room for a variable of words, with the zero at its end.
+/// Room of a string variable, including the zero at its end.
 const MOST_LETTERS: c_int = 32;
 
-/// Handles: each the index of a variable.
+/// Handles, each with the index of its variable.
 #[derive(Default)]
 struct Handles {
     known: BTreeMap<usize, usize>,

@@ -1,4 +1,4 @@
-//! The tools information interface (MPI_T): what a tool can ask of this library before, while and after the program uses it.
+//! The tools information interface (MPI_T): queries of a tool before, while and after the program uses the library.
 
 mod category;
 mod control;
@@ -17,7 +17,7 @@ use crate::process;
 use crate::shared::Shared;
 use crate::text;
 
-/// How often it was begun more than ended.
+/// Number of initialisations without a finalisation.
 static BEGUN: Shared<Cell<usize>> = Shared::new(|| Cell::new(0));
 
 pub(crate) unsafe fn init(required: c_int, provided: *mut c_int) -> Result {
@@ -32,20 +32,20 @@ pub(crate) unsafe fn finalize() -> Result {
     Ok(())
 }
 
-/// Fails outside of MPI_T_init_thread and MPI_T_finalize.
+/// Fails unless between MPI_T_init_thread and MPI_T_finalize.
 fn check() -> Result {
     ensure!(BEGUN.get() > 0, T_ERR_NOT_INITIALIZED, "MPI_T_init_thread has not been called");
     Ok(())
 }
 
-/// Tells something to a tool that wants to know it.
+/// Writes a value, if the tool wants it.
 unsafe fn tell<T>(place: *mut T, value: T) {
     if !place.is_null() {
         *place = value;
     }
 }
 
-/// The same of words: `length` is the room, and becomes what all of them need with the zero at the end.
+/// As [`tell`], for a string: `length` is the room, and becomes the required length including the zero at the end.
 unsafe fn tell_words(words: &str, place: *mut c_char, length: *mut c_int) {
     if length.is_null() {
         return;
@@ -56,7 +56,7 @@ unsafe fn tell_words(words: &str, place: *mut c_char, length: *mut c_int) {
     *length = words.len() as c_int + 1;
 }
 
-/// Returns the element with an index of C's.
+/// Returns the element at C's index.
 fn at<T>(list: &[T], index: c_int) -> Result<&T> {
     let found = usize::try_from(index).ok().and_then(|index| list.get(index));
     found.ok_or_else(|| error_of(T_ERR_INVALID_INDEX, format!("no index {index}")))
@@ -70,7 +70,7 @@ fn no_handle() -> Error {
     error_of(T_ERR_INVALID_HANDLE, "not a handle")
 }
 
-/// There are no events, and nothing that they could come from.
+/// There are no events, and no sources of events.
 pub(crate) unsafe fn number_of_events(count: *mut c_int) -> Result {
     check()?;
     tell(count, 0);

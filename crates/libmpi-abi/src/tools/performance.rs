@@ -1,4 +1,4 @@
-//! Performance variables: how many objects of each kind there are, and how many errors there were. All of them always count.
+//! Performance variables: numbers of objects of each kind, and of errors. All of them always count.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(super) struct Counted {
     value: u64,
 }
 
-/// All of them, as they are now: first the objects, then the errors.
+/// Returns all of them with their current values: first the objects, then the errors.
 pub(super) fn counted() -> Vec<Counted> {
     let of_kind = |(value, kind): (usize, &str)| Counted {
         name: format!("{}_in_use", kind.replace(' ', "_")),
@@ -36,7 +36,7 @@ pub(super) fn counted() -> Vec<Counted> {
     all
 }
 
-/// Sessions and handles, which are numbers that are used once.
+/// Sessions and handles, whose numbers are used once.
 #[derive(Default)]
 struct Open {
     sessions: Vec<usize>,
@@ -48,7 +48,7 @@ struct Open {
 static OPEN: Shared<RefCell<Open>> = Shared::new(RefCell::default);
 
 impl Open {
-    /// Returns a number that no session and no handle has had. The smallest are the standard's own.
+    /// Returns an unused number. The standard reserves the smallest.
     fn next(&mut self) -> usize {
         self.made += 1;
         0x1000 + self.made
@@ -171,7 +171,8 @@ pub(crate) unsafe fn read_counted(session: usize, handle: usize, place: *mut c_v
     Ok(())
 }
 
-/// What always counts is neither started nor stopped. Of all handles of a session there is none that could be.
+/// Fails, because counters that always count are neither started nor stopped. With all handles of a session it
+/// succeeds.
 pub(crate) unsafe fn start_or_stop(session: usize, handle: usize) -> Result {
     if handle == T_PVAR_ALL_HANDLES {
         check()?;
@@ -181,7 +182,7 @@ pub(crate) unsafe fn start_or_stop(session: usize, handle: usize) -> Result {
     Err(error_of(T_ERR_PVAR_NO_STARTSTOP, "the variable always counts"))
 }
 
-/// Nothing that is counted can be set.
+/// Counters cannot be set.
 pub(crate) unsafe fn reset_counted(session: usize, handle: usize) -> Result {
     if handle == T_PVAR_ALL_HANDLES {
         check()?;
@@ -196,7 +197,7 @@ pub(crate) unsafe fn write_counted(session: usize, handle: usize, _: *const c_vo
     Err(error_of(T_ERR_PVAR_NO_WRITE, "the variable can only be read"))
 }
 
-/// Reading and setting at once needs a variable that can be set.
+/// Fails, because an atomic read and reset requires a variable that can be set.
 pub(crate) unsafe fn read_reset(session: usize, handle: usize, _: *mut c_void) -> Result {
     variable(session, handle)?;
     Err(error_of(T_ERR_PVAR_NO_ATOMIC, "the variable can only be read"))

@@ -1,4 +1,4 @@
-//! Graphs, known to all members or each member's own part to itself.
+//! Graphs, which all members know, or of which each member knows its own part.
 
 use std::ffi::c_int;
 
@@ -10,7 +10,7 @@ use crate::arguments::array;
 use crate::communicator::{self, Communicator};
 use crate::failure::{Result, ensure, error_of};
 
-/// Returns a graph as C gives it.
+/// Reads a graph from C arguments.
 unsafe fn read(nodes: c_int, ends: *const c_int, edges: *const c_int) -> Result<Graph> {
     ensure!(nodes >= 0, ERR_ARG, "{nodes} nodes");
     let ends = array(ends, nodes, "index")?;
@@ -119,7 +119,7 @@ pub(crate) unsafe fn graph_neighbours(
     Ok(())
 }
 
-/// Returns the weights that C gives: none for MPI_UNWEIGHTED, which all members give alike.
+/// Returns the weights from C arguments, or `None` for MPI_UNWEIGHTED, which all members must pass alike.
 unsafe fn weights(from: *const c_int, count: usize) -> Result<Option<Vec<c_int>>> {
     if from as usize == UNWEIGHTED {
         return Ok(None);
@@ -138,7 +138,7 @@ fn check_weight(weight: c_int) -> Result {
     Ok(())
 }
 
-/// Ranks of neighbours.
+/// Returns the ranks of neighbours.
 unsafe fn ranks(from: *const c_int, count: c_int, name: &str) -> Result<Vec<usize>> {
     let rank = |&rank: &c_int| {
         usize::try_from(rank).map_err(|_| error_of(ERR_ARG, format!("neighbour {rank}")))

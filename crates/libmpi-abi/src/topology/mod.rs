@@ -1,4 +1,4 @@
-//! Topologies of communicators: grids here, graphs beside.
+//! Topologies of communicators: grids here, graphs in `graph`.
 
 mod graph;
 
@@ -12,7 +12,7 @@ use crate::abi::*;
 use crate::communicator::{self, Communicator};
 use crate::failure::{Result, ensure, error_of};
 
-/// Returns the numbers of an array of C, as many as there are dimensions.
+/// Returns the numbers of a C array, one for each dimension.
 unsafe fn list(from: *const c_int, dimensions: usize) -> Vec<i64> {
     (0..dimensions).map(|index| i64::from(*from.add(index))).collect()
 }
@@ -50,7 +50,7 @@ pub(crate) unsafe fn create(
     Ok(())
 }
 
-/// The parts of the grid along the dimensions that remain.
+/// Creates the parts of the grid along the remaining dimensions.
 pub(crate) unsafe fn sub(comm: Comm, remain: *const c_int, new: *mut Comm) -> Result {
     let old = communicator::get(comm)?;
     let grid = grid(&old)?;

@@ -9,7 +9,7 @@ use crate::abi::*;
 use crate::attribute::{self, For};
 use crate::failure::{Result, ensure};
 
-/// The numbers behind predefined keys, which live as long as the window.
+/// The values of predefined keys, which live as long as the window.
 pub(super) struct Numbers {
     size: i64,
     unit: c_int,

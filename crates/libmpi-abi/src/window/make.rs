@@ -1,4 +1,4 @@
-//! Making windows, and giving them up.
+//! Creation and freeing of windows.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -37,12 +37,12 @@ pub(crate) unsafe fn create(
     Ok(())
 }
 
-/// Tells the program where its memory is: `place` is that of a pointer.
+/// Stores the address of the program's memory; `place` is that of a pointer.
 unsafe fn tell_base(place: *mut c_void, base: *mut u8) {
     *place.cast() = base;
 }
 
-/// A window of memory that `allocate` makes, from the same arguments as C gives.
+/// A constructor of a window that allocates its memory, from C's arguments.
 type Allocate = fn(&Communicator, i64, i64, mpi::Info) -> Result<Window>;
 
 unsafe fn allocate_by(

@@ -1,4 +1,4 @@
-//! One-sided communication: windows by handle, and the arguments of its calls as C gives them.
+//! One-sided communication: windows' handles, and the C arguments of their calls.
 
 mod attribute;
 mod make;
@@ -24,17 +24,17 @@ use crate::shared::Shared;
 use crate::{group, info, text};
 use attribute::Numbers;
 
-/// A window over the fabric that this process has.
+/// A window over the fabric of this process.
 pub(crate) type Window = mpi::Window<Chosen>;
 
-/// What a handle of a window refers to.
+/// The target of a window's handle.
 #[derive(Clone)]
 pub(crate) struct Object {
     window: Rc<Window>,
     of_c: Rc<OfC>,
 }
 
-/// What only C hangs on a window.
+/// The attributes of a window for C.
 struct OfC {
     handler: RefCell<Rc<Handler>>,
     numbers: Numbers,
@@ -42,12 +42,12 @@ struct OfC {
 
 static WINDOWS: Shared<RefCell<Table<Object>>> = Shared::new(|| RefCell::new(Table::new()));
 
-/// Returns what a handle refers to.
+/// Returns the target of a handle.
 fn get_object(win: Win) -> Result<Object> {
     WINDOWS.borrow().get(win).cloned().ok_or_else(|| error_of(ERR_WIN, "not a window"))
 }
 
-/// Returns the window behind a handle.
+/// Returns the window of a handle.
 #[inline]
 fn get(win: Win) -> Result<Rc<Window>> {
     Ok(get_object(win)?.window)

@@ -1,4 +1,4 @@
-//! Putting, getting and accumulating.
+//! Put, get and accumulate operations.
 
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::failure::{Result, ensure, error_of};
 use crate::operation;
 use crate::request::{self, How};
 
-/// What an operation is on: elements of a member, unless there is no such process.
+/// The target of an operation: elements of a member, unless it is the null process.
 struct Found {
     window: Rc<Window>,
     place: Option<Place>,
@@ -35,13 +35,13 @@ unsafe fn memory(data: Data) -> Result<Memory> {
     datatype::memory(data.start, data.count, data.of)
 }
 
-/// Returns the operation behind a handle, which must be one of MPI's.
+/// Returns the predefined operation of a handle.
 fn known(op: Op) -> Result<Predefined> {
     let found = operation::predefined(op);
     found.ok_or_else(|| error_of(ERR_OP, "not an operation that MPI defines"))
 }
 
-/// Gives the request of an operation, if it has one.
+/// Stores the request of an operation, if it has one.
 unsafe fn give(how: How, request: mpi::Request<crate::chosen::Chosen>) {
     if let How::Nonblocking(place) | How::Persistent(place) = how {
         *place = request::register(request);
@@ -115,7 +115,7 @@ pub(crate) unsafe fn get_accumulate(
     let Found { window, place } = find(target, win)?;
     let known = known(op)?;
     let result = memory(result)?;
-    // Nothing is read of what goes with MPI_NO_OP, which may be anything.
+    // MPI_NO_OP reads no operand, so that argument may be anything.
     let origin = if op == NO_OP { result.clone() } else { memory(origin)? };
     let Some(place) = place else {
         give(how, window.done());

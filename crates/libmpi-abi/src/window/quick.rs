@@ -1,5 +1,5 @@
-//! The shortest way for operations on plain data: whatever is out of the ordinary, wrong arguments too, is left to the
-//! general way. Then these have done nothing.
+//! The fastest path for operations on plain data. Everything unusual, including wrong arguments, is left to the general
+//! path: then these functions have no effect.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
@@ -13,10 +13,10 @@ use crate::failure::Result;
 use crate::handle::Table;
 use crate::{datatype, operation};
 
-/// Elements that are fetched and compared have at most as many bytes.
+/// Maximum length in bytes of elements that are fetched and compared.
 const LONGEST: usize = 32;
 
-/// Returns where plain data go at a member, if they are as many as here.
+/// Returns the location of plain data at a member, if there are as many as here.
 #[inline(always)]
 fn reach(
     origin: Data,
@@ -63,7 +63,7 @@ pub(super) unsafe fn get(origin: Data, target: Target, win: Win) -> bool {
     true
 }
 
-/// Accumulates, and fetches what was there if there is room for it.
+/// Accumulates, and fetches the previous values if there is room for them.
 #[inline(always)]
 pub(super) unsafe fn accumulate(
     origin: *const c_void,
@@ -116,7 +116,7 @@ pub(super) unsafe fn compare_and_swap(
     datatype::with_plain(new, 1, of, swap).flatten().unwrap_or(false)
 }
 
-/// A flush of a member.
+/// Flushes operations on a member.
 #[inline]
 pub(super) fn flush(rank: c_int, win: Win) -> Option<Result> {
     let rank = usize::try_from(rank).ok()?;

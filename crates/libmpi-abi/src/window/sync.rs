@@ -1,4 +1,4 @@
-//! Epochs.
+//! Epochs: the synchronisation calls.
 
 use std::ffi::c_int;
 
@@ -9,14 +9,14 @@ use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
 use crate::group;
 
-/// Returns what a program promises, which must be among what the call knows.
+/// Returns a program's assertions, which must be among those of the call.
 fn promise(assertion: c_int, known: c_int) -> Result<Promise> {
     ensure!(assertion & !known == 0, ERR_ASSERT, "assertion {assertion} in this call");
     let has = |one: c_int| assertion & one != 0;
     Ok(Promise { no_check: has(MODE_NOCHECK), no_succeed: has(MODE_NOSUCCEED) })
 }
 
-/// Returns a member, or none for MPI_PROC_NULL.
+/// Returns a member, or `None` for MPI_PROC_NULL.
 fn member(rank: c_int) -> Result<Option<usize>> {
     if rank == PROC_NULL {
         return Ok(None);
@@ -78,7 +78,7 @@ pub(crate) unsafe fn unlock_all(win: Win) -> Result {
     get(win)?.unlock_all()
 }
 
-/// All operations are done at the origin as soon as they are at the target, so that the two kinds of flush are one.
+/// All operations are complete at the origin as soon as they are at the target, so the two kinds of flush are the same.
 pub(crate) unsafe fn flush(rank: c_int, win: Win) -> Result {
     if let Some(outcome) = super::quick::flush(rank, win) {
         return outcome;

@@ -13,19 +13,19 @@ use super::not_started;
 use super::program::Program;
 use crate::failure::{Error, Result};
 
-/// Where a rank finds the command that has launched it.
+/// Environment variable with the command that has launched a rank.
 const VARIABLE: &str = "CORNERSTONE_LAUNCHER";
 
-/// Starts a command, and lets go of it: the launcher of this run becomes its parent. It reads what it is to do from its
-/// standard input.
+/// Starts a command and detaches it: the launcher of this run becomes its parent. It reads its task from its standard
+/// input.
 const SCRIPT: &str = r#"exec 3<&0; "$0" spawned <&3 3<&- &"#;
 
-/// What the launcher reads when its ranks have called.
+/// Sent to the launcher when its ranks have called.
 const MET: &[u8] = b"m";
 
-/// A launcher, as long as its ranks have not called.
+/// A launcher whose ranks have not called yet.
 pub(super) struct Launcher {
-    /// It closes this when it ends, and says before why it could not start the programs, with a zero behind.
+    /// It closes this when it ends, and writes before why it could not start the programs, followed by a zero.
     stream: UnixStream,
     said: Vec<u8>,
 }
@@ -35,13 +35,13 @@ fn failed(error: std::io::Error) -> Error {
 }
 
 impl Launcher {
-    /// Has the programs started as one run, over a fabric as this one's. They call `port`.
+    /// Starts the programs as one run, over the same kind of fabric as this one's. They call `port`.
     pub(super) fn start(fabric: &str, port: &mpi::Port, programs: &[Program]) -> Result<Self> {
         let (mut stream, theirs) = UnixStream::pair().map_err(failed)?;
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT]).arg(launcher()).stdin(Stdio::from(OwnedFd::from(theirs)));
         let status = command.status().map_err(failed)?;
-        // The other end is now the launcher's alone.
+        // The other end now belongs to the launcher only.
         drop(command);
         if !status.success() {
             return Err(not_started(format!("starting a launcher: /bin/sh ended with {status}")));
@@ -53,9 +53,9 @@ impl Launcher {
         Ok(Launcher { stream, said: Vec::new() })
     }
 
-    /// Says that its ranks have called: what becomes of them is for their launcher to tell.
+    /// Tells it that its ranks have called: from now on it reports their failures itself.
     pub(super) fn let_go(mut self) {
-        // One that has ended has no use for it.
+        // A launcher that has ended does not need it.
         let _ = self.stream.write_all(MET);
     }
 
@@ -82,8 +82,8 @@ impl Launcher {
     }
 }
 
-/// Returns what the launcher reads behind the length of it: words with a zero after each. The fabric, the port, and for
-/// each program its ranks, its folder or nothing, the number of its arguments, itself and these.
+/// Returns the task of the launcher, after its length: words, each with a zero at its end. The fabric, the port, and
+/// for each program its ranks, its folder or nothing, the number of its arguments, itself and these.
 fn request(fabric: &str, port: &mpi::Port, programs: &[Program]) -> Vec<u8> {
     let mut words: Vec<OsString> = vec![fabric.into(), port.to_string().into()];
     for one in programs {
@@ -96,14 +96,14 @@ fn request(fabric: &str, port: &mpi::Port, programs: &[Program]) -> Vec<u8> {
     words.iter().flat_map(|word| word.as_bytes().iter().copied().chain([0])).collect()
 }
 
-/// Returns the command that has launched this run; else the one of this installation, or what a shell finds.
+/// Returns the command that has launched this run; otherwise the one of this installation, or what a shell finds.
 fn launcher() -> OsString {
     let beside = || Some(own_path()?.parent()?.parent()?.join("bin/cornerstone"));
     let known = std::env::var_os(VARIABLE).map(PathBuf::from).or_else(beside);
     known.filter(|path| path.exists()).map_or_else(|| "cornerstone".into(), OsString::from)
 }
 
-/// Returns where this library lies.
+/// Returns the path of this library.
 fn own_path() -> Option<PathBuf> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: an address of this library, and room for the answer, whose name lasts as long as the library.

@@ -1,4 +1,4 @@
-//! A program to start, as MPI_Comm_spawn is told of it.
+//! A program to start, from the arguments of MPI_Comm_spawn.
 
 use std::ffi::{CStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStringExt;
@@ -10,19 +10,19 @@ use crate::abi::*;
 use crate::failure::{Result, error_of};
 use crate::{info, text};
 
-/// Which program, how often, and where.
+/// A program, the number of its ranks, and its folder.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Program {
     pub(super) command: PathBuf,
     pub(super) arguments: Vec<OsString>,
-    /// How many ranks were asked for, and how many there will be.
+    /// Requested and actual number of ranks.
     pub(super) wanted: usize,
     pub(super) ranks: usize,
     pub(super) directory: Option<PathBuf>,
 }
 
 impl Program {
-    /// That of these arguments.
+    /// Reads a program from these arguments.
     ///
     /// # Errors
     /// MPI_ERR_ARG, MPI_ERR_INFO_VALUE, and MPI_ERR_SPAWN if there is no such program.
@@ -59,7 +59,7 @@ impl Program {
     }
 }
 
-/// This host is the only one.
+/// Fails unless the host is this one, which is the only one.
 fn check_host(host: &str) -> Result {
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let known = ["localhost", "127.0.0.1", own.trim()].contains(&host);
@@ -98,7 +98,7 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// A command is looked for in the folders of the hint, then where a shell would, then where the program begins.
+/// Finds a command in the folders of the hint, then as a shell would, then in the program's folder.
 fn find(command: &Path, hint: Option<&str>, directory: Option<&Path>) -> Result<PathBuf> {
     let has_folder = command.components().count() > 1 || command.starts_with(".");
     let path = std::env::var("PATH").unwrap_or_default();
