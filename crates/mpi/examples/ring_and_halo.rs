@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(status != 0))
 }
 
-/// Finds out which run this process belongs to, and what carries its messages.
+/// Determines the run to which this process belongs, and its fabric.
 fn join() -> contract::Result<Joined> {
     match ShmEndpoint::attach_library() {
         Some(launched) => join_from_library(launched?),
@@ -35,7 +35,7 @@ fn join() -> contract::Result<Joined> {
     }
 }
 
-/// What every rank does, whatever carries its messages.
+/// Program of every rank, over any fabric.
 fn program<E: Endpoint + 'static>(world: &Communicator<E>) -> Result<(), Box<dyn Error>> {
     let token = go_round(world)?;
     let (steps, middle) = diffuse(world)?;
@@ -46,7 +46,7 @@ fn program<E: Endpoint + 'static>(world: &Communicator<E>) -> Result<(), Box<dyn
     Ok(())
 }
 
-/// Passes a number round the ring of ranks, to which each adds one.
+/// Passes a number around the ring of ranks, each of which adds one.
 fn go_round<E: Endpoint + 'static>(world: &Communicator<E>) -> mpi::Result<u64> {
     let (me, size) = (world.rank() as u32, world.size() as u32);
     let (next, before) = (Peer::Rank((me + 1) % size), Peer::Rank((me + size - 1) % size));
@@ -65,18 +65,18 @@ fn go_round<E: Endpoint + 'static>(world: &Communicator<E>) -> mpi::Result<u64> 
     Ok(token[0])
 }
 
-/// The points of the rod that each rank has.
+/// Number of points of the rod at each rank.
 const POINTS: usize = 64;
-/// How much of the difference to its neighbours a point takes over in one step.
+/// Fraction of the difference to its neighbours by which a point changes in one step.
 const RATE: f64 = 0.25;
 
-/// Lets the heat in the middle of a rod flow apart, until no point changes by more than a hundred-thousandth. Gives the number of steps, and what is
-/// left in the hottest point.
+/// Lets heat diffuse from the middle of a rod, until no point changes by more than 1e-5. Returns the number of steps,
+/// and the remaining heat of the hottest point.
 fn diffuse<E: Endpoint + 'static>(world: &Communicator<E>) -> mpi::Result<(usize, f64)> {
     let (me, size) = (world.rank(), world.size());
     let neighbour = |rank: Option<usize>| match rank.filter(|&rank| rank < size) {
         Some(rank) => Peer::Rank(rank as u32),
-        // The ends of the rod: a message to or from nobody is no message.
+        // Ends of the rod: no message is sent to or received from a null process.
         None => Peer::Nobody,
     };
     let (left, right) = (neighbour(me.checked_sub(1)), neighbour(Some(me + 1)));
@@ -86,7 +86,7 @@ fn diffuse<E: Endpoint + 'static>(world: &Communicator<E>) -> mpi::Result<(usize
         (first..first + POINTS).map(|point| f64::from(u8::from(point == middle))).collect();
     for step in 1.. {
         let (mut from_left, mut from_right) = ([heat[0]], [heat[POINTS - 1]]);
-        // The points at the borders are under way while all others are computed.
+        // The points at the borders are in transit while all others are computed.
         let mut next = heat.clone();
         world.scope(|halo| {
             halo.start_receive(&mut from_left[..], left, 1)?;

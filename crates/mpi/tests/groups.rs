@@ -1,4 +1,4 @@
-//! Communicators between two groups, and graphs, over the reference fabric: random ones, held against what they are made from.
+//! Random intercommunicators and graphs over the reference fabric, compared with the data from which they are built.
 
 use contract::reference::{ReferenceEndpoint, run_endpoints};
 use mpi::{
@@ -19,7 +19,7 @@ fn on(ranks: usize, program: impl Fn(&World) -> Outcome + Sync) {
     assert_eq!(ended.map_err(|(rank, error)| (rank, error.to_string())), Ok(()), "{ranks} ranks");
 }
 
-/// Two groups of the world's ranks, neither empty, and what each rank is in.
+/// Returns the group of each rank of the world; neither of the two groups is empty.
 fn sides(size: usize, random: &mut SplitMix64) -> Vec<usize> {
     let mut sides: Vec<usize> = (0..size).map(|_| random.below(2)).collect();
     let (one, other) = (random.below(size), random.below(size - 1));
@@ -62,7 +62,7 @@ fn groups_reach_each_other_whoever_is_in_which() {
                 both.exchange(&[me as u64][..], (peer, 1), &mut got[..], (peer, 1))?;
                 assert_eq!(got, [other as u64]);
             }
-            // Those who say that they are high come last.
+            // The members that pass high come last.
             let high = sides[me] == (seed % 2) as usize;
             let merged = both.merge(high)?;
             let wanted = if high { [others, own] } else { [own, others] }.concat();
@@ -85,12 +85,12 @@ fn groups_reach_each_other_whoever_is_in_which() {
 fn groups_that_share_a_rank_or_cannot_meet_are_refused_by_all() {
     on(3, |world| {
         let me = world.rank();
-        // Ranks 0 and 1 lead groups that both have rank 2 in them, as far as they say.
+        // Ranks 0 and 1 lead groups that both claim to contain rank 2.
         let whole = world.split(Some(0), 0)?.unwrap();
         let bridge = |leader| Bridge { context: world.context().clone(), leader, tag: 1 };
         let refused = whole.join_across(7, || Ok(bridge(0)));
         assert_eq!(refused.err().unwrap().class, ErrorClass::Rank);
-        // What the leader alone finds out all are told.
+        // An error that only the leader finds is reported to all.
         let wrong = || Err(mpi::Error::new(ErrorClass::Tag, "no such tag"));
         let class = whole.join_across(1, wrong).err().unwrap().class;
         assert_eq!(class, if me == 1 { ErrorClass::Tag } else { ErrorClass::Communicator });
@@ -110,7 +110,7 @@ fn edges_that_anybody_gives_come_to_both_of_their_ends() {
             destination: random.below(size),
             weight: random.below(9) as i32,
         };
-        // Who gives which edges.
+        // Edges by the rank that passes them.
         let given: Vec<Vec<Edge>> =
             (0..size).map(|_| (0..random.below(6)).map(|_| edge(&mut random)).collect()).collect();
         let (given, all) = (&given, given.concat());
@@ -125,7 +125,7 @@ fn edges_that_anybody_gives_come_to_both_of_their_ends() {
             assert_eq!(own.sources, incoming.iter().map(|edge| edge.source).collect::<Vec<_>>());
             let weights: Vec<i32> = outgoing.iter().map(|edge| edge.weight).collect();
             assert_eq!(own.weights.as_ref().unwrap().1, weights);
-            // Each edge carries its weight, and its number among those of its source.
+            // Each edge carries its weight, and its index among those of its source.
             let numbers: Vec<i32> = (0..outgoing.len() as i32).collect();
             let sent: Vec<i32> = weights.iter().zip(numbers).map(|(w, n)| 100 * w + n).collect();
             let mut got = vec![-1; incoming.len()];
@@ -144,14 +144,15 @@ fn edges_that_anybody_gives_come_to_both_of_their_ends() {
 
 #[test]
 fn what_goes_one_way_in_a_grid_comes_from_the_other() {
-    // A ring of two: both neighbours are the other rank. What goes before oneself comes there from the one after.
+    // A ring of two: both neighbours are the other rank. A message sent to the lower neighbour arrives there from the
+    // higher one.
     on(2, |world| {
         let ring = world.with_cartesian(Cartesian::new(&[2], vec![true])?)?.unwrap();
         let me = world.rank() as i32;
         let mut got = [0; 2];
         ring.neighbour_all_to_all(&[10 * me, 10 * me + 1][..], &mut got[..])?;
         assert_eq!(got, [10 * (1 - me) + 1, 10 * (1 - me)]);
-        // Nobody is beyond an open edge, and what nobody sends stays.
+        // There is no rank beyond an open edge, and blocks that no rank sends stay unchanged.
         let line = world.with_cartesian(Cartesian::new(&[2], vec![false])?)?.unwrap();
         let mut got = [-1; 2];
         line.neighbour_allgather(&[me][..], &mut got[..])?;

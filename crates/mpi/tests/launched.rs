@@ -11,7 +11,7 @@ fn example() -> PathBuf {
     tests.parent().unwrap().with_file_name("examples").join("ring_and_halo")
 }
 
-/// Runs it; gives what its ranks wrote.
+/// Runs the example, and returns the output of its ranks.
 fn run(ranks: usize, job: Vec<u8>) -> String {
     let mut options = LaunchOptions::new(ranks, job);
     options.program = example();
@@ -22,7 +22,7 @@ fn run(ranks: usize, job: Vec<u8>) -> String {
     text
 }
 
-/// The token has counted every rank, and the heat is the same however the rod is divided between fabrics.
+/// Checks that the token has counted every rank, and that the heat does not depend on the fabric.
 fn check(job: impl Fn() -> Vec<u8>) -> Vec<String> {
     [1, 2, 4]
         .map(|ranks| {

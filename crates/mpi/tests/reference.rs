@@ -1,4 +1,4 @@
-//! MPI in Rust, over the reference fabric.
+//! MPI in Rust over the reference fabric.
 
 use contract::reference::{ReferenceEndpoint, run_endpoints};
 use mpi::{
@@ -9,7 +9,7 @@ use mpi::{
 type World = Communicator<ReferenceEndpoint>;
 type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// Runs a program on 1 to 5 ranks; each must end well.
+/// Runs a program on 1 to 5 ranks; each must succeed.
 fn on_each_size(program: impl Fn(&World) -> Outcome + Sync) {
     for ranks in 1..=5 {
         on(ranks, &program);
@@ -132,7 +132,7 @@ fn the_root_alone_gathers_scatters_and_reduces() {
     });
 }
 
-/// A permutation of three things: their composition is associative and does not commute.
+/// Returns the composition of two permutations of three elements: it is associative and not commutative.
 fn composed(first: u32, second: u32) -> u32 {
     let image = |of: u32, place: u32| of >> (4 * place) & 0xf;
     (0..3).map(|place| image(second, image(first, place)) << (4 * place)).sum()
@@ -165,7 +165,7 @@ fn operations_that_do_not_commute_are_applied_in_the_order_of_the_ranks() {
 fn parts_have_their_own_ranks_and_messages() {
     on_each_size(|world| {
         let (me, size) = (world.rank(), world.size());
-        // Odd and even ranks apart, in reverse order.
+        // Odd and even ranks in separate groups, in reverse order.
         let part = world.split(Some((me % 2) as u32), -(me as i64))?.expect("all have a colour");
         let mates: Vec<usize> = (0..size).rev().filter(|rank| rank % 2 == me % 2).collect();
         assert_eq!(part.group().members(), mates);

@@ -1,4 +1,4 @@
-//! Files against a slow oracle: every byte of a view is looked up by itself.
+//! Files against a slow oracle, which locates every byte of a view separately.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ fn to_make() -> AccessMode {
     AccessMode { create: true, ..AccessMode::new(Access::ReadWrite) }
 }
 
-/// Which etypes of a tile each rank sees, and where the tiles begin.
+/// Etypes of a tile that each rank sees, and the start of the tiles.
 struct Shares {
     displacement: i64,
     etype: Kind,
@@ -40,7 +40,7 @@ impl Shares {
         let slots = random.within(1, 12);
         let mut of = vec![Vec::new(); ranks];
         for slot in 0..slots {
-            // One more than there are ranks: a slot that nobody sees.
+            // One more slot than ranks: a slot that no rank sees.
             if let Some(own) = of.get_mut(random.within(0, ranks as i64) as usize) {
                 own.push(slot);
             }
@@ -58,7 +58,7 @@ impl Shares {
         (etype, filetype)
     }
 
-    /// Returns the byte of the file that has a byte of a rank's data.
+    /// Returns the position in the file of a byte of a rank's data.
     fn place(&self, rank: usize, byte: i64) -> usize {
         let (unit, own) = (self.etype.bytes(), &self.of[rank]);
         let element = byte / unit;
@@ -68,7 +68,7 @@ impl Shares {
     }
 }
 
-/// A file as bytes, and each rank's pointer.
+/// Content of a file, and the file pointer of each rank.
 struct Model {
     bytes: Vec<u8>,
     pointers: Vec<i64>,
@@ -91,7 +91,7 @@ impl Model {
     }
 }
 
-/// What all ranks do in a step: everybody draws the same, and does its own part.
+/// Runs one step on all ranks: each draws the same random numbers and does its own part.
 fn step(
     file: &File<ReferenceEndpoint>,
     (shares, model): (&Shares, &mut Model),
@@ -126,7 +126,7 @@ fn step(
     }
 }
 
-/// A file that ranks with views of their own read and write, alone and together, however they do it.
+/// Ranks with views of their own read and write a file, individually and collectively.
 fn ranks_share(ranks: usize, seed: u64, path: &Path) {
     on(ranks, |world| {
         let random = &mut Random::new(seed);
@@ -210,7 +210,7 @@ fn the_shared_pointer_goes_on_for_all_and_in_order_where_all_call() {
             let me = world.rank() as u8;
             let mode = AccessMode { delete_on_close: true, ..to_make() };
             let file = File::open(world, &path, mode, Info::new())?;
-            // Rank r writes r + 1 bytes: they follow each other.
+            // Rank r writes r + 1 bytes, in order of the ranks.
             let mine = vec![me + 1; me as usize + 1];
             file.write(Position::Shared, Members::Together, &mine[..])?;
             file.write(Position::Shared, Members::Together, &[9_u8][..])?;
@@ -246,7 +246,7 @@ fn external32_has_numbers_of_its_own_lengths_the_highest_byte_first() {
         let other = Datatype::vector(1, 1, 2, Unit::Elements, &long)?;
         let filetype = Datatype::resized(0, 16, &other)?;
         filetype.commit();
-        // Resized by bytes: every 16, of which a number takes 4.
+        // The type is resized to 16 bytes, of which a number takes 4.
         let start = Some(8 * world.rank() as i64);
         file.set_view(start, long.clone(), filetype, Representation::External32)?;
         assert_eq!(file.type_extent(&long), Ok(4));

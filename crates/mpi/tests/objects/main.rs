@@ -1,4 +1,4 @@
-//! MPI's objects as a Rust program sees them, against slow oracles.
+//! Objects of MPI through the Rust interface, against slow oracles.
 
 mod files;
 mod model;

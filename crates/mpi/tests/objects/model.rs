@@ -1,15 +1,15 @@
-//! The oracle: a datatype as MPI defines it (MPI 5, section 5.1), a list of basic elements and their
-//! displacements, made element by element.
+//! Oracle: a datatype as MPI defines it (MPI 5, section 5.1), a list of basic elements with their displacements, built
+//! element by element.
 
 use mpi::{Kind, Order};
 
-/// A type map, with markers for bounds that were set by hand.
+/// A type map, with markers for explicitly set bounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) map: Vec<(i64, Kind)>,
-    /// The lowest and the highest bound that was set by hand.
+    /// Lowest and highest explicitly set bound.
     marked: Option<(i64, i64)>,
-    /// By how much an empty place at the end lengthens it.
+    /// Bytes of padding at the end.
     padding: i64,
 }
 
@@ -32,7 +32,7 @@ impl Model {
         self.upper() - self.lower()
     }
 
-    /// Copies at these displacements, one after the other.
+    /// Returns copies at the given displacements, in order.
     pub(crate) fn at(parts: &[(i64, &Model)]) -> Self {
         let mut whole = Model { map: vec![], marked: None, padding: 0 };
         for (place, part) in parts {
@@ -51,7 +51,7 @@ impl Model {
         whole
     }
 
-    /// `count` copies from `place` on, an extent from one to the next.
+    /// Returns `count` copies from `place` on, one extent apart.
     pub(crate) fn row(&self, place: i64, count: i64) -> Vec<(i64, &Model)> {
         (0..count).map(|index| (place + index * self.extent(), self)).collect()
     }
@@ -60,7 +60,7 @@ impl Model {
         Model { marked: Some((lower, lower + extent)), ..self.clone() }
     }
 
-    /// As a structure of C, which is as long as an array of it needs.
+    /// Pads the type like a structure of C, whose size is that of an array element.
     pub(crate) fn padded(mut self) -> Self {
         let alignment = self.map.iter().map(|(_, kind)| kind.alignment()).max().unwrap_or(1);
         while self.marked.is_none() && self.extent() % alignment != 0 {
@@ -69,7 +69,8 @@ impl Model {
         self
     }
 
-    /// Returns the elements of an array of `sizes` whose index in each dimension is wanted, in the order of the array.
+    /// Returns the elements of an array of `sizes` whose index in each dimension is selected, in the order of the
+    /// array.
     pub(crate) fn picked(
         &self,
         sizes: &[i64],
@@ -107,7 +108,7 @@ impl Model {
         data
     }
 
-    /// `with` gets the place and length of each basic element, in their order.
+    /// Calls `with` with the place and length of each basic element, in order.
     pub(crate) fn each(&self, base: i64, count: i64, mut with: impl FnMut(usize, usize)) {
         for index in 0..count {
             for (place, kind) in &self.map {

@@ -1,4 +1,4 @@
-//! Reductions, against arithmetic on one number after the other.
+//! Reductions against arithmetic on single numbers.
 
 use std::rc::Rc;
 
@@ -10,10 +10,10 @@ fn on(operation: impl Into<Operation>, of: &Rc<Datatype>) -> mpi::Result<Reducti
     Reduction::new(Rc::new(operation.into()), of.clone())
 }
 
-/// `right` becomes left op right.
+/// Replaces `right` by left op right.
 fn apply(reduction: &Reduction, left: &[u8], right: &mut [u8], count: i64) {
     let of = reduction.of();
-    // SAFETY: the tests give as many elements as they say, which nobody else uses.
+    // SAFETY: the tests pass the true number of elements, which nothing else uses.
     let [input, inout] = unsafe {
         [
             Memory::new(left.as_ptr(), count, of.clone()),
@@ -23,7 +23,7 @@ fn apply(reduction: &Reduction, left: &[u8], right: &mut [u8], count: i64) {
     reduction.apply(&input.unwrap(), &inout.unwrap());
 }
 
-/// Returns what an operation makes of two integers; none for operations that are not of integers.
+/// Returns the result of an operation on two integers; `None` for operations that are not defined for integers.
 fn of_integers(op: Predefined, left: i128, right: i128) -> Option<i128> {
     let truth = |both: bool| Some(i128::from(both));
     match op {
@@ -43,7 +43,7 @@ fn of_integers(op: Predefined, left: i128, right: i128) -> Option<i128> {
     }
 }
 
-/// Returns the integer in `bytes`, which has a sign or none.
+/// Returns the integer in `bytes`, signed or unsigned.
 fn integer(bytes: &[u8], signed: bool) -> i128 {
     let negative = signed && bytes[bytes.len() - 1] >= 128;
     let mut wide = [if negative { 255 } else { 0 }; 16];
@@ -76,9 +76,9 @@ fn integers_of_every_width_are_combined_as_wide_ones_are() {
                 assert_eq!(of_integers(op, 0, 0), None, "{op:?} of {kind:?}");
                 continue;
             };
-            // Few, and so many that vectors are used.
+            // A few elements, and enough for vector instructions.
             for count in [1, 3, if cfg!(miri) { 20 } else { 700 }] {
-                // Small ones are often equal or zero.
+                // Small numbers are often equal or zero.
                 let mut numbers = || {
                     let mut bytes = random.bytes(width * count);
                     bytes.iter_mut().for_each(|byte| *byte &= 3);
@@ -109,7 +109,7 @@ fn bytes_of<T: Element>(numbers: &[T]) -> Vec<u8> {
     bytes
 }
 
-/// left op right of numbers with these bytes, as numbers.
+/// Returns left op right of elements with these bytes.
 fn combined<T: Element>(op: Predefined, kind: Kind, left: &[T], right: &[T]) -> Vec<T> {
     let of = Datatype::basic(kind);
     let reduction = on(op, &of).unwrap();
@@ -125,7 +125,7 @@ fn floating_point_numbers_and_complex_ones_follow_their_rules() {
     let float = Kind::Float(8);
     assert_eq!(combined(Sum, float, &[1.5, -2.0], &[0.25, 2.0]), [1.75, 0.0]);
     assert_eq!(combined(Product, Kind::Float(4), &[1.5_f32], &[-2.0]), [-3.0]);
-    // Of a number and a not-a-number, the number.
+    // Of a number and a NaN, the number.
     assert_eq!(combined(Minimum, float, &[f64::NAN, -1.0], &[3.0, 2.0]), [3.0, -1.0]);
     assert_eq!(combined(Maximum, float, &[4.0, -1.0], &[f64::NAN, 2.0]), [4.0, 2.0]);
     // (1 + 2i)(3 + 4i) = 3 - 8 + (4 + 6)i
@@ -136,7 +136,7 @@ fn floating_point_numbers_and_complex_ones_follow_their_rules() {
 #[cfg(all(target_arch = "x86_64", not(miri)))] // Miri knows no instructions of the x87.
 #[test]
 fn long_doubles_are_combined_in_their_own_format() {
-    /// Returns a power of two as the x87 has it: the exponent is 16383 more, the leading one is written.
+    /// Returns a power of two in the format of the x87: the exponent is biased by 16383, the leading bit is explicit.
     fn power(exponent: i32, negative: bool) -> Vec<u8> {
         let high = (16383 + exponent) as u16 | u16::from(negative) << 15;
         [&(1_u64 << 63).to_le_bytes()[..], &high.to_le_bytes(), &[0; 6]].concat()
@@ -186,7 +186,7 @@ fn gaps_between_elements_stay_as_they_are() {
     assert_eq!(refused.class, ErrorClass::Type, "not committed");
     of.commit();
     let reduction = on(Predefined::Sum, &of).unwrap();
-    // An element is numbers 0 and 2; the next begins at number 3.
+    // An element consists of numbers 0 and 2; the next begins at number 3.
     let (left, right) = ([1, 1, 1, 1, 1, 1_i16], [10, 20, 30, 40, 50, 60_i16]);
     let mut result = bytes_of(&right);
     apply(&reduction, &bytes_of(&left), &mut result, 2);
@@ -225,7 +225,7 @@ fn a_program_brings_operations_of_its_own() {
     let (left, mut result) = (bytes_of(&[1, 2]), bytes_of(&[3, 4]));
     apply(&reduction, &left, &mut result, 2);
     assert_eq!(result, bytes_of(&[13, 24]));
-    // On elements with gaps it sees the data alone.
+    // On elements with gaps it gets the data without the gaps.
     let gapped = Datatype::resized(0, 6, &of).unwrap();
     gapped.commit();
     let count = Operation::of_bytes(true, |input, inout, _| inout[0] += input.len() as u8);

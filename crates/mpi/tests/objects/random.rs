@@ -1,8 +1,8 @@
-//! Random numbers of a seed.
+//! Random numbers from a seed.
 
 use random::SplitMix64;
 
-/// A generator, with what tests of objects draw.
+/// A generator with the draws that these tests need.
 pub(crate) struct Random(SplitMix64);
 
 impl Random {
@@ -19,7 +19,7 @@ impl Random {
         first + (self.bits() % (last - first + 1) as u64) as i64
     }
 
-    /// As many numbers from `first` to `last`.
+    /// Returns `count` numbers from `first` to `last`.
     pub(crate) fn list(&mut self, count: i64, first: i64, last: i64) -> Vec<i64> {
         (0..count).map(|_| self.within(first, last)).collect()
     }

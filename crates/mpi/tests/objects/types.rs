@@ -1,4 +1,4 @@
-//! Datatypes made at random, against their type maps.
+//! Random datatypes against their type maps.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use mpi::{Datatype, Distribution, Kind, Memory, Order, Spread, Unit};
 use crate::model::Model;
 use crate::random::Random;
 
-/// Types with more elements make the slow oracle too slow.
+/// Largest number of elements: more make the oracle too slow.
 const MOST_ELEMENTS: usize = 400;
 
 const KINDS: [Kind; 7] = [
@@ -22,7 +22,7 @@ const KINDS: [Kind; 7] = [
 
 type Both = (Rc<Datatype>, Model);
 
-/// Blocks at random places, in the order of a type map.
+/// Returns blocks at random places, in the order of a type map.
 fn blocks(model: &Model, lengths: &[i64], places: &[i64], unit: Unit) -> Model {
     let bytes = if unit == Unit::Elements { model.extent() } else { 1 };
     let each = lengths.iter().zip(places);
@@ -58,7 +58,7 @@ fn subarray(random: &mut Random, (of, model): &Both) -> Both {
     (Datatype::subarray(sizes, parts, starts.clone(), order, of).unwrap(), expected)
 }
 
-/// Returns the process that has an index of a dimension, when blocks are dealt out in turn.
+/// Returns the process that owns an index of a dimension if blocks are distributed cyclically.
 fn owner(distribution: Distribution, length: i64, processes: i64, index: i64) -> i64 {
     let block = match distribution {
         Distribution::None(_) => length,
@@ -90,7 +90,7 @@ fn distributed(random: &mut Random, (of, model): &Both) -> Both {
     }
     let size: i64 = processes.iter().product();
     let rank = random.within(0, size - 1);
-    // The grid of processes is in the order of C.
+    // The grid of processes is in C order.
     let mut place = vec![0; processes.len()];
     let mut left = rank;
     for dimension in (0..processes.len()).rev() {
@@ -160,7 +160,7 @@ fn tree(random: &mut Random, depth: usize) -> Both {
     (made.0.unwrap(), made.1)
 }
 
-/// Checks what can be asked of a type.
+/// Checks the queries of a type.
 fn check_layout(of: &Datatype, model: &Model, seed: u64) {
     let found = (of.size(), of.lower(), of.extent());
     assert_eq!(found, (model.size(), model.lower(), model.extent()), "seed {seed}: {model:?}");
@@ -182,7 +182,7 @@ fn check_layout(of: &Datatype, model: &Model, seed: u64) {
     assert_eq!(of.is_dense(), dense, "seed {seed}: {model:?}");
 }
 
-/// Checks the elements and bytes of every beginning of three elements.
+/// Checks the elements and bytes of every prefix of three elements.
 fn check_counts(of: &Datatype, model: &Model, seed: u64) {
     let three = [&model.map[..], &model.map, &model.map].concat();
     let mut bytes = 0;
@@ -200,10 +200,10 @@ fn check_counts(of: &Datatype, model: &Model, seed: u64) {
     }
 }
 
-/// Checks data on their way out of memory and back.
+/// Checks packing and unpacking.
 fn check_data(of: &Rc<Datatype>, model: &Model, random: &mut Random, seed: u64) {
     let count = random.within(0, 3);
-    // Room for the elements on both sides of their address.
+    // Space for the elements on both sides of their address.
     let far = (count - 1).max(0) * model.extent();
     let base = 16 + (of.true_lower() + far.min(0)).min(0).abs();
     let room = base + (of.true_lower() + of.true_extent() + far.max(0)).max(0) + 16;
@@ -222,12 +222,12 @@ fn check_data(of: &Rc<Datatype>, model: &Model, random: &mut Random, seed: u64) 
     });
     let mut written = memory.clone();
     let start = written[base as usize..].as_mut_ptr();
-    // SAFETY: as above; nobody else uses `written` meanwhile.
+    // SAFETY: as above; nothing else uses `written` meanwhile.
     unsafe { Memory::new(start, count, of.clone()) }.unwrap().unpack_from(&data);
     assert_eq!(written, expected, "seed {seed}: what lies between the data stays");
 }
 
-/// How many types are made; fewer under an interpreter.
+/// Number of types; fewer under an interpreter.
 const SEEDS: u64 = if cfg!(miri) { 40 } else { 4000 };
 
 #[test]
