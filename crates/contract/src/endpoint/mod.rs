@@ -373,7 +373,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     unsafe fn release(&mut self, _memory: NonNull<u8>, _bytes: usize) {}
 
     // The end.
-    /// Declares that this rank sends and receives no messages of its own any more. Those that left may still act together.
+    /// Declares that this rank sends and receives no messages of its own. Ranks that left may still act together.
     fn leave(&mut self) -> Result<()>;
 
     /// Returns whether a wait must ask of each of its requests whether it [is hopeless](Endpoint::is_hopeless): once

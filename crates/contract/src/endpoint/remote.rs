@@ -14,7 +14,8 @@ pub trait RemoteMemory {
         None
     }
 
-    /// As [`place_of`](RemoteMemory::place_of), for memory of [`allocate_on_host`](RemoteMemory::allocate_on_host) and parts of it.
+    /// As [`place_of`](RemoteMemory::place_of), for memory of
+    /// [`allocate_on_host`](RemoteMemory::allocate_on_host) and parts of it.
     fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
         self.place_of(memory, bytes)
     }

@@ -8,7 +8,8 @@ impl RankWindow {
     /// be changed when this returns.
     ///
     /// # Errors
-    /// [`InvalidRank`](crate::Error::InvalidRank), [`OutOfWindow`](crate::Error::OutOfWindow), and those that end the run.
+    /// [`InvalidRank`](crate::Error::InvalidRank), [`OutOfWindow`](crate::Error::OutOfWindow), and errors that end the
+    /// run.
     #[inline]
     pub fn put(
         &mut self,

@@ -1,4 +1,4 @@
-//! What the machine itself allows, measured without the fabric's messages.
+//! Lower bounds that the machine sets, measured without the fabric's messages.
 
 use std::hint::black_box;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,8 @@ fn line(rank: &dyn Rank) -> Result<&dyn SharedLine> {
     rank.shared_line().ok_or_else(|| Error::Program("no shared line".into()))
 }
 
-/// Nanoseconds for handing one cache line from core to core: half a round trip of two ranks that write to one word.
+/// Returns the time in nanoseconds to move one cache line from core to core: half a round trip of two ranks that write
+/// to one word.
 pub(crate) fn hand_over_ns(rank: &mut dyn Rank, trips: u32) -> Result<f64> {
     rank.barrier()?;
     let word = line(rank)?.word(0);
@@ -31,7 +32,7 @@ pub(crate) fn hand_over_ns(rank: &mut dyn Rank, trips: u32) -> Result<f64> {
     Ok(ns)
 }
 
-/// Nanoseconds for one copy of `bytes` bytes by one core, again and again between the same two places.
+/// Returns the time in nanoseconds of one copy of `bytes` bytes by one core, repeated between the same two places.
 pub(crate) fn copy_ns(rank: &dyn Rank, bytes: usize) -> f64 {
     let source = Buffer::from_bytes(&vec![1; bytes]);
     let mut target = Buffer::zeroed(bytes);
@@ -45,7 +46,7 @@ pub(crate) fn copy_ns(rank: &dyn Rank, bytes: usize) -> f64 {
     rank.now().since(start).as_ns() / times as f64
 }
 
-/// Nanoseconds for one process waking another on the same core and going to sleep itself.
+/// Returns the time in nanoseconds for a process to wake another on the same core and to sleep itself.
 pub(crate) fn process_switch_ns(rank: &mut dyn Rank, trips: u32) -> Result<f64> {
     rank.barrier()?;
     let word = line(rank)?.word(1);

@@ -1,8 +1,7 @@
-//! How near the local fabric comes to what the machine itself allows: each number beside its floor, measured
-//! in the same run, with the ratio that is aimed at.
+//! Benchmark of the local fabric against the limits of the machine: each number beside its lower bound, measured in the
+//! same run, with the target for their ratio.
 //!
-//! `cargo bench -p fabric-shm --bench speed` prints the table. Words after `--` choose rows by a part of
-//! their name.
+//! `cargo bench -p fabric-shm --bench speed` prints the table. Words after `--` select rows by a part of their name.
 
 mod floors;
 mod programs;

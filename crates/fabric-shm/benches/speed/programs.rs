@@ -1,4 +1,4 @@
-//! What the ranks do. The job is one line: the program's name and its numbers. Rank 0 reports `name value` lines.
+//! Programs of the ranks. The job is one line: the program's name and its numbers. Rank 0 reports `name value` lines.
 
 use contract::{Buffer, Rank, Result, Source, Tag, TagSelector};
 use fabric_shm::{Reporter, ShmProcess};
@@ -27,8 +27,7 @@ pub(crate) fn run(process: &mut ShmProcess) -> Result<()> {
     }
 }
 
-/// What was measured, handed over at the end: a report wakes the launcher, which would run in the midst of
-/// the next sample.
+/// Measured values, reported at the end: a report wakes the launcher, which would run during the next sample.
 #[derive(Default)]
 struct Log(Vec<(&'static str, f64)>);
 
@@ -47,7 +46,7 @@ impl Log {
     }
 }
 
-/// Resident memory of the largest rank, in KiB, after every rank has spoken to every other.
+/// Reports the resident memory of the largest rank, in KiB, after every rank has exchanged messages with every other.
 fn memory(rank: &mut dyn Rank, reporter: &Reporter) -> Result<()> {
     let mut all = vec![0; 64 * rank.size()];
     let own = all.clone();
@@ -60,7 +59,7 @@ fn memory(rank: &mut dyn Rank, reporter: &Reporter) -> Result<()> {
     reporter.report(format!("memory {kib}").as_bytes())
 }
 
-/// Half round trips, in turn with hand-overs of one cache line.
+/// Measures half round trips, alternating with transfers of one cache line.
 fn latency(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()> {
     let mut log = Log::default();
     const TRIPS: u32 = 2000;
@@ -85,8 +84,8 @@ fn latency(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()>
     log.hand_over(rank, reporter)
 }
 
-/// One-way bandwidth in MB/s over windows of 32 messages, each answered by an empty one; in turn with copies
-/// by one core.
+/// Measures one-way bandwidth in MB/s over windows of 32 messages, each answered by an empty one, alternating with
+/// copies by one core.
 fn bandwidth(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()> {
     let mut log = Log::default();
     let window = ((64 << 20) / bytes).clamp(4, 64);
@@ -139,7 +138,7 @@ fn switch(rank: &mut dyn Rank, reporter: &Reporter) -> Result<()> {
     log.hand_over(rank, reporter)
 }
 
-/// Broadcasts from rank 0, each from a start that all ranks wait for to the end of the slowest.
+/// Measures broadcasts from rank 0, each from a common start to the end of the slowest rank.
 fn broadcast(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<()> {
     let mut log = Log::default();
     let mut data = Buffer::from_bytes(&vec![1; bytes]);
@@ -151,13 +150,13 @@ fn broadcast(rank: &mut dyn Rank, reporter: &Reporter, bytes: usize) -> Result<(
         rank.broadcast(0, &mut data)?;
         let end = rank.now().as_ps().to_le_bytes();
         rank.gather(0, &end, &mut ends)?;
-        // Else whoever is done copies for the next floor while another on its processor has yet to run.
+        // Otherwise a rank that is done copies for the next bound while another on its processor has yet to run.
         rank.barrier()?;
         let last = ends.as_chunks().0.iter().map(|end| u64::from_le_bytes(*end)).max();
         log.add("floor", floor);
         log.add("measured", (last.unwrap_or(0) - start.as_ps()) as f64 / 1e3);
     }
-    // The same without a pause between broadcasts, for comparison with programs that measure so.
+    // The same without a pause between broadcasts, for comparison with programs that measure in this manner.
     for _ in 0..30 {
         rank.barrier()?;
         let start = rank.now();

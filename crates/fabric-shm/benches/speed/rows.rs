@@ -1,4 +1,4 @@
-//! The table: what is measured, against which floor, and how near it should come.
+//! Table of measured values, their lower bounds, and the targets.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -8,7 +8,7 @@ use fabric_shm::{Binding, LaunchOptions, launch};
 
 use crate::samples::{Median, Samples};
 
-/// How a ratio is judged.
+/// Target of a ratio.
 enum Aim {
     AtMost(f64),
     AtLeast(f64),
@@ -25,7 +25,8 @@ struct Row {
 
 type Measure = fn() -> Vec<Row>;
 
-/// Prints the rows whose name contains one of `wanted` (all, if there is none). 1 if a wanted row misses its aim.
+/// Prints the rows whose name contains one of `wanted` (all if there is none). Returns 1 if a selected row misses its
+/// target.
 pub(crate) fn print(wanted: &[String]) -> i32 {
     let measures: [(&str, Measure); 8] = [
         ("latency", latency),
@@ -77,7 +78,7 @@ fn show(median: Median) -> String {
     format!("{:.digits$} [{:.digits$} {:.digits$}]", median.value, median.low, median.high)
 }
 
-/// Runs `job` and gathers what the ranks report, by name.
+/// Runs `job` and collects the reports of the ranks by name.
 fn run(ranks: usize, binding: Binding, job: &str) -> HashMap<String, Samples> {
     let options = LaunchOptions { binding, ..LaunchOptions::new(ranks, job.into()) };
     let mut values: HashMap<String, Vec<f64>> = HashMap::new();

@@ -1,6 +1,6 @@
 //! Samples, their median, and the interval that holds it.
 
-/// Values of one quantity, in nanoseconds or whatever the row says.
+/// Values of one quantity, in nanoseconds or the unit of the row.
 #[derive(Clone, Debug)]
 pub(crate) struct Samples(Vec<f64>);
 
@@ -19,7 +19,7 @@ impl Samples {
         Samples(values)
     }
 
-    /// The median, between the order statistics that enclose it in 95 % of trials (normal approximation of the
+    /// Returns the median, with the order statistics that enclose it in 95 % of trials (normal approximation of the
     /// binomial, ranks n/2 +- 0.98 sqrt(n)).
     pub(crate) fn median(&self) -> Median {
         let n = self.0.len() as f64;

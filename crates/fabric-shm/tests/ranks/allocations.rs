@@ -1,4 +1,4 @@
-//! Once everything is set up, waiting for one of several messages allocates nothing.
+//! Checks that waiting for one of several messages allocates nothing after setup.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use fabric_shm::{LaunchOptions, SharedAllocator};
 
 use crate::harness::{Test, launch_and_gather};
 
-/// The allocator of this program, which counts.
+/// Allocator of this program that counts allocations.
 pub(crate) struct Counting;
 
 /// Alone in its cell: nothing else is ordered by it.
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 const TAG: Tag = Tag::new(3);
-/// Short, of several cells, and long enough to be announced.
+/// Lengths in bytes: short, of several cells, and long enough for a rendezvous.
 const SIZES: [usize; 3] = [8, 4096, 256 << 10];
 const ROUNDS: usize = 200;
 

@@ -50,7 +50,7 @@ fn tests_of_levels() -> impl Iterator<Item = Test> {
     })
 }
 
-/// Ranks that are not bound combine longer data in chunks.
+/// Unbound ranks combine longer data in chunks.
 fn tests_of_levels_unbound() -> impl Iterator<Item = Test> {
     let cases = conformance::cases().iter();
     let reductions = cases.filter(|case| case.name.starts_with("reductions/"));
@@ -87,7 +87,7 @@ pub(crate) fn tests() -> Vec<Test> {
     let mut tests: Vec<Test> = tests_of_endpoint().collect();
     tests.extend(tests_of_levels().chain(tests_of_levels_unbound()));
     let all: &'static [usize] = &[1, 2, 3, 4, 5, 6, 7, 8, 9];
-    // The other way of copying is the same code but for long messages; fewer rank counts say as much.
+    // Without attach only long messages use other code, so fewer rank counts suffice.
     for (attach, how, counts) in [(true, "attach", all), (false, "no-attach", &[2, 3, 8])] {
         for case in conformance::cases() {
             tests.push(test_of(case, how, attach, counts));

@@ -1,5 +1,4 @@
-//! Ranks that die, launchers that die, and users who interrupt: everything ends soon, with a message, and
-//! nothing is left.
+//! Deaths of ranks and launchers, and interrupts by users: everything ends soon, with a message, and nothing is left.
 
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
@@ -12,11 +11,11 @@ use fabric_shm::{LaunchError, LaunchOptions, launch};
 
 use crate::harness::{Test, check, launch_and_gather};
 
-/// What the ranks that live on are waiting for when one dies.
+/// Calls in which the surviving ranks wait when one dies.
 const WAITS: [&str; 6] = ["receive", "any", "send", "barrier", "allreduce", "busy"];
 /// Set in a process that only launches, and is then killed or interrupted.
 const LAUNCHER_VARIABLE: &str = "FABRIC_SHM_TEST_LAUNCHER";
-/// The promise is a second; the tests' machine may be busy with other things.
+/// The guarantee is one second; the test machine may be busy with other work.
 const SOON: Duration = Duration::from_secs(30);
 
 pub(crate) fn tests() -> Vec<Test> {
@@ -29,7 +28,7 @@ pub(crate) fn tests() -> Vec<Test> {
         ("panic", "panicked"),
         ("error", "a wrong result, on purpose"),
     ];
-    // Forty ranks arrive at their collectives in groups.
+    // Forty ranks arrive at collectives in groups.
     let of_many = |wait: &str, end: &str| {
         matches!(wait, "barrier" | "allreduce") && matches!(end, "kill" | "exit0" | "error")
     };
@@ -86,12 +85,12 @@ fn a_rank_leaves(ranks: usize, wait: &str) -> std::result::Result<(), String> {
     check(named, || format!("{reason:?} does not say that rank 1 has ended"))
 }
 
-/// The case that this process is to launch and nothing else, if that is what it was started for.
+/// Returns the case that this process must launch, if it was started for one.
 pub(crate) fn launcher_case() -> Option<String> {
     std::env::var(LAUNCHER_VARIABLE).ok()
 }
 
-/// Launches, prints the numbers of the ranks' processes, and ends with the error's words.
+/// Launches a case, prints the ranks' process identifiers, and ends with the text of the error.
 pub(crate) fn be_a_launcher(case: &str) -> i32 {
     let options = LaunchOptions::new(3, format!("deaths {case}").into());
     let ended = launch(&options, &mut |report| {
@@ -130,7 +129,7 @@ fn launcher_is_told(signal: i32, wait: &str) -> std::result::Result<(), String> 
     check(start.elapsed() < SOON, || format!("it took {:?}", start.elapsed()))?;
     if signal == libc::SIGKILL {
         check(status.signal() == Some(signal), || format!("{status}"))?;
-        // Its ranks die by the kernel's hand, a moment after it.
+        // The kernel kills its ranks a moment later.
         std::thread::sleep(Duration::from_millis(300));
     } else {
         check(status.code() == Some(3), || format!("{status}"))?;

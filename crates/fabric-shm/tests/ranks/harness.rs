@@ -1,4 +1,4 @@
-//! Runs named tests one after the other and prints what `cargo test` would.
+//! Runs named tests in order and prints results in the format of `cargo test`.
 
 use std::ops::ControlFlow;
 use std::process::exit;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use fabric_shm::{LaunchError, LaunchOptions, launch};
 
-/// No case takes a tenth of this, on a busy machine either.
+/// Time limit of a test. No case takes a tenth of it, even on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// A test: its name, and what it finds.
+/// A named test.
 pub(crate) struct Test {
     pub(crate) name: String,
     pub(crate) body: Box<dyn FnOnce() -> Result<(), String>>,
@@ -25,7 +25,7 @@ impl Test {
     }
 }
 
-/// Runs the tests that the command line asks for; the exit status.
+/// Runs the tests that the command line selects, and returns the exit status.
 pub(crate) fn run(tests: Vec<Test>) -> i32 {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
     let (mut passed, mut failures) = (0, Vec::new());
@@ -68,7 +68,7 @@ fn watch(name: &str) -> Sender<()> {
     done
 }
 
-/// Launches and gathers the reports.
+/// Launches a job and collects the reports.
 pub(crate) fn launch_and_gather(
     options: &LaunchOptions,
 ) -> (Result<(), LaunchError>, Vec<Vec<u8>>) {
@@ -80,7 +80,7 @@ pub(crate) fn launch_and_gather(
     (ended, reports)
 }
 
-/// `Err` with `why` unless `holds`.
+/// Returns the error `why` unless `holds`.
 pub(crate) fn check(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why()) }
 }

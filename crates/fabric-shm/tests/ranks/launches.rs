@@ -1,4 +1,4 @@
-//! Starting runs, well and badly.
+//! Successful and failing starts of runs.
 
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ fn reports_in_order() -> std::result::Result<(), String> {
     let (ended, reports) = launch_and_gather(&options(3, "reports"));
     ended.map_err(|error| error.to_string())?;
     for rank in 0..3u8 {
-        // The first report of each rank is empty and belongs to nobody.
+        // The first report of each rank is empty and belongs to no rank.
         let own = reports.iter().filter(|report| report.first() == Some(&rank));
         let lengths: Vec<usize> = own.map(Vec::len).collect();
         let expected: Vec<usize> = (1..20).map(|number| number * 9973).collect();

@@ -1,4 +1,4 @@
-//! What the suite of the contract does not ask, because it is this fabric's own.
+//! Properties of this fabric beyond the conformance suite of the contract.
 
 use contract::{Buffer, Error, Progress, Rank, Result, Source, Tag, TagSelector};
 use fabric_shm::LaunchOptions;
@@ -47,7 +47,7 @@ fn wrong(what: String) -> Result<()> {
     Err(Error::Program(what))
 }
 
-/// Zeros that the system's own allocator gave, so that no other rank maps them; never freed, for a test ends soon.
+/// Returns zeros from the system's allocator, which no other rank maps. Never freed, because a test ends soon.
 fn system_memory(bytes: usize) -> &'static mut [u8] {
     let layout = std::alloc::Layout::from_size_align(bytes, 64).expect("a small alignment");
     // SAFETY: the layout is not empty, the memory is zero and nobody else's.
@@ -58,7 +58,7 @@ fn system_memory(bytes: usize) -> &'static mut [u8] {
     }
 }
 
-/// A ring of long messages from and into every kind of memory: attached, helped, or in fragments.
+/// Sends long messages around a ring from and into every kind of memory: attached, helped, or in fragments.
 fn plain_memory(rank: &mut dyn Rank) -> Result<()> {
     let (me, size) = (rank.rank(), rank.size());
     let (next, before) = ((me + 1) % size, (me + size - 1) % size);
@@ -78,7 +78,7 @@ fn plain_memory(rank: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Rank 0 takes the last of many thousand messages first, then the others in order.
+/// Rank 0 receives the last of many thousand messages first, then the others in order.
 fn deep_queue(rank: &mut dyn Rank) -> Result<()> {
     const MESSAGES: u32 = 20_000;
     if rank.rank() != 0 {
