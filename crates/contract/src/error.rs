@@ -28,7 +28,7 @@ pub enum Error {
     Truncated {
         /// Rank of the sender.
         from: usize,
-        /// Its tag.
+        /// Tag of the message.
         tag: u32,
         /// Length of the message.
         message_bytes: usize,

@@ -36,7 +36,7 @@ pub enum TagSelector {
 pub struct Status {
     /// Rank of the sender.
     pub source: usize,
-    /// Its tag.
+    /// Tag of the message.
     pub tag: Tag,
     /// Length in bytes.
     pub bytes: usize,

@@ -12,7 +12,7 @@ pub enum Priority {
     Fixed(u8),
 }
 
-/// Whether a rank got the priority that it requested. The record holds the one that was used in the measurement.
+/// Outcome of a request for a priority. The record holds the priority that was used in the measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PriorityGranted {
     /// The rank has the priority from now on.

@@ -51,7 +51,7 @@ impl WorkKind {
 /// An amount of one kind of work, once or several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Its kind.
+    /// Kind of the work.
     pub kind: WorkKind,
     /// Amount each time: operations or bytes, as the kind says.
     pub amount: u64,

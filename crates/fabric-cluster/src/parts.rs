@@ -54,7 +54,7 @@ impl ClusterEndpoint {
 
     #[inline]
     pub(crate) fn inner(&self) -> &ShmEndpoint {
-        // SAFETY: it lives as long as its owner. Whoever stands for that has the only use of it.
+        // SAFETY: it lives as long as its owner, whose representative alone uses it.
         unsafe { self.inner.as_ref() }
     }
 
@@ -66,7 +66,7 @@ impl ClusterEndpoint {
 
     #[inline]
     pub(crate) fn rest(&self) -> &Outside {
-        // SAFETY: as above. While the inner fabric waits, nobody has a reference to the rest but who stands for the owner.
+        // SAFETY: as above. While the inner fabric waits, only the representative of the owner has a reference to the rest.
         unsafe { self.rest.as_ref() }
     }
 
@@ -104,8 +104,8 @@ fn owned<T>(value: T) -> NonNull<T> {
 
 impl Drop for ClusterEndpoint {
     fn drop(&mut self) {
-        // SAFETY: those that own nothing are never dropped; `owned` made the pointers. The part of this host goes first: it
-        // tells the others of the host that this rank ends without a word.
+        // SAFETY: instances that own nothing are never dropped; `owned` created the pointers. The part of this host is
+        // dropped first: it informs the others of the host that this rank ends without a goodbye.
         unsafe {
             drop(Box::from_raw(self.inner.as_ptr()));
             drop(Box::from_raw(self.rest.as_ptr()));

@@ -1,4 +1,4 @@
-//! Writes mpi.h and the bindings anew from `abi/`.
+//! Generates mpi.h and the bindings from `abi/`.
 
 #[path = "../generator/mod.rs"]
 mod generator;

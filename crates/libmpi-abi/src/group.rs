@@ -140,7 +140,7 @@ pub(crate) unsafe fn combine(one: Group, other: Group, new: *mut Group, set: Set
     Ok(())
 }
 
-/// Whether the named ranks are included or excluded.
+/// Inclusion or exclusion of the named ranks.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Take {
     These,

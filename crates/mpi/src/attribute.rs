@@ -54,7 +54,7 @@ impl Attributes {
     /// Returns the values that a copy of the object gets.
     ///
     /// # Errors
-    /// Those of a key's functions.
+    /// Errors of a key's functions.
     pub fn copy(&self, object: usize) -> Result<Attributes> {
         // Nothing is borrowed while a program's function runs, because it may call these methods again.
         let values = self.0.borrow().clone();
@@ -70,7 +70,7 @@ impl Attributes {
     /// Deletes all values, the newest first, at the end of the object.
     ///
     /// # Errors
-    /// Those of a key's functions; its value and the older ones then stay.
+    /// Errors of a key's functions; its value and the older ones then stay.
     pub fn clear(&self, object: usize) -> Result {
         loop {
             let newest = self.0.borrow().last().cloned();
@@ -106,7 +106,7 @@ impl Attributes {
     /// Deletes a value, if there is one.
     ///
     /// # Errors
-    /// Those of the key's functions; the value then stays.
+    /// Errors of the key's functions; the value then stays.
     pub fn delete(&self, object: usize, key: &Rc<Key>) -> Result {
         if let Some(value) = self.get(key) {
             key.functions.delete(object, value)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// What calls return.
+/// Result of a call.
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
 /// The kind of an error: MPI's error classes.

@@ -18,7 +18,7 @@ impl Request {
 /// The condition under which a send is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// Its memory may be changed.
+    /// The memory of the message may be changed.
     Local,
     /// In addition, a receive has matched the message.
     Synchronous,
@@ -42,7 +42,7 @@ pub struct Envelope {
     pub context: u32,
     /// The sender.
     pub source: u32,
-    /// Its tag.
+    /// Tag of the message.
     pub tag: u32,
     /// The length of the message.
     pub bytes: usize,

@@ -39,9 +39,9 @@ pub struct ForecastPoint {
     pub period_us: f64,
     /// Share of instances that miss a deadline.
     pub miss_rate: f64,
-    /// Its lower confidence bound.
+    /// Lower confidence bound.
     pub miss_rate_min: f64,
-    /// Its upper confidence bound.
+    /// Upper confidence bound.
     pub miss_rate_max: f64,
     /// Share that would miss one without any pause.
     pub by_work: f64,

@@ -50,7 +50,7 @@ pub struct Timing {
     pub events_per_sample: u64,
     /// The clock's cost as a share of a sample's length.
     pub clock_share: f64,
-    /// How the ranks started together: `none` (one rank times), `time` (an agreed instant) or `barrier`.
+    /// Synchronization of the ranks' starts: `none` (one rank times), `time` (an agreed instant) or `barrier`.
     pub start: String,
     /// Number of samples that were discarded and repeated because a rank was late at the agreed start.
     pub late_starts: u64,
@@ -78,7 +78,7 @@ pub struct Summary {
     pub median: f64,
     /// The lower end of the median's nonparametric confidence interval.
     pub ci_low: f64,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub ci_high: f64,
     /// Confidence of the interval (at least the requested one if there are enough samples, otherwise less).
     pub ci_confidence: f64,

@@ -129,7 +129,7 @@ pub struct PeriodSearch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Trial>,
     /// Shorter periods that the search considered sustained and that failed this test, in the order of their tests.
-    /// They are among the trials, too.
+    /// They are also among the trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unconfirmed: Vec<Trial>,
     /// Length of a confirmation in trials; 0 if none was requested.

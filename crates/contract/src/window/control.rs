@@ -22,7 +22,7 @@ pub(super) struct Control {
     access: Apart<AtomicU64>,
     /// Number of members that wait for exclusive access.
     waiting: AtomicU32,
-    /// How the members update words.
+    /// Agreement of the members on updates of words.
     words: Apart<Words>,
     /// Counters of the member's notices.
     notices: Apart<[AtomicU64; NOTICES]>,

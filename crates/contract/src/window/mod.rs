@@ -49,7 +49,7 @@ enum Route {
     Asked,
 }
 
-/// What this process knows of a member.
+/// A member of a window as known to this process.
 struct Target {
     /// Rank of the member in the run.
     rank: usize,
@@ -63,7 +63,7 @@ struct Target {
     shift: u64,
     /// Its control block, if this process can access it.
     control: Option<NonNull<Control>>,
-    /// What this process has told the others about its updates of this member's words.
+    /// Record of the messages to others about this process's updates of this member's words.
     words: Remembered,
 }
 

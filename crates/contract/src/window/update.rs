@@ -19,7 +19,7 @@ pub struct Stretch {
 pub enum Action {
     /// The operand replaces them; not atomic.
     Replace,
-    /// They stay unchanged; not atomic.
+    /// The bytes stay unchanged; not atomic.
     Nothing,
     /// [`Arithmetic::combine`] with this code computes the new values, element by element.
     Combine(u32),

@@ -92,7 +92,7 @@ impl MpiEndpoint {
 
     fn mpi_broadcast(&mut self, comm: Handle, root: usize, data: &Writable) -> Result<()> {
         let byte = self.library.constants.byte;
-        // SAFETY: `data` is as long as is said; MPI reads it at the root and writes it elsewhere.
+        // SAFETY: `data` has the given length; MPI reads it at the root and writes it elsewhere.
         unsafe {
             collective!(self, "MPI_Bcast", data.bytes(), broadcast(count; writable_at(data), count, byte, root as c_int, comm))
         }

@@ -19,9 +19,9 @@ impl RemoteMemory for MpiEndpoint {}
 
 impl OtherRuns for MpiEndpoint {}
 
-// SAFETY: MPI uses the memory of a request from its post until it has ended it, and that is noted when it tells so. A
-// call that fails has waited for what it had lent itself. After a failure the owner of the endpoint makes no call of
-// MPI but MPI_Abort, which ends the process.
+// SAFETY: MPI uses the memory of a request from its post until its completion, which is recorded when MPI reports it. A
+// call that fails has waited for the memory that it had lent itself. After a failure the owner of the endpoint makes no
+// call of MPI except MPI_Abort, which ends the process.
 unsafe impl Endpoint for MpiEndpoint {
     #[inline]
     fn rank(&self) -> usize {

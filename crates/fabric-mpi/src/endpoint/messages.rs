@@ -74,7 +74,7 @@ impl MpiEndpoint {
             return self.send_to_self(address, data);
         }
         let byte = self.library.constants.byte;
-        // SAFETY: MPI reads `data`, which is as long as is said, and is done with it when the call returns.
+        // SAFETY: MPI reads `data`, which has the given length, and no longer uses it when the call returns.
         let status = unsafe {
             counted!(
                 self.library,

@@ -98,7 +98,7 @@ impl MpiEndpoint {
         let (byte, bytes) = (self.library.constants.byte, data.bytes());
         let from = readable_at(data);
         if completion == Completion::Synchronous {
-            // SAFETY: the caller keeps `data`, which is as long as is said.
+            // SAFETY: the caller keeps `data`, which has the given length.
             let status = unsafe {
                 counted!(
                     self.library,
@@ -128,7 +128,7 @@ impl MpiEndpoint {
         let mut request = self.library.constants.request_null;
         let (byte, bytes) = (self.library.constants.byte, room.bytes());
         let to = writable_at(room);
-        // SAFETY: the caller keeps `room`, which is as long as is said.
+        // SAFETY: the caller keeps `room`, which has the given length.
         let status = unsafe {
             counted!(
                 self.library,
@@ -175,7 +175,7 @@ impl MpiEndpoint {
         handles.clear();
         handles.extend(requests.iter().map(|&request| self.requests.get(request).handle));
         let (mut index, mut status) = (0, library::Status::default());
-        // SAFETY: all of the MPI's requests are under way, each once; there are as many as is said.
+        // SAFETY: all of the MPI's requests are under way, each once; their number is the given one.
         let code = unsafe {
             (self.library.general.wait_any)(
                 handles.len() as c_int,

@@ -88,7 +88,7 @@ impl MpiEndpoint {
     fn wait_for_window(&mut self) -> c_int {
         let Window { requests, statuses } = &mut self.window;
         statuses.resize(requests.len().max(statuses.len()), library::Status::default());
-        // SAFETY: all requests are under way; there are as many of them as is said, and at least as many statuses.
+        // SAFETY: all requests are under way; their number is the given one, and there are at least as many statuses.
         // (Statuses of Open MPI are shorter than the array elements: `status_at` reads them at their true positions.)
         unsafe {
             (self.library.general.wait_all)(

@@ -123,7 +123,7 @@ impl Library {
         if major != ABI_VERSION {
             return Err(LoadError::OtherAbi { path, major, minor });
         }
-        // SAFETY: a library that tells this version of the ABI has its functions with the signatures of the standard.
+        // SAFETY: a library that reports this version of the ABI has its functions with the signatures of the standard.
         let long = unsafe { Long::find(&find) };
         let long = long.map_err(|missing| incomplete(&path, missing))?;
         Library::complete(find, path, "MPI 5 standard ABI 1.0", Constants::STANDARD, Some(long))
@@ -215,7 +215,7 @@ fn open(name: &Path) -> Result<Object, String> {
 }
 
 fn address(object: &Object, symbol: &str) -> Option<*mut c_void> {
-    // SAFETY: the symbol is only looked at as an address here; what it is used as is checked by the callers.
+    // SAFETY: the symbol is only used as an address here; the callers check its further use.
     let found = unsafe { object.get::<*mut c_void>(symbol.as_bytes()) };
     found.ok().map(|symbol| symbol.into_raw()).filter(|address| !address.is_null())
 }

@@ -262,7 +262,7 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
     block.map_or(std::ptr::null_mut(), |block| block.as_mut_ptr())
 }
 
-/// Makes a call with its team.
+/// Carries out a call with its team.
 #[inline(always)]
 fn carry_out<H: Host>(
     team: &mut Team,

@@ -11,11 +11,11 @@ use crate::segment::Answer;
 pub struct RankActivity {
     /// The rank.
     pub rank: usize,
-    /// Its activity.
+    /// Activity of the rank.
     pub activity: Activity,
 }
 
-/// What a rank is doing.
+/// Activity of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// It has not joined the run yet, or never will.
@@ -31,7 +31,7 @@ pub enum Activity {
         call: Option<String>,
         /// Call sites, the innermost first.
         sites: Vec<CallSite>,
-        /// What it waits for, and remarks, one line each.
+        /// Operations for which it waits, and remarks, one line each.
         lines: Vec<String>,
     },
 }

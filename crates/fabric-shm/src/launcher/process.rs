@@ -110,7 +110,7 @@ impl Process {
     }
 }
 
-/// Returns the text that tells a rank its place.
+/// Returns the text that passes its place to a rank.
 fn place_words(rank: usize, memory: RawFd, reports: RawFd, bells: &[RawFd]) -> String {
     let bells: String = bells.iter().map(|bell| format!(" bell={bell}")).collect();
     format!("rank={rank} memory={memory} reports={reports}{bells}")

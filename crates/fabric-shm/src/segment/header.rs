@@ -91,7 +91,7 @@ pub(crate) enum State {
     Leaving = 4,
 }
 
-/// What the others see of a rank: a page, so that two ranks never write to one line.
+/// Part of a rank's state that is visible to the others: a page, so that two ranks never write to one line.
 #[repr(C, align(4096))]
 pub(crate) struct RankBlock {
     state: AtomicU32,

@@ -17,11 +17,11 @@ pub(super) enum Awaited {
     All,
 }
 
-/// Whether the members are in the same call.
+/// Agreement of the members on the current call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Agreement {
     Yes,
-    /// They are not, but each call has the same number of steps.
+    /// The members are in different calls with the same number of steps.
     InStep,
     OutOfStep,
 }

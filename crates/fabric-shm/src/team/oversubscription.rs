@@ -13,7 +13,7 @@ use crate::primitive::{spin_loop, yield_processor};
 /// docs/measurements.md#polling-on-an-oversubscribed-processor.
 const SPINS_WHEN_NO_LOCAL_RANK_IS_PENDING: u32 = 300;
 
-/// Whether there are more ranks than processors, and where they are known to run.
+/// Oversubscription of the processors, and the processors of bound ranks.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Oversubscription {
     /// Every rank has a processor.

@@ -112,7 +112,7 @@ impl Team {
 struct PiecewiseReduction<const TO_ALL: bool> {
     plan: Plan,
     memory: Memory,
-    /// Whether this rank gets the result.
+    /// True if this rank gets the result.
     receives: bool,
     chunk_bytes: usize,
 }

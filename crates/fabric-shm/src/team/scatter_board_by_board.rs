@@ -29,7 +29,7 @@ impl Team {
                 }
                 let Some((first, window)) = pieces.ended_window(epoch, piece) else { return };
                 let (start, bytes) = pieces.get_all(&window);
-                // This publishes the call. Only the member itself is told that its block is there.
+                // This publishes the call. Only the member itself is notified that its block is there.
                 team.publish_window(first, window.len());
                 for member in team.remote_processors_first() {
                     let span = team.span(member, first, bytes);

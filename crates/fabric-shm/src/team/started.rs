@@ -53,7 +53,7 @@ pub(super) struct StartedCalls {
     queue: VecDeque<(Call, u32)>,
     /// Ticket of the first of them.
     first: u32,
-    /// Whether the first has begun.
+    /// True if the first has begun.
     has_begun: bool,
     /// Position in the first.
     pub(super) position: Position,

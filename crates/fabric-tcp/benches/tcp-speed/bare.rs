@@ -1,4 +1,4 @@
-//! What a program does that knows nothing but sockets.
+//! A program over bare sockets.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

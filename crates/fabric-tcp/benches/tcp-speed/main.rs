@@ -1,7 +1,7 @@
-//! How near the TCP fabric comes to bare sockets between the same two processes: a ping-pong and a stream that a C
-//! program would write, with blocking sockets and with sockets that are asked again and again, in turn with ours.
+//! Comparison of the TCP fabric with bare sockets between the same two processes: a ping-pong and a stream as in a C
+//! program, with blocking sockets and with polled sockets, alternating with the fabric.
 //!
-//! `cargo bench -p fabric-tcp --bench tcp-speed` prints the table. A ratio of 1 is a bare socket's time or rate.
+//! `cargo bench -p fabric-tcp --bench tcp-speed` prints the table. A ratio of 1 is the time or rate of a bare socket.
 
 mod bare;
 mod programs;
@@ -55,7 +55,7 @@ fn print(program: &str, unit: &str, size: usize) {
     );
 }
 
-/// Runs `job` on two ranks; what they report, by name.
+/// Runs `job` on two ranks, and returns their reports by name.
 fn measure(job: &str) -> BTreeMap<String, Vec<f64>> {
     let secret = Secret::generate().expect("the system has random numbers");
     let job = [secret.as_bytes().as_slice(), job.as_bytes()].concat();

@@ -1,4 +1,5 @@
-//! What the two ranks do: rounds of each way in turn, so that whatever else happens on the machine meets all alike.
+//! Programs of the two ranks. The three transports take turns round by round, so other load on the machine affects all
+//! alike.
 
 use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector};
 use fabric_tcp::Reporter;
@@ -8,10 +9,10 @@ use crate::bare::{Bare, failed};
 const TAG: Tag = Tag::new(1);
 const IS: TagSelector = TagSelector::Is(TAG);
 const ROUNDS: usize = 30;
-/// About as many bytes a round.
+/// Approximate number of bytes per round.
 const ROUND_BYTES: usize = 8 << 20;
 
-/// The three ways, and what a round of each takes in seconds.
+/// The three transports, and the time of a round of each in seconds.
 struct Ways {
     blocking: Bare,
     asking: Bare,
@@ -43,7 +44,7 @@ pub(crate) fn run(rank: &mut dyn Rank, reporter: &Reporter, job: &str) -> Result
             log.push(format!("{name} {value}"));
         }
     }
-    // At the end: a report wakes the launcher, which would run in the midst of the next round.
+    // Reported at the end: a report wakes the launcher, which would run during the next round.
     if rank.rank() == 0 {
         log.iter().try_for_each(|line| reporter.report(line.as_bytes()))?;
     }
@@ -94,7 +95,8 @@ impl Ways {
         Ok(())
     }
 
-    /// All messages one way, and an empty answer to the last; ours goes as a window, which is what a program would use.
+    /// Sends all messages in one direction, with an empty answer to the last. The fabric sends them as a window, as a
+    /// program would.
     fn stream(&mut self, rank: &mut dyn Rank, name: &str, count: usize) -> Result<()> {
         let sends = rank.rank() == 0;
         match (name, sends) {

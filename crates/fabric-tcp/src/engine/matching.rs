@@ -19,7 +19,7 @@ pub(crate) enum Content {
     Arriving,
     /// All of it.
     Copy(Vec<u8>),
-    /// Its envelope. The sender keeps it as this request of its own.
+    /// The envelope of a message that the sender keeps under this request of its own.
     Rts(u32),
     /// A synchronous message of this rank to itself, which stays in the memory of its send.
     Own(Request),

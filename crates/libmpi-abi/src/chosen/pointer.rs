@@ -82,8 +82,8 @@ impl Chosen {
 
     #[inline(always)]
     pub(super) fn others(&self) -> &Others {
-        // SAFETY: it lives as long as its owner. While an endpoint waits, nobody has a reference to it but who stands for
-        // the owner.
+        // SAFETY: it lives as long as its owner. While an endpoint waits, only the representative of the owner has a
+        // reference to it.
         unsafe { self.others.as_ref() }
     }
 
@@ -106,7 +106,7 @@ impl Chosen {
             // SAFETY: as above.
             Fabric::Proxy(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
         };
-        // SAFETY: as above. The fabric has told its ranks before why connections with others end.
+        // SAFETY: as above. The fabric has reported to its ranks before why connections with others end.
         drop(unsafe { taken(this.others) });
         status
     }

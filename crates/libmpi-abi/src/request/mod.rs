@@ -27,7 +27,7 @@ use crate::shared::Shared;
 use crate::status::Status;
 use generalized::Generalized;
 
-/// How a call proceeds after the check of its arguments.
+/// Completion of a call after the check of its arguments.
 #[derive(Clone, Copy)]
 pub(crate) enum How {
     /// It runs to completion.

@@ -23,9 +23,9 @@ pub(super) struct Variable {
 /// The variable's value.
 #[derive(Clone, Copy)]
 enum Value {
-    /// Whether leaks are reported at the end. A tool may change it.
+    /// Nonzero if leaks are reported at the end. A tool may change it.
     CheckLeaks,
-    /// Whether every rank can run at the same time.
+    /// Nonzero if all ranks can run at the same time.
     HasProcessors,
     /// Name of the fabric.
     Fabric,

@@ -13,12 +13,12 @@ use crate::memory::Memory;
 use crate::operation::Reduction;
 use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 
-/// Whether a rank's own elements are part of its result.
+/// Treatment of a rank's own elements in a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanKind {
-    /// They are part of it.
+    /// They are part of the result.
     Inclusive,
-    /// They are not part of it. The first rank has no result, and its memory stays unchanged.
+    /// They are not part of the result. The first rank has no result, and its memory stays unchanged.
     Exclusive,
 }
 

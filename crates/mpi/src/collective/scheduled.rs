@@ -19,7 +19,7 @@ pub struct Scheduled<E: Endpoint> {
     pub(super) memory: ScheduledMemory,
 }
 
-/// Its memory at this member.
+/// Memory of a scheduled collective at this member.
 #[derive(Default)]
 pub(super) struct ScheduledMemory {
     /// Sent data, consecutively.

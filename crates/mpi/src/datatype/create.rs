@@ -76,7 +76,7 @@ impl Datatype {
     /// which these functions identify `of`.
     ///
     /// # Errors
-    /// Those of the functions of an attribute.
+    /// Errors of the functions of an attribute.
     pub fn duplicate(of: &Rc<Datatype>, object: usize) -> Result<Rc<Datatype>> {
         let attributes = of.attributes.copy(object)?;
         let mut copy = resize(of, of.lower, of.extent, Construction::Duplicate(of.clone()))?;

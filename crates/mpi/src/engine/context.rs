@@ -222,7 +222,7 @@ impl<E: Endpoint> Context<E> {
         &self.setups
     }
 
-    /// Makes it use a shared buffer if it has none of its own.
+    /// Sets the shared buffer, which is used in the absence of a buffer of its own.
     pub fn share_buffer(&self, buffer: Rc<SendBuffer>) {
         self.shared_buffer.get_or_init(|| buffer);
     }

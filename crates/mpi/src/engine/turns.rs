@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// The other threads of the program, for an implementation that admits one at a time.
 pub trait OtherThreads {
-    /// Returns whether one of them wants to enter.
+    /// True if one of them waits to enter.
     fn is_wanted(&self) -> bool;
 
     /// Returns whether there have ever been several.

@@ -2,7 +2,7 @@
 
 use crate::info::Info;
 
-/// Whether members that read or write together exchange data: "true", "false", or any other value for the library's
+/// Enables the exchange of data in collective reads and writes: "true", "false", or any other value for the library's
 /// choice.
 const BUFFERING: &str = "collective_buffering";
 /// Length of the buffer of each member that does it for the others, in bytes.

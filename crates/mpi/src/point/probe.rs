@@ -16,12 +16,12 @@ fn claimed(context: u32) -> u32 {
     context | (2 * BETWEEN_RUNS - 1)
 }
 
-/// Whether a probe waits for a message.
+/// Blocking behaviour of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeManner {
-    /// It waits.
+    /// Waits for a message.
     Wait,
-    /// It polls once.
+    /// Polls once.
     Once,
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum CollectiveKind {
     File,
 }
 
-/// How a collective call proceeds after the check of its arguments.
+/// Completion of a collective call after the check of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// It runs to completion.

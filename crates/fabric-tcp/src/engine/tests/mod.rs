@@ -82,7 +82,7 @@ fn lend(data: &[u8]) -> Readable {
 
 #[allow(unsafe_code)]
 fn lend_mut(room: &mut [u8]) -> Writable {
-    // SAFETY: as above; no test looks into the room before the receive is done.
+    // SAFETY: as above; no test reads the room before the receive is done.
     unsafe { Writable::new(room.as_mut_ptr(), room.len()) }
 }
 

@@ -53,7 +53,7 @@ impl Launcher {
         Ok(Launcher { stream, said: Vec::new() })
     }
 
-    /// Tells it that its ranks have called: from now on it reports their failures itself.
+    /// Informs the launcher that its ranks have connected: from now on it reports their failures itself.
     pub(super) fn let_go(mut self) {
         // A launcher that has ended does not need it.
         let _ = self.stream.write_all(MET);
