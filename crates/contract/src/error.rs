@@ -62,7 +62,7 @@ pub enum Error {
         how: String,
     },
     /// The run was aborted: another rank failed, or the user interrupted it.
-    #[error("the run was given up: {why}")]
+    #[error("the run was aborted: {why}")]
     Aborted {
         /// Who or what aborted it.
         why: String,

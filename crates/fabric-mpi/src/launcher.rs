@@ -35,7 +35,7 @@ pub struct Launcher {
 
 /// Error if there is no launcher.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no mpiexec of {flavour} was found; looked at: {}", if .seen.is_empty() { "nothing, for there is no mpiexec in PATH".into() } else { .seen.join(", ") })]
+#[error("no mpiexec of {flavour} was found; found instead: {}", if .seen.is_empty() { "nothing, for there is no mpiexec in PATH".into() } else { .seen.join(", ") })]
 pub struct LauncherError {
     flavour: Flavour,
     /// Each `mpiexec` that was found, with its MPI.

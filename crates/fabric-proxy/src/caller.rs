@@ -268,9 +268,9 @@ impl Caller {
         let given_up = self.launched().as_ref().and_then(ShmEndpoint::given_up);
         given_up.or_else(|| match self.line.state() {
             RunState::Over => Some(Error::Aborted { why: "the simulation has ended".into() }),
-            RunState::Stuck if self.launched().is_none() => {
-                Some(Error::Deadlock { explanation: "no rank can go on".into() })
-            }
+            RunState::Stuck if self.launched().is_none() => Some(Error::Deadlock {
+                explanation: "all ranks wait, and no message is under way".into(),
+            }),
             RunState::Runs | RunState::Stuck => None,
         })
     }

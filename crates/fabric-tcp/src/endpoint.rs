@@ -137,7 +137,7 @@ unsafe impl Endpoint for TcpEndpoint {
             None => "not bound to one processor".into(),
         };
         let waiting = if self.engine.spins {
-            "looks again for 200 us, then sleeps"
+            "polls for 200 us, then sleeps"
         } else {
             "sleeps (more ranks than processors)"
         };

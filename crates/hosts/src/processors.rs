@@ -30,7 +30,7 @@ impl Processors {
             .collect();
         let Some(&processor) = place.checked_rem(own.len()).and_then(|place| own.get(place)) else {
             return Err(std::io::Error::other(
-                "the system does not tell which processors may be used",
+                "the system does not report which processors may be used",
             ));
         };
         let mut set = rustix::thread::CpuSet::new();

@@ -125,7 +125,7 @@ pub(crate) unsafe fn library_version(words: *mut c_char, length: *mut c_int) -> 
 pub(crate) unsafe fn processor_name(name: *mut c_char, length: *mut c_int) -> Result {
     let mut host = [0; 256];
     let code = libc::gethostname(host.as_mut_ptr(), host.len() - 1);
-    ensure!(code == 0, ERR_OTHER, "the system does not tell its name");
+    ensure!(code == 0, ERR_OTHER, "the system does not report the name of the host");
     let host = CStr::from_ptr(host.as_ptr()).to_string_lossy().into_owned();
     text::write(&host, name, MAX_PROCESSOR_NAME, length);
     Ok(())
@@ -164,7 +164,7 @@ pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Res
     let mut memory = std::ptr::null_mut();
     let code = libc::posix_memalign(&mut memory, ALIGNMENT, (size as usize).max(1));
     if code != 0 {
-        return Err(error_of(ERR_NO_MEM, format!("{size} bytes are not to be had")));
+        return Err(error_of(ERR_NO_MEM, format!("{size} bytes are not available")));
     }
     *place.cast() = memory;
     Ok(())

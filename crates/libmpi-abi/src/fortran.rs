@@ -42,7 +42,7 @@ pub(crate) unsafe fn get_info(place: *mut Info) -> Result {
 pub(crate) unsafe fn set_info(told: Info) -> Result {
     let copy = info::copy_or_none(told)?;
     let mut place = TOLD.info.borrow_mut();
-    ensure!(place.is_none(), ERR_ABI, "Fortran's sizes have been told before");
+    ensure!(place.is_none(), ERR_ABI, "Fortran's sizes have already been set");
     *place = Some(copy);
     Ok(())
 }
@@ -61,7 +61,7 @@ pub(crate) unsafe fn set_booleans(bytes: c_int, yes: *const c_void, no: *const c
         value
     };
     let mut place = TOLD.booleans.borrow_mut();
-    ensure!(place.is_none(), ERR_ABI, "Fortran's LOGICAL has been told before");
+    ensure!(place.is_none(), ERR_ABI, "Fortran's LOGICAL values have already been set");
     *place = Some(Booleans { bytes, yes: read(yes), no: read(no) });
     Ok(())
 }

@@ -191,7 +191,10 @@ fn a_program_that_dies_aborts_or_hangs_leaves_what_was_seen() {
     }
     run(&lab, &options, "aborts").refuses(7, &["rank 1"]);
     assert_eq!(json(&lab)["by_rank"][1]["state"], "aborted");
-    let words = ["no rank can go on", "rank 0 waits in MPI_Recv (stuck, program.c:"];
+    let words = [
+        "all ranks wait, and no message is under way",
+        "rank 0 waits in MPI_Recv (stuck, program.c:",
+    ];
     run(&lab, &options, "stuck").refuses(124, &words);
     assert_eq!(rows(&json(&lab), "by_rank").len(), 3);
     assert!(lab.becomes_empty());

@@ -8,7 +8,7 @@ use crate::launching::{compile, library};
 
 const SOURCE: &str = include_str!("hangs.c");
 const STATUS: i32 = 124;
-const STUCK: &str = "no rank can go on";
+const STUCK: &str = "all ranks wait, and no message is under way";
 
 /// How programs are launched: ranks that sleep, ranks that spin, and ranks over TCP.
 const WAYS: [&[&str]; 3] =

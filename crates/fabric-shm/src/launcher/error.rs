@@ -22,7 +22,7 @@ pub enum LaunchError {
         status: u8,
     },
     /// No rank could ever continue; all were ended.
-    #[error("no rank can go on: all wait, and no message is under way; all ranks were ended")]
+    #[error("deadlock: all ranks wait, and no message is under way; all ranks were ended")]
     Hang {
         /// The activity of each rank.
         ranks: Vec<RankActivity>,

@@ -138,7 +138,7 @@ impl Watcher {
             Reason::Hang if self.watch.on_hang == OnHang::End => return Finding::Hang(ranks),
             Reason::Hang => {
                 self.has_told_hang = true;
-                tell("no rank can go on: all wait, and no message is under way", &ranks);
+                tell("deadlock: all ranks wait, and no message is under way", &ranks);
             }
             Reason::Standstill(time) => {
                 tell(&format!("nothing has moved for {} s", time.as_secs()), &ranks);

@@ -28,9 +28,9 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 pub(crate) enum ConnectError {
     #[error("{address} cannot be reached: {reason}")]
     Unreachable { address: SocketAddr, reason: String },
-    #[error("{address} cannot be reached: nobody listens there")]
+    #[error("{address} cannot be reached: no process listens there")]
     Refused { address: SocketAddr },
-    #[error("whoever listens at {address} is no process of this program")]
+    #[error("the process that listens at {address} does not belong to this program")]
     NotOurs { address: SocketAddr },
     #[error(
         "{address} speaks version {theirs} of the protocol, this program version {PROTOCOL_VERSION}: use one release of \

@@ -39,7 +39,11 @@ pub(crate) unsafe fn envelope(
 ) -> Result {
     let object = get(datatype)?;
     let contents = Contents::of(object.made());
-    ensure!(contents.large.is_empty(), ERR_TYPE, "made with counts beyond int: ask with ..._c");
+    ensure!(
+        contents.large.is_empty(),
+        ERR_TYPE,
+        "made with counts beyond int: use the ..._c function"
+    );
     *integers = contents.integers.len() as c_int;
     *addresses = contents.addresses.len() as c_int;
     *types = contents.types.len() as c_int;

@@ -95,7 +95,7 @@ impl Objects {
 
 /// Returns the error of a call on several requests, of which `first` is the first error.
 pub(super) fn in_statuses(first: &Error) -> Error {
-    let message = format!("a request failed; the statuses tell which; first: {}", first.message);
+    let message = format!("a request failed; the statuses show which; first: {}", first.message);
     match first.context {
         Some(context) => error_of(ERR_IN_STATUS, message).in_context(context),
         None => error_of(ERR_IN_STATUS, message),

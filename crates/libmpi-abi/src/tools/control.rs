@@ -34,7 +34,7 @@ enum Value {
 pub(super) const VARIABLES: [Variable; 3] = [
     Variable {
         name: "check_leaks",
-        words: "whether MPI_Finalize tells which objects the program has not freed",
+        words: "whether MPI_Finalize reports objects that the program has not freed",
         of: Value::CheckLeaks,
     },
     Variable {

@@ -63,7 +63,7 @@ impl Disk {
         let file = opened.map_err(|error| failed(path, "cannot open", &error))?;
         let disk = Disk { file, path: path.into() };
         // The system opens a directory for reading without an error.
-        let kind = disk.file.metadata().map_err(|error| disk.failed("cannot look at", &error))?;
+        let kind = disk.file.metadata().map_err(|error| disk.failed("cannot inspect", &error))?;
         match kind.is_dir() {
             true => Err(disk.failed("cannot open", &io::Error::from(ErrorKind::IsADirectory))),
             false => Ok(disk),
@@ -103,7 +103,7 @@ impl Disk {
     /// Returns its length.
     pub(super) fn size(&self) -> Result<i64> {
         let known = self.file.metadata();
-        Ok(known.map_err(|error| self.failed("cannot look at", &error))?.len() as i64)
+        Ok(known.map_err(|error| self.failed("cannot inspect", &error))?.len() as i64)
     }
 
     /// Truncates it, or extends it with zeros.

@@ -103,7 +103,7 @@ impl<E: Endpoint + 'static> File<E> {
     pub fn end(&self, direction: Direction) -> Result<Status> {
         let mut begun = self.begun.borrow_mut();
         let fits = begun.as_ref().is_some_and(|(way, _)| *way == direction);
-        ensure!(fits, ErrorClass::InputOutput, "an end of what was not begun");
+        ensure!(fits, ErrorClass::InputOutput, "no matching collective access was begun");
         begun.take().expect("just checked").1
     }
 
