@@ -1,4 +1,4 @@
-//! The messages between a rank and the process that started the run, where the two may be on different hosts.
+//! The messages between a rank and the process that started the run, which may be on different hosts.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -13,28 +13,29 @@ use crate::socket::Socket;
 /// A message of the control connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// To the starter: where this rank can be reached by the others.
+    /// To the starter: the address at which the others can reach this rank.
     Listening(String),
     /// To the starter: a report of the program.
     Report(Vec<u8>),
-    /// To the starter: this rank's part has ended well.
+    /// To the starter: this rank's part has ended successfully.
     Ended,
-    /// To the starter: this rank's part has failed, and why; whether another rank was the cause.
+    /// To the starter: this rank's part has failed, with the reason, and whether another rank caused it.
     Failed { by_another: bool, why: String },
     /// To the starter, from a host: this rank died or failed there, with this status.
     RankFailed { rank: u32, status: u8, how: String },
-    /// To a rank: the addresses where it shall listen, none for the one by which it reaches the starter; and for how
-    /// many milliseconds another host may be out of reach before it counts as gone, 0 if no connection is made again.
+    /// To a rank: the addresses at which it must listen, empty for the one by which it reaches the starter; and for how
+    /// many milliseconds another host may be unreachable before it counts as gone, 0 if no connection is made again.
     Listen { addresses: String, limit_ms: u32 },
-    /// To a rank: where all ranks can be reached.
+    /// To a rank: the addresses of all ranks.
     Addresses(String),
-    /// To a rank: what its program is to do. The program may begin.
+    /// To a rank: the job of its program, which may begin.
     Job(Vec<u8>),
-    /// To a rank or a host: the run is given up, and which rank died or failed, if it was one.
+    /// To a rank or a host: the run was aborted, with the rank that died or failed, if one did.
     GiveUp { died: Option<u32>, why: String },
 }
 
-/// The longest message: enough for any job, address list or report, and too little to fill the memory by mistake.
+/// Length of the longest message: enough for any job, address list or report, and too little to exhaust the memory by
+/// mistake.
 const MESSAGE_MAX: usize = 1 << 28;
 const HEAD_BYTES: usize = 5;
 
@@ -99,18 +100,18 @@ pub(crate) struct Inbox {
     bytes: Vec<u8>,
 }
 
-/// What there was in a stream.
+/// The result of reading a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Message(Message),
-    /// No complete message yet.
+    /// There is no complete message yet.
     Nothing,
-    /// The other end has closed the stream, or sent what is no message.
+    /// The other end has closed the stream, or sent something that is not a message.
     Closed,
 }
 
 impl Inbox {
-    /// Returns the next message. Waits for one only if the stream blocks.
+    /// Returns the next message. Waits for one only if the stream is blocking.
     pub(crate) fn receive(&mut self, mut stream: &TcpStream) -> Received {
         let mut room = [0; 16 << 10];
         loop {
@@ -129,7 +130,7 @@ impl Inbox {
         }
     }
 
-    /// Returns the next complete message. `Some(None)` if the bytes are no message.
+    /// Returns the next complete message, or `Some(None)` if the bytes are not a message.
     fn next(&mut self) -> Option<Option<Message>> {
         let (head, rest) = self.bytes.split_first_chunk::<HEAD_BYTES>()?;
         let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
@@ -142,7 +143,7 @@ impl Inbox {
     }
 }
 
-/// Writes a complete message, also if the stream does not block.
+/// Writes a complete message, even if the stream is non-blocking.
 pub(crate) fn send(stream: &TcpStream, message: &Message) -> io::Result<()> {
     let bytes = message.to_bytes();
     let mut rest = &bytes[..];
@@ -177,7 +178,7 @@ impl Control {
         self.stream.as_fd()
     }
 
-    /// Returns the connection, to report through.
+    /// Returns the connection, for reports.
     pub(crate) fn stream(&self) -> Rc<TcpStream> {
         Rc::clone(&self.stream)
     }
@@ -201,7 +202,7 @@ impl Control {
         self.given_up.clone()
     }
 
-    /// Reports how this rank's part ended, and gives the status that the process should exit with.
+    /// Reports the outcome of this rank's part, and returns the status that the process should exit with.
     pub(crate) fn finish(mut self, outcome: Result<()>) -> i32 {
         self.finished = true;
         let (message, status) = match outcome {

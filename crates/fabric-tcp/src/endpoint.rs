@@ -1,4 +1,4 @@
-//! A rank over TCP: what a fabric must do, over the engine.
+//! A rank over TCP: the [`Endpoint`](contract::Endpoint) over the engine.
 
 mod composed;
 
@@ -16,28 +16,28 @@ use hosts::{Clock, LocalClock, Settled};
 use crate::Reporter;
 use crate::engine::{Backoff, CREDIT_BYTES, EAGER_MAX, Engine, Pause};
 
-/// One rank's end of a run over TCP.
+/// One rank's endpoint of a run over TCP.
 ///
-/// Every pair of ranks has a connection of its own, in which the messages of all contexts stand one after the other.
-/// A message to this rank itself is copied, however long, and waits for nobody unless it is synchronous.
+/// Every pair of ranks has a connection of its own, which carries the messages of all contexts in sequence. A message
+/// to this rank itself is copied, whatever its length, and waits for nobody unless it is synchronous.
 pub struct TcpEndpoint {
     engine: Engine,
     placement: Settled,
     clock: Clock,
     address: String,
-    /// Room for the requests of a window, kept so that no allocation falls into a measurement.
+    /// Memory for the requests of a window, kept so that no allocation falls into a measurement.
     window: Vec<Request>,
-    /// True if the wait that is under way has slept until a limit. From then on a check at every poll costs little.
+    /// True if the current wait has slept until a limit. From then on a check at every poll costs little.
     waits_long: bool,
-    /// What had moved when the program last looked for something in vain.
+    /// The activity when the program last polled without success.
     rested_at: u64,
 }
 
-/// A program that polls checks after so many polls that found nothing whether its wait can end.
+/// Number of idle polls after which a polling program checks whether its wait can end.
 const POLLS_BETWEEN_CHECKS: u32 = 1024;
 
 impl TcpEndpoint {
-    /// Returns the rank over `engine`, with the placement and the time that it finds out together with the others.
+    /// Creates the rank over `engine`, with the placement and the clock that it determines together with the others.
     pub(crate) fn meet(engine: Engine, address: String) -> Result<Process<Self>> {
         let known = engine.supervision.placement();
         let local = LocalClock::ONE_HOST;
@@ -73,12 +73,12 @@ impl TcpEndpoint {
         Ok(())
     }
 
-    /// Returns what hands reports to the process that started the run, also while a program holds this rank.
+    /// Returns a handle that passes reports to the process that started the run, also while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.engine.supervision.reporter()
     }
 
-    /// Waits for all requests of a window. Returns the message of the first that did not fit.
+    /// Waits for all requests of a window. Returns the envelope of the first message that did not fit.
     fn end_window(&mut self, requests: &mut Vec<Request>) -> Result<Option<Envelope>> {
         let mut cut = None;
         for request in requests.drain(..) {
@@ -92,7 +92,7 @@ impl TcpEndpoint {
 
 impl OtherRuns for TcpEndpoint {}
 
-/// Windows go by messages, but for those whose memory the program itself shares among ranks of one host.
+/// Windows use messages, except those whose memory the program itself shares among ranks of one host.
 impl RemoteMemory for TcpEndpoint {
     fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
         self.engine.supervision.launched()?.place_of(memory, bytes)
@@ -270,7 +270,7 @@ unsafe impl Endpoint for TcpEndpoint {
                 self.engine.tell_wait();
             }
             self.engine.poll_all()?;
-            // What `done` has moved itself counts as well: it may not have seen that it was what it waits for.
+            // What `done` itself has moved counts as well: it may not have seen that this was what it waits for.
             if self.engine.activity() != before {
                 backoff.reset();
             } else if backoff.next(self.engine.spins) == Pause::Sleep {
@@ -297,7 +297,7 @@ unsafe impl Endpoint for TcpEndpoint {
             let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
             requests.push(self.engine.queue_send(to, context, tag, data, Completion::Local)?);
         }
-        // All frames were put together before the first is written, so that short messages share system calls.
+        // All frames were queued before the first is written, so that short messages share system calls.
         self.engine.write_to(to)?;
         self.end_window(&mut requests)?;
         self.window = requests;

@@ -1,4 +1,4 @@
-//! A rank that the launcher of `fabric-shm` has started: all that this crate uses of that fabric's ranks.
+//! A rank that the launcher of `fabric-shm` has started, with everything that this crate uses of it.
 
 use contract::{Endpoint, Error, Priority, PriorityGranted, Process, Rank, Result};
 use fabric_shm::ShmEndpoint;
@@ -16,7 +16,7 @@ impl Launched {
         Endpoint::rank(self.0.endpoint())
     }
 
-    /// Gives every rank the bytes of all, in the order of the ranks.
+    /// Sends the bytes of every rank to all, in the order of the ranks.
     pub(crate) fn exchange(&mut self, own: &[u8]) -> Result<Vec<u8>> {
         let mut world = self.0.world();
         let mut all = vec![0; world.size() * own.len()];
@@ -29,12 +29,12 @@ impl Launched {
         self.0.endpoint_mut()
     }
 
-    /// Returns why the run was given up, if it was.
+    /// Returns why the run was aborted, if it was.
     pub(crate) fn given_up(&self) -> Option<Error> {
         self.0.endpoint().given_up()
     }
 
-    /// Returns what the launcher knows of the ranks' processors.
+    /// Returns the launcher's knowledge of the ranks' processors.
     pub(crate) fn placement(&self) -> Settled {
         Settled {
             processor: self.0.endpoint().processor(),
@@ -55,7 +55,8 @@ impl Launched {
         self.0.endpoint().reporter()
     }
 
-    /// Tells the launcher how this rank's part ended, and gives the status that the process should exit with.
+    /// Reports the outcome of this rank's part to the launcher, and returns the status that the process should exit
+    /// with.
     pub(crate) fn finish(self, outcome: Result<()>) -> i32 {
         self.0.finish(outcome)
     }

@@ -1,4 +1,4 @@
-//! Connecting every rank with every other.
+//! The connections of every rank with every other.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -11,18 +11,18 @@ use crate::reconnect::path_here;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
-/// How long ranks may take to connect. All have been started when their addresses are known, so none has a reason to
-/// take longer.
+/// Time limit for ranks to connect. All have been started when their addresses are known, so none has a reason to take
+/// longer.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// The connections to a rank, each with the address by which it was made. There is one, but where a rank with several
-/// addresses is ahead of this one and has already made more.
+/// The connections to a rank, each with the index of its address. There is one, unless a rank with several addresses is
+/// ahead of this one and has already made more.
 pub(crate) type Connected = Vec<(usize, TcpStream)>;
 
-/// Returns what connects this rank with each other. Rank `r` listens at any of `addresses[r]`. A rank connects to those
-/// below it and accepts those above it. No circle of ranks that wait for each other can form: rank 0 connects to nobody,
-/// and each rank has finished connecting once those below it have.
+/// Connects this rank with all others. Rank `r` listens at any of `addresses[r]`. A rank connects to those below it and
+/// accepts those above it. No circle of waiting ranks can form: rank 0 connects to nobody, and each rank has finished
+/// connecting once those below it have.
 pub(crate) fn connect_all(
     rank: usize,
     addresses: &[Vec<SocketAddr>],
@@ -42,7 +42,7 @@ pub(crate) fn connect_all(
     while let Some(missing) = (rank + 1..addresses.len()).find(|&other| streams[other].is_empty()) {
         let mut entries: Vec<PollFd<'_>> =
             acceptor.descriptors().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        // An error only makes the wait short.
+        // An error only shortens the wait.
         let _ = poll(&mut entries, Some(&POLL_INTERVAL));
         drop(entries);
         let verified = acceptor.step().map_err(|error| failed(missing, rank, error.to_string()))?;
@@ -65,7 +65,7 @@ pub(crate) fn connect_all(
     Ok(streams)
 }
 
-/// Connects to the first of the addresses of a rank that can be reached.
+/// Connects to the first reachable address of a rank.
 fn connect_to_any(
     addresses: &[SocketAddr],
     caller: Caller,

@@ -1,4 +1,4 @@
-//! What supervises a rank from outside its process, and knows why a run ends early.
+//! The supervision of a rank from outside its process, which knows why a run ends early.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -11,22 +11,23 @@ use crate::control::Control;
 use crate::launched::Launched;
 use crate::reporter::Reporter;
 
-/// How long a rank whose connection broke waits for the cause to become known, before it reports only that it broke.
+/// Time limit for the cause of a broken connection to become known. After it a rank reports only that the connection
+/// broke.
 const CAUSE_LIMIT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What supervises a rank.
+/// The supervisor of a rank.
 pub(crate) enum Supervision {
     /// The launcher on the same host, through a page of shared memory.
     Local(Box<Launched>),
-    /// The process that started the run, on whatever host, through a connection.
+    /// The process that started the run, on any host, through a connection.
     Remote(Control),
-    /// Nobody: the processes belong to different runs. One that is lost is lost to those who need it alone.
+    /// None: the processes belong to different runs. The loss of one affects only those that need it.
     Nobody,
 }
 
 impl Supervision {
-    /// Returns the launcher, where it is on the same host.
+    /// Returns the launcher, if it is on the same host.
     pub(crate) fn launcher(&mut self) -> Option<&mut ShmEndpoint> {
         match self {
             Supervision::Local(launched) => Some(launched.endpoint_mut()),
@@ -34,12 +35,12 @@ impl Supervision {
         }
     }
 
-    /// Returns whether there is nobody.
+    /// Returns whether there is none.
     pub(crate) fn is_nobody(&self) -> bool {
         matches!(self, Supervision::Nobody)
     }
 
-    /// Returns why the run was given up, if it was.
+    /// Returns why the run was aborted, if it was.
     pub(crate) fn given_up(&mut self) -> Option<Error> {
         match self {
             Supervision::Local(launched) => launched.given_up(),
@@ -48,7 +49,7 @@ impl Supervision {
         }
     }
 
-    /// Returns why the run was given up, which may take a moment to become known. `None` if it does not.
+    /// Returns why the run was aborted, which may take a moment to become known, or `None` if it does not.
     pub(crate) fn wait_for_cause(&mut self) -> Option<Error> {
         let begin = Instant::now();
         loop {
@@ -60,7 +61,7 @@ impl Supervision {
         }
     }
 
-    /// Returns what becomes readable when the run may have been given up. `None` if nothing does.
+    /// Returns a descriptor that becomes readable when the run may have been aborted, if there is one.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Supervision::Local(_) | Supervision::Nobody => None,
@@ -68,7 +69,7 @@ impl Supervision {
         }
     }
 
-    /// Reports how this rank's part ended, and gives the status that the process should exit with.
+    /// Reports the outcome of this rank's part, and returns the status that the process should exit with.
     pub(crate) fn finish(self, outcome: Result<()>) -> i32 {
         match self {
             Supervision::Local(launched) => launched.finish(outcome),
@@ -77,7 +78,7 @@ impl Supervision {
         }
     }
 
-    /// Returns what the launcher knows of the ranks' processors. `None` where the ranks have to find that out together.
+    /// Returns the launcher's knowledge of the ranks' processors, or `None` if the ranks must determine them together.
     pub(crate) fn placement(&self) -> Option<Settled> {
         match self {
             Supervision::Local(launched) => Some(launched.placement()),
@@ -93,7 +94,7 @@ impl Supervision {
         }
     }
 
-    /// The same, to change.
+    /// Returns that rank mutably.
     pub(crate) fn launched_mut(&mut self) -> Option<&mut ShmEndpoint> {
         match self {
             Supervision::Local(launched) => Some(launched.endpoint_mut()),
@@ -101,7 +102,7 @@ impl Supervision {
         }
     }
 
-    /// Asks for a priority among the ranks that share this rank's processor.
+    /// Requests a priority among the ranks that share this rank's processor.
     pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
         match self {
             Supervision::Local(launched) => launched.set_priority(priority),
@@ -111,7 +112,7 @@ impl Supervision {
         }
     }
 
-    /// Returns what hands reports to the process that started the run.
+    /// Returns a handle that passes reports to the process that started the run.
     pub(crate) fn reporter(&self) -> Reporter {
         match self {
             Supervision::Local(launched) => Reporter::local(launched.reporter()),

@@ -42,7 +42,7 @@ struct RankState {
     over: bool,
 }
 
-/// What a rank waits for.
+/// Events for which a rank waits.
 #[derive(Default)]
 enum Waiting {
     /// Nothing: it runs.

@@ -87,7 +87,7 @@ pub(crate) struct Engine {
     segment: Segment,
 }
 
-/// How a rank with a bell sleeps.
+/// Sleep of a rank with a bell.
 pub(crate) struct Sleep {
     /// Descriptor that also wakes it, once it is readable.
     pub(crate) wakes_too: Option<OwnedFd>,

@@ -26,7 +26,7 @@ pub(super) struct Telling {
     /// True if something else than messages and collectives may end a wait.
     pub(super) has_other_ends: bool,
     awaited: RefCell<Vec<Awaited>>,
-    /// What started collectives wait for, whether or not this rank waits for them.
+    /// Events for which started collectives wait, even if this rank does not wait for these collectives.
     started: RefCell<Vec<Awaited>>,
 }
 

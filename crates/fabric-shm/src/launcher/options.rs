@@ -44,7 +44,7 @@ pub struct LaunchOptions {
     ///
     /// [`ShmEndpoint::wake_by`]: crate::ShmEndpoint::wake_by
     pub waits_for_descriptors: bool,
-    /// How the progress of the ranks is watched, if it is.
+    /// Supervision of the progress of the ranks, if requested.
     pub watch: Option<Watch>,
     /// Soft limit on the open descriptors of a rank; this process's own if not given.
     pub descriptor_limit: Option<u64>,

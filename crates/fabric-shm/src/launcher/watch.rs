@@ -12,10 +12,10 @@ const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 /// Time limit for answers. Waiting ranks answer when their next sleep runs out.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 
-/// What the launcher does about waiting ranks.
+/// Actions of the launcher if ranks wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
-    /// What happens to a run in which no rank can continue.
+    /// Action if no rank can continue.
     pub on_hang: OnHang,
     /// Also report the activity of all ranks whenever none has moved for this long.
     pub standstill: Option<Duration>,
@@ -23,12 +23,12 @@ pub struct Watch {
     pub tell: fn(&str, &[RankActivity]),
 }
 
-/// What happens to a run in which no rank can ever continue.
+/// Action on a run in which no rank can ever continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnHang {
-    /// It is ended.
+    /// Ends the run.
     End,
-    /// It is reported once, and the ranks are left as they are.
+    /// Reports the hang once, and leaves the ranks unchanged.
     Tell,
 }
 

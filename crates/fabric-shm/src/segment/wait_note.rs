@@ -30,7 +30,7 @@ pub(crate) struct WaitNote {
     text: [AtomicU8; TEXT_BYTES],
 }
 
-/// What a rank knows after an idle poll.
+/// State of a rank after an idle poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PollState {
     /// Changes whenever any of this rank's messages and collectives has moved.

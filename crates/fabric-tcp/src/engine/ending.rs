@@ -1,4 +1,4 @@
-//! Ranks that leave: what can never end without them, and the end of this rank's own part.
+//! Ranks that leave: requests that can never complete without them, and the end of this rank's own part.
 
 use contract::{Error, Request, Result, Selector};
 
@@ -7,8 +7,8 @@ use super::{Connection, Engine};
 use crate::frame::{Header, Kind};
 
 impl Engine {
-    /// Tells all others that this rank starts no messages of its own any more and takes none. What it has sent stands
-    /// before that in the streams.
+    /// Announces to all others that this rank sends and receives no messages of its own any more. The announcement
+    /// follows everything that it has sent in the streams.
     pub(crate) fn leave(&mut self) -> Result<()> {
         self.check()?;
         if !self.has_left {
@@ -22,7 +22,7 @@ impl Engine {
         self.telling.is_asked || self.has_left || self.others_left > 0
     }
 
-    /// Takes note that a process is gone without a goodbye. Whoever needs it finds out.
+    /// Records that a process is gone without a goodbye. Ranks that need it detect that.
     pub(super) fn lose(&mut self, rank: usize) {
         self.activity += 1;
         if let Some(peer) = &mut self.peers[rank] {
@@ -32,7 +32,7 @@ impl Engine {
         }
     }
 
-    /// Returns whether another process has ended its part, well or not.
+    /// Returns whether another process has ended its part, successfully or not.
     pub(crate) fn has_ended(&self, rank: usize) -> bool {
         self.peers[rank].as_ref().is_none_or(|peer| peer.goodbye || peer.is_lost())
     }
@@ -47,8 +47,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether a rank can be waited for no more. One that has only left still takes part in what all do
-    /// together, and a rank that has left itself waits for nothing else.
+    /// Returns whether a rank can no longer be waited for. A rank that has only left still takes part in joint work,
+    /// and a rank that has left itself waits for nothing else.
     fn is_gone(&self, rank: usize) -> bool {
         let gone =
             |peer: &Connection| peer.goodbye || peer.is_lost() || peer.has_left && !self.has_left;
@@ -66,7 +66,7 @@ impl Engine {
         }
     }
 
-    /// Returns whether a request can never end, because the ranks that it needs have left.
+    /// Returns whether a request can never complete because the ranks that it needs have left.
     pub(crate) fn is_hopeless(&self, request: Request) -> bool {
         match self.operations.get(request) {
             Operation::Send(send) => {
@@ -75,7 +75,7 @@ impl Engine {
             }
             Operation::Receive(receive) => match receive.envelope {
                 None => self.none_will_send(&receive.selector),
-                // Its data were to come yet.
+                // Its data had not arrived yet.
                 Some(envelope) => {
                     let sender = self.peers[envelope.source as usize].as_ref();
                     !receive.done && sender.is_some_and(Connection::is_lost)
@@ -98,14 +98,14 @@ impl Engine {
         }
     }
 
-    /// Returns the error of a wait for requests of which none can end; `None` while one can.
+    /// Returns the error of a wait for requests of which none can complete, or `None` while one can.
     pub(super) fn why_none_can_end(&self, requests: &[Request]) -> Option<Error> {
         let cannot_end = |&one: &Request| self.is_hopeless(one) || self.waits_for_itself(one);
         let first = *requests.first()?;
         requests.iter().all(cannot_end).then(|| self.describe_hopeless(first))
     }
 
-    /// Returns the error of a request that is hopeless, which every call returns from now on.
+    /// Returns the error of a hopeless request. Every later call returns this error too.
     pub(crate) fn give_up_on(&mut self, request: Request) -> Error {
         let error = self.describe_hopeless(request);
         if self.supervision.is_nobody() { error } else { self.fail(error) }
@@ -141,8 +141,8 @@ impl Engine {
         }
     }
 
-    /// Completes what is under way, says goodbye, and waits for everybody's. Nobody closes a connection before, for
-    /// what is on its way would be lost with it.
+    /// Completes what is in progress, says goodbye, and waits for the goodbyes of all others. No rank closes a
+    /// connection earlier, because data in transit would be lost with it.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.leave()?;
         self.wait_while_possible(&[], |engine| !engine.is_sending())?;
@@ -150,7 +150,7 @@ impl Engine {
         self.wait_while_possible(&[], Engine::is_through)
     }
 
-    /// Returns whether anything that this rank has sent may still be taken.
+    /// Returns whether anything that this rank has sent may still be received.
     pub(crate) fn is_sending(&self) -> bool {
         let takes_none = |send: Request| match self.operations.get(send) {
             Operation::Send(send) => self.peers[send.to]
@@ -161,12 +161,12 @@ impl Engine {
         !self.operations.pending_sends().all(takes_none)
     }
 
-    /// Tells all others that nothing follows.
+    /// Announces to all others that nothing follows.
     pub(crate) fn say_goodbye(&mut self) -> Result<()> {
         self.tell_all(Kind::Goodbye)
     }
 
-    /// Returns whether everybody has said goodbye.
+    /// Returns whether all ranks have said goodbye.
     pub(crate) fn is_through(&self) -> bool {
         let is_through = |peer: &Connection| {
             peer.goodbye && !peer.has_outgoing() && (peer.is_closed() || peer.is_delivered())

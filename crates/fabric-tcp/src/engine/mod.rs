@@ -1,8 +1,7 @@
 //! Messages over connections: sends, receives, and the progress of both.
 //!
-//! There is no thread: whatever moves, moves in a call of the rank. All sockets are non-blocking. A call that waits
-//! reads and writes whatever can be. Where every rank has a processor it polls for a while before it sleeps in
-//! `poll`.
+//! There is no thread: everything moves in calls of the rank. All sockets are non-blocking. A waiting call reads and
+//! writes as much as possible. If every rank has a processor it polls for a while before it sleeps in `poll`.
 //!
 //! Messages are written from and read into the program's own memory. [`operation`] says how long that memory is used.
 
@@ -44,32 +43,32 @@ pub(crate) struct Engine {
     rank: usize,
     /// Declared, and so dropped, before the connections: the others must be able to learn why these end.
     pub(crate) supervision: Supervision,
-    /// One for each rank; none for this one.
+    /// One for each rank; `None` for this one.
     peers: Vec<Option<Connection>>,
-    /// None where no connection is made again.
+    /// `None` if no connection is made again.
     links: Option<Links>,
     operations: OperationTable,
     matching: Matching,
     agreement: Agreement,
-    /// Whether to poll again and again before sleeping.
+    /// True if waits poll repeatedly before they sleep.
     pub(crate) spins: bool,
     polls: u32,
     /// Counts everything that may have changed the state of an operation.
     activity: u64,
     telling: Telling,
-    /// True if this rank has said that it leaves.
+    /// True if this rank has announced that it leaves.
     has_left: bool,
-    /// How many other ranks have said so.
+    /// Number of other ranks that have announced that.
     others_left: usize,
-    /// How long a sleep may last at most, if something else must be looked at.
+    /// Longest sleep, if something else must be polled.
     longest_sleep: Option<Duration>,
-    /// After the first error that ends the run, every call returns it.
+    /// The first error that ends the run; every later call returns it.
     failed: Option<Error>,
 }
 
 impl Engine {
-    /// Returns the engine of rank `rank`, with what connects it with every other; and with what makes connections
-    /// again, if any of these is a link.
+    /// Creates the engine of rank `rank` with its connections to all others, and with the reconnector if any of these
+    /// is a link.
     pub(crate) fn new(
         rank: usize,
         streams: Vec<Option<Stream>>,
@@ -104,7 +103,7 @@ impl Engine {
         Ok(self.peers.len() - 1)
     }
 
-    /// How long a sleep may last from now on.
+    /// Limits the duration of sleeps from now on.
     pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
         self.longest_sleep = Some(limit);
     }
@@ -117,10 +116,11 @@ impl Engine {
         self.peers.len()
     }
 
-    /// Tells the supervision how this rank's part ended, and gives the status that the process should exit with.
+    /// Reports the outcome of this rank's part to the supervision, and returns the status that the process should exit
+    /// with.
     pub(crate) fn close(mut self, outcome: Result<()>) -> i32 {
         self.acknowledge_all();
-        // The connections are closed after that, so that the others can learn why.
+        // The connections are closed after that, so that the others can learn the reason.
         let Engine { supervision, peers: _peers, .. } = self;
         supervision.finish(outcome)
     }
@@ -134,17 +134,17 @@ impl Engine {
         self.operations.get(request).is_done()
     }
 
-    /// Returns the message of a request that is done.
+    /// Returns the envelope of a request that is done.
     pub(crate) fn envelope(&self, request: Request) -> Envelope {
         self.operations.envelope(request)
     }
 
-    /// Forgets a request that is done, and returns its message.
+    /// Frees a request that is done, and returns its envelope.
     pub(crate) fn end(&mut self, request: Request) -> Envelope {
         self.operations.end(request)
     }
 
-    /// Forgets a receive that has found no message; false if it has found one.
+    /// Cancels a receive. Returns false if it has matched a message.
     pub(crate) fn cancel_receive(&mut self, request: Request) -> bool {
         let cancelled = self.matching.cancel(request);
         if cancelled {
@@ -153,7 +153,7 @@ impl Engine {
         cancelled
     }
 
-    /// Returns the oldest message that has arrived without a receive and that `selector` accepts.
+    /// Returns the oldest unexpected message that `selector` accepts.
     pub(crate) fn probe(&mut self, selector: &Selector) -> Result<Option<Envelope>> {
         self.check()?;
         if let Some(found) = self.matching.probe(selector) {
@@ -163,7 +163,7 @@ impl Engine {
         Ok(self.matching.probe(selector))
     }
 
-    /// The same, and moves the message to another context and tag.
+    /// As `probe`, and moves the message to another context and tag.
     pub(crate) fn claim(
         &mut self,
         selector: &Selector,
@@ -176,17 +176,17 @@ impl Engine {
         }
     }
 
-    /// Returns whether a receive has found its message.
+    /// Returns whether a receive has matched a message.
     pub(crate) fn is_matched(&self, receive: Request) -> bool {
         self.operations.receive(receive).is_none_or(|one| one.envelope.is_some())
     }
 
-    /// Returns whether anything waits to be written that a socket did not take.
+    /// Returns whether there are data that a socket has not accepted.
     pub(crate) fn has_outgoing(&self) -> bool {
         self.peers.iter().flatten().any(Connection::waits_to_write)
     }
 
-    /// Returns what is readable when a message has come, or word that the run may have been given up.
+    /// Returns a descriptor that is readable when a message has arrived, or when the run may have been aborted.
     pub(crate) fn descriptor(&mut self) -> std::io::Result<OwnedFd> {
         let all = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for (stream, _) in self.peers.iter().flatten().flat_map(Connection::sockets) {
@@ -199,7 +199,7 @@ impl Engine {
         Ok(all)
     }
 
-    /// Fails if the run was given up.
+    /// Fails if the run was aborted.
     pub(crate) fn check_run(&mut self) -> Result<()> {
         match self.supervision.given_up() {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! What a rank that waits for long tells the launcher, where that is on the same host.
+//! Reports of a long wait to the launcher, if that is on the same host.
 
 use std::cell::RefCell;
 
@@ -8,10 +8,10 @@ use fabric_shm::PollState;
 use super::operation::Operation;
 use super::{Connection, Engine};
 
-/// What the engine tells of its long waits.
+/// The engine's reports of its long waits.
 #[derive(Default)]
 pub(super) struct Telling {
-    /// True if the launcher wants to know what this rank waits for.
+    /// True if the launcher asks what this rank waits for.
     pub(super) is_asked: bool,
     /// True if something else than messages and collectives may end a wait.
     has_other_ends: bool,
@@ -19,12 +19,12 @@ pub(super) struct Telling {
 }
 
 impl Engine {
-    /// From now on no wait of this rank counts as one that cannot end.
+    /// Excludes the waits of this rank from those that can be proved endless.
     pub(crate) fn expect_other_ends(&mut self) {
         self.telling.has_other_ends = true;
     }
 
-    /// Notes an operation that this rank waits for, if it is asked.
+    /// Notes an operation that this rank waits for, if the launcher asks.
     pub(crate) fn note_request(&self, request: Request) {
         if !self.telling.is_asked || self.is_done(request) {
             return;
@@ -39,21 +39,22 @@ impl Engine {
         self.telling.awaited.borrow_mut().push(awaited);
     }
 
-    /// Notes a message that is probed for, if this rank is asked.
+    /// Notes a message that is probed for, if the launcher asks.
     pub(crate) fn note_probe(&self, selector: Selector) {
         if self.telling.is_asked {
             self.telling.awaited.borrow_mut().push(Awaited::Message(selector));
         }
     }
 
-    /// Before [`tell_wait`](Engine::tell_wait): from here on what is waited for is noted, if anybody asks.
+    /// Prepares for [`tell_wait`](Engine::tell_wait): from here on awaited operations are noted, if the launcher
+    /// asks.
     pub(crate) fn begin_to_tell(&mut self) {
         self.telling.awaited.borrow_mut().clear();
         let launcher = self.supervision.launcher();
         self.telling.is_asked = launcher.is_some_and(|one| one.is_asked_what_it_awaits());
     }
 
-    /// Tells that a sleep for everything has run out.
+    /// Reports that a sleep for everything has run out.
     pub(crate) fn tell_wait(&mut self) {
         let is_asked = std::mem::take(&mut self.telling.is_asked);
         if self.telling.has_other_ends {
@@ -76,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// Says that a long wait is over.
+    /// Declares that a long wait is over.
     pub(crate) fn end_long_wait(&mut self) {
         self.telling.is_asked = false;
         if let Some(launcher) = self.supervision.launcher() {

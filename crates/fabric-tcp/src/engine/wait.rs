@@ -1,4 +1,4 @@
-//! Polling and waiting.
+//! Polls and waits.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -9,40 +9,40 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::operation::Operation;
 use super::{Connection, Engine};
 
-/// With a processor for every rank, a call polls for so long before it sleeps: longer than a message takes between
-/// two hosts of one room, shorter than anybody would mind.
+/// Duration of the polling of a call before it sleeps, if every rank has a processor: longer than a message takes
+/// between two hosts in one room, short enough not to be noticed.
 const SPIN: Duration = Duration::from_micros(200);
-/// Polls between two readings of the clock, and between two polls of all connections.
+/// Number of polls between two readings of the clock, and between two polls of all connections.
 const POLLS: u32 = 16;
-/// The first sleep of a wait ends after this at the latest, and each further one may last twice as long. A rank then
-/// checks early whether its wait can end, and a long wait costs few checks.
+/// Limit of the first sleep of a wait. Each further limit may be twice as long. A rank then checks early whether its
+/// wait can end, and a long wait makes few checks.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(5);
-/// A rank that sleeps checks at least this often whether the run was given up.
+/// Maximum interval at which a sleeping rank checks whether the run was aborted.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// How a wait goes on after polls that found nothing.
+/// The backoff of a wait after idle polls.
 #[derive(Default)]
 pub(crate) struct Backoff {
     idle_polls: u32,
     idle_since: Option<Instant>,
     sleeps: u32,
-    /// True if the launcher was told that the wait is long, and has to be told its end.
+    /// True if the long wait was reported to the launcher, so that its end must be reported too.
     pub(crate) is_told: bool,
 }
 
-/// What a wait does next.
+/// The next action of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
-    /// It polls again at once.
+    /// Poll again at once.
     Poll,
-    /// It checks whether the wait can end, then polls again.
+    /// Check whether the wait can end, then poll again.
     CheckLiveness,
-    /// It checks whether the wait can end, then sleeps.
+    /// Check whether the wait can end, then sleep.
     Sleep,
 }
 
 impl Backoff {
-    /// After one more idle poll of a rank that may spin or not.
+    /// Returns the action after one more idle poll of a rank that may spin or not.
     pub(crate) fn next(&mut self, spins: bool) -> Pause {
         self.idle_polls += 1;
         if !spins {
@@ -57,9 +57,9 @@ impl Backoff {
         }
     }
 
-    /// Returns how long the next sleep lasts at most.
+    /// Returns the limit of the next sleep.
     pub(crate) fn next_sleep(&mut self) -> Duration {
-        // Five doublings of the shortest are longer than the longest.
+        // Five doublings of the shortest exceed the longest.
         let limit = SHORTEST_SLEEP * (1 << self.sleeps.min(5));
         self.sleeps += 1;
         limit.min(LONGEST_SLEEP)
@@ -70,14 +70,14 @@ impl Backoff {
         self.sleeps > 5
     }
 
-    /// After a poll that found something.
+    /// Restarts the backoff after a successful poll.
     pub(crate) fn reset(&mut self) {
         *self = Backoff { is_told: self.is_told, ..Backoff::default() };
     }
 }
 
 impl Engine {
-    /// Waits until one of `requests` is done: the first in the list, if several are.
+    /// Waits until one of `requests` is done, and returns the lowest index of those.
     pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         let first_done = |engine: &Engine| requests.iter().position(|&one| engine.is_done(one));
         let mut found = 0;
@@ -92,7 +92,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Returns the other rank of an operation, where there is but one.
+    /// Returns the other rank of an operation, if there is exactly one.
     pub(crate) fn partner(&self, request: Request) -> Option<usize> {
         let partner = match self.operations.get(request) {
             Operation::Send(send) => Some(send.to),
@@ -104,8 +104,8 @@ impl Engine {
         partner.filter(|&rank| rank != self.rank)
     }
 
-    /// Makes progress until `done`, or until none of `requests`, if it is for such, can ever end. The partner of a single one
-    /// is polled most often.
+    /// Makes progress until `done` returns true, or until none of `requests`, if there are any, can complete. The
+    /// partner of a single request is polled most often.
     pub(super) fn wait_while_possible(
         &mut self,
         requests: &[Request],
@@ -142,7 +142,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Polls the partner most of the time, and everybody now and then. Returns whether anything moved.
+    /// Polls the partner most of the time, and all connections from time to time. Returns whether anything moved.
     pub(crate) fn poll_with(&mut self, partner: Option<usize>) -> Result<bool> {
         self.polls = self.polls.wrapping_add(1);
         match partner {
@@ -155,7 +155,7 @@ impl Engine {
         }
     }
 
-    /// Takes in what has come from anybody, and writes what can be written. Returns whether anything moved.
+    /// Receives what has arrived from any rank, and writes as much as possible. Returns whether anything moved.
     pub(crate) fn poll_all(&mut self) -> Result<bool> {
         self.check()?;
         let moved = match self.size() {
@@ -174,14 +174,14 @@ impl Engine {
             self.write_to(rank)?;
         }
         let moved = self.read_from(rank)?;
-        // What was read may have been the acknowledgement that a full link has waited for. No socket would tell of that.
+        // What was read may have been the acknowledgement that a full link has waited for, which no socket reports.
         if self.links.is_some() && has_outgoing(self) {
             self.write_to(rank)?;
         }
         Ok(moved)
     }
 
-    /// Sleeps until something can move, and moves it, but no longer than `limit`. Returns whether anything moved.
+    /// Sleeps until something can move, and moves it, at most for `limit`. Returns whether anything moved.
     pub(crate) fn sleep(&mut self, limit: Duration) -> Result<bool> {
         let limit = self.longest_sleep.map_or(limit, |longest| limit.min(longest));
         let moved = self.poll_sockets(self.limit_of_sleep(limit))?;
@@ -206,7 +206,7 @@ impl Engine {
             .extend(control.as_ref().map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)));
         let callers = self.links.iter().flat_map(|links| links.reconnector.descriptors());
         entries.extend(callers.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
-        // An interruption leaves nothing ready.
+        // After an interruption nothing is ready.
         if !matches!(poll(&mut entries, Some(&limit)), Ok(ready) if ready > 0) {
             return self.serve_silent();
         }
@@ -226,7 +226,7 @@ impl Engine {
         Ok(moved | self.serve_silent()?)
     }
 
-    /// Reads from links that have no connection at the moment: whether they have failed is told by reading alone.
+    /// Reads from links without a connection: only a read returns their failure.
     fn serve_silent(&mut self) -> Result<bool> {
         if self.links.is_none() {
             return Ok(false);
