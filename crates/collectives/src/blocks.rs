@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_any_lengths_stand_one_behind_the_other() {
+    fn blocks_of_arbitrary_lengths_are_consecutive() {
         let blocks = Blocks::of_lengths([2, 0, 5]);
         assert_eq!((blocks.count(), blocks.total(), blocks.longest()), (3, 7, 5));
         assert_eq!((blocks.one(1), blocks.one(2), blocks.some(0..2)), (2..2, 2..7, 0..2));

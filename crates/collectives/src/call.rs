@@ -354,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn collectives_and_algorithms_stand_in_their_tables_at_their_own_numbers() {
+    fn collectives_and_algorithms_are_at_their_own_indices_in_the_tables() {
         for (index, (operation, name)) in Collective::ALL.iter().enumerate() {
             assert_eq!((*operation as usize, operation.name()), (index, *name));
         }

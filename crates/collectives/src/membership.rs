@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fold_keeps_a_power_of_two_and_every_other_member_gives_to_one_of_them() {
+    fn a_fold_keeps_a_power_of_two_and_every_other_member_sends_to_one_of_them() {
         for size in 1..40 {
             for (top, order) in [(0, Order::Any), (size - 1, Order::Any), (0, Order::Ranks)] {
                 let of = |me| Fold::new(Membership { me, size }, top, order);

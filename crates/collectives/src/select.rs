@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_threshold_divides_where_its_documentation_says() {
+    fn every_threshold_separates_the_documented_lengths() {
         use Algorithm::*;
         use Manner::*;
         let broadcast = |length| Call::Broadcast { root: 0, length };

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_told_as_programs_know_them() {
+    fn messages_are_described_in_terms_of_the_program() {
         let of = |context, source, tag| Awaited::Message(Selector { context, source, tag });
         assert_eq!(of(0, Some(1), Some(7)).to_string(), "for tag 7 of rank 1");
         assert_eq!(of(6, None, None).to_string(), "for any tag of any rank in communicator 3");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_have_not_come_to_a_collective_are_named() {
+    fn ranks_missing_from_a_collective_are_named() {
         let of = |missing: &[usize]| {
             let missing = missing.to_vec();
             Awaited::Members { collective: "barrier".into(), members: 9, missing }.to_string()

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn growing_keeps_what_was_there() {
+    fn growing_keeps_the_content() {
         let mut buffer = Buffer::from_bytes(&[1, 2, 3]);
         buffer.resize(2);
         buffer.resize(3);

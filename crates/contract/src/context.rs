@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_of_a_context_and_of_the_run_are_told_apart() {
+    fn ranks_of_a_context_and_of_the_run_are_distinguished() {
         let context = Context::of(7, ContextPlace(1), vec![4, 1, 3], 2, 5, |_| None);
         assert_eq!((context.rank(), context.size()), (2, 3));
         assert_eq!(
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_ranks_give_out_the_same_number() {
+    fn no_two_ranks_allocate_the_same_number() {
         let mut numbers: Vec<_> = (0..3).map(|rank| ContextNumbers::new(rank, 3, 2)).collect();
         let mut given = Vec::new();
         for _ in 0..4 {

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_toml_is_told_with_its_line_and_key_in_words() {
+    fn a_mistake_in_toml_is_reported_with_its_line_and_key() {
         let told =
             |at, message| toml_mistake("a.toml", "[m]\nrows = -9\n", at, message).to_string();
         let negative = told(11, "invalid value: integer `-9`, expected usize");
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_told_by_name() {
+    fn a_missing_file_is_reported_by_name() {
         let error = read_file("machine file", Path::new("/nowhere/x.toml")).unwrap_err();
         assert!(error.to_string().starts_with("cannot read the machine file /nowhere/x.toml: "));
     }

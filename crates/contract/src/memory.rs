@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_cut() {
+    fn longer_data_are_truncated() {
         let mut room = [0; 4];
         // SAFETY: `room` outlives `memory` and is not used meanwhile.
         let mut memory = unsafe { Writable::new(room.as_mut_ptr(), room.len()) };

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_smallest_step_is_found_and_a_clock_that_stands_has_none() {
+    fn the_smallest_step_is_found_and_a_stopped_clock_has_none() {
         // Steps of 30, 0, 70, 0, 30 ... ps.
         let (at, reading) = (Cell::new(0), Cell::new(0));
         let now = || {
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_ends_when_the_clock_has_come_there() {
+    fn a_wait_ends_when_the_clock_reaches_its_time() {
         let at = Cell::new(0);
         let now = || {
             at.set(at.get() + 10);

@@ -31,7 +31,7 @@ impl ClusterEndpoint {
 
     /// Returns why the run ended for this rank, if another rank caused that.
     fn end_by_another(&self) -> Option<Error> {
-        let of_host = self.inner().given_up().map(|error| self.outer_error(error));
+        let of_host = self.inner().abort_reason().map(|error| self.outer_error(error));
         let known = of_host.or_else(|| self.rest().outer.failure());
         known.filter(|error| matches!(error, Error::RankDied { .. } | Error::Aborted { .. }))
     }

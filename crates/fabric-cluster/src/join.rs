@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_tells_a_rank_where_to_call_and_who_is_here() {
+    fn a_job_holds_the_address_to_call_and_the_local_ranks() {
         let secret = Secret::from_bytes([7; 32]);
         let call = "10.0.0.1:77".parse().unwrap();
         let (ranks, task) = (vec![2, 5], String::new());

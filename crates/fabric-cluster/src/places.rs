@@ -69,7 +69,7 @@ mod tests {
 
     /// Ranks 1 and 4 of 5 are here, as 0 and 1.
     #[test]
-    fn ranks_of_the_host_and_of_the_run_are_told_apart() {
+    fn ranks_of_the_host_and_of_the_run_are_distinguished() {
         let places = Places::new(vec![1, 4], vec![0, 1, 0, 3, 1]);
         let local: Vec<_> = (0..5).map(|rank| places.local(rank)).collect();
         assert_eq!(local, [None, Some(0), None, None, Some(1)]);

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_says_which_fabric_it_is_of() {
+    fn a_request_identifies_its_fabric() {
         for way in [Side::Inner(Request(0)), Side::Outer(Request(77)), Side::Twin(5)] {
             assert_eq!(Side::of(way.request()), way);
         }

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn launchers_are_told_apart_by_their_words() {
+    fn launchers_are_recognized_by_their_version_text() {
         let flavour = Flavour::of_words;
         assert_eq!(flavour("HYDRA build details:\n Version: 5.0.2"), Some(Flavour::Mpich));
         assert_eq!(flavour("Intel(R) MPI Library for Linux* OS"), Some(Flavour::Intel));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_launcher_says_what_was_seen() {
+    fn a_missing_launcher_error_lists_the_launchers_found() {
         let seen = vec!["/usr/bin/mpiexec (Open MPI)".to_string()];
         let error = LauncherError { flavour: Flavour::Mpich, seen };
         let words = error.to_string();

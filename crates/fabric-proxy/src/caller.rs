@@ -265,7 +265,7 @@ impl Caller {
 
     /// Why no answer will come, if none will.
     fn why_none_comes(&self) -> Option<Error> {
-        let given_up = self.launched().as_ref().and_then(ShmEndpoint::given_up);
+        let given_up = self.launched().as_ref().and_then(ShmEndpoint::abort_reason);
         given_up.or_else(|| match self.line.state() {
             RunState::Over => Some(Error::Aborted { why: "the simulation has ended".into() }),
             RunState::Stuck if self.launched().is_none() => Some(Error::Deadlock {
@@ -286,7 +286,7 @@ impl Caller {
             self.told.set(self.told.get() + 1);
         }
         if let Some(launched) = &*self.launched() {
-            launched.tell_wait(PollState { state: self.told.get(), ..PollState::default() });
+            launched.report_wait(PollState { state: self.told.get(), ..PollState::default() });
         }
     }
 

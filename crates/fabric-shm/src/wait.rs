@@ -25,7 +25,7 @@ const YIELDS_BEFORE_SLEEP: u32 = 200;
 /// Number of yields of a rank with its own processor between two readings of the clock.
 const YIELDS_BETWEEN_CLOCKS: u32 = 16;
 /// Interval at which a spinning rank reports a long wait.
-const TELL_INTERVAL: Duration = Duration::from_millis(100);
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest sleep. After it a rank checks again whether the run still stands.
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
@@ -37,7 +37,7 @@ pub(crate) enum BackoffStep {
     /// Poll again, and make a liveness check: the wait has become long.
     CheckLiveness,
     /// As `CheckLiveness`, and report that the wait is long.
-    Tell,
+    ReportWait,
     /// Prepare to sleep: call [`announce_sleep`], poll once more, then [`sleep`].
     Sleep,
 }
@@ -48,10 +48,10 @@ pub(crate) struct Backoff {
     idle_polls: u32,
     yields: u32,
     /// Time at which the wait of a spinning rank becomes long, and from then on the time of its next report.
-    tell_at: Option<Instant>,
+    report_at: Option<Instant>,
     /// True if the last sleep ran out, so that nothing has arrived for this rank for a long time.
     sleep_ran_out: bool,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl Backoff {
@@ -60,9 +60,9 @@ impl Backoff {
             own_processor,
             idle_polls: 0,
             yields: 0,
-            tell_at: None,
+            report_at: None,
             sleep_ran_out: false,
-            is_told: false,
+            is_reported: false,
         }
     }
 
@@ -86,17 +86,17 @@ impl Backoff {
         self.idle_polls -= SPINS_BETWEEN_YIELDS;
         yield_processor();
         self.yields = self.yields.wrapping_add(1);
-        match self.yields.is_multiple_of(YIELDS_BETWEEN_CLOCKS) && self.is_time_to_tell() {
-            true => BackoffStep::Tell,
+        match self.yields.is_multiple_of(YIELDS_BETWEEN_CLOCKS) && self.is_report_due() {
+            true => BackoffStep::ReportWait,
             false => BackoffStep::CheckLiveness,
         }
     }
 
-    fn is_time_to_tell(&mut self) -> bool {
+    fn is_report_due(&mut self) -> bool {
         let now = Instant::now();
-        let at = *self.tell_at.get_or_insert(now + TELL_INTERVAL);
+        let at = *self.report_at.get_or_insert(now + REPORT_INTERVAL);
         if now >= at {
-            self.tell_at = Some(now + TELL_INTERVAL);
+            self.report_at = Some(now + REPORT_INTERVAL);
         }
         now >= at
     }
@@ -107,19 +107,19 @@ impl Backoff {
     }
 
     /// Returns whether a rank that is about to sleep reports that the wait is long.
-    pub(crate) fn tells_before_sleep(&self) -> bool {
+    pub(crate) fn reports_before_sleep(&self) -> bool {
         self.sleep_ran_out
     }
 
     /// Records that the long wait was reported.
-    pub(crate) fn note_told(&mut self) {
-        self.is_told = true;
+    pub(crate) fn note_reported(&mut self) {
+        self.is_reported = true;
     }
 
     /// Returns whether the long wait was reported, so that its end must be reported too.
     #[inline]
-    pub(crate) fn is_told(&self) -> bool {
-        self.is_told
+    pub(crate) fn is_reported(&self) -> bool {
+        self.is_reported
     }
 
     fn yield_or_sleep(&mut self) -> BackoffStep {

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn each_batch_system_says_which_hosts_there_are() {
+    fn each_batch_system_lists_its_hosts() {
         assert!(hosts_of_job(&Pretended(&[("HOME", "/root")])).is_none());
         let list = ("SLURM_JOB_NODELIST", "n[08-10,2]-ib,login");
         let five =
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named_with_its_variable() {
+    fn an_invalid_value_is_named_with_its_variable() {
         for (variables, words) in [
             (&[("SLURM_JOB_NODELIST", "n[1-3")][..], "do not close"),
             (&[("SLURM_JOB_NODELIST", "n[3-1]")], "no range of hosts"),

@@ -164,14 +164,14 @@ pub(crate) fn send(stream: &TcpStream, message: &Message) -> io::Result<()> {
 pub(crate) struct Control {
     stream: Rc<TcpStream>,
     inbox: Inbox,
-    given_up: Option<Error>,
+    abort_reason: Option<Error>,
     finished: bool,
 }
 
 impl Control {
     pub(crate) fn new(stream: TcpStream, inbox: Inbox) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Control { stream: Rc::new(stream), inbox, given_up: None, finished: false })
+        Ok(Control { stream: Rc::new(stream), inbox, abort_reason: None, finished: false })
     }
 
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
@@ -183,9 +183,9 @@ impl Control {
         Rc::clone(&self.stream)
     }
 
-    pub(crate) fn given_up(&mut self) -> Option<Error> {
-        while self.given_up.is_none() {
-            self.given_up = match self.inbox.receive(&self.stream) {
+    pub(crate) fn abort_reason(&mut self) -> Option<Error> {
+        while self.abort_reason.is_none() {
+            self.abort_reason = match self.inbox.receive(&self.stream) {
                 Received::Message(Message::GiveUp { died: Some(rank), why }) => {
                     Some(Error::RankDied { rank: rank as usize, how: why })
                 }
@@ -199,7 +199,7 @@ impl Control {
                 }
             };
         }
-        self.given_up.clone()
+        self.abort_reason.clone()
     }
 
     /// Reports the outcome of this rank's part, and returns the status that the process should exit with.
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_come_whole_however_the_stream_cuts_them() {
+    fn messages_arrive_whole_however_the_stream_splits_them() {
         let messages = [
             Message::Listening("10.0.0.1:77".into()),
             Message::Report(vec![9; 40_000]),
@@ -267,30 +267,30 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_nobody_means_is_no_message() {
+    fn an_implausible_length_is_no_message() {
         let (mut one, other) = pair();
         one.write_all(&[2, 255, 255, 255, 255]).unwrap();
         assert_eq!(Inbox::default().receive(&other), Received::Closed);
     }
 
     #[test]
-    fn a_rank_learns_that_the_run_is_given_up_and_why() {
+    fn a_rank_learns_that_the_run_is_aborted_and_why() {
         let (starter, rank) = pair();
         let mut control = Control::new(rank, Inbox::default()).unwrap();
-        assert_eq!(control.given_up(), None);
+        assert_eq!(control.abort_reason(), None);
         send(&starter, &Message::GiveUp { died: Some(2), why: "was killed".into() }).unwrap();
         let error = loop {
-            if let Some(error) = control.given_up() {
+            if let Some(error) = control.abort_reason() {
                 break error;
             }
         };
         assert_eq!(error, Error::RankDied { rank: 2, how: "was killed".into() });
         drop(starter);
-        assert_eq!(control.given_up(), Some(error), "the first word counts");
+        assert_eq!(control.abort_reason(), Some(error), "the first word counts");
     }
 
     #[test]
-    fn a_rank_that_leaves_without_a_word_says_so_all_the_same() {
+    fn a_rank_that_leaves_without_a_goodbye_is_still_reported() {
         let (starter, rank) = pair();
         drop(Control::new(rank, Inbox::default()).unwrap());
         let why = "its program ended without finish()".into();

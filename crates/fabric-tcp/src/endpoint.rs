@@ -261,13 +261,13 @@ unsafe impl Endpoint for TcpEndpoint {
             let before = self.engine.activity();
             if done(self) {
                 self.waits_long = false;
-                if backoff.is_told {
+                if backoff.is_reported {
                     self.engine.end_long_wait();
                 }
                 return Ok(());
             }
             if std::mem::take(&mut tells) {
-                self.engine.tell_wait();
+                self.engine.report_wait();
             }
             self.engine.poll_all()?;
             // What `done` itself has moved counts as well: it may not have seen that this was what it waits for.
@@ -276,8 +276,8 @@ unsafe impl Endpoint for TcpEndpoint {
             } else if backoff.next(self.engine.spins) == Pause::Sleep {
                 self.waits_long |= !self.engine.sleep(backoff.next_sleep())?;
                 if backoff.is_long() {
-                    self.engine.begin_to_tell();
-                    (tells, backoff.is_told) = (true, true);
+                    self.engine.begin_report();
+                    (tells, backoff.is_reported) = (true, true);
                 }
             }
         }

@@ -30,8 +30,8 @@ impl Launched {
     }
 
     /// Returns why the run was aborted, if it was.
-    pub(crate) fn given_up(&self) -> Option<Error> {
-        self.0.endpoint().given_up()
+    pub(crate) fn abort_reason(&self) -> Option<Error> {
+        self.0.endpoint().abort_reason()
     }
 
     /// Returns the launcher's knowledge of the ranks' processors.

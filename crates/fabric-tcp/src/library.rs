@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_tells_whether_the_run_is_over_tcp_and_its_secret() {
+    fn a_job_encodes_the_fabric_of_the_run_and_its_secret() {
         let secret = Secret::generate().unwrap();
         assert_eq!(secret_in(&job(&secret)), Some(Ok(secret.clone())));
         assert_eq!(secret_in(b""), None);

@@ -45,7 +45,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn a_connection_is_asked_while_it_is_idle_and_given_up_in_time() {
+    fn an_idle_connection_is_probed_and_closed_in_time() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         notice_loss(&stream).unwrap();

@@ -55,7 +55,7 @@ pub(crate) fn connect_all(
                 _ => return Err(failed(caller.rank, rank, "it called the wrong rank".into())),
             }
         }
-        if let Some(error) = supervision.given_up() {
+        if let Some(error) = supervision.abort_reason() {
             return Err(error);
         }
         if Instant::now() > until {

@@ -41,10 +41,10 @@ impl Supervision {
     }
 
     /// Returns why the run was aborted, if it was.
-    pub(crate) fn given_up(&mut self) -> Option<Error> {
+    pub(crate) fn abort_reason(&mut self) -> Option<Error> {
         match self {
-            Supervision::Local(launched) => launched.given_up(),
-            Supervision::Remote(control) => control.given_up(),
+            Supervision::Local(launched) => launched.abort_reason(),
+            Supervision::Remote(control) => control.abort_reason(),
             Supervision::Nobody => None,
         }
     }
@@ -53,7 +53,7 @@ impl Supervision {
     pub(crate) fn wait_for_cause(&mut self) -> Option<Error> {
         let begin = Instant::now();
         loop {
-            let error = self.given_up();
+            let error = self.abort_reason();
             if error.is_some() || begin.elapsed() > CAUSE_LIMIT {
                 return error;
             }

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_class_has_one_code_and_every_code_comes_back() {
+    fn every_class_has_one_code_and_every_code_maps_back() {
         for &(code, class) in CLASSES {
             assert_eq!((code_of(class), class_of(code)), (code, class));
         }

@@ -131,7 +131,7 @@ mod tests {
     use crate::abi::Comm;
 
     #[test]
-    fn a_freed_handle_is_known_for_what_it_is() {
+    fn a_freed_handle_is_recognized() {
         let mut table = Table::new();
         table.predefine(Comm(0x101), "world");
         let first: Comm = table.add("first");

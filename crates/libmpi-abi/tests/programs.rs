@@ -105,7 +105,7 @@ fn succeeds(name: &str) {
 }
 
 #[test]
-fn the_environment_is_as_the_standard_says() {
+fn the_environment_conforms_to_the_standard() {
     succeeds("environment");
 }
 
@@ -120,12 +120,12 @@ fn misuse_gets_the_right_class_through_the_right_handler() {
 }
 
 #[test]
-fn collectives_that_do_not_match_fail_where_it_can_be_seen_and_nobody_waits_for_ever() {
+fn mismatched_collectives_fail_where_detectable_and_no_rank_waits_for_ever() {
     succeeds("mismatched");
 }
 
 #[test]
-fn the_first_collective_of_a_new_communicator_need_not_match_for_everybody_to_come_back() {
+fn a_mismatched_first_collective_of_a_new_communicator_still_returns_on_all_ranks() {
     let program = compile("fresh");
     for ranks in [2, 3, 4] {
         let (ended, output) = run(&program, ranks, "");
@@ -139,34 +139,34 @@ fn collectives_by_shared_memory_and_by_messages_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn collectives_under_way_together_end_each_as_it_should() {
+fn concurrent_collectives_each_complete_correctly() {
     succeeds("started");
 }
 
 #[test]
-fn grids_and_hints_are_as_the_standard_says() {
+fn grids_and_hints_conform_to_the_standard() {
     succeeds("grids");
 }
 
 #[test]
-fn handles_survive_fortran_and_removed_names_mean_what_they_meant() {
+fn handles_convert_to_fortran_and_back_and_removed_names_keep_their_meaning() {
     succeeds("fortran");
 }
 
 #[test]
-fn neighbours_exchange_what_their_topology_says() {
+fn neighbours_exchange_the_blocks_of_their_topology() {
     succeeds("neighbours");
     succeeds_over_tcp("neighbours", &[3, 4]);
 }
 
 #[test]
-fn intercommunicators_are_as_the_standard_says() {
+fn intercommunicators_conform_to_the_standard() {
     succeeds("between");
     succeeds_over_tcp("between", &[2, 5]);
 }
 
 #[test]
-fn sessions_need_no_init_and_stand_beside_it() {
+fn sessions_work_without_init_and_beside_it() {
     succeeds("sessions");
     succeeds_over_tcp("sessions", &[3]);
     let (ended, output) = run(&compile("sessions"), 4, "world");
@@ -174,7 +174,7 @@ fn sessions_need_no_init_and_stand_beside_it() {
 }
 
 #[test]
-fn partitions_arrive_as_they_are_given() {
+fn partitions_arrive_as_they_are_marked_ready() {
     succeeds("partitions");
     succeeds_over_tcp("partitions", &[2, 3]);
 }
@@ -229,7 +229,7 @@ fn communicators_of_many_ranks_work_from_start_to_end() {
 
 /// In communicators of more than 32 ranks, members arrive in groups.
 #[test]
-fn what_few_ranks_do_and_find_many_do_and_find_too() {
+fn programs_of_few_ranks_also_pass_on_many() {
     for name in ["together", "mismatched", "parted", "late"] {
         let (ended, output) = run_bound(&compile(name), 40, "", Binding::OneCoreEach);
         assert!(ended.is_ok(), "{name}: {ended:?}\n{output}");
@@ -245,12 +245,12 @@ fn halves_of_a_run_meet_at_a_port_and_a_service() {
 }
 
 #[test]
-fn datatypes_lie_where_the_standard_says_and_collectives_fill_their_gaps_with_nothing() {
+fn datatypes_have_the_standard_layout_and_collectives_leave_their_gaps_unchanged() {
     succeeds("types");
 }
 
 #[test]
-fn communicators_reductions_and_unequal_collectives_are_as_the_standard_says() {
+fn communicators_reductions_and_unequal_collectives_conform_to_the_standard() {
     succeeds("together");
 }
 
@@ -269,7 +269,7 @@ fn collectives_of_ranks_that_are_bound_go_as_well() {
 }
 
 #[test]
-fn whoever_waits_for_a_rank_that_has_finalized_is_told_so() {
+fn a_wait_for_a_finalized_rank_returns_an_error() {
     let program = compile("finalized");
     for how in [
         "receive",
@@ -296,7 +296,7 @@ fn whoever_waits_for_a_rank_that_has_finalized_is_told_so() {
 }
 
 #[test]
-fn what_was_not_freed_is_told_by_kind_and_number_on_request() {
+fn objects_not_freed_are_reported_by_kind_and_number_on_request() {
     let program = compile("leaks");
     for (how, expected) in [
         ("leak", "not freed at MPI_Finalize: 1 request, 1 communicator, 1 datatype"),
@@ -311,7 +311,7 @@ fn what_was_not_freed_is_told_by_kind_and_number_on_request() {
 }
 
 #[test]
-fn a_failure_that_nobody_handles_ends_the_job_at_once_and_is_named() {
+fn an_unhandled_failure_ends_the_job_at_once_and_is_named() {
     let program = compile("fatal");
     for (how, words, expected) in [
         ("abort", "MPI_Abort with error code 7", 7),
@@ -330,7 +330,7 @@ fn a_failure_that_nobody_handles_ends_the_job_at_once_and_is_named() {
 }
 
 #[test]
-fn files_are_read_and_written_as_the_standard_says() {
+fn file_access_conforms_to_the_standard() {
     succeeds("files");
     succeeds_over_tcp("files", &[1, 2, 4]);
 }
@@ -344,19 +344,19 @@ fn threads_of_a_rank_do_not_keep_each_other_from_getting_on() {
 }
 
 #[test]
-fn ranks_that_look_and_never_wait_get_on_where_they_share_processors() {
+fn ranks_that_poll_and_never_wait_progress_on_shared_processors() {
     succeeds("polls");
     succeeds_over_tcp("polls", &[1, 4]);
 }
 
 #[test]
-fn one_sided_communication_is_as_the_standard_says() {
+fn one_sided_communication_conforms_to_the_standard() {
     succeeds("windows");
     succeeds_over_tcp("windows", &[1, 2, 4]);
 }
 
 #[test]
-fn a_rank_that_ends_in_an_epoch_is_an_error_of_whoever_waits_for_it() {
+fn a_rank_that_ends_in_an_epoch_is_an_error_of_ranks_that_wait_for_it() {
     let program = compile("windows_end");
     let over_tcp = |how: &str| job_over_tcp(&program, 3, how);
     for how in ["lock", "post", "fence", "flush"] {

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_gets_what_the_functions_give() {
+    fn a_copy_gets_the_values_that_the_functions_return() {
         let noted = Noting::default();
         let [one, two] = [Key::new(noted.clone()), Key::new(noted.clone())];
         let values = Attributes::new();

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn given_dimensions_stay_and_those_that_do_not_fit_are_refused() {
+    fn given_dimensions_stay_and_impossible_ones_are_refused() {
         assert_eq!(balanced_dimensions(12, &[0, 2, 0]), Ok(vec![3, 2, 2]));
         assert_eq!(balanced_dimensions(6, &[2, 3]), Ok(vec![2, 3]));
         assert_eq!(balanced_dimensions(5, &[]), Ok(vec![]));

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_its_class_and_what_is_wrong() {
+    fn an_error_names_its_class_and_its_cause() {
         assert_eq!(checked(0), Ok(()));
         let error = checked(-3).unwrap_err();
         assert_eq!((error.class, error.context), (ErrorClass::Count, None));

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_keep_the_order_in_which_they_were_first_set() {
+    fn keys_keep_the_order_of_their_first_assignment() {
         let info = Info::new();
         for (key, value) in [("b", "1"), ("a", "2"), ("b", "3")] {
             info.set(key, value);

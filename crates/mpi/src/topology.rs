@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_survive_their_journey_and_those_to_nobody_are_refused() {
+    fn edges_are_decoded_unchanged_and_edges_to_no_rank_are_refused() {
         let edge = Edge { source: 3, destination: 70_000, weight: -2 };
         assert_eq!(Edge::from_bytes(&edge.to_bytes()), edge);
         assert_eq!(edge.check(70_000).unwrap_err().class, ErrorClass::Argument);

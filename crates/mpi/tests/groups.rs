@@ -38,7 +38,7 @@ fn between(world: &World, sides: &[usize], leaders: [usize; 2]) -> mpi::Result<W
 }
 
 #[test]
-fn groups_reach_each_other_whoever_is_in_which() {
+fn groups_reach_each_other_for_every_distribution_of_ranks() {
     for seed in 1..=12_u64 {
         println!("seed {seed}");
         let mut random = SplitMix64::new(seed << 20 | 1);
@@ -100,7 +100,7 @@ fn groups_that_share_a_rank_or_cannot_meet_are_refused_by_all() {
 }
 
 #[test]
-fn edges_that_anybody_gives_come_to_both_of_their_ends() {
+fn edges_passed_by_any_rank_reach_both_of_their_ends() {
     for seed in 1..=12_u64 {
         println!("seed {seed}");
         let mut random = SplitMix64::new(seed << 24 | 1);
@@ -143,7 +143,7 @@ fn edges_that_anybody_gives_come_to_both_of_their_ends() {
 }
 
 #[test]
-fn what_goes_one_way_in_a_grid_comes_from_the_other() {
+fn data_sent_in_one_direction_of_a_grid_arrive_from_the_other() {
     // A ring of two: both neighbours are the other rank. A message sent to the lower neighbour arrives there from the
     // higher one.
     on(2, |world| {

@@ -79,7 +79,7 @@ fn wrong_arguments_are_errors_of_the_right_class() {
 }
 
 #[test]
-fn collectives_move_and_combine_as_they_say() {
+fn collectives_move_and_combine_the_specified_data() {
     on_each_size(|world| {
         let (me, size) = (world.rank() as u64, world.size() as u64);
         let last = world.size() - 1;
@@ -200,7 +200,7 @@ fn no_wildcard_takes_a_message_of_another_communicator() {
 }
 
 #[test]
-fn a_collective_under_way_goes_on_while_the_program_waits_for_a_message() {
+fn a_started_collective_progresses_while_the_program_waits_for_a_message() {
     on_each_size(|world| {
         let (me, size) = (world.rank(), world.size());
         let (copy, request) = world.start_dup(Attributes::new(), Info::new())?;

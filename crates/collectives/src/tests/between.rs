@@ -160,7 +160,7 @@ fn combined(seed: u64, sizes: [usize; 2], random: &mut SplitMix64) {
 }
 
 #[test]
-fn every_collective_between_two_groups_does_what_it_is_for() {
+fn every_collective_between_two_groups_moves_the_right_data() {
     for first in 1..=6 {
         for second in 1..=5 {
             for turn in 0..4_u64 {

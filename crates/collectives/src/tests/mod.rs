@@ -76,7 +76,7 @@ fn check(seed: u64, kind: usize, size: usize, in_output: bool, random: &mut Spli
 }
 
 #[test]
-fn every_algorithm_does_what_its_collective_is_for() {
+fn every_algorithm_implements_its_collective() {
     for kind in 0..11 {
         for size in (1..=9).chain([13, 16, 21]) {
             for turn in 0..6 {

@@ -112,7 +112,7 @@ mod tests {
     use collectives::Order;
 
     #[test]
-    fn a_tag_tells_what_its_sender_does() {
+    fn a_tag_encodes_the_call_of_its_sender() {
         let call = Call::Reduce { root: 3, length: 1, order: Order::Any };
         let mark = Mark::new(&call, Algorithm::Rabenseifner, Some(Reduction::SUM_F64));
         assert_eq!(describe(mark.tag), "reduce (Sum of F64) with root 3 by rabenseifner");

@@ -51,7 +51,7 @@ fn broadcast_reaches_every_rank_from_every_root() {
 }
 
 #[test]
-fn scatter_gives_each_rank_its_block_and_gather_brings_it_back() {
+fn scatter_moves_each_block_to_its_rank_and_gather_returns_it() {
     on_all_sizes(|machine, ranks| {
         for root in 0..ranks {
             for (bytes, algorithm) in lengths_and_algorithms(Scatter) {
@@ -70,7 +70,7 @@ fn scatter_gives_each_rank_its_block_and_gather_brings_it_back() {
 }
 
 #[test]
-fn allgather_gives_every_rank_every_block() {
+fn allgather_copies_every_block_to_every_rank() {
     on_all_sizes(|machine, ranks| {
         for (bytes, algorithm) in lengths_and_algorithms(Allgather) {
             let expected: Vec<u8> = (0..ranks).flat_map(|rank| given(rank, bytes)).collect();
@@ -154,7 +154,7 @@ fn an_algorithm_of_another_collective_is_refused() {
 }
 
 #[test]
-fn allreduce_gives_the_same_bits_on_each_rank() {
+fn allreduce_returns_the_same_bits_on_each_rank() {
     // Sums of these depend on their order, and so do minima of zeros of both signs and the payloads of not-a-numbers.
     let hard = |rank: usize, index: usize| match (rank + index) % 5 {
         0 => 1e16,

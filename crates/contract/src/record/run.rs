@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn written_records_are_read_back_unchanged() {
         let run = Run::parse("a.jsonl", &file()).unwrap();
         assert_eq!(run.header(), &header());
         assert!(run.ended && !run.cut_off);

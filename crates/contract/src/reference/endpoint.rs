@@ -222,12 +222,12 @@ unsafe impl Endpoint for ReferenceEndpoint {
 
 impl SharedLine for ReferenceEndpoint {
     fn word(&self, index: usize) -> &AtomicU64 {
-        self.machine.leave_if_given_up();
+        self.machine.unwind_if_aborted();
         self.machine.line.word(index)
     }
 
     fn sleep_while(&self, index: usize, value: u64) {
-        self.machine.leave_if_given_up();
+        self.machine.unwind_if_aborted();
         self.machine.line.sleep_while(index, value);
     }
 

@@ -9,7 +9,7 @@ use super::operations::{Ended, Operation, Operations};
 use crate::{Completion, EAGER_BYTES, Envelope, Error, Request, Result, Selector};
 
 /// The panic payload that unwinds a rank out of its program when the run is aborted.
-pub(super) struct GivenUp;
+pub(super) struct Aborted;
 
 pub(super) struct Machine {
     pub(super) begin: Instant,
@@ -24,7 +24,7 @@ struct State {
     /// The first rank that failed, for the caller of the run.
     failure: Option<(usize, Error)>,
     /// The same for all other ranks.
-    given_up: Option<Error>,
+    abort: Option<Error>,
 }
 
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Machine {
             state: Mutex::new(State {
                 ranks: (0..size).map(|_| RankState::default()).collect(),
                 failure: None,
-                given_up: None,
+                abort: None,
             }),
             changed: (0..size).map(|_| Condvar::new()).collect(),
         }
@@ -196,7 +196,7 @@ impl Machine {
 
     fn sleep<'a>(&'a self, mut state: MutexGuard<'a, State>, rank: usize) -> MutexGuard<'a, State> {
         self.check_for_deadlock(&mut state);
-        if state.given_up.is_some() {
+        if state.abort.is_some() {
             return state;
         }
         self.changed[rank].wait(state).expect("a panic inside is a bug")
@@ -255,9 +255,9 @@ impl Machine {
     }
 
     /// Unwinds a rank out of its program if the run was aborted: for waits that cannot return an error.
-    pub(super) fn leave_if_given_up(&self) {
-        if self.lock().given_up.is_some() {
-            std::panic::resume_unwind(Box::new(GivenUp));
+    pub(super) fn unwind_if_aborted(&self) {
+        if self.lock().abort.is_some() {
+            std::panic::resume_unwind(Box::new(Aborted));
         }
     }
 
@@ -308,15 +308,15 @@ impl Machine {
     pub(super) fn fail(&self, rank: usize, error: Error) {
         let mut state = self.lock();
         state.ranks[rank].over = true;
-        let told = Error::RankDied { rank, how: error.to_string() };
-        self.give_up(&mut state, (rank, error), told);
+        let for_others = Error::RankDied { rank, how: error.to_string() };
+        self.abort(&mut state, (rank, error), for_others);
     }
 
     /// The first failure is kept: later ones are its consequences.
-    fn give_up(&self, state: &mut State, failure: (usize, Error), told: Error) {
+    fn abort(&self, state: &mut State, failure: (usize, Error), for_others: Error) {
         if state.failure.is_none() {
             state.failure = Some(failure);
-            state.given_up = Some(told);
+            state.abort = Some(for_others);
         }
         for changed in &self.changed {
             changed.notify_one();
@@ -325,7 +325,7 @@ impl Machine {
     }
 
     fn check_for_deadlock(&self, state: &mut State) {
-        if state.given_up.is_some() || !state.ranks.iter().all(RankState::is_over_or_stuck) {
+        if state.abort.is_some() || !state.ranks.iter().all(RankState::is_over_or_stuck) {
             return;
         }
         if let Some(first) = state.ranks.iter().position(|rank| !rank.over) {
@@ -333,14 +333,14 @@ impl Machine {
             let words: Vec<String> =
                 places.map(|(number, rank)| format!("rank {number} {}", rank.words())).collect();
             let error = Error::Deadlock { explanation: words.join("; ") };
-            self.give_up(state, (first, error.clone()), error);
+            self.abort(state, (first, error.clone()), error);
         }
     }
 }
 
 impl State {
     fn check(&self) -> Result<()> {
-        self.given_up.clone().map_or(Ok(()), Err)
+        self.abort.clone().map_or(Ok(()), Err)
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub use endpoint::ReferenceEndpoint;
 
 use crate::{Endpoint, Error, Process, Rank, Result};
-use machine::{GivenUp, Machine};
+use machine::{Aborted, Machine};
 
 /// Runs `program` on `ranks` ranks, each in a thread, and waits for all of them.
 ///
@@ -75,7 +75,7 @@ fn one_rank(
     let ended = ReferenceEndpoint::new(machine, number);
     let outcome = match catch_unwind(AssertUnwindSafe(|| program(endpoint))) {
         Ok(outcome) => outcome,
-        Err(payload) if payload.is::<GivenUp>() => Ok(()),
+        Err(payload) if payload.is::<Aborted>() => Ok(()),
         Err(payload) => {
             let words = payload
                 .downcast_ref::<String>()

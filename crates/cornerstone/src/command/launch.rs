@@ -207,10 +207,10 @@ fn watch(arguments: &LaunchArguments) -> Watch {
     Watch {
         on_hang: match arguments.on_hang {
             HangAction::End => OnHang::End,
-            HangAction::Tell => OnHang::Tell,
+            HangAction::Tell => OnHang::Report,
         },
         standstill: arguments.watch.map(|limit| Duration::from_secs_f64(limit.0)),
-        tell: activity::tell,
+        report: activity::tell,
     }
 }
 

@@ -96,7 +96,7 @@ mod tests {
     const INSIDE: u32 = 5;
 
     #[test]
-    fn each_tag_that_can_be_carried_comes_back_as_itself() {
+    fn each_tag_that_can_be_carried_maps_back_to_itself() {
         for tag_max in [32_767, (1 << 20) - 1, (1 << 28) - 1, Tag::MAX] {
             let tags = Tags::new(tag_max);
             for context in [PROGRAM, INSIDE] {

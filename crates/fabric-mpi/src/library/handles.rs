@@ -131,7 +131,7 @@ mod tests {
 
     /// Compares the values with the text of the standard, by name.
     #[test]
-    fn the_standard_handles_stand_at_their_elements_and_operations() {
+    fn the_standard_handles_are_at_their_elements_and_operations() {
         let standard = Constants::STANDARD;
         let datatype = |element| standard.element(element).addr();
         assert_eq!(datatype(Element::U8), 0x241);
@@ -149,7 +149,7 @@ mod tests {
 
     /// Handles of fixed-size types hold the logarithm of that size in bits 3 to 5.
     #[test]
-    fn the_standard_handles_of_integers_tell_their_size() {
+    fn the_standard_handles_of_integers_encode_their_size() {
         for element in [Element::U8, Element::I32, Element::I64, Element::U64] {
             let handle = Constants::STANDARD.element(element).addr();
             assert_eq!(1 << (handle >> 3 & 7), element.bytes(), "{element:?}");

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_name_each_candidate_that_failed_is_told() {
+    fn without_a_name_each_failed_candidate_is_reported() {
         let candidates = [PathBuf::from("/nowhere/a.so"), PathBuf::from("/nowhere/b.so")];
         let Err(LoadError::NotFound { tried }) = Library::load(None, &candidates) else {
             panic!("something was loaded from nowhere");

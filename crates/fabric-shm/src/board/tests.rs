@@ -74,7 +74,7 @@ impl Pair {
 
 #[cfg(loom)]
 #[test]
-fn a_slot_is_used_again_only_after_everybody_has_read_it() {
+fn a_slot_is_reused_only_after_all_members_have_read_it() {
     loom::model(|| {
         let pair = loom::sync::Arc::new(Pair::new());
         let other = {
@@ -217,7 +217,7 @@ fn slots_that_are_filled_together_are_read_behind_the_last() {
 /// A member reads the board for the last time and leaves. A thread that sees that everybody has left clears it.
 #[cfg(loom)]
 #[test]
-fn a_board_is_cleared_only_after_everybody_has_left() {
+fn a_board_is_cleared_only_after_all_members_have_left() {
     struct Board(SlotHeader, Left);
     // SAFETY: as for `Pair`.
     unsafe impl Sync for Board {}

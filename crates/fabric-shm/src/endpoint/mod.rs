@@ -93,14 +93,14 @@ impl ShmEndpoint {
     }
 
     /// Returns why the run was aborted, if it was: for a rank that waits outside the calls of this fabric.
-    pub fn given_up(&self) -> Option<Error> {
+    pub fn abort_reason(&self) -> Option<Error> {
         let abort = &self.engine.segment().header().abort;
         abort.is_raised().then(|| abort.error())
     }
 
     /// Reports a long wait outside the calls of this fabric to the launcher, with the result of a poll for everything.
-    pub fn tell_wait(&self, found: PollState) {
-        self.engine.segment().block(self.engine.rank()).wait_note().tell(found);
+    pub fn report_wait(&self, found: PollState) {
+        self.engine.segment().block(self.engine.rank()).wait_note().report(found);
     }
 
     /// Answers the launcher's question about this wait, with further lines about it.

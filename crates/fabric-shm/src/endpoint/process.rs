@@ -46,8 +46,8 @@ impl ShmProcess {
     }
 
     /// Returns why the run was aborted, if it was: for a rank that waits outside the calls of this fabric.
-    pub fn given_up(&self) -> Option<Error> {
-        self.0.endpoint().given_up()
+    pub fn abort_reason(&self) -> Option<Error> {
+        self.0.endpoint().abort_reason()
     }
 
     /// Returns the endpoint alone, for another face.

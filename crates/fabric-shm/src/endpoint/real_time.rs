@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_locked_can_be_let_go_or_the_refusal_says_what_helps() {
+    fn locked_memory_can_be_unlocked_or_the_refusal_names_a_remedy() {
         match isolate(Isolation::LockedMemory, true, None) {
             Ok(()) => assert_eq!(isolate(Isolation::LockedMemory, false, None), Ok(())),
             Err(why) => assert!(why.contains("ulimit -l"), "{why}"),
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_priority_can_be_given_back_or_the_refusal_says_what_helps() {
+    fn a_fixed_priority_can_be_returned_or_the_refusal_names_a_remedy() {
         // In a thread of its own, because the scheduling class belongs to the thread.
         std::thread::spawn(|| match set_priority(Priority::Fixed(1)) {
             PriorityGranted::Granted => assert!(set_priority(Priority::TimeShared).is_granted()),

@@ -275,7 +275,7 @@ impl Engine {
     /// launcher asks what this rank waits for.
     #[inline]
     pub(crate) fn any_has_left(&self) -> bool {
-        self.telling.is_asked || self.segment.header().left() > 0
+        self.wait_reports.is_asked || self.segment.header().left() > 0
     }
 
     /// Returns the error of a hopeless request. Every later call returns this error too.

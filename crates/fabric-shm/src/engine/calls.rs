@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_id_tells_what_differs() {
+    fn a_call_id_shows_the_difference_between_calls() {
         let of = |root, bytes| call_id(Collective::Reduce, root, Some(Reduction::SUM_F64), bytes);
         assert_eq!(describe(of(1023, 8)), "reduce (Sum of F64) with root 1023");
         assert_ne!(of(0, 80), of(0, 88));

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn random_sends_and_receives_match_as_the_model_says() {
+    fn random_sends_and_receives_match_as_in_the_model() {
         for seed in 1..200u64 {
             let mut state = seed;
             let mut below = |limit: u32| {

@@ -27,7 +27,7 @@ mod message;
 mod operation;
 mod rendezvous;
 mod send;
-mod telling;
+mod wait_reports;
 mod waiting;
 
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ use matching::{PostedQueue, UnexpectedQueue};
 use operation::Operations;
 use rendezvous::CoCopy;
 use send::Outgoing;
-use telling::Telling;
+use wait_reports::WaitReports;
 
 /// The engine of one rank.
 pub(crate) struct Engine {
@@ -75,7 +75,7 @@ pub(crate) struct Engine {
     /// In-place messages whose receives have not ended yet.
     in_place: Vec<(Request, InPlaceMessage)>,
     calls: Calls,
-    telling: Telling,
+    wait_reports: WaitReports,
     /// Number of consecutive polls that have moved nothing.
     idle_polls: u32,
     /// True if this poll may leave messages in their rings.
@@ -149,7 +149,7 @@ impl Engine {
             co_copies: Vec::new(),
             in_place: Vec::new(),
             calls: Calls::default(),
-            telling: Telling::default(),
+            wait_reports: WaitReports::default(),
             idle_polls: 0,
             may_defer_copy: false,
             sleep: Sleep { wakes_too: None, longest: wait::LONGEST_SLEEP },

@@ -15,7 +15,7 @@ impl Engine {
         let mut backoff = Backoff::new(self.choices.every_rank_has_a_processor);
         loop {
             if let Some(index) = self.first_done(requests) {
-                if backoff.is_told() {
+                if backoff.is_reported() {
                     self.end_long_wait();
                 }
                 return Ok(index);
@@ -28,11 +28,11 @@ impl Engine {
             match backoff.wait() {
                 BackoffStep::Poll => {}
                 BackoffStep::CheckLiveness => self.check_run(requests)?,
-                BackoffStep::Tell => {
+                BackoffStep::ReportWait => {
                     self.progress(None);
                     self.check_run(requests)?;
                     if self.first_done(requests).is_none() {
-                        self.tell_wait_for(requests, &mut backoff);
+                        self.report_wait_for(requests, &mut backoff);
                     }
                 }
                 BackoffStep::Sleep => self.sleep_for(requests, &mut backoff)?,
@@ -49,7 +49,7 @@ impl Engine {
     ) -> Result<()> {
         let mut backoff = Backoff::new(engine(owner).choices.every_rank_has_a_processor);
         let outcome = Engine::wait_with(&mut backoff, owner, engine, done);
-        if backoff.is_told() {
+        if backoff.is_reported() {
             engine(owner).end_long_wait();
         }
         outcome
@@ -70,17 +70,17 @@ impl Engine {
             match backoff.wait() {
                 BackoffStep::Poll => {}
                 BackoffStep::CheckLiveness => engine(owner).check_run(&[])?,
-                BackoffStep::Tell => {
+                BackoffStep::ReportWait => {
                     engine(owner).check_run(&[])?;
-                    if Engine::poll_and_tell(backoff, owner, engine, done)? {
+                    if Engine::poll_and_report(backoff, owner, engine, done)? {
                         return Ok(());
                     }
                 }
                 BackoffStep::Sleep => {
                     let me = engine(owner);
                     wait::announce_sleep(me.segment.block(me.me).sleep_word());
-                    let polled = match backoff.tells_before_sleep() {
-                        true => Engine::poll_and_tell(backoff, owner, engine, done),
+                    let polled = match backoff.reports_before_sleep() {
+                        true => Engine::poll_and_report(backoff, owner, engine, done),
                         false => me.poll().map(|()| done(owner)),
                     };
                     let me = engine(owner);
@@ -97,20 +97,20 @@ impl Engine {
 
     /// Polls for everything and reports to the launcher if the poll was idle. Returns whether the wait is over.
     #[cold]
-    fn poll_and_tell<T>(
+    fn poll_and_report<T>(
         backoff: &mut Backoff,
         owner: &mut T,
         engine: fn(&mut T) -> &mut Engine,
         done: &mut dyn FnMut(&mut T) -> bool,
     ) -> Result<bool> {
-        engine(owner).begin_to_tell();
+        engine(owner).begin_report();
         // The end of the wait reports a failure.
-        backoff.note_told();
+        backoff.note_reported();
         engine(owner).poll()?;
         if done(owner) {
             return Ok(true);
         }
-        engine(owner).tell_wait();
+        engine(owner).report_wait();
         Ok(false)
     }
 
@@ -126,8 +126,8 @@ impl Engine {
             wait::stay_awake(self.segment.block(self.me).sleep_word());
             return checked;
         }
-        if backoff.tells_before_sleep() {
-            self.tell_wait_for(requests, backoff);
+        if backoff.reports_before_sleep() {
+            self.report_wait_for(requests, backoff);
         }
         backoff.note_sleep(self.sleep());
         Ok(())
@@ -172,11 +172,11 @@ impl Engine {
     }
 
     #[cold]
-    fn tell_wait_for(&mut self, requests: &[Request], backoff: &mut Backoff) {
-        self.begin_to_tell();
-        backoff.note_told();
+    fn report_wait_for(&mut self, requests: &[Request], backoff: &mut Backoff) {
+        self.begin_report();
+        backoff.note_reported();
         requests.iter().for_each(|&request| self.note_request(request));
-        self.tell_wait();
+        self.report_wait();
     }
 }
 

@@ -71,7 +71,7 @@ pub fn launch(
         match Process::start(options, &segment, rank, plan.processors[rank]) {
             Ok(process) => supervisor.add(process),
             Err(error) => {
-                supervisor.give_up(None, "a rank could not be started");
+                supervisor.abort(None, "a rank could not be started");
                 supervisor.run(&mut |_| ControlFlow::Continue(()));
                 return Err(error);
             }

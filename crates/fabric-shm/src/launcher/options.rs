@@ -252,7 +252,7 @@ mod tests {
             plan(2, Binding::Cores(vec![2, 3])).unwrap_err().to_string().contains("processor 3")
         );
         assert!(plan(2, Binding::Cores(vec![])).is_err());
-        let watch = Watch { on_hang: OnHang::End, standstill: None, tell: |_, _| {} };
+        let watch = Watch { on_hang: OnHang::End, standstill: None, report: |_, _| {} };
         let mut watched = LaunchOptions::new(2, vec![]);
         (watched.waits_for_descriptors, watched.watch) = (true, Some(watch));
         assert!(refused(&watched).contains("cannot be watched"));

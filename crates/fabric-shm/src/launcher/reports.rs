@@ -57,7 +57,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn reports_come_whole_however_the_pipe_cuts_them() {
+    fn reports_arrive_whole_however_the_pipe_splits_them() {
         let (output, mut input) = io::pipe().unwrap();
         let output = std::os::fd::OwnedFd::from(output);
         let mut reports = Reports::new(File::from(output));

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_that_have_all_polled_in_vain_stand_still_for_ever() {
+    fn ranks_whose_polls_all_failed_are_deadlocked() {
         let begin = [waits(1, 4, 9), waits(3, 8, 7), RankState::Finished];
         assert!(is_hang(&begin, &[waits(1, 10, 9), waits(3, 14, 7), RankState::Finished]));
         assert!(!is_hang(&begin, &[waits(1, 10, 9), waits(3, 13, 7), RankState::Finished]));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn one_rank_that_may_do_anything_is_no_standstill_for_ever_and_neither_are_finished_ones() {
+    fn a_run_with_a_running_rank_or_only_finished_ones_is_not_deadlocked() {
         let with_one = |polls| [waits(1, polls, 9), RankState::Runs];
         assert!(!is_hang(&with_one(0), &with_one(100)));
         assert!(!is_hang(&[RankState::Finished; 2], &[RankState::Finished; 2]));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_and_not_read_is_under_way() {
+    fn bytes_written_and_not_read_are_in_flight() {
         let of = |polls, sent_bytes, received_bytes| {
             let found = PollState { state: 1, sent_bytes, received_bytes };
             RankState::Waits(LongWait { number: 1, polls, found })
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_begins_the_time_anew() {
+    fn a_change_restarts_the_standstill_time() {
         let (mut standstill, now) = (Standstill::default(), Instant::now());
         let after = |tenths: u64| now + Duration::from_millis(100 * tenths);
         assert_eq!(standstill.note(now, &[waits(1, 1, 1)]), Duration::ZERO);
@@ -157,7 +157,7 @@ mod tests {
     /// Ranks that pass a token on and wait in between, observed at random moments, stand still only once none has it. A
     /// rank acts in its polls only, as real ones do; it may report much later.
     #[test]
-    fn no_order_of_polls_makes_a_run_look_stuck_while_a_message_is_under_way() {
+    fn no_order_of_polls_reports_a_deadlock_while_a_message_is_in_flight() {
         for seed in 1..300_u64 {
             let mut random = seed;
             let mut below = |limit: u64| {

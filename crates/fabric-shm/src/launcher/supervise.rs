@@ -49,7 +49,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Aborts the run: waiting ranks return with an error, and those that do not end soon are killed.
-    pub(super) fn give_up(&mut self, rank: Option<usize>, why: &str) {
+    pub(super) fn abort(&mut self, rank: Option<usize>, why: &str) {
         let abort = &self.segment.header().abort;
         match rank {
             Some(rank) => abort.raise_death(rank, why),
@@ -82,7 +82,7 @@ impl<'a> Supervisor<'a> {
             }
             if stopped && !self.stopped {
                 self.stopped = true;
-                self.give_up(None, "stopped by the receiver of the reports");
+                self.abort(None, "stopped by the receiver of the reports");
             }
             self.note_failures();
             self.check_progress();
@@ -98,7 +98,7 @@ impl<'a> Supervisor<'a> {
         let Some(watcher) = &mut self.watcher else { return };
         if let Finding::Hang(ranks) = watcher.check(self.segment) {
             self.failure.get_or_insert(LaunchError::Hang { ranks });
-            self.give_up(None, "no rank could go on");
+            self.abort(None, "no rank could go on");
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Supervisor<'a> {
             if self.any_program {
                 self.running.iter().for_each(|process| process.signal(signal));
             }
-            self.give_up(None, &format!("interrupted by {}", crate::system::signal_name(signal)));
+            self.abort(None, &format!("interrupted by {}", crate::system::signal_name(signal)));
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a> Supervisor<'a> {
             State::Starting | State::Alive | State::Leaving => {
                 self.segment.block(rank).set_state(State::Failed);
                 let first = self.segment.header().abort.raise_death(rank, &how);
-                self.give_up(Some(rank), &how);
+                self.abort(Some(rank), &how);
                 let never_joined = state == State::Starting && self.any_program;
                 if (first || never_joined) && self.failure.is_none() {
                     self.failure = Some(LaunchError::RankFailed { rank, reason: how, status });
@@ -218,7 +218,7 @@ impl<'a> Supervisor<'a> {
             reason: format!("failed: {why}"),
             status: 1,
         });
-        self.give_up(Some(rank), &why);
+        self.abort(Some(rank), &why);
     }
 
     fn kill_if_overdue(&mut self) {

@@ -20,7 +20,7 @@ pub struct Watch {
     /// Also report the activity of all ranks whenever none has moved for this long.
     pub standstill: Option<Duration>,
     /// Receives the activity of all ranks: after a standstill, on SIGUSR1, and on a hang that does not end the run.
-    pub tell: fn(&str, &[RankActivity]),
+    pub report: fn(&str, &[RankActivity]),
 }
 
 /// Action on a run in which no rank can ever continue.
@@ -29,7 +29,7 @@ pub enum OnHang {
     /// Ends the run.
     End,
     /// Reports the hang once, and leaves the ranks unchanged.
-    Tell,
+    Report,
 }
 
 /// The reason why the ranks are asked for their activity.
@@ -52,8 +52,8 @@ pub(super) struct Watcher {
     watch: Watch,
     standstill: Standstill,
     /// Duration of the standstill at its last report.
-    told_standstill: Duration,
-    has_told_hang: bool,
+    reported_standstill: Duration,
+    has_reported_hang: bool,
     /// True if some rank is in a long wait.
     does_any_wait: bool,
     question: u32,
@@ -66,8 +66,8 @@ impl Watcher {
         Watcher {
             watch,
             standstill: Standstill::default(),
-            told_standstill: Duration::ZERO,
-            has_told_hang: false,
+            reported_standstill: Duration::ZERO,
+            has_reported_hang: false,
             does_any_wait: false,
             question: 0,
             asking: None,
@@ -94,8 +94,8 @@ impl Watcher {
         self.does_any_wait = ranks.iter().any(|rank| matches!(rank, RankState::Waits(_)));
         let stands = self.standstill.note(now, &ranks);
         if stands == Duration::ZERO {
-            self.told_standstill = Duration::ZERO;
-            self.has_told_hang = false;
+            self.reported_standstill = Duration::ZERO;
+            self.has_reported_hang = false;
         }
         if let Some((reason, until)) = self.asking {
             let has_answered = (0..ranks.len()).all(|rank| match ranks[rank] {
@@ -106,17 +106,17 @@ impl Watcher {
             });
             if has_answered || now >= until {
                 self.asking = None;
-                return self.tell(reason, segment);
+                return self.report(reason, segment);
             }
             return Finding::Nothing;
         }
-        if !self.has_told_hang && self.standstill.is_for_ever(now, &ranks) {
+        if !self.has_reported_hang && self.standstill.is_for_ever(now, &ranks) {
             self.ask_for(Reason::Hang, segment);
         } else if let Some(limit) = self.watch.standstill
-            && stands >= self.told_standstill + limit
+            && stands >= self.reported_standstill + limit
             && self.does_any_wait
         {
-            self.told_standstill = stands;
+            self.reported_standstill = stands;
             self.ask_for(Reason::Standstill(stands), segment);
         }
         Finding::Nothing
@@ -130,20 +130,20 @@ impl Watcher {
         self.asking = Some((reason, Instant::now() + ANSWER_LIMIT));
     }
 
-    fn tell(&mut self, reason: Reason, segment: &Segment) -> Finding {
+    fn report(&mut self, reason: Reason, segment: &Segment) -> Finding {
         let activity = |rank| RankActivity { rank, activity: self.activity(segment, rank) };
         let ranks: Vec<RankActivity> = (0..segment.ranks()).map(activity).collect();
-        let tell = self.watch.tell;
+        let report = self.watch.report;
         match reason {
             Reason::Hang if self.watch.on_hang == OnHang::End => return Finding::Hang(ranks),
             Reason::Hang => {
-                self.has_told_hang = true;
-                tell("deadlock: all ranks wait, and no message is under way", &ranks);
+                self.has_reported_hang = true;
+                report("deadlock: all ranks wait, and no message is under way", &ranks);
             }
             Reason::Standstill(time) => {
-                tell(&format!("nothing has moved for {} s", time.as_secs()), &ranks);
+                report(&format!("nothing has moved for {} s", time.as_secs()), &ranks);
             }
-            Reason::Signal => tell("what the ranks do", &ranks),
+            Reason::Signal => report("what the ranks do", &ranks),
         }
         Finding::Nothing
     }

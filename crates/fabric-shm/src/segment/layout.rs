@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rings_to_a_rank_take_does_not_grow_with_the_ranks() {
+    fn memory_of_the_rings_to_a_rank_does_not_grow_with_the_ranks() {
         for ranks in [2, 8, 64, 512, MAXIMUM_RANKS] {
             let layout = Layout::new(ranks, 0);
             let besides_board = layout.segment_bytes() / ranks - BOARD_BYTES;

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn all_ranks_go_by_what_more_than_half_find_if_it_is_possible_for_all() {
+    fn all_ranks_follow_the_majority_if_it_is_possible_for_all() {
         use CmaVote::{Fast, Impossible, Slow};
         let cases: [(&[CmaVote], CmaVote); 6] = [
             (&[Fast, Slow, Fast], Fast),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_of_another_build_is_refused_with_what_to_do() {
+    fn a_segment_of_another_build_is_refused_with_a_remedy() {
         for change in [Header::pretend_other_version, Header::pretend_other_layout] {
             let segment = Segment::create(2, b"job", CHOICES).unwrap();
             change(segment.header());

@@ -61,7 +61,7 @@ pub(crate) struct Answer {
 
 impl WaitNote {
     /// Reports an idle poll of a long wait. Only the owner calls it.
-    pub(crate) fn tell(&self, found: PollState) {
+    pub(crate) fn report(&self, found: PollState) {
         let PollState { state, sent_bytes, received_bytes } = found;
         if self.number.load(Ordering::Relaxed) == 0 {
             let count = self.count.load(Ordering::Relaxed) + 1;
@@ -148,12 +148,12 @@ mod tests {
         let note = note();
         assert_eq!(note.read(), None);
         let found = PollState { state: 5, sent_bytes: 2, received_bytes: 3 };
-        note.tell(found);
-        note.tell(found);
+        note.report(found);
+        note.report(found);
         assert_eq!(note.read(), Some(LongWait { number: 1, polls: 2, found }));
         note.end();
         assert_eq!(note.read(), None);
-        note.tell(found);
+        note.report(found);
         assert_eq!(note.read(), Some(LongWait { number: 2, polls: 3, found }));
     }
 

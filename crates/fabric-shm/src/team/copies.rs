@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_goes_on_at_the_beginning_of_its_memory() {
+    fn a_span_wraps_around_to_the_beginning_of_its_memory() {
         let mut memory = vec![0_u8; 100];
         let start = memory.as_mut_ptr();
         let span = Span { start, bytes: 100, first: start.wrapping_add(90) };

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_all_slots_come_once_some_were_used() {
+    fn pages_of_all_slots_are_mapped_once_some_were_used() {
         let (page, bytes) = (system::page_bytes(), SLOTS * SLOT_BYTES);
         let (protection, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);

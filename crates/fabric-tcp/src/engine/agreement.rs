@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_told_once_and_after_so_long_for_each_member() {
+    fn a_mark_is_reported_once_and_after_a_delay_for_each_member() {
         let mut agreement = open(4);
         agreement.announce(CONTEXT, 50);
         // 4 members of 5 ms each.
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_a_later_call_waits_for_it_even_before_the_context_is_open() {
+    fn a_report_on_a_later_call_waits_for_it_even_before_the_context_is_open() {
         let mut agreement = Agreement::default();
         for (from, number, mark) in [(1, 2, 60), (2, 1, 51), (1, 1, 50)] {
             assert_eq!(agreement.take(CONTEXT, Told { from, number, mark }), None);

@@ -19,7 +19,7 @@ impl Engine {
     }
 
     pub(crate) fn any_has_left(&self) -> bool {
-        self.telling.is_asked || self.has_left || self.others_left > 0
+        self.wait_reports.is_asked || self.has_left || self.others_left > 0
     }
 
     /// Records that a process is gone without a goodbye. Ranks that need it detect that.

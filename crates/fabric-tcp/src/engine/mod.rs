@@ -15,8 +15,8 @@ mod operation;
 mod progress;
 mod start;
 mod stream;
-mod telling;
 mod wait;
+mod wait_reports;
 
 use std::net::TcpStream;
 use std::os::fd::{AsFd, OwnedFd};
@@ -36,7 +36,7 @@ use connection::Connection;
 use links::{Links, watch_too};
 use matching::Matching;
 use operation::OperationTable;
-use telling::Telling;
+use wait_reports::WaitReports;
 
 /// One rank's end of all connections.
 pub(crate) struct Engine {
@@ -55,7 +55,7 @@ pub(crate) struct Engine {
     polls: u32,
     /// Counts everything that may have changed the state of an operation.
     activity: u64,
-    telling: Telling,
+    wait_reports: WaitReports,
     /// True if this rank has announced that it leaves.
     has_left: bool,
     /// Number of other ranks that have announced that.
@@ -89,7 +89,7 @@ impl Engine {
             spins: false,
             polls: 0,
             activity: 0,
-            telling: Telling::default(),
+            wait_reports: WaitReports::default(),
             has_left: false,
             others_left: 0,
             longest_sleep: None,
@@ -201,7 +201,7 @@ impl Engine {
 
     /// Fails if the run was aborted.
     pub(crate) fn check_run(&mut self) -> Result<()> {
-        match self.supervision.given_up() {
+        match self.supervision.abort_reason() {
             None => Ok(()),
             Some(error) => Err(self.fail(error)),
         }

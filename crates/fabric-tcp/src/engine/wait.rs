@@ -27,7 +27,7 @@ pub(crate) struct Backoff {
     idle_since: Option<Instant>,
     sleeps: u32,
     /// True if the long wait was reported to the launcher, so that its end must be reported too.
-    pub(crate) is_told: bool,
+    pub(crate) is_reported: bool,
 }
 
 /// The next action of a wait.
@@ -72,7 +72,7 @@ impl Backoff {
 
     /// Restarts the backoff after a successful poll.
     pub(crate) fn reset(&mut self) {
-        *self = Backoff { is_told: self.is_told, ..Backoff::default() };
+        *self = Backoff { is_reported: self.is_reported, ..Backoff::default() };
     }
 }
 
@@ -130,13 +130,13 @@ impl Engine {
                 return Err(self.fail(error));
             }
             if pause == Pause::Sleep && !self.sleep(backoff.next_sleep())? && backoff.is_long() {
-                self.begin_to_tell();
+                self.begin_report();
                 requests.iter().for_each(|&request| self.note_request(request));
-                self.tell_wait();
-                backoff.is_told = true;
+                self.report_wait();
+                backoff.is_reported = true;
             }
         }
-        if backoff.is_told {
+        if backoff.is_reported {
             self.end_long_wait();
         }
         Ok(())
@@ -212,7 +212,7 @@ impl Engine {
         }
         let ready: Vec<bool> = entries.iter().map(|entry| !entry.revents().is_empty()).collect();
         drop(entries);
-        let is_told = ready[ranks.len()..].contains(&true);
+        let is_reported = ready[ranks.len()..].contains(&true);
         let mut moved = false;
         let mut served = None;
         for (rank, _) in ranks.into_iter().zip(ready).filter(|(_, ready)| *ready) {
@@ -220,7 +220,7 @@ impl Engine {
                 moved |= self.serve(rank)?;
             }
         }
-        if is_told {
+        if is_reported {
             self.check_run()?;
         }
         Ok(moved | self.serve_silent()?)

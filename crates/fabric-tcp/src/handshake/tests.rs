@@ -32,7 +32,7 @@ fn acceptor(secret: &Secret) -> (SocketAddr, Receiver<Caller>, JoinHandle<()>) {
 }
 
 #[test]
-fn those_who_share_a_secret_find_each_other() {
+fn processes_with_the_same_secret_connect() {
     let secret = Secret::generate().unwrap();
     let (address, callers, thread) = acceptor(&secret);
     connect(address, CALLER, &secret).unwrap();
@@ -41,7 +41,7 @@ fn those_who_share_a_secret_find_each_other() {
 }
 
 #[test]
-fn strangers_of_every_kind_are_sent_away_and_hold_up_nobody() {
+fn strangers_of_every_kind_are_rejected_and_delay_no_other() {
     let secret = Secret::generate().unwrap();
     let (address, callers, thread) = acceptor(&secret);
     // One sends nothing, one closes at once, one sends HTTP, one sends a valid beginning and then rubbish.
@@ -116,7 +116,7 @@ fn another_version_is_named_to_the_caller() {
 }
 
 #[test]
-fn a_caller_of_another_version_is_told_ours() {
+fn a_caller_of_another_version_learns_the_own_version() {
     let secret = Secret::generate().unwrap();
     let (address, callers, thread) = acceptor(&secret);
     let mut old = TcpStream::connect(address).unwrap();
@@ -131,7 +131,7 @@ fn a_caller_of_another_version_is_told_ours() {
 }
 
 #[test]
-fn whoever_is_no_process_of_ours_is_named_as_such() {
+fn a_foreign_process_is_named_as_such() {
     let listener = TcpListener::bind(loopback()).unwrap();
     let address = listener.local_addr().unwrap();
     let thread = std::thread::spawn(move || {

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_early_is_handed_on_in_its_turn_and_once() {
+    fn early_arrivals_are_delivered_in_order_and_once() {
         let mut arrival = Arrival::default();
         let mut room = [0; 8];
         arrival.hold(9, vec![3; 4]);

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_over_a_lost_connection_is_sent_again_in_order_and_nothing_else() {
+    fn data_of_a_lost_connection_are_sent_again_in_order_and_nothing_else() {
         let mut store = Store::default();
         take(&mut store, 3 * CHUNK_BYTES_MAX);
         let full = CHUNK_BYTES_MAX as u64;

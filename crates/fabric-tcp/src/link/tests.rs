@@ -258,7 +258,7 @@ fn a_silent_cut_moves_the_traffic_and_a_cable_that_is_back_is_used_again() {
 }
 
 #[test]
-fn who_has_sent_nothing_learns_from_the_other_side_that_a_cable_is_cut() {
+fn a_side_that_has_sent_nothing_learns_of_a_cut_cable_from_the_other() {
     let mut model = Model::new(2);
     model.is_up[0] = false;
     model.write(0, 1000);
@@ -301,7 +301,7 @@ fn a_process_that_computes_is_not_taken_for_dead_and_its_connections_stay() {
 }
 
 #[test]
-fn who_cannot_be_reached_for_as_long_as_the_limit_is_gone() {
+fn a_process_that_is_unreachable_for_the_time_limit_is_gone() {
     let mut model = Model::new(2);
     model.write(0, 1000);
     model.is_up = vec![false; 2];

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_where_to_call_whom_and_ranks_of_the_own_run_keep_their_numbers() {
+    fn a_name_holds_address_and_process_and_ranks_of_the_own_run_keep_their_numbers() {
         let parts = |byte, run, rank| Parts {
             secret: Secret::from_bytes([byte; 32]),
             run,

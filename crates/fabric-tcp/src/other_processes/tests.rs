@@ -105,7 +105,7 @@ fn an_open_port_answers_and_a_closed_one_sends_away() {
 }
 
 #[test]
-fn a_process_that_is_gone_is_lost_to_those_alone_who_need_it() {
+fn a_process_that_is_gone_fails_only_ranks_that_need_it() {
     let mut all = met(3);
     let offers: Vec<_> = all.iter_mut().map(OtherProcesses::offer_context).collect();
     let names: Vec<_> = all.iter().map(OtherProcesses::name).collect();

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_on_a_line_give_that_line() {
+    fn points_on_a_line_yield_that_line() {
         let line = Line::through(&[(1.0, 5.0), (2.0, 7.0), (4.0, 11.0)]);
         assert!((line.slope - 2.0).abs() < 1e-12 && (line.at(0.0) - 3.0).abs() < 1e-12);
         assert!(line.scatter < 1e-12 && line.slope_error < 1e-12);
@@ -52,7 +52,7 @@ mod tests {
     /// y = 0, 3, 0 at x = 0, 1, 2: the slope is 0, the mean 1, the squares of the residuals 1 + 4 + 1 = 6 over n - 2 =
     /// 1.
     #[test]
-    fn scatter_is_what_the_line_leaves() {
+    fn scatter_is_the_residual_of_the_line() {
         let line = Line::through(&[(0.0, 0.0), (1.0, 3.0), (2.0, 0.0)]);
         assert!((line.at(7.0) - 1.0).abs() < 1e-12);
         assert!((line.scatter - 6f64.sqrt()).abs() < 1e-12);

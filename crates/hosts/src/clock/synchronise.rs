@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_survives_the_wire() {
+    fn clock_parameters_are_decoded_unchanged() {
         let correction = Correction { begin_ns: -5, offset_ns: 1.5, slope: -2e-6 };
         let known = Known { correction, error_ns: 77.0, growth: 1e-9 };
         assert_eq!(Known::from_bytes(&known.to_bytes()), known);

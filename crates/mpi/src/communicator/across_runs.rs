@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_members_tell_survives_its_journey() {
+    fn messages_between_members_are_decoded_unchanged() {
         let told = |byte, offer| Told {
             name: ProcessName([byte; ProcessName::BYTES]),
             offer: ContextOffer(offer),

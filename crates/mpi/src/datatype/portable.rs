@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_portable_form_cannot_hold_is_refused() {
+    fn values_outside_the_portable_format_are_refused() {
         let long = Datatype::basic(Kind::Long);
         let refused = long.to_portable(&(1_i64 << 31).to_le_bytes()).unwrap_err();
         assert_eq!(refused.class, ErrorClass::Conversion);

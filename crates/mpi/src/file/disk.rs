@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_reserved_leaves_the_file_as_it_was() {
+    fn a_failed_reservation_leaves_the_file_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let disk = create(&folder.path().join("file"));
         disk.write(b"abc", 1).unwrap();

@@ -107,7 +107,7 @@ mod tests {
     const EXCHANGE: Exchange = Exchange { wanted: None, buffer_bytes: 8192, nodes: 2 };
 
     #[test]
-    fn domains_cover_what_is_used_and_windows_cover_domains() {
+    fn domains_cover_the_accessed_bytes_and_windows_cover_domains() {
         let share = |first| Share { first, end: first + 30_000, bytes: 15_000, pieces: 1500 };
         let domains = Domains::new(&[share(5000), share(5010)], EXCHANGE).unwrap();
         // From the page that contains byte 5000 to byte 35010 are 30914 bytes: two domains of four pages.

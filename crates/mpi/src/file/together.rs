@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_understood() {
+    fn encoded_requests_are_decoded_unchanged() {
         let pieces = [Piece { offset: 105, bytes: 2 }, Piece { offset: 110, bytes: 3 }];
         let message = tell(pieces.into_iter(), 100, b"abcde");
         assert_eq!(understand(&message), (vec![5..7, 10..13], &b"abcde"[..]));

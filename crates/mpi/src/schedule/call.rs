@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_bits_tell_calls_apart_whatever_their_kind_and_manner() {
+    fn ten_bits_distinguish_calls_of_every_kind_and_manner() {
         // 2 is the kind, 1 the manner; of the root 11, which is 8 + 3, the 3 remains.
         let broadcast = CollectiveMark::rooted(CollectiveKind::Broadcast, 11);
         let short = broadcast.in_manner(Manner::Nonblocking).in_ten_bits();

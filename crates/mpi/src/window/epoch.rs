@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complete_ends_what_a_start_began() {
+    fn a_complete_ends_the_epoch_of_its_start() {
         let epochs = Epochs::new(3);
         assert!(epochs.complete().is_err());
         epochs.check_start().unwrap();

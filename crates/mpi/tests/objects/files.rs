@@ -165,7 +165,7 @@ fn ranks_share(ranks: usize, seed: u64, path: &Path) {
 }
 
 #[test]
-fn every_byte_is_where_the_views_of_the_ranks_say() {
+fn every_byte_is_where_the_views_of_the_ranks_place_it() {
     let folder = tempfile::tempdir().unwrap();
     for seed in 0..40 {
         let path = folder.path().join(seed.to_string());
@@ -202,7 +202,7 @@ fn pieces_of_a_page_and_more_are_read_and_written_together_as_well() {
 }
 
 #[test]
-fn the_shared_pointer_goes_on_for_all_and_in_order_where_all_call() {
+fn the_shared_pointer_advances_for_all_and_in_rank_order_in_collective_calls() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for ranks in 1..=4_usize {
@@ -272,7 +272,7 @@ fn external32_has_numbers_of_its_own_lengths_the_highest_byte_first() {
 }
 
 #[test]
-fn what_a_mode_forbids_is_refused_by_name() {
+fn accesses_that_a_mode_forbids_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     on(2, |world| {

@@ -194,7 +194,7 @@ fn gaps_between_elements_stay_as_they_are() {
 }
 
 #[test]
-fn operations_are_defined_for_the_kinds_that_mpi_says() {
+fn operations_are_defined_for_the_kinds_that_mpi_specifies() {
     use Predefined::{And, BitOr, Maximum, Product, Replace, Sum};
     for (kind, defined) in [
         (Kind::Signed(4), &[Sum, Product, Maximum, BitOr, And, Replace][..]),

@@ -4,7 +4,7 @@ use super::*;
 use crate::board::counter::Counter;
 
 #[test]
-fn the_last_to_arrive_sees_what_all_did_before() {
+fn the_last_to_arrive_sees_all_earlier_writes() {
     loom::model(|| {
         let shared =
             loom::sync::Arc::new((Counter::new(), [SlotHeader::empty(), SlotHeader::empty()]));
@@ -104,7 +104,7 @@ fn each_chunk_is_claimed_once_and_seen_when_done() {
 /// Of two members of one processor, the first to arrive puts its part. The last combines both in its own slot and
 /// publishes that, and the other reads it there.
 #[test]
-fn what_the_last_to_come_has_combined_is_read_once_it_has_said_so() {
+fn the_result_of_the_last_to_arrive_is_read_after_its_release() {
     struct Members {
         here: Counter,
         done: Counter,

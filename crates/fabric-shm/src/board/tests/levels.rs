@@ -26,7 +26,7 @@ impl Member {
 /// digits in order. No member waits: loom would have to try every number of polls.
 #[cfg(loom)]
 #[test]
-fn whoever_is_released_sees_what_was_combined_of_all() {
+fn released_members_see_the_combined_data_of_all() {
     struct Team([Member; 3]);
     let act = |team: &Team, me: usize| {
         let levels = Levels::new(3, 2);

@@ -174,7 +174,7 @@ impl Test {
 }
 
 #[test]
-fn random_programs_match_as_the_model_says() {
+fn random_programs_match_as_in_the_model() {
     let mut totals = [0; 3];
     let mut add = |counts: &[usize; 3]| totals.iter_mut().zip(counts).for_each(|(t, c)| *t += c);
     for seed in SEEDS {

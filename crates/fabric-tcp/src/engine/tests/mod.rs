@@ -140,7 +140,7 @@ fn a_claimed_message_is_found_by_its_new_context_and_tag_alone() {
 }
 
 #[test]
-fn a_cancelled_receive_is_forgotten_and_one_that_has_its_message_is_not_cancelled() {
+fn a_cancelled_receive_is_removed_and_a_matched_one_is_not_cancelled() {
     let mut ranks = Ranks::new(2);
     let mut cancelled_room = [0; 4];
     let any = selector(0, None, None);
@@ -202,7 +202,7 @@ fn after_a_failure_no_memory_is_used() {
 }
 
 #[test]
-fn a_rank_that_has_left_sends_nothing_of_its_own_but_what_all_do_together_goes_on() {
+fn a_rank_that_has_left_sends_no_messages_of_its_own_but_joint_work_continues() {
     let mut ranks = Ranks::new(3);
     let (one, all) = (selector(0, Some(1), None), selector(0, None, None));
     let mut room = [0; 4];
@@ -234,7 +234,7 @@ fn a_request_that_only_ranks_that_left_could_end_is_an_error_by_name() {
 }
 
 #[test]
-fn ranks_whose_sends_nobody_receives_still_end() {
+fn ranks_with_unreceived_sends_still_end() {
     let ranks = wires(2).into_iter().map(|wires| {
         std::thread::spawn(move || {
             let (mut engine, _starter) = engine(wires);

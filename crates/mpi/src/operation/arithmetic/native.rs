@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn fabrics_get_what_programs_get() {
+    fn fabrics_compute_the_same_results_as_programs() {
         for kind in [
             Kind::Signed(4),
             Kind::Unsigned(1),

@@ -1,6 +1,6 @@
 //! Reports to the launcher about a long wait (`segment::WaitNote`), and how the rank finds out what it waits for.
 //!
-//! A wait knows its end by a function. While [`Telling::is_asked`], that function is called once more and checks for
+//! A wait knows its end by a function. While [`WaitReports::is_asked`], that function is called once more and checks for
 //! each request that it waits for whether it is hopeless. These requests are noted.
 
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ const NAMED: usize = 6;
 
 /// The engine's reports of its long waits.
 #[derive(Default)]
-pub(super) struct Telling {
+pub(super) struct WaitReports {
     /// True if the launcher asks what this rank waits for.
     pub(super) is_asked: bool,
     /// Number of state changes of this rank that no other part of it shows.
@@ -33,33 +33,33 @@ pub(super) struct Telling {
 impl Engine {
     /// Counts an action in a collective that others can see.
     pub(crate) fn count_move(&mut self) {
-        self.telling.moves = self.telling.moves.wrapping_add(1);
+        self.wait_reports.moves = self.wait_reports.moves.wrapping_add(1);
     }
 
     /// Excludes the waits of this rank from those that can be proved endless.
     pub(crate) fn expect_other_ends(&mut self) {
-        self.telling.has_other_ends = true;
+        self.wait_reports.has_other_ends = true;
     }
 
     /// Notes something that this rank waits for, if the launcher asks.
     #[inline]
     pub(crate) fn note_awaited(&self, awaited: impl FnOnce() -> Awaited) {
-        if self.telling.is_asked {
-            self.telling.awaited.borrow_mut().push(awaited());
+        if self.wait_reports.is_asked {
+            self.wait_reports.awaited.borrow_mut().push(awaited());
         }
     }
 
     /// As [`note_awaited`](Engine::note_awaited), for a started collective.
     pub(crate) fn note_started(&self, awaited: impl FnOnce() -> Awaited) {
-        if self.telling.is_asked {
-            self.telling.started.borrow_mut().push(awaited());
+        if self.wait_reports.is_asked {
+            self.wait_reports.started.borrow_mut().push(awaited());
         }
     }
 
     /// As [`note_awaited`](Engine::note_awaited), for an operation in progress.
     #[inline]
     pub(crate) fn note_request(&self, request: Request) {
-        if self.telling.is_asked && !self.is_done(request) {
+        if self.wait_reports.is_asked && !self.is_done(request) {
             self.note_awaited(|| self.awaited_by(request));
         }
     }
@@ -83,25 +83,25 @@ impl Engine {
         }
     }
 
-    /// Prepares for the poll whose result [`tell_wait`](Engine::tell_wait) reports.
-    pub(super) fn begin_to_tell(&mut self) {
-        self.telling.awaited.borrow_mut().clear();
-        self.telling.started.borrow_mut().clear();
-        self.telling.is_asked = self.segment.block(self.me).wait_note().question().is_some();
+    /// Prepares for the poll whose result [`report_wait`](Engine::report_wait) reports.
+    pub(super) fn begin_report(&mut self) {
+        self.wait_reports.awaited.borrow_mut().clear();
+        self.wait_reports.started.borrow_mut().clear();
+        self.wait_reports.is_asked = self.segment.block(self.me).wait_note().question().is_some();
     }
 
     /// Reports that a poll for everything was idle, and answers what this rank waits for.
-    pub(super) fn tell_wait(&mut self) {
-        let is_asked = std::mem::take(&mut self.telling.is_asked);
-        if self.telling.has_other_ends {
+    pub(super) fn report_wait(&mut self) {
+        let is_asked = std::mem::take(&mut self.wait_reports.is_asked);
+        if self.wait_reports.has_other_ends {
             return;
         }
-        let mut awaited = self.telling.awaited.take();
+        let mut awaited = self.wait_reports.awaited.take();
         if awaited.is_empty() {
-            awaited = self.telling.started.take();
+            awaited = self.wait_reports.started.take();
         }
         let found = PollState { state: self.state_number(), ..PollState::default() };
-        self.segment.block(self.me).wait_note().tell(found);
+        self.segment.block(self.me).wait_note().report(found);
         if is_asked {
             self.answer(&awaited, &describe_unexpected(self.unexpected.envelopes()));
         }
@@ -124,7 +124,7 @@ impl Engine {
     /// Declares that a long wait is over.
     #[cold]
     pub(crate) fn end_long_wait(&mut self) {
-        self.telling.is_asked = false;
+        self.wait_reports.is_asked = false;
         self.segment.block(self.me).wait_note().end();
     }
 
@@ -132,7 +132,7 @@ impl Engine {
     /// put something there, or a request, a queue or a collective has changed.
     fn state_number(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.telling.moves.hash(&mut hasher);
+        self.wait_reports.moves.hash(&mut hasher);
         for inbound in &self.inbound {
             inbound.ring.as_ref().map(|ring| ring.position()).hash(&mut hasher);
         }

@@ -10,7 +10,7 @@ use super::{Connection, Engine};
 
 /// The engine's reports of its long waits.
 #[derive(Default)]
-pub(super) struct Telling {
+pub(super) struct WaitReports {
     /// True if the launcher asks what this rank waits for.
     pub(super) is_asked: bool,
     /// True if something else than messages and collectives may end a wait.
@@ -21,12 +21,12 @@ pub(super) struct Telling {
 impl Engine {
     /// Excludes the waits of this rank from those that can be proved endless.
     pub(crate) fn expect_other_ends(&mut self) {
-        self.telling.has_other_ends = true;
+        self.wait_reports.has_other_ends = true;
     }
 
     /// Notes an operation that this rank waits for, if the launcher asks.
     pub(crate) fn note_request(&self, request: Request) {
-        if !self.telling.is_asked || self.is_done(request) {
+        if !self.wait_reports.is_asked || self.is_done(request) {
             return;
         }
         let awaited = match self.operations.get(request) {
@@ -36,31 +36,31 @@ impl Engine {
                 None => Awaited::Message(receive.selector),
             },
         };
-        self.telling.awaited.borrow_mut().push(awaited);
+        self.wait_reports.awaited.borrow_mut().push(awaited);
     }
 
     /// Notes a message that is probed for, if the launcher asks.
     pub(crate) fn note_probe(&self, selector: Selector) {
-        if self.telling.is_asked {
-            self.telling.awaited.borrow_mut().push(Awaited::Message(selector));
+        if self.wait_reports.is_asked {
+            self.wait_reports.awaited.borrow_mut().push(Awaited::Message(selector));
         }
     }
 
-    /// Prepares for [`tell_wait`](Engine::tell_wait): from here on awaited operations are noted, if the launcher
+    /// Prepares for [`report_wait`](Engine::report_wait): from here on awaited operations are noted, if the launcher
     /// asks.
-    pub(crate) fn begin_to_tell(&mut self) {
-        self.telling.awaited.borrow_mut().clear();
+    pub(crate) fn begin_report(&mut self) {
+        self.wait_reports.awaited.borrow_mut().clear();
         let launcher = self.supervision.launcher();
-        self.telling.is_asked = launcher.is_some_and(|one| one.is_asked_what_it_awaits());
+        self.wait_reports.is_asked = launcher.is_some_and(|one| one.is_asked_what_it_awaits());
     }
 
     /// Reports that a sleep for everything has run out.
-    pub(crate) fn tell_wait(&mut self) {
-        let is_asked = std::mem::take(&mut self.telling.is_asked);
-        if self.telling.has_other_ends {
+    pub(crate) fn report_wait(&mut self) {
+        let is_asked = std::mem::take(&mut self.wait_reports.is_asked);
+        if self.wait_reports.has_other_ends {
             return;
         }
-        let awaited = self.telling.awaited.take();
+        let awaited = self.wait_reports.awaited.take();
         let connections = || self.peers.iter().flatten();
         let sum = |index: usize| connections().map(|one| one.traffic[index]).sum();
         let queued = connections().filter(|one| Connection::has_outgoing(one)).count() as u64;
@@ -70,7 +70,7 @@ impl Engine {
             PollState { state: self.activity ^ counts, sent_bytes: sum(0), received_bytes: sum(1) };
         let remarks = describe_unexpected(self.matching.unexpected());
         if let Some(launcher) = self.supervision.launcher() {
-            launcher.tell_wait(found);
+            launcher.report_wait(found);
             if is_asked {
                 launcher.answer(&awaited, &remarks);
             }
@@ -79,7 +79,7 @@ impl Engine {
 
     /// Declares that a long wait is over.
     pub(crate) fn end_long_wait(&mut self) {
-        self.telling.is_asked = false;
+        self.wait_reports.is_asked = false;
         if let Some(launcher) = self.supervision.launcher() {
             launcher.end_long_wait();
         }
