@@ -1,22 +1,22 @@
 //! When a number that is measured again and again changed its level.
 //!
-//! E-divisive with means (Matteson and James, *A nonparametric approach for multiple change point analysis of multivariate
-//! data*, Journal of the American Statistical Association 109, 2014), as Apache Otava and its predecessors find the
-//! changes of benchmarks: the series is cut where the distributions before and after are farthest apart, and each part
-//! again, as long as a permutation test says that values in another order would hardly ever be so far apart. Nothing is
-//! assumed of the distribution, and one value that is off is no change.
+//! E-divisive with means (Matteson and James, *A nonparametric approach for multiple change point analysis of
+//! multivariate data*, Journal of the American Statistical Association 109, 2014), as Apache Otava and its predecessors
+//! find the changes of benchmarks: the series is cut where the distributions before and after are farthest apart, and
+//! each part again, as long as a permutation test says that values in another order would hardly ever be so far apart.
+//! Nothing is assumed of the distribution, and one value that is off is no change.
 
 use serde::Serialize;
 
 use crate::compare::{Effect, effect_between};
 use random::SplitMix64;
 
-/// How to look for changes.
+/// The settings of the search for changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
-    /// How often a series without a change may seem to have one.
+    /// The probability that a change is found in a series without one.
     pub false_alarm: f64,
-    /// How many other orders of the values are looked at.
+    /// The number of other orders of the values that are tried.
     pub permutations: u32,
     /// The fewest values of a level.
     pub shortest: usize,
@@ -37,7 +37,7 @@ impl Default for Search {
 pub struct Change {
     /// The first value of the new level, counted from 0.
     pub at: usize,
-    /// How likely values without a change are to seem changed so much.
+    /// The probability that values without a change seem changed as much.
     pub chance: f64,
     /// The new level over the old one, with its interval; none where a value is not above 0.
     pub effect: Option<Effect>,
@@ -50,8 +50,8 @@ struct Cut {
     distance: f64,
 }
 
-/// The changes of a series, in order. Distances are of logarithms where all values are above 0, so that a level twice as
-/// high is as far away as one half as high.
+/// The changes of a series, in order. Distances are of logarithms where all values are above 0, so that a level twice
+/// as high is as far away as one half as high.
 pub fn changes(values: &[f64], search: &Search) -> Vec<Change> {
     let positive = values.iter().all(|value| *value > 0.0);
     let mut scaled: Vec<f64> =

@@ -1,4 +1,4 @@
-//! What tests draw their samples from.
+//! The distributions from which tests draw their samples.
 
 use random::SplitMix64;
 

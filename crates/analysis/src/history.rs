@@ -8,14 +8,14 @@ use serde::Serialize;
 use crate::changes::{Change, Search, changes};
 use crate::compare::Name;
 
-/// What runs must share for their numbers to be one series: the machine and what carried the messages.
+/// The properties that the runs of one series share: the machine and the fabric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Machine {
     /// The processor's model; of a simulated machine its name.
     pub processor: String,
-    /// How many processors a run may use.
+    /// The number of processors that a run may use.
     pub processors: usize,
-    /// What carried the messages.
+    /// The fabric.
     pub fabric: String,
 }
 
@@ -47,7 +47,7 @@ pub struct Point {
 pub struct Series {
     /// The machine.
     pub machine: Machine,
-    /// What was measured.
+    /// The measurement.
     pub name: Name,
     /// Which direction is good.
     pub better: Better,
@@ -107,7 +107,7 @@ impl History {
         }
     }
 
-    /// How many runs of each machine there are.
+    /// The number of runs of each machine.
     pub fn machines(&self) -> BTreeMap<&Machine, usize> {
         let mut machines = BTreeMap::new();
         for (machine, _) in &self.runs {
@@ -163,8 +163,8 @@ impl Series {
         Some((ratio > 1.0) == (self.better == Better::Lower))
     }
 
-    /// Whether this value is worse by more than `margin` than all runs of the level but one in ten: what a run has shown
-    /// before without anything having changed is no regression.
+    /// Whether this value is worse by more than `margin` than all runs of the level but one in ten: what a run has
+    /// shown before without anything having changed is no regression.
     pub fn is_beyond_level(&self, value: f64, margin: f64) -> bool {
         let worse = |than: f64| match self.better {
             Better::Lower => value > than * (1.0 + margin),

@@ -10,13 +10,13 @@ use contract::record::{Measurement, Run, StopReason, Summary};
 
 use crate::statistics::{MedianInterval, Sample, summarise, widened_median_interval};
 
-/// How many launches it takes until the interval of their median reaches this confidence, between 0 and 1: the whole
+/// The number of launches for which the interval of their median reaches this confidence, between 0 and 1: the whole
 /// range of n medians misses the true one with probability 2^(1 - n).
 pub fn launches_needed(confidence: f64) -> usize {
     (1.0 - (1.0 - confidence).log2()).ceil().max(1.0) as usize
 }
 
-/// How many launches it takes on each of two sides until the interval of what is between them reaches this confidence:
+/// The number of launches on each of two sides for which the interval of their ratio reaches this confidence:
 /// all n of one lie beyond all n of the other by chance in 2 of C(2n, n) arrangements.
 pub fn launches_to_compare(confidence: f64) -> usize {
     // C(2n, n) = C(2n - 2, n - 1) (4n - 2) / n.
@@ -28,9 +28,9 @@ pub fn launches_to_compare(confidence: f64) -> usize {
     enough.next().map_or(usize::MAX, |(n, _)| n)
 }
 
-/// The interval of the median of launches with these medians, in the order in which they were made. Launches that follow each
-/// other meet one state of the machine and say less than as many that do not, so the interval is the wider the more each is
-/// like the one before.
+/// The interval of the median of launches with these medians, in the order in which they were made. Launches that
+/// follow each other meet one state of the machine and say less than as many that do not, so the interval is the wider
+/// the more each is like the one before.
 pub fn interval_of_launches(medians: &[f64], confidence: f64) -> Option<MedianInterval> {
     let sample = Sample::new(medians).ok()?;
     let factor = dependence(medians, sample.median()).sqrt();
@@ -45,12 +45,13 @@ pub fn launches_are_precise(medians: &[f64], confidence: f64, precision: f64) ->
     })
 }
 
-/// Of fewer launches chance says more about neighbours than the machine does.
+/// With fewer launches, chance determines the correlation of neighbours more than the machine does.
 const DEPENDENCE_FROM: usize = 12;
 
-/// How many times as much the number of launches below the median varies as that of independent ones: 1 or more. It is the sum
-/// of the correlations of neighbours, of the next but one and so on, as far as they are positive (the initial positive
-/// sequence: Geyer, Statistical Science 7, 1992), each made larger by 1/n, by which those of n independent ones are too small.
+/// How many times as much the number of launches below the median varies as that of independent ones: 1 or more. It is
+/// the sum of the correlations of neighbours, of the next but one and so on, as far as they are positive (the initial
+/// positive sequence: Geyer, Statistical Science 7, 1992), each made larger by 1/n, by which those of n independent
+/// ones are too small.
 fn dependence(medians: &[f64], middle: f64) -> f64 {
     let sides: Vec<f64> =
         medians.iter().map(|&m| f64::from(i8::from(m > middle) - i8::from(m < middle))).collect();
@@ -228,8 +229,9 @@ mod tests {
 
     #[test]
     fn launches_that_are_like_their_neighbours_have_a_wider_interval() {
-        // Two states, each for half of 20 launches: of the signs -1 ten times and 1 ten times, neighbours agree 18 times and
-        // differ once, so 17/20; the next lags 14, 11, 8 and 5 of 20, each and 1/20 more: 1 + 2 * (18 + 15 + 12 + 9 + 6) / 20.
+        // Two states, each for half of 20 launches: of the signs -1 ten times and 1 ten times, neighbours agree 18
+        // times and differ once, so 17/20; the next lags 14, 11, 8 and 5 of 20, each and 1/20 more: 1 + 2 * (18 + 15 +
+        // 12 + 9 + 6) / 20.
         let in_turn: Vec<f64> = (0..20).map(f64::from).collect();
         assert!((dependence(&in_turn, 9.5) - 7.0).abs() < 1e-9);
         let alternating: Vec<f64> = (0..20).map(|k| f64::from(k % 2 * 10 + k)).collect();

@@ -2,7 +2,7 @@
 //!
 //! * [`statistics`]: what the samples of one measurement say, when to stop sampling, and where the warm-up ends;
 //! * [`model`]: formulas that explain measurements, with fitted parameters and their uncertainty;
-//! * [`compare`](mod@compare): two runs, measurement by measurement: faster, slower, same, or cannot tell;
+//! * [`compare`](mod@compare): two runs, measurement by measurement: faster, slower, same, or undecided;
 //! * [`changes`](mod@changes): when a number that is measured again and again changed;
 //! * [`history`]: the runs of a machine over time, number by number;
 //! * [`launches`]: measurements of several launches as one each;

@@ -1,4 +1,4 @@
-//! What an application is, and a rank that counts how long it computes.
+//! The trait of applications, and a rank that records its computing time.
 
 use contract::{Error, Rank, Result, TimeSpan, Work, WorkKind};
 
@@ -19,7 +19,7 @@ pub trait Application {
     /// [`Error::Program`] names what is wrong.
     fn check(&mut self, rank: &mut dyn Rank) -> Result<()>;
 
-    /// What else there is to tell of the runs. Rank 0 tells it.
+    /// Other results of the runs, reported by rank 0.
     fn quantities(&self) -> Vec<Quantity> {
         Vec::new()
     }
@@ -30,7 +30,7 @@ pub trait Application {
     }
 }
 
-/// A number that an application tells beside its time.
+/// A number that an application reports in addition to its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
     /// Its name, such as `iterations`.
@@ -41,7 +41,7 @@ pub struct Quantity {
     pub value: f64,
 }
 
-/// How long a rank was in the program, and how much of that it computed.
+/// The time of a rank in the program, and its computing time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// From the beginning to the end of its program, over all runs.
@@ -73,7 +73,7 @@ impl<'a> Timed<'a> {
         self.rank.rank()
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.rank.size()
     }
@@ -83,8 +83,8 @@ impl<'a> Timed<'a> {
         self.computes
     }
 
-    /// Computes, and counts it. `body` takes its time on a real machine; a simulated one lets the time of `work` pass. It may
-    /// read messages where their senders have them ([`Rank::view`]).
+    /// Computes, and counts it. `body` takes its time on a real machine; a simulated one lets the time of `work` pass.
+    /// It may read messages where their senders have them ([`Rank::view`]).
     pub fn compute(&mut self, work: Work, body: impl FnOnce(&dyn Rank)) {
         let computes = self.computes;
         self.compute_always(work, |rank| {
@@ -94,8 +94,8 @@ impl<'a> Timed<'a> {
         });
     }
 
-    /// The same where the messages of the program depend on what is computed: the body runs even on a machine that checks no
-    /// results.
+    /// The same where the messages of the program depend on what is computed: the body runs even on a machine that
+    /// checks no results.
     pub fn compute_always<T>(&mut self, work: Work, body: impl FnOnce(&dyn Rank) -> T) -> T {
         let begin = self.rank.now();
         let result = body(self.rank);

@@ -1,5 +1,5 @@
-//! What a master and its workers need of the library that carries their messages, over the fabric's own messages and over the
-//! library of the cluster of 1996.
+//! The operations that a master and its workers need from the library for their messages, over the fabric's own
+//! messages and over the library of the cluster of 1996.
 
 use contract::{Error, Rank, Result, Source, Tag, TagSelector, TimeSpan, Work};
 use services::hcs::{Cluster, ClusterError, ClusterOptions, cluster_init};
@@ -51,8 +51,8 @@ const REQUEST: Tag = Tag::new(1);
 const ANSWER: Tag = Tag::new(2);
 /// The signal by which a worker asks for work.
 const ASK: u32 = 1;
-/// How long a call of HCS_LIB waits for another node: so long that only a program that is wrong meets it. A node that dies
-/// ends every call at once.
+/// How long a call of HCS_LIB waits for another node: so long that only a program that is wrong meets it. A node that
+/// dies ends every call at once.
 const TIMEOUT: TimeSpan = TimeSpan::from_us(3_600_000_000);
 
 impl Linked {
@@ -71,7 +71,7 @@ impl Linked {
     /// Closes it. All ranks call it.
     ///
     /// # Errors
-    /// [`Error::Program`] if signals or blocks are left that nobody has taken.
+    /// [`Error::Program`] if signals or blocks are left that were not received.
     pub(crate) fn close(self, rank: &mut dyn Rank) -> Result<()> {
         let Linked::Hcs(cluster) = self else { return Ok(()) };
         let ended = cluster.safe_exit(rank).map_err(ClusterError::into_contract)?;

@@ -1,4 +1,4 @@
-//! What each of several ranks has of a whole.
+//! The division of a whole into parts for several ranks.
 
 use std::ops::Range;
 

@@ -17,7 +17,7 @@ use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::timed_loop::{self, LoopPlan, Outcome, Overheads, Progress};
 
-/// Where rank 0's events go.
+/// The receiver of rank 0's events.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Event) -> Result<()>;
 
 /// A measurement being made, as one rank sees it.
@@ -32,7 +32,7 @@ pub(crate) struct Bench<'a> {
     fabric: String,
     /// The step's place in the job, from 0.
     pub(crate) index: usize,
-    /// What earlier repetitions have brought.
+    /// The results of earlier repetitions.
     pub(crate) earlier: Option<Earlier>,
     sink: Sink<'a>,
 }
@@ -133,7 +133,7 @@ impl Bench<'_> {
         self.sampled_as(program, |rank, data| (program.event)(rank, data))
     }
 
-    /// The same with an event that has a state of its own, in place of the program's.
+    /// The same with an event that has its own state, instead of the program's.
     pub(crate) fn sampled_as(
         &mut self,
         program: Program,
@@ -199,7 +199,7 @@ impl Bench<'_> {
         timed_loop::measure(self.rank, &plan, event, &mut progress)
     }
 
-    /// Reports the metrics of an outcome, at the rank that has one. `more` says how it had to be made, where that
+    /// Reports the metrics of an outcome, at the rank that has one. `more` is the method, where that
     /// differs from the plan.
     pub(crate) fn report(
         &mut self,

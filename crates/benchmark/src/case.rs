@@ -5,7 +5,7 @@ use contract::record::Parameters;
 use crate::settings::Settings;
 use crate::sizes::Sizes;
 
-/// What a benchmark may use to decide which measurements it makes.
+/// The information by which a benchmark decides which measurements it makes.
 pub(crate) struct Scope<'a> {
     /// The number of ranks.
     pub(crate) ranks: usize,
@@ -18,16 +18,16 @@ pub(crate) struct Scope<'a> {
 /// A measurement of a benchmark.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Case {
-    /// What identifies it besides its size.
+    /// The parameters that identify it, in addition to its size.
     pub(crate) parameters: Parameters,
     /// The message size.
     pub(crate) size_bytes: u64,
 }
 
-/// The parameter that says how a measurement had to be made, where that differs from the plan.
+/// The parameter of the method of a measurement, if it differs from the plan.
 pub(crate) const METHOD: &str = "method";
 
-/// The parameter that says by which algorithm a collective is made, where the fabric does not choose.
+/// The parameter of the algorithm of a collective, if the fabric does not choose it.
 pub(crate) const ALGORITHM: &str = "algorithm";
 
 /// Its value where the fabric chooses, beside measurements by named algorithms.

@@ -44,7 +44,7 @@ pub fn find(name: &str) -> Option<&'static Benchmark> {
     catalogue().iter().find(|benchmark| benchmark.name == name)
 }
 
-/// What bounds the benchmark with this name; [`BoundRule::None`] if no benchmark has the name.
+/// The bound of the benchmark with this name; [`BoundRule::None`] if no benchmark has the name.
 pub fn bound_rule(name: &str) -> BoundRule {
     find(name).map_or(BoundRule::None, |benchmark| benchmark.bound)
 }

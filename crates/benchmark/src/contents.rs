@@ -56,7 +56,7 @@ pub(crate) fn check_block(
 
 /// The index of the first byte that differs from block `block` of rank `rank`, and the byte that was expected.
 fn first_wrong(found: &[u8], seed: u64, rank: usize, block: usize) -> Option<(usize, u8)> {
-    // The check goes piece by piece: a second buffer of the size of a message may not fit the memory.
+    // The check is made piece by piece: a second buffer of the size of a message may not fit into memory.
     const PIECE: usize = 64 << 10;
     let contents = Contents::new(seed, rank, block);
     let mut expected = vec![0; PIECE.min(found.len())];

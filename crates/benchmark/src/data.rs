@@ -8,7 +8,7 @@ use contract::{Buffer, Error, Posted, Result};
 use crate::contents::{check_block, fill};
 use crate::shape::{Role, Shape};
 
-/// How many blocks of the message size a rank has.
+/// The number of blocks of the message size that a rank has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blocks {
     /// To send from.
@@ -19,7 +19,7 @@ pub(crate) struct Blocks {
     pub(crate) posted: usize,
 }
 
-/// What the blocks of the receive buffer hold after an event.
+/// The contents of the blocks of the receive buffer after an event.
 #[derive(Clone, Copy)]
 pub(crate) enum Received {
     /// Nothing that could be checked.

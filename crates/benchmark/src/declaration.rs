@@ -1,4 +1,4 @@
-//! What a benchmark declares of itself.
+//! The declaration of a benchmark.
 
 use analysis::limits::BoundRule;
 use contract::collective::Algorithm;
@@ -16,9 +16,9 @@ use crate::settings::Settings;
 pub struct Benchmark {
     /// Its name, as a user types it.
     pub name: &'static str,
-    /// What it measures, in a word.
+    /// Its group.
     pub group: Group,
-    /// What it measures, in one line.
+    /// A summary of what it measures, in one line.
     pub summary: &'static str,
     /// Its definition: what is timed, at which rank, and the formula of its rate.
     pub explains: &'static str,
@@ -26,7 +26,7 @@ pub struct Benchmark {
     pub source: Option<Source>,
     /// With how many ranks it runs.
     pub ranks: RankRule,
-    /// Where its ranks must be.
+    /// The required placement of its ranks.
     pub placement: Placement,
     /// Message sizes are rounded up to a multiple of this, in bytes: 8 where numbers are added, else 1.
     pub size_multiple_bytes: u64,
@@ -36,28 +36,28 @@ pub struct Benchmark {
     pub headlines: &'static [Headline],
     /// Its figures in the report's summary.
     pub key_figures: &'static [HasFigure],
-    /// How the report draws it.
+    /// Its drawing in the report.
     pub view: View,
     /// The OSU test that it corresponds to.
     pub osu: Option<OsuTest>,
     /// The measurements that it makes.
     pub(crate) cases: fn(&Scope) -> Vec<Case>,
-    /// What each of them times.
+    /// The event that each of them times.
     pub(crate) program: Program,
-    /// How each of them is made: [`Bench::timed`] for most.
+    /// The function that makes each of them: [`Bench::timed`] for most.
     pub(crate) measure: fn(&mut Bench<'_>) -> contract::Result<()>,
     /// Whether a measurement can be put together from repetitions.
     pub(crate) repeatable: bool,
     /// The algorithms by messages that it can be made by, if it is a collective that has some.
     pub algorithms: &'static [Algorithm],
-    /// How long one takes, in seconds, where that does not follow from its messages.
+    /// The time of one in seconds, if that does not follow from its messages.
     pub(crate) lasts_s: Option<fn(&Settings, &Parameters) -> f64>,
 }
 
-/// What benchmarks measure.
+/// The groups of benchmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// What the machine itself allows: every other number is shown as a share of one of these.
+    /// The limits of the machine: every other number is shown as a share of one of these.
     Limits,
     /// Times of single messages between two ranks.
     Latencies,
@@ -78,7 +78,7 @@ pub enum Group {
     /// The period that a periodic job sustains. A search takes as long as it needs to be sure, so it must be asked
     /// for.
     RealTime,
-    /// What one processor does by itself.
+    /// The work of one processor.
     Processor,
 }
 
@@ -160,7 +160,7 @@ impl Benchmark {
             .filter(move |one| every || wanted.iter().any(|name| name == one.name()))
     }
 
-    /// What measuring needs of it.
+    /// The program that it measures.
     pub(crate) fn definition(&self) -> Definition {
         Definition {
             name: self.name,

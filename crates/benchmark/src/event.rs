@@ -1,9 +1,9 @@
-//! What a launch reports while it runs.
+//! The reports of a launch while it runs.
 
 use contract::record::{Measurement, TrialLine};
 use serde::{Deserialize, Serialize};
 
-/// What rank 0 reports while it executes a job.
+/// The reports of rank 0 while it executes a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
@@ -11,12 +11,12 @@ pub enum Event {
     Started {
         /// The step's place in the job, from 0.
         index: usize,
-        /// How many steps the job has.
+        /// The number of steps of the job.
         of: usize,
         /// The benchmark with its parameters and size.
         label: String,
     },
-    /// A measurement goes on; told a few times a second.
+    /// A measurement makes progress; reported a few times a second.
     Progress {
         /// The step's place in the job, from 0.
         index: usize,

@@ -1,4 +1,4 @@
-//! What each rank of a launch runs.
+//! The work of each rank of a launch.
 
 use std::collections::BTreeMap;
 

@@ -11,42 +11,42 @@ use crate::settings::Settings;
 pub struct Step {
     /// The benchmark's name.
     pub benchmark: String,
-    /// What else identifies the measurement.
+    /// The other parameters that identify the measurement.
     pub parameters: Parameters,
     /// The message size in bytes.
     pub size_bytes: u64,
-    /// How long it will take, as far as one can tell before measuring, in seconds.
+    /// The expected time in seconds, estimated before measuring.
     pub estimate_s: f64,
     /// Which of its repetitions this is, from 1.
     pub repetition: u32,
 }
 
-/// What the ranks of one launch execute.
+/// The job of the ranks of one launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     /// The measurements, in this order.
     pub steps: Vec<Step>,
-    /// How to make them.
+    /// The settings of the measurements.
     pub settings: Settings,
-    /// How long all of them together should take, in seconds.
+    /// The time that all of them together should take, in seconds.
     pub limit_s: Option<f64>,
 }
 
 /// One launch of a number of ranks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// How many ranks.
+    /// The number of ranks.
     pub ranks: usize,
-    /// Where they must be.
+    /// Their required placement.
     pub placement: Placement,
     /// Which launch of its measurements this is, of those that the run makes, from 0.
     pub number: u32,
-    /// What they execute.
+    /// Their job.
     pub job: Job,
 }
 
 impl Launch {
-    /// How long it will take, as far as one can tell before measuring, in seconds.
+    /// The expected time in seconds, estimated before measuring.
     pub fn estimate_s(&self) -> f64 {
         self.job.steps.iter().map(|step| step.estimate_s).sum()
     }

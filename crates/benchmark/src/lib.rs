@@ -6,7 +6,7 @@
 //!
 //! A benchmark is a file of `programs`: one event as ordinary calls of the contract, where its data come from, what it
 //! counts as time and rate, what bounds it, and how it is shown. Everything else (start, warm-up, stopping, check,
-//! summary) is in one place, here. A real-time benchmark is a function that keeps up a period for a while; `period`
+//! summary) is in one place, here. A real-time benchmark is a function that executes a trial of a period; `period`
 //! searches for the shortest.
 #![forbid(unsafe_code)]
 

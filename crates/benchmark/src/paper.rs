@@ -3,7 +3,7 @@
 /// A publication.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// What texts call it, with its year.
+    /// Its name in texts, with its year.
     pub label: &'static str,
     /// Its authors, title, publisher and year.
     pub citation: &'static str,
@@ -11,7 +11,7 @@ pub struct Paper {
     pub selects: Option<&'static str>,
 }
 
-/// Where a benchmark comes from.
+/// The origin of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The publication.
@@ -137,7 +137,7 @@ pub(crate) const STREAM: Paper = Paper {
 };
 
 impl Paper {
-    /// As the source of something that stands in a part of it.
+    /// As the source of something in a part of it.
     pub(crate) const fn part(&'static self, part: &'static str) -> Option<Source> {
         Some(Source { paper: self, part })
     }

@@ -1,9 +1,9 @@
-//! How the numbers of a benchmark are shown: what a benchmark declares for the tables, the report and other formats.
+//! The presentation of a benchmark's numbers: its declarations for the tables, the report and other formats.
 
 /// A row of the table that ends what a run prints: the few numbers that a reader asks for first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headline {
-    /// What the number is.
+    /// The description of the number.
     pub words: &'static str,
     /// The metric.
     pub metric: &'static str,
@@ -11,7 +11,7 @@ pub struct Headline {
     pub size_bytes: Option<u64>,
 }
 
-/// A figure of the report's summary. Several benchmarks may have it; each says how well it serves.
+/// A figure of the report's summary. Several benchmarks may have it; each states its suitability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFigure {
     /// The time of a short message.
@@ -50,7 +50,7 @@ impl KeyFigure {
     }
 }
 
-/// How the report draws a benchmark.
+/// The drawing of a benchmark in the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
     /// Charts over the message size or a parameter.
@@ -75,13 +75,13 @@ pub enum View {
 pub struct OsuTest {
     /// Its title, without `OSU MPI` and `Test`.
     pub title: &'static str,
-    /// What it prints.
+    /// Its columns.
     pub columns: OsuColumns,
     /// The datatype that it names; none where it names none.
     pub datatype: Option<&'static str>,
 }
 
-/// What an OSU test prints.
+/// The columns of an OSU test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OsuColumns {
     /// A time for each size.

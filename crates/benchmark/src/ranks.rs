@@ -19,11 +19,11 @@ pub enum RankRule {
     OfChain,
 }
 
-/// Where the ranks of a launch must be.
+/// The required placement of the ranks of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Wherever the fabric puts ranks: each on a processor of its own, as far as there are enough.
+    /// The fabric's placement: each rank on a separate processor, if there are enough.
     #[default]
     Spread,
     /// All bound to one and the same processor.

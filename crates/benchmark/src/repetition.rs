@@ -1,8 +1,8 @@
 //! Measurements that are put together from repetitions, each made some time after the one before.
 //!
-//! A hypervisor may move a virtual processor, and from then on a cache line takes longer from one core to the other, for
-//! seconds. A measurement that is made at once sees one such performance state. Repetitions see several, and the line
-//! that is timed beside each tells which.
+//! A hypervisor may move a virtual processor, and from then on a cache line takes longer from one core to the other,
+//! for seconds. A measurement that is made at once sees one such performance state. Repetitions see several, and the
+//! line that is timed beside each tells which.
 
 use analysis::statistics::{Sample, is_precise};
 use contract::record::{Parameters, StopReason, Turn as Repetition};
@@ -13,7 +13,7 @@ use crate::timed_loop::Outcome;
 /// The samples of the repetitions so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Earlier {
-    /// How they had to be made, where that differs from the plan.
+    /// The method of the repetitions, if it differs from the plan.
     pub(crate) more: Parameters,
     pub(crate) outcome: Outcome,
 }

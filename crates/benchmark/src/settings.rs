@@ -1,4 +1,4 @@
-//! What a user may choose about every measurement.
+//! The choices of a user about every measurement.
 
 use contract::TimeSpan;
 use contract::record::Parameters;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::Pipeline;
 use crate::sizes::Sizes;
 
-/// How to measure.
+/// The settings of measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The message sizes; `None` for the sizes that each benchmark brings.
@@ -29,28 +29,29 @@ pub struct Settings {
     /// The number of repetitions of each measurement that can be repeated (`--turns`): all measurements are made once,
     /// then all again. A repetition has its share of `time_limit_s`, `time_min_s` and `samples_max`.
     pub repetitions: u32,
-    /// How long all measurements together should take, in seconds; their own limits shrink as it runs out.
+    /// The time that all measurements together should take, in seconds; their own limits become shorter as it runs out.
     pub suite_limit_s: Option<f64>,
     /// The seed of everything random: the data that are sent.
     pub seed: u64,
     /// Parameters whose values are chosen, each with those values: cases with another value of one are left out.
     pub only: Vec<(String, Vec<String>)>,
-    /// How periods are searched for.
+    /// The settings of searches for periods.
     pub real_time: RealTime,
     /// The pattern that `pmp` executes; without one it makes no measurement.
     pub pattern: Option<PatternText>,
-    /// The algorithms by which collectives are made, by name, and [`EVERY_ALGORITHM`]; if there are none, the fabric chooses.
+    /// The algorithms by which collectives are made, by name, and [`EVERY_ALGORITHM`]; if there are none, the fabric
+    /// chooses.
     pub algorithms: Vec<String>,
-    /// What `corner-turn` turns.
+    /// The matrix of `corner-turn`.
     pub corner_turn: CornerTurn,
     /// The chain that `pipeline` runs.
     pub pipeline: Pipeline,
 }
 
-/// What stands for the fabric's own choice and every algorithm beside it.
+/// The name for the fabric's own choice and all algorithms.
 pub const EVERY_ALGORITHM: &str = "all";
 
-/// What the distributed corner turn turns.
+/// The matrix of the distributed corner turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CornerTurn {
     /// In which order the blocks go: the name of a [`pattern::corner_turn::Design`].
@@ -73,34 +74,34 @@ impl Default for CornerTurn {
 pub struct PatternText {
     /// Its name in messages and results: the file's.
     pub name: String,
-    /// What stands in the file.
+    /// The contents of the file.
     pub text: String,
 }
 
-/// How the real-time benchmarks search for the shortest period that the machine sustains.
+/// The settings of the real-time benchmarks' search for the shortest period that the machine sustains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RealTime {
-    /// Keeps up this period, in seconds, instead of searching.
+    /// The period in seconds that is tested instead of searching.
     pub period_s: Option<f64>,
-    /// Where the search begins, in seconds; measured if not given.
+    /// The first period of the search, in seconds; measured if not given.
     pub guess_s: Option<f64>,
-    /// How long a trial lasts, in seconds. If not given: a second, or as long as it takes to show the wanted miss rate
+    /// The duration of a trial, in seconds. If not given: a second, or as long as it takes to show the wanted miss rate
     /// with one miss forgiven, up to ten seconds; and four times as long where that shows too little.
     pub duration_s: Option<f64>,
-    /// How many instances a trial has, whatever time they take.
+    /// The number of instances of a trial, instead of its duration.
     pub instances: Option<u64>,
     /// The share of instances that may miss a deadline.
     pub miss_rate: f64,
     /// The wanted width of the interval of periods, as a share of its lower end.
     pub width: f64,
-    /// How often each end of the interval is tried.
+    /// The number of trials at each end of the interval.
     pub repeats: u32,
-    /// How long a search may take, in seconds; then it answers with what it knows. No limit if not given.
+    /// The time limit of a search, in seconds; it then returns the interval so far. No limit if not given.
     pub search_limit_s: Option<f64>,
     /// The length of the confirmation of the period that was found, as a multiple of a trial; 0 for none. If not
     /// given, 10 within `search_limit_s`, and 0 where there is no limit.
     pub confirm: Option<u32>,
-    /// How often the whole search is made, to see whether its answers agree.
+    /// The number of repetitions of the whole search, to check whether its results agree.
     pub searches: u32,
     /// The shortest pause of the processor that counts, in seconds. If not given, the cost of 20 readings of the
     /// clock, and at least 2 us.
@@ -109,16 +110,16 @@ pub struct RealTime {
     pub pause_limit_s: Option<f64>,
     /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
     pub load: Option<u64>,
-    /// Whether a search says which pauses would have to go for which shorter period.
+    /// Whether a search states which pauses prevent which shorter period.
     pub explain: bool,
-    /// How ranks are isolated from the operating system.
+    /// The isolation of ranks from the operating system.
     pub os_isolation: OsIsolation,
     /// Whether to measure again without each part of that isolation in turn.
     pub ablate: bool,
 }
 
-/// OS isolation: what keeps the operating system away from a periodic job. A fabric may refuse a part; the result says
-/// so.
+/// OS isolation: measures that isolate a periodic job from the operating system. A fabric may refuse a part; the result
+/// states so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OsIsolation {
     /// Memory that is never paged out.
@@ -241,7 +242,7 @@ const TRIAL_MAX_S: f64 = 10.0;
 const FORGIVING: f64 = 1.6;
 
 impl RealTime {
-    /// How long a trial lasts at least, in seconds.
+    /// The minimum duration of a trial, in seconds.
     pub(crate) fn trial_s(&self) -> f64 {
         self.duration_s.unwrap_or(TRIAL_S)
     }

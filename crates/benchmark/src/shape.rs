@@ -2,7 +2,7 @@
 
 use contract::record::{ParameterValue, Parameters};
 
-/// What a rank is to a measurement.
+/// The role of a rank in a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The first rank of the pair; rank 0 unless the measurement names another.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct Sizes(Vec<u64>);
 
-/// What is wrong with sizes; names the piece.
+/// The error in sizes; names the piece.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// Nothing between two commas, or nothing at all.

@@ -23,7 +23,7 @@ pub(crate) fn step(benchmark: &str) -> Step {
     }
 }
 
-/// What measuring needs of the benchmark with this name.
+/// The program of the benchmark with this name.
 pub(crate) fn definition(benchmark: &str) -> Definition {
     find(benchmark).unwrap().definition()
 }
@@ -31,11 +31,11 @@ pub(crate) fn definition(benchmark: &str) -> Definition {
 /// A rank that is as `inner`, except for what is set here.
 pub(crate) struct Altered<'a> {
     pub(crate) inner: &'a mut dyn Rank,
-    /// The time shown instead of the clock's; it stands still but for `wait_until` and whoever sets it.
+    /// The time shown instead of the clock's; only `wait_until` and setting it change it.
     pub(crate) time_ps: Option<&'a Cell<u64>>,
-    /// What each reading of that clock takes.
+    /// The time of each reading of that clock.
     pub(crate) reading_ps: u64,
-    /// What agreeing on a start takes on that clock; gets the number of the agreement.
+    /// The time of agreeing on a start on that clock, for the number of the agreement.
     pub(crate) agreement_ps: fn(u64) -> u64,
     pub(crate) agreements: u64,
     pub(crate) uncertainty: TimeSpan,

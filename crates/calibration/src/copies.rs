@@ -1,7 +1,7 @@
 //! Messages that are copies in shared memory.
 //!
 //! A short message is copied twice: by the sender into a ring, and by the receiver out of it. A longer message is
-//! copied once, by the receiver. A very long one is copied by both ends at once. The fabric says from which lengths on.
+//! copied once, by the receiver. A very long one is copied by both ends at once. The fabric describes these lengths.
 //! A copy occupies a processor, so a rank that sends and receives does one after the other; very long messages occupy
 //! both ends at once.
 //!
@@ -18,7 +18,7 @@ use crate::curve::{Curve, follow};
 use crate::evidence::Evidence;
 use crate::times::BySize;
 
-/// What messages cost.
+/// The cost of messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CopyCosts {
     pub(crate) send: Curve,
@@ -41,7 +41,7 @@ struct Parts {
 }
 
 impl CopyCosts {
-    /// What messages cost, if the fabric says that they are copies.
+    /// The cost of messages, if the fabric describes them as copies.
     pub(crate) fn of(evidence: &Evidence) -> Option<CopyCosts> {
         let lengths = evidence.fabric.shared_memory?;
         let both_from_bytes = lengths.both_copy_from_bytes;

@@ -1,4 +1,4 @@
-//! What a message costs, derived from the times between two ranks.
+//! The cost of a message, derived from the times between two ranks.
 //!
 //! Between two ranks a ping-pong says what a message of each measured length takes from end to end, T, and a stream of
 //! such messages what each takes the busier of its two ends, B. The twin has
@@ -27,7 +27,7 @@ use crate::knee::{self, Knee};
 /// A rate so high that it never matters.
 pub(crate) const NO_LIMIT_MB_PER_S: f64 = 1e9;
 
-/// All that a machine file says of messages, copies and collectives.
+/// The costs of messages, copies and collectives in a machine file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Costs {
     pub(crate) ends: Vec<Ends>,
@@ -39,10 +39,10 @@ pub(crate) struct Costs {
     pub(crate) clock_us: Option<f64>,
     /// Millions of reducing operations a second, where that was measured.
     pub(crate) reduction_mops: Option<f64>,
-    /// How much slower streams are both ways at once than one way, where that was measured.
+    /// The ratio of one-way to two-way rates of streams, if that was measured.
     pub(crate) both_ways: Option<f64>,
     pub(crate) rendezvous: Option<Rendezvous>,
-    /// Where messages are copies in memory: what they cost instead of `ends`.
+    /// If messages are copies in memory: their cost instead of `ends`.
     pub(crate) copies: Option<CopyCosts>,
     pub(crate) board: Option<BoardCosts>,
     /// A copy by its length.
@@ -51,7 +51,7 @@ pub(crate) struct Costs {
     pub(crate) one_copy: Option<(u64, f64)>,
 }
 
-/// What a message of some length takes its two ends.
+/// The times of a message of a given length at its two ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ends {
     pub(crate) size_bytes: u64,
@@ -116,7 +116,7 @@ impl Costs {
         }
     }
 
-    /// What a copy of so many bytes takes, in microseconds; nothing where none was measured.
+    /// The time of a copy of this number of bytes, in microseconds; none if no copy was measured.
     pub(crate) fn copy_us(&self, bytes: f64) -> f64 {
         match (&self.copy.pieces[..], self.one_copy) {
             ([_, _, ..], _) => self.copy.of(bytes as u64),
@@ -125,7 +125,7 @@ impl Costs {
         }
     }
 
-    /// Whether an end can only send or only receive at a time. Where nobody measured it, it is taken to be so.
+    /// Whether an end can only send or only receive at a time. If it was not measured, this is assumed.
     pub(crate) fn simplex(&self) -> bool {
         self.both_ways.is_none_or(|ratio| ratio > 1.5)
     }

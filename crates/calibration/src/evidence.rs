@@ -21,7 +21,7 @@ pub(crate) const SHORT_BYTES: u64 = 256;
 /// From this length on streams show whether both ways share something, and reductions how fast they are.
 const LONG_BYTES: u64 = 16 * 1024;
 
-/// What was measured between two ranks.
+/// The measurements between two ranks.
 #[derive(Default)]
 pub(crate) struct Evidence {
     /// T: one message from end to end.
@@ -39,12 +39,12 @@ pub(crate) struct Evidence {
     pub(crate) one_copy: Option<(u64, f64)>,
     /// To read the clock once.
     pub(crate) clock_us: Option<f64>,
-    /// What the fabric says of itself.
+    /// The fabric's description of itself.
     pub(crate) fabric: FabricDescription,
 }
 
 impl Evidence {
-    /// What `run` says, in the state of the machine that `states` says.
+    /// The evidence in `run`, in the state of the machine of `states`.
     pub(crate) fn of(run: &Run, states: &LineStates) -> Evidence {
         let medians_us = |benchmark, ranks| medians_us(run, benchmark, ranks, states);
         Evidence {
@@ -65,7 +65,7 @@ impl Evidence {
         self.fabric.shared_memory.is_some()
     }
 
-    /// What a message takes the busier of its ends; all of its time, where no stream says more.
+    /// The time of a message at the busier of its ends; all of its time, if no stream was measured.
     pub(crate) fn busier_us(&self, size_bytes: u64, whole_us: f64) -> f64 {
         self.stream.get(&size_bytes).copied().unwrap_or(whole_us)
     }
@@ -81,7 +81,7 @@ impl Evidence {
         median(idle.collect()).unwrap_or(0.0).max(0.0)
     }
 
-    /// What posting an operation costs: half of what a short message each way takes longer than its send and its
+    /// The cost of posting an operation: half of what a short message each way takes longer than its send and its
     /// receive (`busy_us`, of a size). `None` where that was not measured.
     pub(crate) fn post_us(&self, busy_us: impl Fn(u64) -> Option<f64>) -> Option<f64> {
         let short = self.two_way.iter().filter(|&(&size, _)| size <= SHORT_BYTES);
@@ -104,7 +104,7 @@ impl Evidence {
         median(long.filter_map(rate).collect())
     }
 
-    /// How much slower streams are both ways at once than one way, where that was measured.
+    /// The ratio of one-way to two-way rates of streams, if that was measured.
     pub(crate) fn both_ways(&self) -> Option<f64> {
         let long = self.two_way.iter().filter(|&(&size, _)| size >= LONG_BYTES);
         let ratio = |(size, us): (&u64, &f64)| Some(us / self.stream.get(size)?);

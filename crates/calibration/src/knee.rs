@@ -11,7 +11,7 @@ pub(crate) struct Knee {
     pub(crate) step_us: f64,
 }
 
-/// How many lengths on each side the line before a step and the line after it are fitted to.
+/// The number of lengths on each side of a step to which the lines before and after it are fitted.
 const SIDE: usize = 3;
 /// The least height of a step as a share of the time. Medians of two runs differ by up to that much.
 const STEP_MIN: f64 = 0.15;

@@ -1,6 +1,6 @@
 //! From a measured run to a simulated machine: the twin of the machine that was measured.
 //!
-//! * [`LineStates`] tells the states of the machine apart, where the run was made in turns;
+//! * [`LineStates`] distinguishes the states of the machine, if the run was made in turns;
 //! * `evidence` takes the times of the benchmarks between two ranks from the run;
 //! * `costs` derives from them what a message, a copy and a collective cost;
 //! * `machine_file` writes the costs as a machine file, each with its source.
@@ -56,7 +56,7 @@ pub enum CalibrationError {
     /// It does not hold what is needed.
     #[error("the run holds {found} sizes of `{PING_PONG}` between 2 ranks; at least 2 are needed")]
     TooFewSizes {
-        /// How many sizes there are.
+        /// The number of sizes.
         found: usize,
     },
     /// An earlier version recorded it.
@@ -67,7 +67,7 @@ pub enum CalibrationError {
     Machine(#[from] FileError),
 }
 
-/// A twin named `name` of the machine that `run` measured, in the state that `states` says.
+/// A twin named `name` of the machine that `run` measured, in the state of `states`.
 ///
 /// # Errors
 /// A run without a ping-pong of at least two sizes, or of an earlier version.

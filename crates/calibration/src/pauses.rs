@@ -68,7 +68,7 @@ pub(crate) fn find(run: &Run) -> TwinPauses {
     found
 }
 
-/// What each rank saw of its processor. Of two measurements of one rank it is the later.
+/// The pauses of each rank's processor. Of two measurements of one rank, the later counts.
 fn seen(run: &Run) -> Vec<(usize, &Pauses)> {
     let mut seen: Vec<(usize, &Pauses)> = Vec::new();
     let lost = |m: &&Measurement| m.benchmark == "clock" && m.metric == "lost";

@@ -15,7 +15,7 @@ pub struct LineStates {
     border_us: Option<f64>,
     /// Whether most turns were made in the slower state, so that the twin describes that one.
     slower: bool,
-    /// How many turns were made in which state.
+    /// The number of turns in each state.
     pub count: TurnCount,
     /// The median of the line in the state that the twin describes; `None` where no line was timed.
     pub line_us: Option<f64>,
@@ -23,7 +23,7 @@ pub struct LineStates {
     pub other_line_us: Option<f64>,
 }
 
-/// How many turns are used, and how many are set aside, and why.
+/// The number of used and discarded turns, with the reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnCount {
     /// All turns of the run.

@@ -1,4 +1,4 @@
-//! How fast a processor computes, from the serial programs of applications and from the corner turn in memory.
+//! The rates of a processor's work, from the serial programs of applications and from the corner turn in memory.
 
 use contract::WorkKind;
 use contract::record::{Measurement, Run};
@@ -25,7 +25,7 @@ const OPERATIONS: f64 = 8.0;
 pub(crate) struct WorkRates(Vec<(WorkKind, f64)>);
 
 impl WorkRates {
-    /// What a run says, of the largest problem of each application. `copy_us` is the time of a copy by its bytes.
+    /// The rates in a run, from the largest problem of each application. `copy_us` is the time of a copy by its bytes.
     pub(crate) fn of(run: &Run, copy_us: impl Fn(f64) -> f64) -> WorkRates {
         let mut rates = Vec::new();
         let mut add = |kind, rate: Option<f64>| {
@@ -77,7 +77,8 @@ impl WorkRates {
     }
 }
 
-/// The measurement of the largest size; of those, one of the fewest ranks and, where grids are cut, of the fewest partitions.
+/// The measurement of the largest size; of those, one of the fewest ranks and, where grids are cut, of the fewest
+/// partitions.
 fn largest<'a>(run: &'a Run, benchmark: &str, metric: &str) -> Option<&'a Measurement> {
     let found = run.measurements.iter().filter(|m| m.benchmark == benchmark && m.metric == metric);
     found.max_by(|a, b| a.size_bytes.cmp(&b.size_bytes).then(b.key().cmp(&a.key())))
@@ -114,7 +115,8 @@ mod tests {
         WorkRates::of(&run, |bytes| bytes / 1000.0)
     }
 
-    /// By hand: two matrices of order 100 are two million operations; 1024 numbers are 10240 comparisons after a copy of
+    /// By hand: two matrices of order 100 are two million operations; 1024 numbers are 10240 comparisons after a copy
+    /// of
     /// 8.192 us; 16 x 16 points in 50 iterations of 8 operations each.
     #[test]
     fn serial_programs_tell_the_rates_of_their_work() {
@@ -133,7 +135,7 @@ mod tests {
         near(WorkKind::MatrixMultiply, 4000.0);
         near(WorkKind::Sort, 102.4);
         near(WorkKind::FloatingPoint, 8.0 * 256.0 * 50.0 / 64.0);
-        // A transform without the rate of its turns says nothing.
+        // A transform without the rate of its turns is not enough.
         assert_eq!(rates(&[measured(TRANSFORM, SERIAL, 1024, 10.0)]), WorkRates::default());
     }
 

@@ -1,4 +1,4 @@
-//! How runs are compared, by the command and in the report.
+//! The comparison of runs, by the command and in the report.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use contract::record::Run;
 
 use crate::fabric_name::simulated_machine;
 
-/// How two runs are compared, where changes within `margin` count as the same: on simulated machines one launch tells
-/// as much as many.
+/// The comparison of two runs, where changes within `margin` count as the same: on simulated machines one launch
+/// decides as much as many.
 pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Settings {
     let is_simulated = |run: &Run| simulated_machine(&run.header().fabric.name).is_some();
     Settings {
@@ -20,7 +20,7 @@ pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Set
     }
 }
 
-/// Whether both runs are of one fabric, of whatever build: most of what it does takes as long in the one as in the other.
+/// Whether both runs are of one fabric, of any build: most of its operations take the same time in both.
 fn is_one_fabric(first: &Run, second: &Run) -> bool {
     let [a, b] = [first, second].map(|run| &run.header().fabric);
     simulated_machine(&a.name).is_none() && (&a.name, &a.version) == (&b.name, &b.version)

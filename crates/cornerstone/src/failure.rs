@@ -51,7 +51,7 @@ impl Failure {
         Failure::usage(error.to_string()).hint("`cornerstone list` shows what there is")
     }
 
-    /// What went wrong.
+    /// The description of the error.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

@@ -19,8 +19,8 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::failure::Failure;
 use crate::preloaded;
 
-/// The memory of the ranks of a host. They inherit it; it has no name. While it is there, a thread takes out the events that
-/// they write.
+/// The memory of the ranks of a host. They inherit it; it has no name. While it is there, a thread takes out the events
+/// that they write.
 pub(crate) struct Memory {
     inner: Arc<Inner>,
     library: PathBuf,
@@ -60,14 +60,14 @@ impl Memory {
         Ok(Memory { inner, library, made_ns, has_ended, taker })
     }
 
-    /// What the ranks' environment needs.
+    /// The variables that the ranks' environment needs.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let descriptor = self.inner.file.as_raw_fd().to_string();
         let preload = preloaded::environment(self.library.clone());
         vec![preload, (layout::VARIABLE.into(), descriptor.into())]
     }
 
-    /// What each rank that called MPI_Init has noted, as bytes that [`read`] reads. All have ended.
+    /// The records of each rank that called MPI_Init, as bytes for [`read`]. All ranks have ended.
     ///
     /// # Errors
     /// Those of reading it.
@@ -79,7 +79,7 @@ impl Memory {
     }
 }
 
-/// How often it is looked whether there are events to take out.
+/// The interval between checks for events to take out.
 const TAKE_INTERVAL: Duration = Duration::from_millis(10);
 /// The most bytes of events that are kept, of a rank and of all.
 const KEPT_OF_A_RANK_BYTES: usize = 64 << 20;
@@ -93,7 +93,7 @@ impl Inner {
             let ended = has_ended.load(Ordering::Relaxed);
             let least = if ended { 1 } else { self.shape.events / 8 };
             for (index, events) in taken.iter_mut().enumerate() {
-                // What cannot be read is missing in the report, where its place is told.
+                // Unreadable records are missing in the report, which names their place.
                 let _ = self.take(index, least, events);
             }
             if ended {

@@ -15,17 +15,17 @@ pub(crate) fn adopt() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// What the system calls a launcher that a rank has started, also once it has ended.
+/// The process name of a launcher that a rank has started, also after it has ended.
 const LAUNCHER_NAME: &CStr = c"cornerstone-run";
 
 /// Has the launcher above know this process as one that a rank has started.
 pub(crate) fn be_known_as_launcher() {
-    // Where the system refuses, nobody waits for it.
+    // If the system refuses, no process waits for it.
     let _ = set_name(LAUNCHER_NAME);
 }
 
-/// Waits for the launchers that ranks have started, which ranks of theirs may go on doing. Returns the status of the first
-/// that failed, or 0.
+/// Waits for the launchers that ranks have started, including those started by their ranks. Returns the status of the
+/// first that failed, or 0.
 pub(crate) fn wait_for_launchers() -> u8 {
     let name = LAUNCHER_NAME.to_string_lossy();
     let mut failed = 0;
@@ -69,7 +69,7 @@ fn children() -> Vec<Pid> {
     processes.filter(|&process| parent(process) == Some(own)).collect()
 }
 
-/// What the system calls a process: what stands in parentheses.
+/// The name of a process: the part in parentheses.
 fn name_of(process: Pid) -> Option<String> {
     let text = status_of(process)?;
     Some(text.split_once('(')?.1.rsplit_once(')')?.0.to_owned())

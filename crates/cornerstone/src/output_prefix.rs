@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 
 use fabric_shm::Streams;
 
-/// Pipes for rank `rank`, whose lines are printed with the rank before them, by threads that end when nobody holds the
-/// other ends any more.
+/// Pipes for rank `rank`, whose lines are printed with the rank before them, by threads that end when no process holds
+/// the other ends any more.
 pub(crate) fn prefixed(rank: usize, readers: &mut Vec<JoinHandle<()>>) -> std::io::Result<Streams> {
     let (output, output_in) = std::io::pipe()?;
     let (error, error_in) = std::io::pipe()?;

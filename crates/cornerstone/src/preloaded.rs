@@ -30,7 +30,7 @@ pub(crate) fn find(name: &str, built_by: &str) -> Result<PathBuf, Failure> {
     Ok(found)
 }
 
-/// What a program's environment needs for a library, beside those that were asked for already.
+/// The variables of a program's environment for a library, in addition to those requested already.
 pub(crate) fn environment(library: PathBuf) -> (OsString, OsString) {
     let mut value = library.into_os_string();
     if let Some(others) = std::env::var_os(VARIABLE).filter(|others| !others.is_empty()) {

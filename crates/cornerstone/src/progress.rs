@@ -50,7 +50,8 @@ impl Progress {
         Progress { display, steps, done: 0, left, began: Instant::now(), step: None }
     }
 
-    /// Begins a step that will take about `estimate_s` seconds, and ends the one before. It may be one more than were planned.
+    /// Begins a step that will take about `estimate_s` seconds, and ends the one before. It may be one more than were
+    /// planned.
     pub(crate) fn begin(&mut self, label: &str, estimate_s: f64) {
         self.end();
         self.steps = self.steps.max(self.done + 1);
@@ -148,7 +149,7 @@ fn bar(steps: usize) -> ProgressBar {
     bar
 }
 
-/// Writes a line to standard error. A failure is ignored: a run does not end because nobody reads this.
+/// Writes a line to standard error. A failure is ignored: a run does not end because its progress is not read.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

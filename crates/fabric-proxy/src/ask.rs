@@ -1,4 +1,4 @@
-//! What a process asks of the endpoint behind its line. Lists and data follow a question in the room.
+//! The requests of a process to the endpoint behind its line. Lists and data follow a request in the buffer.
 
 use contract::{ContextPlace, Request, Selector, Time};
 
@@ -42,7 +42,7 @@ pub(crate) enum Ask {
     /// The requests follow.
     WaitAny,
     WaitUntil,
-    /// What a look has found, as the answer asked for.
+    /// The result of a poll, as the reply requested.
     Polled(bool),
     Send {
         to: usize,
@@ -63,7 +63,7 @@ pub(crate) enum Ask {
     },
     /// A collective, whose parameters and data follow.
     Collective(ContextPlace),
-    /// What came of elements that the answer asked to combine; it follows.
+    /// The result of combining elements, as the reply requested; it follows.
     Combined,
     /// A collective that the face makes by messages.
     Announce {
@@ -84,8 +84,8 @@ pub(crate) enum Ask {
 const NUMBERS: usize = 8;
 
 impl Ask {
-    /// Whether the answer says which requests are done. Not to whoever looks at a clock, or asks in the midst of another
-    /// call: nobody takes the data there.
+    /// Whether the answer says which requests are done. Not to whoever looks at a clock, or asks in the midst of
+    /// another call: nobody takes the data there.
     pub(crate) fn learns_of_requests(&self) -> bool {
         !matches!(
             self,
@@ -106,7 +106,7 @@ impl Ask {
         writer.numbers(&numbers);
     }
 
-    /// Reads it; `None` where no question of this version stands.
+    /// Reads it; `None` if there is no request of this version.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Self::of(reader.numbers::<NUMBERS>())
     }

@@ -1,4 +1,4 @@
-//! Processes that compute while the simulation goes on: how long they have done so, seen from outside.
+//! Processes that compute beside the simulation: their computing time, as seen from outside.
 
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use crate::host::Host;
 use crate::line::Line;
 use crate::stream::Reader;
 
-/// How long a look at processes is put off at least, and at most while none of them has asked.
+/// The minimum interval between checks of processes, and the maximum while none of them has made a request.
 const SHORTEST: Duration = Duration::from_micros(50);
 const LONGEST: Duration = Duration::from_millis(100);
 /// Of a folder of `/proc`, beside one for each folder in it.
 const LINKS_OF_A_FOLDER: u64 = 2;
 
-/// How long processes compute that the simulation does not wait for.
+/// The computing time of processes for which the simulation does not wait.
 ///
-/// What a process has computed so far is read from the clock of its processor's time. That is no bound for a process with
+/// The computing of a process so far is read from its processor-time clock. That is no bound for a process with
 /// several threads, so others do not go on beside such.
 pub struct Beside {
     host: Arc<Host>,
@@ -30,8 +30,8 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// That of the processes of `host`, as many at once as there are processors. Computing that is recorded, or takes no
-    /// time, is not done beside: the order of events would not be the same twice.
+    /// That of the processes of `host`, as many at once as there are processors. Computing that is recorded, or takes
+    /// no time, is not done beside: the order of events would not be the same twice.
     pub fn new(host: Arc<Host>, ranks: usize) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let (factor, at_once) = match host.computing() {
@@ -42,23 +42,23 @@ impl Beside {
         Beside { host, lines, factor, at_once }
     }
 
-    /// How many processes may compute at once; 0 if none may beside the simulation.
+    /// The number of processes that may compute at once; 0 if none may beside the simulation.
     pub fn at_once(&self) -> usize {
         self.at_once
     }
 
-    /// How long the process of a rank has computed, once it has asked.
+    /// The computing time of a rank's process, once it has made a request.
     pub fn ended(&self, rank: usize) -> Option<TimeSpan> {
         let line = &self.lines[rank];
         if line.is_asked() {
             let [computed_ns] = Reader::new(line).numbers();
             return Some(scaled(computed_ns, self.factor));
         }
-        // Whoever waits for its question learns why it does not come.
+        // A wait for its request learns why it does not come.
         self.host.check().is_err().then_some(TimeSpan::ZERO)
     }
 
-    /// How long it has computed at least.
+    /// A lower bound of its computing time.
     pub fn at_least(&self, rank: usize) -> TimeSpan {
         let computing = self.lines[rank].computes_since();
         let used_ns = computing.and_then(|(since_ns, process)| {

@@ -12,17 +12,17 @@ use crate::line::{Line, RunState, UNKNOWN};
 use crate::reply::{Head, Kind, read_error};
 use crate::stream::{Reader, Writer};
 
-/// How long a process sleeps before it looks whether the run was given up, and at least how long for each rank of the run:
-/// thousands of them may not take the processors with looking.
+/// How long a process sleeps before it looks whether the run was given up, and at least how long for each rank of the
+/// run: thousands of them may not take the processors with looking.
 const SLEEP: Duration = Duration::from_millis(100);
 const SLEEP_OF_RANK: Duration = Duration::from_millis(5);
-/// The same once nothing can go on any more, and the launcher is told so.
+/// The same after a deadlock, which is reported to the launcher.
 const STUCK_SLEEP: Duration = Duration::from_millis(30);
 
 /// From so many questions it is measured what coming back from one takes.
 const QUESTIONS: usize = 31;
 
-/// What a look at a clock takes: without it, a program that waits by looking would not get on.
+/// The time of a clock read: without it, a program that polls a clock would make no progress.
 const CLOCK_READ_NS: u64 = 20;
 
 /// After so many calls it is looked what other threads have used.
@@ -31,14 +31,14 @@ const CALLS_OF_OTHERS: u64 = 64;
 /// The process's end of its line.
 pub(crate) struct Caller {
     line: Line,
-    /// What measured computing is multiplied with, where anybody wants to know how long the process computes.
+    /// The factor of measured computing, if computing is measured.
     factor: Option<f64>,
     longest_sleep: Duration,
     /// The processor's time at the end of the last call: before the first, all of the process's is the program's.
     since_ns: Cell<u64>,
-    /// What it takes to come back from a question and to read that time: it is no computing.
+    /// The time of returning from a request and reading that time, which is not computing.
     returning_ns: Cell<u64>,
-    /// What it takes to read that time at least.
+    /// The minimum time of reading that time.
     reading_ns: Cell<u64>,
     /// The virtual time that the last answer told, if it told that, and how much of what was computed since then looks
     /// at the clock have told.
@@ -59,11 +59,11 @@ pub(crate) struct Caller {
     told: Cell<u64>,
     /// Why no further question is asked.
     failed: RefCell<Option<Error>>,
-    /// What the launcher knows this process by; none in tests.
+    /// The launcher's identification of this process; none in tests.
     launched: RefCell<Option<ShmEndpoint>>,
 }
 
-/// What a wait for an answer has brought.
+/// The result of a wait for a reply.
 pub(crate) enum Answer<'a> {
     /// The answer, and its data.
     Given(Head, Reader<'a>),
@@ -138,7 +138,7 @@ impl Caller {
         self.ended.borrow_mut().push(request);
     }
 
-    /// What the launcher knows this process by.
+    /// The launcher's identification of this process.
     pub(crate) fn launched(&self) -> std::cell::Ref<'_, Option<ShmEndpoint>> {
         self.launched.borrow()
     }
@@ -279,7 +279,8 @@ impl Caller {
         self.launched().as_ref().is_some_and(ShmEndpoint::is_asked_what_it_awaits)
     }
 
-    /// Tells the launcher of a wait. It takes waits of which nothing changes for waits that cannot end, so only they do not.
+    /// Tells the launcher of a wait. It takes waits of which nothing changes for waits that cannot end, so only they do
+    /// not.
     fn tell_wait(&self) {
         self.has_told.set(true);
         if self.line.state() != RunState::Stuck {
@@ -290,7 +291,7 @@ impl Caller {
         }
     }
 
-    /// Tells the launcher what this process waits for, as it has asked.
+    /// Reports to the launcher what this process waits for, on request.
     pub(crate) fn tell(&self, awaited: Vec<Awaited>) {
         self.tell_wait();
         if let Some(launched) = &*self.launched() {
@@ -311,13 +312,13 @@ impl Caller {
         let since_ns = processor_ns() + self.returning_ns.get();
         self.since_ns.set(since_ns);
         self.told_ns.set(0);
-        // Later by a reading, for whoever looks in the midst of one. Also where it does not count: telling takes its time,
-        // which is measured with all the rest.
+        // Later by a reading, for whoever looks in the midst of one. Also where it does not count: telling takes its
+        // time, which is measured with all the rest.
         let told_ns = since_ns + self.others_ns.get() + self.reading_ns.get();
         self.line.compute_since(if counts { told_ns } else { UNKNOWN });
     }
 
-    /// How long the program has computed since the last call.
+    /// The computing time of the program since the last call.
     fn computed_ns(&self) -> u64 {
         if self.factor.is_none() || self.inside.get() > 0 {
             return 0;
@@ -326,7 +327,7 @@ impl Caller {
     }
 }
 
-/// What a question that waits by itself waits for.
+/// The event for which a waiting request waits.
 fn awaited_by(ask: Ask) -> Vec<Awaited> {
     match ask {
         Ask::Receive { selector, .. } | Ask::Exchange { selector, .. } => {
@@ -345,7 +346,7 @@ pub(crate) fn processor_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// What a clock shows, or 0 where there is none.
+/// The time of a clock, or 0 if there is none.
 pub(crate) fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the place is live. Not the library's function, for which a preloaded one may stand.

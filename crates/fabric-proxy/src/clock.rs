@@ -1,7 +1,7 @@
-//! The clocks of a program: where a library is preloaded that stands for the system's, they tell virtual time.
+//! The clocks of a program: with a preloaded library that replaces the system's clocks, they return virtual time.
 //!
-//! That library (`libvirtual-time`) knows no fabric. It asks whoever has told it whom to ask, which is done here, in the
-//! thread that communicates. Other threads see real time.
+//! That library (`libvirtual-time`) knows no fabric. It asks whoever has told it whom to ask, which is done here, in
+//! the thread that communicates. Other threads see real time.
 
 use std::cell::RefCell;
 use std::mem::transmute;
@@ -12,13 +12,13 @@ use contract::Time;
 use crate::ask::Ask;
 use crate::caller::Caller;
 
-/// What the preloaded library exports.
+/// The exports of the preloaded library.
 const SET: &std::ffi::CStr = c"cornerstone_set_virtual_clock";
 /// The answer to threads and moments without virtual time.
 const NO_TIME: u64 = u64::MAX;
 
-/// The time once the simulation has ended before the program: long after all that the program may wait for, so that it comes
-/// to its next call, which tells it why. The system's clock would have it sleep in earnest.
+/// The time once the simulation has ended before the program: long after all that the program may wait for, so that it
+/// comes to its next call, which tells it why. The system's clock would have it sleep in earnest.
 const AFTER_THE_END: u64 = u64::MAX / 2;
 
 /// Whom the preloaded library asks: for the time in picoseconds, and for a sleep until such a time.
@@ -37,7 +37,7 @@ thread_local! {
     static CALLER: RefCell<Weak<Caller>> = const { RefCell::new(Weak::new()) };
 }
 
-/// The program's clocks tell virtual time as long as there is this.
+/// The program's clocks return virtual time as long as this exists.
 pub(crate) struct VirtualClock(Set);
 
 impl VirtualClock {

@@ -12,13 +12,13 @@ pub(crate) struct Shape {
     pub(crate) root: usize,
     /// The length of a block.
     pub(crate) each: usize,
-    /// What this rank tells the others as that length, where its arguments contradict each other.
+    /// The length that this rank sends to the others if its arguments contradict each other.
     pub(crate) told: Option<usize>,
     pub(crate) element_bytes: usize,
     pub(crate) reduction: Option<Reduction>,
     /// Whether there are data to send apart from those in the memory to receive into.
     pub(crate) sends: bool,
-    /// How much memory there is to receive into; `None` where there is none.
+    /// The length of the memory to receive into; `None` if there is none.
     pub(crate) room: Option<usize>,
 }
 

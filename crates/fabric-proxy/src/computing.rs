@@ -1,11 +1,11 @@
-//! How long computing between calls takes in virtual time.
+//! The virtual time of computing between calls.
 
 use std::sync::Arc;
 
 use contract::{Error, Result, TimeSpan};
 use recording::{RankEvent, Recording};
 
-/// How long the computing of a rank takes.
+/// The virtual time of a rank's computing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Computing {
     /// No time: only communication counts.
@@ -17,7 +17,7 @@ pub enum Computing {
 }
 
 impl Computing {
-    /// What measured computing is multiplied with; none if processes need not tell how long they compute.
+    /// The factor of measured computing; none if processes need not report their computing time.
     pub(crate) fn factor(&self) -> Option<f64> {
         match self {
             Computing::Measured(factor) => Some(*factor),
@@ -40,7 +40,7 @@ impl Computing {
     }
 }
 
-/// What a question means for recorded computing.
+/// The meaning of a request for recorded computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A call that recordings have.
@@ -78,7 +78,7 @@ pub(crate) struct Cursor {
 }
 
 impl RankComputing {
-    /// How long the computing before a question takes that was measured to have taken `ns`.
+    /// The virtual time of computing before a request, which was measured as `ns`.
     ///
     /// # Errors
     /// If the recording has another call there.
@@ -162,7 +162,8 @@ impl Call {
     }
 }
 
-/// Whether messages of a context belong to collectives: their contexts are odd, but for that of messages that were claimed.
+/// Whether messages of a context belong to collectives: their contexts are odd, but for that of messages that were
+/// claimed.
 pub(crate) fn is_of_collectives(context: u32) -> bool {
     context % 2 == 1 && context != u32::MAX
 }

@@ -21,16 +21,16 @@ pub struct Host {
     stopped: AtomicBool,
     stuck: AtomicBool,
     joined: AtomicBool,
-    /// What writes down what the ranks do, if anybody wants to know.
+    /// The recorder of the ranks' operations, if a recording is requested.
     recorder: Option<Mutex<Recorder>>,
-    /// The first mistake of this end, which no process can tell.
+    /// The first error of this end, which no process can report.
     fatal: Mutex<Option<String>>,
 }
 
-/// What a rank has done.
+/// The events of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankAccount {
-    /// How long its program has computed.
+    /// The computing time of its program.
     pub computing: TimeSpan,
     /// When its part ended.
     pub end: Time,
@@ -59,7 +59,7 @@ impl Host {
         })
     }
 
-    /// The job that tells processes to join here; `name` is what the fabric is called. From now on programs that this
+    /// The job that tells processes to join here; `name` is the name of the fabric. From now on programs that this
     /// process starts inherit the memory.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Host {
         self.lines.line(rank)
     }
 
-    /// Says that no process will ask any more: whoever waits for one gives up.
+    /// Announces that no process will make further requests: waits for one end.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         self.lines.set_state(RunState::Over);
@@ -100,7 +100,7 @@ impl Host {
         recorder.map_or(Ok(()), Recorder::finish)
     }
 
-    /// Why the run cannot go on, where that is nothing that a process can tell.
+    /// Why the run cannot continue, if no process can report it.
     pub fn fatal(&self) -> Option<String> {
         self.fatal.lock().ok()?.clone()
     }
@@ -119,7 +119,7 @@ impl Host {
         self.joined.store(true, Ordering::Release);
     }
 
-    /// No rank can go on: its process learns of it, and tells the launcher.
+    /// A deadlock: the rank's process learns of it, and reports to the launcher.
     pub(crate) fn note_stuck(&self) {
         if !self.stuck.swap(true, Ordering::AcqRel) {
             self.lines.set_state(RunState::Stuck);

@@ -1,4 +1,4 @@
-//! How a process finds that its fabric is in the launcher, and joins.
+//! A process detects that its fabric is in the launcher, and joins.
 
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 
@@ -12,13 +12,13 @@ use crate::line::Line;
 /// A job of such a run begins with this. Where the memory is, what is measured, and the name of the fabric follow.
 const MARK: &str = "cornerstone-proxy-1\n";
 
-/// What the launcher tells the processes.
+/// The launcher's message to the processes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Job {
     pub(crate) memory: RawFd,
-    /// What measured computing is multiplied with; none if processes need not tell how long they compute.
+    /// The factor of measured computing; none if processes need not report their computing time.
     pub(crate) factor: Option<f64>,
-    /// What the fabric is called.
+    /// The name of the fabric.
     pub(crate) name: String,
 }
 
@@ -49,7 +49,7 @@ impl Job {
 /// Joins the run if the launcher has the fabric; gives the rank over shared memory back otherwise, as the inner error.
 ///
 /// # Errors
-/// What failed on the way; the launcher knows of it then.
+/// The failure; the launcher then knows of it.
 pub fn join(launched: ShmEndpoint) -> Result<std::result::Result<ProxyEndpoint, ShmEndpoint>> {
     let Some(job) = Job::read(launched.job()) else { return Ok(Err(launched)) };
     let (rank, size) = (launched.rank(), launched.size());

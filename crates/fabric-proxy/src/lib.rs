@@ -1,16 +1,17 @@
 //! Ranks that are processes of their own, whose fabric is in another process: that of the launcher.
 //!
 //! Each call of a [`ProxyEndpoint`] is a question, by a line through shared memory, to the endpoint that
-//! [`Host::serve`] drives in the launcher. Whatever has an [`Endpoint`](contract::Endpoint) there can have processes as its
-//! ranks. It is made for simulated machines: their ranks are coroutines in one thread, and each of them drives a process.
+//! [`Host::serve`] drives in the launcher. Whatever has an [`Endpoint`](contract::Endpoint) there can have processes as
+//! its ranks. It is made for simulated machines: their ranks are coroutines in one thread, and each of them drives a
+//! process.
 //!
 //! A process runs only while its rank's endpoint waits for its next question. Virtual time passes by as much as its
-//! computing is said to take. Where that is measured, the simulation goes on meanwhile, up to the moment that the process
-//! is known to have reached.
+//! computing is said to take. Where that is measured, the simulation goes on meanwhile, up to the moment that the
+//! process is known to have reached.
 //!
 //! The rooms, each of which uses only those before it:
 //! * `line`: the shared memory, and turns;
-//! * `stream`: what stands in it;
+//! * `stream`: its contents;
 //! * `collective`, `ask`, `reply`: questions and answers;
 //! * `caller`, `clock`, `endpoint`, `join`: the end of the process;
 //! * `computing`, `host`, `beside`, `server`: the end of the launcher.

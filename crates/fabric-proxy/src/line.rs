@@ -1,6 +1,7 @@
-//! The memory that the launcher's process shares with those of the ranks, and how the two ends of a line take turns in it.
+//! The memory that the launcher's process shares with those of the ranks, and how the two ends of a line take turns in
+//! it.
 //!
-//! Each rank has a line: room for one question of its process, or one answer. Whose turn it is says who may touch the
+//! Each rank has a line: a buffer for one request of its process, or one reply. Whose turn it is says who may touch the
 //! room. A page for all lines comes first; it has a count of questions, on which the server sleeps.
 
 use std::io;
@@ -27,10 +28,10 @@ const SPINS: u32 = 4000;
 const OF_PROCESS: u32 = 0;
 const OF_SERVER: u32 = 1;
 
-/// What holds of the whole run.
+/// The state of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunState {
-    /// It goes on.
+    /// It continues.
     Runs,
     /// All ranks wait, and nothing is under way: no question will be answered any more.
     Stuck,
@@ -52,15 +53,15 @@ struct Header {
 struct Head {
     turn: AtomicU32,
     process_sleeps: AtomicU32,
-    /// How many bytes of the room are in use.
+    /// The number of bytes of the buffer that are in use.
     bytes: AtomicU64,
-    /// The process that asks, and the processor's time that it had used when it got its turn; [`UNKNOWN`] if that is not
-    /// known, or what it does is not computing.
+    /// The process that asks, and the processor's time that it had used when it got its turn; [`UNKNOWN`] if that is
+    /// not known, or what it does is not computing.
     process: AtomicU64,
     since_ns: AtomicU64,
 }
 
-/// Of a process whose computing cannot be told before its question.
+/// A process whose computing is unknown before its request.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
 /// Mapped memory.
@@ -94,7 +95,7 @@ pub(crate) struct Line {
     head: NonNull<Head>,
     room: NonNull<u8>,
     spins: u32,
-    /// What the pointers point into.
+    /// The mapping of the pointers.
     _mappings: [Arc<Mapping>; 2],
 }
 
@@ -126,7 +127,7 @@ impl Lines {
         Line::at(self.mapping.base, start, self.spins, [self.mapping.clone(), self.mapping.clone()])
     }
 
-    /// Says what holds of the run from now on, and lets every process see it.
+    /// Sets the state of the run, and lets every process see it.
     pub(crate) fn set_state(&self, state: RunState) {
         let ranks = (self.mapping.bytes - PAGE_BYTES) / LINE_BYTES;
         // SAFETY: the page is mapped, and a header is plain atomics.
@@ -144,7 +145,7 @@ impl Lines {
     }
 }
 
-/// How often an end looks before it sleeps that has to share the processors with so `many` others.
+/// The number of polls of an end before it sleeps, if it shares the processors with `many` others.
 fn spins(many: usize) -> u32 {
     match std::thread::available_parallelism() {
         Ok(processors) if processors.get() > many => SPINS,
@@ -185,7 +186,7 @@ impl Line {
         unsafe { self.head.as_ref() }
     }
 
-    /// What holds of the run.
+    /// The state of the run.
     pub(crate) fn state(&self) -> RunState {
         match self.header().state.load(Ordering::Acquire) {
             0 => RunState::Runs,
@@ -199,22 +200,22 @@ impl Line {
         self.room.as_ptr()
     }
 
-    /// How many bytes of the room are in use.
+    /// The number of bytes of the buffer that are in use.
     pub(crate) fn bytes(&self) -> usize {
         (self.head().bytes.load(Ordering::Relaxed) as usize).min(ROOM_BYTES)
     }
 
-    /// Says how many bytes of the room are in use.
+    /// Sets the number of bytes of the buffer that are in use.
     pub(crate) fn set_bytes(&self, bytes: usize) {
         self.head().bytes.store(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Gives memory back that only long contents have needed. To be called by the end whose turn it is, once it has read
-    /// them.
+    /// Gives memory back that only long contents have needed. To be called by the end whose turn it is, once it has
+    /// read them.
     pub(crate) fn shrink(&self) {
         if self.bytes() > KEPT_BYTES {
             self.set_bytes(0);
-            // SAFETY: the range is mapped shared memory that nobody reads before it is written again.
+            // SAFETY: the range is mapped shared memory that is not read before it is written again.
             unsafe {
                 let rest = self.room().add(KEPT_BYTES);
                 libc::madvise(rest.cast(), ROOM_BYTES - KEPT_BYTES, libc::MADV_REMOVE);
@@ -226,7 +227,7 @@ impl Line {
 
     /// Gives the turn to the server, with a question in the room.
     pub(crate) fn ask(&self) {
-        // Release, partner of the acquire in `is_asked`: whoever sees the turn sees the room.
+        // Release, partner of the acquire in `is_asked`: a reader of the turn sees the buffer.
         self.head().turn.store(OF_SERVER, Ordering::Release);
         self.header().posted.fetch_add(1, Ordering::SeqCst);
         // The server says that it sleeps before it looks for the last time, so one of the two sees the other.
@@ -239,7 +240,7 @@ impl Line {
         self.head().turn.load(Ordering::Acquire) == OF_PROCESS
     }
 
-    /// Looks for the answer as long as that takes nobody's processor. Returns whether it is there.
+    /// Polls for the reply as long as that takes no other's processor. Returns whether it has arrived.
     pub(crate) fn spin_for_answer(&self) -> bool {
         self.spin(|| self.is_answered())
     }
@@ -254,14 +255,14 @@ impl Line {
         self.is_answered()
     }
 
-    /// Says which process has this line.
+    /// Sets the process of this line.
     pub(crate) fn name_process(&self) {
         self.head().process.store(std::process::id().into(), Ordering::Relaxed);
     }
 
-    /// Says since when this process computes, by the processor's time that it had used then.
+    /// Sets the start of this process's computing, by the processor time that it had used then.
     pub(crate) fn compute_since(&self, since_ns: u64) {
-        // Release, partner of the acquire in `computes_since`: whoever sees it sees the process.
+        // Release, partner of the acquire in `computes_since`: a reader sees the process.
         self.head().since_ns.store(since_ns, Ordering::Release);
     }
 
@@ -382,7 +383,7 @@ mod tests {
     fn memory_of_long_contents_is_given_back() {
         let lines = Lines::create(1).unwrap();
         let own = lines.line(0);
-        // SAFETY: nobody else uses the line.
+        // SAFETY: nothing else uses the line.
         unsafe {
             own.room().add(KEPT_BYTES).write(7);
             own.room().write(5);

@@ -1,10 +1,10 @@
-//! What the endpoint behind a line answers.
+//! The replies of the endpoint behind a line.
 
 use contract::{Envelope, Error, Request};
 
 use crate::stream::{Reader, Writer, request_of};
 
-/// What an answer is.
+/// The kind of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The call is over. Numbers follow, and the data that belong to the call.
@@ -23,9 +23,9 @@ pub(crate) struct Head {
     pub(crate) kind: Kind,
     /// Whether any rank has left the run.
     pub(crate) any_has_left: bool,
-    /// What the call returns, as numbers.
+    /// The result of the call, as numbers.
     pub(crate) values: [u64; VALUES],
-    /// How many requests it says are done. They follow.
+    /// The number of completed requests. They follow.
     pub(crate) ended: usize,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn envelope_of(
     })
 }
 
-/// Writes an error. Those that nobody tells apart become what they say.
+/// Writes an error. Errors that need not be distinguished become their text.
 pub(crate) fn write_error(writer: &mut Writer<'_>, error: &Error) {
     let (kind, number, words): (u64, usize, &str) = match error {
         Error::RankDied { rank, how } => (1, *rank, how),

@@ -1,4 +1,4 @@
-//! What stands in the room of a line: numbers of eight bytes, and runs of bytes after their length.
+//! The contents of a line's buffer: numbers of eight bytes, and sequences of bytes after their length.
 
 use contract::{Envelope, Request, Selector};
 
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         }
         let start = self.at;
         self.at += bytes;
-        // SAFETY: the range lies in the room, and nobody writes there during this end's turn.
+        // SAFETY: the range lies in the room, and nothing writes there during this end's turn.
         unsafe { std::slice::from_raw_parts(self.line.room().add(start), bytes) }
     }
 }

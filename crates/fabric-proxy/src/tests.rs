@@ -36,7 +36,7 @@ fn run(
                 move |endpoint: fabric_sim::SimEndpoint<'_>| own.serve(endpoint, &NoTime)
             };
             let outcome = run_endpoints(machine, &Options::new(ranks), serve);
-            // Whoever still asks is not to wait for ever.
+            // A process that still makes a request must not wait for ever.
             own.stop();
             outcome.map(|outcome| outcome.event_hash)
         });

@@ -1,5 +1,5 @@
-//! Constant false-alarm rate detection, as the HPEC Challenge defines it: the power of each cell of a row beside the mean
-//! power of its neighbours.
+//! Constant false-alarm rate detection, as the HPEC Challenge defines it: the power of each cell of a row beside the
+//! mean power of its neighbours.
 
 use num_complex::Complex32;
 
@@ -8,8 +8,8 @@ use crate::error::{Result, check_length};
 /// Nominal operations of the HPEC Challenge for each cell.
 pub const OPERATIONS_PER_CELL: f64 = 7.0;
 
-/// Detection along rows: the mean T(i) is over `cells` cells on each side, beyond `guard` cells that a target may spill into.
-/// Near the ends of a row the mean is over the cells that there are.
+/// Detection along rows: the mean T(i) is over `cells` cells on each side, beyond `guard` cells that a target may spill
+/// into. Near the ends of a row the mean is over the cells that there are.
 pub struct Cfar {
     guard: usize,
     cells: usize,
@@ -25,8 +25,8 @@ impl Cfar {
         Cfar { guard, cells, powers: Vec::new(), runs: Vec::new(), windows: Vec::new() }
     }
 
-    /// Makes `ratios` of a row: |x(i)|^2 / T(i), and 0 where there is no power at all. A detector calls a target what is above
-    /// a threshold.
+    /// Makes `ratios` of a row: |x(i)|^2 / T(i), and 0 where there is no power at all. A detector calls a target what
+    /// is above a threshold.
     ///
     /// # Errors
     /// [`Error::WrongLength`](crate::Error::WrongLength) if there are not as many ratios as cells.
@@ -49,14 +49,14 @@ impl Cfar {
         Ok(())
     }
 
-    /// How many cells the mean of cell `i` of `count` is over.
+    /// The number of cells in the mean for cell `i` of `count`.
     fn neighbours(&self, i: usize, count: usize) -> usize {
         let side = |beyond: usize| beyond.saturating_sub(self.guard).min(self.cells);
         side(i) + side(count - 1 - i)
     }
 
-    /// The sums of `cells` successive powers from each on: a sum of 2^j powers is two sums of half as many, and a window
-    /// is put together from those of the powers of two that its length has.
+    /// The sums of `cells` successive powers from each on: a sum of 2^j powers is two sums of half as many, and a
+    /// window is put together from those of the powers of two that its length has.
     fn sum_windows(&mut self) {
         let count = self.powers.len();
         self.runs.clone_from(&self.powers);

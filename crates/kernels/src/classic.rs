@@ -1,8 +1,8 @@
 //! The simple processor benchmarks of the hypercube study: small programs that each lean on one thing a processor does.
 //!
 //! Written anew from the descriptions in Grunwald and Reed, "Benchmarking hypercube hardware and software" (1986),
-//! table 2. Each checks its result on every run, each lets the compiler know nothing it could fold the work away with, and
-//! the work grows with the repetitions.
+//! table 2. Each checks its result on every run, each lets the compiler know nothing it could fold the work away with,
+//! and the work grows with the repetitions.
 
 mod check;
 mod hanoi;
@@ -58,7 +58,7 @@ impl Classic {
         }
     }
 
-    /// How often the study repeated it; its table 3 gives the seconds for all repetitions together.
+    /// The number of repetitions in the study; its table 3 gives the seconds for all repetitions together.
     pub fn repetitions(self) -> u32 {
         match self {
             Classic::Loops | Classic::PuzzleSubscript | Classic::PuzzlePointer => 10,
@@ -69,7 +69,7 @@ impl Classic {
         }
     }
 
-    /// Runs it `repetitions` times and says how many elementary steps it did: iterations, marks, calls, moves,
+    /// Runs it `repetitions` times and returns the number of elementary steps: iterations, marks, calls, moves,
     /// comparisons or trials.
     ///
     /// # Errors

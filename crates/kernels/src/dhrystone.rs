@@ -1,9 +1,9 @@
 //! The Dhrystone benchmark, version 2: a mix of statements as systems programs of 1984 had them.
 //!
 //! Written anew from Weicker, "Dhrystone benchmark: rationale for version 2 and measurement rules", SIGPLAN Notices 23
-//! (1988), which fixes what each procedure does and what all variables hold at the end. The rules forbid inlining across
-//! the two source files of the original: here no procedure is ever inlined, and what goes into one is hidden from the
-//! optimiser. Pointers to records are indices into a heap of two.
+//! (1988), which fixes what each procedure does and what all variables hold at the end. The rules forbid inlining
+//! across the two source files of the original: here no procedure is ever inlined, and what goes into one is hidden
+//! from the optimiser. Pointers to records are indices into a heap of two.
 
 use std::hint::black_box;
 
@@ -53,7 +53,7 @@ struct Globals {
     table: Box<[[i32; 50]; 50]>,
 }
 
-/// What the benchmark leaves behind besides the globals.
+/// The results of the benchmark in addition to the globals.
 struct Locals {
     first: i32,
     second: i32,

@@ -34,14 +34,14 @@ pub enum Error {
         /// The set asked for.
         wanted: Instructions,
     },
-    /// A slice that does not hold what the call says it does.
+    /// A slice whose length does not match the call.
     #[error("{what} holds {found} elements where {expected} are needed")]
     WrongLength {
         /// Which argument.
         what: &'static str,
-        /// How many elements the call needs: exactly, or at least, as its documentation says.
+        /// The number of elements that the call needs: exactly, or at least, as documented.
         expected: usize,
-        /// How many there are.
+        /// Their number.
         found: usize,
     },
     /// A slice that is not a whole number of transforms.
@@ -59,7 +59,7 @@ pub enum Error {
     Overlap {
         /// The points of one transform.
         length: usize,
-        /// How many transforms.
+        /// The number of transforms.
         batch: usize,
         /// Elements from point to point.
         stride: usize,
@@ -81,7 +81,7 @@ pub enum Error {
     WrongResult {
         /// The program whose result is wrong.
         benchmark: &'static str,
-        /// What was expected and what was found.
+        /// The expected and the actual result.
         explanation: String,
     },
 }

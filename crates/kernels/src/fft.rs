@@ -1,7 +1,8 @@
 //! Fast Fourier transforms of many short vectors at once: the block FFT.
 //!
-//! A library call for one transform of 8 points spends its time on everything but the 8 points. The block FFT (Games and
-//! others, "Benchmarking methodology for real-time embedded scalable high performance computing", MITRE 1995, section
+//! A library call for one transform of 8 points spends its time on everything but the 8 points. The block FFT (Games
+//! and others, "Benchmarking methodology for real-time embedded scalable high performance computing", MITRE 1995,
+//! section
 //! 3.2) carries every stage over many transforms, here one to each vector lane, so that short transforms run near
 //! the rate of long ones.
 
@@ -38,10 +39,11 @@ pub fn nominal_operations(length: usize) -> f64 {
     if length < 2 { 0.0 } else { 5.0 * n * n.log2() }
 }
 
-/// Where the points of a batch of transforms lie in a slice: point n of transform t at `t * distance + n * stride`.
+/// The positions of the points of a batch of transforms in a slice: point n of transform t at `t * distance + n *
+/// stride`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strided {
-    /// How many transforms.
+    /// The number of transforms.
     pub batch: usize,
     /// Elements from one point to the next.
     pub stride: usize,
@@ -52,8 +54,9 @@ pub struct Strided {
 /// A plan for batches of forward transforms of one length.
 ///
 /// Planning allocates; transforming never does. Lengths 2, 4, ..., 128 run as many transforms at once as vectors have
-/// lanes, up to 1024 where they are columns or are turned; with AVX-512 and in single precision, rows of 256, 512, ..., 8192
-/// points have kernels too. All others, and what does not fill the lanes, go to RustFFT, one transform after the other.
+/// lanes, up to 1024 where they are columns or are turned; with AVX-512 and in single precision, rows of 256, 512, ...,
+/// 8192 points have kernels too. All others, and what does not fill the lanes, go to RustFFT, one transform after the
+/// other.
 pub struct BlockFft<T: Real> {
     length: usize,
     instructions: Instructions,
@@ -63,13 +66,13 @@ pub struct BlockFft<T: Real> {
     buffer: Vec<Complex<T>>,
 }
 
-/// How many rows are transformed before they are turned together, where no kernel does both. With fewer, each cache line of
-/// the output is written in pieces. Many more would not stay in the second-level cache.
+/// The number of rows that are transformed before they are turned together, where no kernel does both. With fewer, each
+/// cache line of the output is written in pieces. Many more would not stay in the second-level cache.
 fn turned_rows<T>(length: usize) -> usize {
     (STRIP_BYTES / (length * size_of::<Complex<T>>())).clamp(32, 128)
 }
 
-/// What leaves most of the second-level cache to the output.
+/// A size that leaves most of the second-level cache to the output.
 const STRIP_BYTES: usize = 128 << 10;
 
 /// From so many transforms in a tile on, what is left is better padded to a tile than transformed one by one.
@@ -111,7 +114,7 @@ impl<T: Real> BlockFft<T> {
         self.instructions
     }
 
-    /// Whether the length has kernels of its own, that is, does not always go to RustFFT.
+    /// Whether the length has its own kernels, that is, does not always use RustFFT.
     pub fn is_blocked(&self) -> bool {
         self.block.is_some()
     }
@@ -152,10 +155,10 @@ impl<T: Real> BlockFft<T> {
         self.transform_strided(matrix, Strided { batch: columns, stride: columns, distance: 1 })
     }
 
-    /// Transforms a batch that lies in `data` as `layout` says, in place. Elements between its points stay as they are.
+    /// Transforms a batch in `data` with the given `layout`, in place. Elements between its points stay as they are.
     ///
-    /// Fast where transforms are contiguous (stride 1) or side by side (distance 1). Of layouts without overlap it takes
-    /// those in which one index runs through its whole range within one step of the other.
+    /// Fast where transforms are contiguous (stride 1) or side by side (distance 1). Of layouts without overlap it
+    /// takes those in which one index runs through its whole range within one step of the other.
     ///
     /// # Errors
     /// [`Error::Overlap`] if it is not such a layout, [`Error::WrongLength`] if `data` ends before the last point.
@@ -179,12 +182,12 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
-    /// Transforms `input`, contiguous transforms, into `output` as columns: transform and corner turn in one, so that point k
-    /// of transform t lies at `k * batch + t`.
+    /// Transforms `input`, contiguous transforms, into `output` as columns: transform and corner turn in one, so that
+    /// point k of transform t lies at `k * batch + t`.
     ///
     /// # Errors
-    /// [`Error::BrokenTransform`] if `input` is not a whole number of transforms, [`Error::WrongLength`] if `output` is not
-    /// as long as `input`.
+    /// [`Error::BrokenTransform`] if `input` is not a whole number of transforms, [`Error::WrongLength`] if `output` is
+    /// not as long as `input`.
     pub fn transform_turned(
         &mut self,
         input: &[Complex<T>],

@@ -1,8 +1,8 @@
 //! The foldfft: the kernel of a synthetic-aperture-radar chain, in three ways.
 //!
-//! `n` complex points are weighted by real numbers, folded to `f` points (segments of f added up), transformed, and weighted
-//! again by complex numbers (MITRE 1995, section 3.3 and figure 3.4). It holds a little of everything that makes a
-//! processor stumble over short vectors, and the three ways show what each step of effort brings.
+//! `n` complex points are weighted by real numbers, folded to `f` points (segments of f added up), transformed, and
+//! weighted again by complex numbers (MITRE 1995, section 3.3 and figure 3.4). It holds a little of everything that
+//! makes a processor stumble over short vectors, and the three ways show what each step of effort brings.
 
 mod steps;
 
@@ -21,7 +21,7 @@ use steps::Steps;
 pub const TYPICAL_SIZES: [(usize, usize); 6] =
     [(64, 8), (128, 16), (256, 32), (16, 16), (64, 64), (512, 512)];
 
-/// How the foldfft is programmed.
+/// The implementation of the foldfft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
     /// Plain loops and a radix-2 transform, one instance after the other.
@@ -114,8 +114,8 @@ impl FoldFft {
     /// Computes a foldfft of every `n` points of `input`, contiguous instances, into every `f` points of `output`.
     ///
     /// # Errors
-    /// [`Error::BrokenTransform`] if `input` is not a whole number of instances, [`Error::WrongLength`] if `output` has not
-    /// the points for as many.
+    /// [`Error::BrokenTransform`] if `input` is not a whole number of instances, [`Error::WrongLength`] if `output` has
+    /// not the points for as many.
     pub fn compute(&mut self, input: &[Complex32], output: &mut [Complex32]) -> Result<()> {
         let FoldFft { points, fold, .. } = *self;
         check_whole(points, input.len())?;

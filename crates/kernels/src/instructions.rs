@@ -3,7 +3,7 @@
 /// A set of vector instructions that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Instructions {
-    /// What every processor of the architecture has; the others are tested against it.
+    /// The instructions of every processor of the architecture; the others are tested against it.
     Portable,
     /// AVX2 with fused multiply-add: 8 single-precision lanes.
     Avx2,

@@ -147,7 +147,7 @@ pub(crate) trait Vector: Copy {
     type Element: Copy;
     /// As many vectors as a vector has lanes.
     type Square: Copy + AsRef<[Self]> + AsMut<[Self]>;
-    /// How many lanes.
+    /// The number of lanes.
     const COUNT: usize;
 
     /// The [`Vector::COUNT`] elements at `from`, however aligned.

@@ -1,8 +1,8 @@
 //! The Linpack benchmark: a dense system of linear equations in double precision, by Gaussian elimination.
 //!
-//! Written anew from the description in Dongarra, Bunch, Moler and Stewart, "LINPACK users' guide" (1979): columns, partial
-//! pivoting, and operations of one column on another. This is the classic benchmark of plain code, not the blocked one of
-//! today's rankings.
+//! Written anew from the description in Dongarra, Bunch, Moler and Stewart, "LINPACK users' guide" (1979): columns,
+//! partial pivoting, and operations of one column on another. This is the classic benchmark of plain code, not the
+//! blocked one of today's rankings.
 
 use crate::error::{Error, Result};
 
@@ -50,7 +50,7 @@ impl System {
         Ok(System { size, matrix, solution: right.clone(), right, factors, pivots })
     }
 
-    /// How many equations.
+    /// The number of equations.
     pub fn size(&self) -> usize {
         self.size
     }

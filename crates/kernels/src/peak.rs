@@ -1,7 +1,7 @@
 //! The peak probe: how many floating-point operations a core can do at all.
 //!
-//! Independent chains of fused multiply-adds, as many as keep every multiplier busy, and nothing else: no load, no store.
-//! A rate divided by this one is a share of what the core has, measured and not taken from a data sheet.
+//! Independent chains of fused multiply-adds, as many as keep every multiplier busy, and nothing else: no load, no
+//! store. A rate divided by this one is a share of what the core has, measured and not taken from a data sheet.
 
 use std::hint::black_box;
 
@@ -17,7 +17,7 @@ pub enum Precision {
     Double,
 }
 
-/// Does `rounds` rounds with the widest instructions of this processor and says how many operations those were, a
+/// Does `rounds` rounds with the widest instructions of this processor and returns the number of operations, a
 /// multiply-add being two.
 ///
 /// # Panics
@@ -34,7 +34,8 @@ pub fn run(precision: Precision, rounds: u64) -> u64 {
     2 * lanes * CHAINS as u64 * rounds
 }
 
-/// Two multipliers with a latency of four or five cycles need ten chains; sixteen vectors of AVX2 leave room for twelve.
+/// Two multipliers with a latency of four or five cycles need ten chains; sixteen vectors of AVX2 leave room for
+/// twelve.
 const CHAINS: usize = 12;
 
 fn single(instructions: Instructions, rounds: u64) -> (u64, f64) {

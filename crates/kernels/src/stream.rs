@@ -65,7 +65,7 @@ impl Stream {
         Stream { vectors: expected.map(vector), expected }
     }
 
-    /// How many elements a vector has.
+    /// The number of elements of a vector.
     pub fn elements(&self) -> usize {
         self.vectors[0].len()
     }
@@ -96,8 +96,8 @@ impl Stream {
         }
     }
 
-    /// Compares every element with what the loops so far make of the start; small integers, so exactly, until they overflow
-    /// to infinity.
+    /// Compares every element with what the loops so far make of the start; small integers, so exactly, until they
+    /// overflow to infinity.
     ///
     /// # Errors
     /// [`Error::WrongResult`] naming the first element that differs by more than rounding.

@@ -12,8 +12,8 @@ pub const INSTRUCTIONS_PER_UNIT: u64 = 100_000;
 
 /// Floating-point operations in one unit of work, an elementary function counting for one.
 ///
-/// An Algol interpreter's instructions were mostly not arithmetic, so these are far fewer: the weight of each module times
-/// its statements times the operations of one.
+/// An Algol interpreter's instructions were mostly not arithmetic, so these are far fewer: the weight of each module
+/// times its statements times the operations of one.
 pub const OPERATIONS_PER_UNIT: u64 = {
     let array_statements = 4 * (3 + 1);
     let trigonometric_statements = 2 * (8 + 5);
@@ -30,7 +30,7 @@ const T: f64 = 0.499975;
 const T1: f64 = 0.50025;
 const T2: f64 = 2.0;
 
-/// What the modules leave, in the order of the paper's modules 2, 3, 4, 6, 7, 8, 9 and 11.
+/// The results of the modules, in the order of the paper's modules 2, 3, 4, 6, 7, 8, 9 and 11.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// Module 2: four elements of an array.
@@ -201,7 +201,7 @@ fn pass_around(e: &mut [f64; 3], [j, k, l]: [usize; 3]) {
     e[l] = e[j];
 }
 
-/// What the module must give: 1 2 3 becomes 2 3 2 and then goes back and forth between that and 3 2 3.
+/// The expected result of the module: 1 2 3 becomes 2 3 2 and then alternates between that and 3 2 3.
 fn array_reference_cycle(loops: u64) -> [f64; 3] {
     match loops {
         0 => [1.0, 2.0, 3.0],

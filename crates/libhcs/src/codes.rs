@@ -70,7 +70,7 @@ thread_local! {
     static WORDS: RefCell<CString> = RefCell::default();
 }
 
-/// What a function returns.
+/// The result of a function.
 pub(crate) fn returned(outcome: Outcome) -> c_long {
     outcome.unwrap_or_else(|Failure { code, words }| {
         let words = CString::new(words.replace('\0', " ")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the tables have no name for.
+//! Functions that are not in the tables.
 
 use std::ffi::{c_char, c_int, c_long, c_uint};
 

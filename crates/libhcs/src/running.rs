@@ -16,7 +16,7 @@ use crate::codes::{
     BAD_ARGUMENT, BAD_HANDLE, BEGUN, Failure, IN_HANDLER, NO_CLUSTER, NOT_BEGUN, Outcome, returned,
 };
 
-/// What a cluster is made with, as C has it.
+/// The options of a cluster, for C.
 #[repr(C)]
 pub(crate) struct Options {
     timeout_ms: c_long,
@@ -39,7 +39,7 @@ impl<E: Endpoint> AnyProcess for Process<E> {
     }
 }
 
-/// What was begun.
+/// The initialised library.
 enum Library {
     Sci(SciLib),
     Cluster(Cluster),
@@ -51,7 +51,7 @@ pub(crate) enum Port {
     Transmit(TransmitPort),
 }
 
-/// What the program has handles of. A handle is never used again.
+/// The objects with handles of the program. A handle is never reused.
 #[derive(Default)]
 pub(crate) struct Open {
     ports: Vec<Option<Port>>,
@@ -64,7 +64,7 @@ struct Running {
     open: Open,
 }
 
-/// Where a process is in its life as a node.
+/// The state of a process as a node.
 enum Life {
     Before,
     Now(Box<Running>),

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_long, c_uint};
 
 use crate::running::{Options, Port, begin, bytes, end, node, place_for, room, with_sci};
 
-/// What the library tells of itself, as C has it.
+/// The library's information about itself, for C.
 #[repr(C)]
 pub(crate) struct Info {
     node: c_int,

@@ -1,4 +1,4 @@
-//! What is needed here of the standard ABI.
+//! The parts of the standard ABI that are needed here.
 
 use std::ffi::c_int;
 
@@ -32,7 +32,7 @@ pub(crate) const DATATYPE_NULL: Datatype = 0x200;
 pub(crate) const DATATYPES: Datatype = 0x200;
 pub(crate) const DATATYPES_END: Datatype = 0x400;
 
-/// What C calls MPI_Status.
+/// MPI_Status of C.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
@@ -43,7 +43,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// One that says nothing yet.
+    /// An empty one.
     pub(crate) const fn empty() -> Self {
         Status { source: PROC_NULL, tag: 0, error: SUCCESS, internal: [0; 5] }
     }

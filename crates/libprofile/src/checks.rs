@@ -18,10 +18,10 @@ struct Posted {
     end: usize,
     site: u16,
     is_send: bool,
-    /// Whether the handle is no other operation's. A library may have one handle for all sends that were over when they began; then
-    /// it cannot be told which of them a call ends, and nothing is said of any.
+    /// Whether the handle is no other operation's. A library may have one handle for all sends that were over when they
+    /// began; then it cannot be told which of them a call ends, and nothing is said of any.
     is_certain: bool,
-    /// What the data of a send came to when it was posted.
+    /// The checksum of a send's data when it was posted.
     sum: u64,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// An operation was posted at a place: its memory must be nobody else's. Only memory without gaps is looked at.
+    /// An operation was posted at a place: its memory must not be in use by another. Only contiguous memory is checked.
     pub(crate) fn posted(
         &mut self,
         mapped: &mut Mapped,

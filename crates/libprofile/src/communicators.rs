@@ -1,4 +1,5 @@
-//! Communicators and windows: which ranks of MPI_COMM_WORLD their ranks are, and which number all members have for them.
+//! Communicators and windows: which ranks of MPI_COMM_WORLD their ranks are, and which number all members have for
+//! them.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -21,7 +22,7 @@ pub(crate) struct Known {
     pub(crate) index: u16,
     /// The ranks of the group that messages go to, as ranks of the world; nothing if they are the same.
     ranks: Option<Vec<u32>>,
-    /// How many members this rank's group has.
+    /// The number of members of this rank's group.
     pub(crate) size: u32,
     /// Collectives that were begun in it.
     pub(crate) collectives: u64,
@@ -33,12 +34,13 @@ pub(crate) struct Communicators {
     known: Vec<Known>,
     /// The handle that was asked for last, and its place.
     last: (usize, usize),
-    /// How many there were of each group. All members make them in the same order, so the count tells them apart.
+    /// The number of communicators of each group. All members make them in the same order, so the count tells them
+    /// apart.
     of_group: HashMap<u64, u64>,
 }
 
 impl Known {
-    /// The rank of the world; nobody for a rank that is none.
+    /// The rank of the world; none for a rank that has no number there.
     #[inline]
     pub(crate) fn world_rank(&self, rank: c_int) -> u32 {
         match (&self.ranks, usize::try_from(rank)) {
@@ -107,7 +109,7 @@ impl Communicators {
     }
 }
 
-/// Who belongs to a communicator or a window.
+/// The members of a communicator or a window.
 pub(crate) struct Members {
     /// A number for the set of all members.
     number: u64,

@@ -44,7 +44,7 @@ impl From<*const i64> for Counts {
     }
 }
 
-/// The other side of a message, as the program says it.
+/// The other side of a message, from the program's arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct To {
     pub(crate) rank: c_int,
@@ -120,7 +120,7 @@ impl Data {
         Data { is_each: true, ..self }
     }
 
-    /// How many bytes, in a communicator with so many members.
+    /// The number of bytes, in a communicator with this number of members.
     ///
     /// # Safety
     /// The arrays of counts hold a count for each.
@@ -147,7 +147,7 @@ static SIZES: [AtomicU32; DATATYPES_END - DATATYPES] =
 pub(crate) fn size_of(datatype: Datatype) -> u64 {
     let slot = datatype.checked_sub(DATATYPES).and_then(|index| SIZES.get(index));
     let Some(slot) = slot else { return asked(datatype) };
-    // Relaxed: whoever finds no size asks for it.
+    // Relaxed: a thread that finds no size asks for it.
     match slot.load(Ordering::Relaxed) {
         0 if datatype == DATATYPE_NULL => 0,
         0 => {

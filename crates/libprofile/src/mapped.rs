@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::layout::{self, area, event, head, object, site, start, text};
 use profile::{Event, Shape};
 
-/// How many entries a search for a place looks at before it gives up.
+/// The number of entries that a search for a place checks before it ends.
 const PROBES: usize = 32;
 
 /// A rank's region.
@@ -20,7 +20,7 @@ pub(crate) struct Mapped {
     next: usize,
     /// Whether the room was full once.
     is_closed: bool,
-    /// What is wanted besides tables.
+    /// The requested records in addition to tables.
     pub(crate) wanted: u64,
 }
 
@@ -38,7 +38,8 @@ impl Mapped {
         // The descriptor may be another file's: in a program that has closed all, and was started by one of the ranks.
         let bytes = size_of(descriptor).filter(|&bytes| bytes >= area::WORDS * 8)?;
         let memory = map(area::WORDS * 8)?;
-        // SAFETY: the mapping is of that many words, and lives as long as the process; words of zeros and ones are numbers.
+        // SAFETY: the mapping is of that many words, and lives as long as the process; words of zeros and ones are
+        // numbers.
         let word = |index: usize| unsafe { memory.add(index).read() };
         let number = |index: usize| word(index) as usize;
         let shape = Shape {
@@ -71,7 +72,7 @@ impl Mapped {
 
     #[inline(always)]
     pub(crate) fn read(&self, index: usize) -> u64 {
-        // SAFETY: the place is mapped, and nobody else writes to this region.
+        // SAFETY: the place is mapped, and no other process writes to this region.
         unsafe { self.word(index).read() }
     }
 
@@ -95,8 +96,8 @@ impl Mapped {
         }
     }
 
-    /// Writes an event, or counts it if there is no room. What follows one that found none is not written either: it is of no use
-    /// without it, for messages are told apart by their order.
+    /// Writes an event, or counts it if there is no room. What follows one that found none is not written either: it is
+    /// of no use without it, for messages are told apart by their order.
     #[inline]
     pub(crate) fn note(&mut self, noted: &Event) {
         if self.events - self.taken == self.shape.events as u64 && !self.has_room() {
@@ -111,7 +112,7 @@ impl Mapped {
         self.next = if self.next + 1 == self.shape.events { 0 } else { self.next + 1 };
         // SAFETY: the place is mapped, aligned, and written by this rank only.
         let count = unsafe { AtomicU64::from_ptr(self.word(head::EVENTS)) };
-        // Release: whoever reads the number, also after this process was killed, finds the events.
+        // Release: a reader of the number, also after this process was killed, finds the events.
         count.store(self.events, Ordering::Release);
     }
 
@@ -153,7 +154,7 @@ impl Mapped {
         Some(self.shape.events_at() + last * event::WORDS)
     }
 
-    /// How many ranks there is room for as peers.
+    /// The maximum number of peers.
     #[inline]
     pub(crate) fn peers(&self) -> usize {
         self.shape.peers
@@ -233,7 +234,8 @@ fn loaded_at(address: u64) -> Option<libc::Dl_info> {
     (!found.dli_fname.is_null()).then_some(found)
 }
 
-/// The path of a file of code. The program's own is known by the name that it was called by, which may be no path at all.
+/// The path of a file of code. The program's own is known by the name that it was called by, which may be no path at
+/// all.
 fn path_of(object: &libc::Dl_info) -> Vec<u8> {
     // SAFETY: no memory is involved.
     let of_program = loaded_at(unsafe { libc::getauxval(libc::AT_PHDR) });

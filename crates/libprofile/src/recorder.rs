@@ -1,4 +1,4 @@
-//! What a rank notes of its calls.
+//! The recording of a rank's calls.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -50,7 +50,7 @@ pub(crate) struct Recorder {
     pub(crate) windows: Communicators,
     pub(crate) requests: Requests,
     pub(crate) checks: Option<Checks>,
-    /// What the last blocking probe has found, and what each matched one has, by the message's handle.
+    /// The result of the last blocking probe, and of each matched one, by the message's handle.
     pub(crate) probed: Option<Probed>,
     pub(crate) matched: HashMap<Message, Probed>,
     /// Its rank in MPI_COMM_WORLD.
@@ -140,7 +140,7 @@ impl Recorder {
         }
     }
 
-    /// Notes a call that has asked in vain. Those of one loop are one event.
+    /// Records an idle poll. Those of one loop are one event.
     pub(crate) fn poll(&mut self, span: &Span) {
         if let Some(mut last) = self.mapped.last_event()
             && last.kind == Kind::Polls
@@ -230,7 +230,7 @@ impl Recorder {
         rank == self.rank
     }
 
-    /// An operation was posted: its memory must be nobody else's.
+    /// An operation was posted: its memory must not be in use by another.
     pub(crate) fn check_posted(&mut self, request: Request, data: Data, site: u16, is_send: bool) {
         if let Some(checks) = &mut self.checks {
             checks.posted(&mut self.mapped, request, data, (site, is_send));

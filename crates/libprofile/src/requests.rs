@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use crate::abi::*;
 use crate::table::Table;
 
-/// What was started.
+/// The started operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Started {
     Send,
@@ -21,7 +21,7 @@ pub(crate) struct Pending {
     pub(crate) is_persistent: bool,
     /// Whether it has been started.
     pub(crate) is_active: bool,
-    /// How many operations have this handle: a library may have one for all that have ended at once.
+    /// The number of operations with this handle: a library may have one for all that have ended at once.
     pub(crate) sharing: u32,
     pub(crate) was_shared: bool,
     pub(crate) bytes: u64,
@@ -90,13 +90,14 @@ impl Requests {
         self.table.insert(request, number);
     }
 
-    /// What a handle stands for.
+    /// The operation of a handle.
     pub(crate) fn get_mut(&mut self, request: Request) -> Option<&mut Pending> {
         let number = self.table.get(request)?;
         Some(&mut self.pending[number as usize])
     }
 
-    /// The operation of a handle has ended. Nothing of one that shares its handle, of which it is not known which it was.
+    /// The operation of a handle has ended. Nothing of one that shares its handle, of which it is not known which it
+    /// was.
     #[inline]
     pub(crate) fn end(&mut self, request: Request) -> Option<Pending> {
         let number = self.table.get(request)?;

@@ -13,19 +13,20 @@ use crate::mpi;
 use crate::real;
 use crate::recorder::Recorder;
 
-/// What is shared by the calls of a process.
+/// The state that the calls of a process share.
 pub(crate) struct State {
     recorder: UnsafeCell<Recorder>,
     /// Whether the program may call from several threads at once. Then `is_taken` keeps them apart.
     has_threads: bool,
     is_taken: AtomicBool,
-    /// Whether a call is under way: those of functions that the library calls back are part of it. Only without threads.
+    /// Whether a call is under way: those of functions that the library calls back are part of it. Only without
+    /// threads.
     is_inside: Cell<bool>,
 }
 
 static STATE: AtomicPtr<State> = AtomicPtr::new(null_mut());
 
-/// The state, if calls are to be noted. Whoever gets it must end with [`State::note`] or [`State::leave`].
+/// The state, if calls are to be noted. The caller must end with [`State::note`] or [`State::leave`].
 #[inline(always)]
 pub(crate) fn enter() -> Option<&'static State> {
     // Acquire: pairs with the release in `begin`.
@@ -46,7 +47,7 @@ impl State {
         while self.has_threads && self.is_taken.swap(true, Ordering::Acquire) {
             std::hint::spin_loop();
         }
-        // SAFETY: without threads `enter` lets nobody in while somebody is; with threads `is_taken` does not.
+        // SAFETY: without threads `enter` admits one caller at a time; with threads `is_taken` does.
         note(unsafe { &mut *self.recorder.get() });
         if self.has_threads {
             self.is_taken.store(false, Ordering::Release);
@@ -112,7 +113,7 @@ pub(crate) fn begin(beginning: &Beginning) {
     };
     // SAFETY: the function may be called in a process that was forked, of which this thread is the only one.
     unsafe { libc::pthread_atfork(None, None, Some(forget)) };
-    // Release: whoever sees the pointer sees the state.
+    // Release: a thread that sees the pointer sees the state.
     STATE.store(Box::leak(Box::new(state)), Ordering::Release);
 }
 

@@ -22,7 +22,7 @@ impl Table {
         (mixed >> 32) as usize & (self.slots.len() - 1)
     }
 
-    /// Where a key is, or where it would be.
+    /// The place of a key, or where it would be inserted.
     #[inline]
     fn find(&self, key: u64) -> usize {
         let mut at = self.home(key);

@@ -1,4 +1,4 @@
-//! Whom to ask for the time, and what it is where there is nobody to ask.
+//! The source of the time, and the time without a source.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// How much virtual time a second of the processor's is, in thousandths; missing where time is real.
 const RATE_VARIABLE: &CStr = c"CORNERSTONE_VIRTUAL_TIME";
 const PS_PER_NS: u64 = 1000;
-/// What a look at the clock takes where nobody is asked, so that loops that wait by looking end.
+/// The time of a clock read without a source, so that polling loops end.
 const POLL_PS: u64 = 100_000;
-/// What threads and moments without virtual time are answered.
+/// The answer for threads and moments without virtual time.
 const NO_TIME: u64 = u64::MAX;
 
 /// Whom to ask.
@@ -30,10 +30,10 @@ static RATE: AtomicU64 = AtomicU64::new(UNKNOWN);
 /// Virtual time besides the processor's: sleeps, looks, and what passed while there was somebody to ask.
 static ELSE_PS: AtomicU64 = AtomicU64::new(0);
 
-/// Sets whom to ask, or nobody. Returns the virtual time in which the program has only slept or looked.
+/// Sets the source, or none. Returns the virtual time in which the program has only slept or polled.
 pub(crate) fn set(functions: *const Functions) -> u64 {
     let before = FUNCTIONS.load(Ordering::Acquire);
-    // SAFETY: whoever set it keeps it until it is taken away, which happens here.
+    // SAFETY: the setter keeps it until it is removed, which happens here.
     if let (true, Some(asked)) = (functions.is_null(), unsafe { before.as_ref() }) {
         let now = (asked.now_ps)();
         if now != NO_TIME {
@@ -46,7 +46,7 @@ pub(crate) fn set(functions: *const Functions) -> u64 {
 
 /// The virtual time; `None` where time is real.
 pub(crate) fn now_ps() -> Option<u64> {
-    // SAFETY: whoever set it keeps it until it is taken away.
+    // SAFETY: the setter keeps it until it is removed.
     match unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
         Some(asked) => Some((asked.now_ps)()).filter(|&ps| ps != NO_TIME),
         None if rate() == REAL => None,
@@ -69,7 +69,7 @@ pub(crate) fn sleep_until(ps: u64) {
     }
 }
 
-/// What the processor's time of this thread is in virtual time.
+/// The virtual time of this thread's processor time.
 fn processor_ps() -> u64 {
     let rate = rate();
     if rate == 0 || rate == REAL {

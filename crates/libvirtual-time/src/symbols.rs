@@ -11,7 +11,7 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 const CALENDAR_S: u64 = 946_684_800;
 const OTHERS_S: u64 = 1000;
 
-/// Sets whom to ask for virtual time; nobody, if `functions` is null. Returns the picoseconds that the program has slept so
+/// Sets the source of virtual time; none if `functions` is null. Returns the picoseconds that the program has slept so
 /// far without anybody to ask.
 ///
 /// # Safety
@@ -33,7 +33,7 @@ fn beginning_s(clock: clockid_t) -> Option<u64> {
     }
 }
 
-/// What a clock shows, in picoseconds since its zero; `None` where time is real.
+/// The time of a clock, in picoseconds since its zero; `None` if time is real.
 fn reading_ps(clock: clockid_t) -> Option<u128> {
     let beginning = u128::from(beginning_s(clock)?) * u128::from(PS_PER_S);
     Some(beginning + u128::from(state::now_ps()?))

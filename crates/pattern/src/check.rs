@@ -1,4 +1,4 @@
-//! What can be known of a pattern before it runs: messages nobody receives, receives nobody serves, and deadlocks.
+//! Checks of a pattern before it runs: messages without a receive, receives without a message, and deadlocks.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,15 @@ use crate::mistake::{Mistake, TextPlace};
 use crate::program::{Action, Cursor, Pattern, Step};
 use random::SplitMix64;
 
-/// Messages up to this many bytes are taken to be buffered: a send of one never waits for its receive. A longer one may.
+/// Messages up to this many bytes are taken to be buffered: a send of one never waits for its receive. A longer one
+/// may.
 pub const SHORT_BYTES: u32 = 1024;
 
 /// Random orders that are tried where the orderly one ends in a deadlock.
 const ORDERS_TRIED: u64 = 24;
 
-/// Checks that `pattern` runs to its end on every machine, and notes in it from which node each receive takes its message.
-/// Otherwise returns everything that is wrong with it.
+/// Checks that `pattern` runs to its end on every machine, and notes in it from which node each receive takes its
+/// message. Otherwise returns everything that is wrong with it.
 pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
     let ending = execute(pattern, Buffering::All, Interleaving::InStep, &mut |_, _| {});
     if !ending.stuck.is_empty() || ending.left_over.iter().any(|&left| left > 0) {
@@ -45,9 +46,10 @@ pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
 /// Runs a period in which long messages wait for their receives: how it ends, and from whom each receive of each node
 /// takes a message.
 ///
-/// If the period gets to its end, and each receive then waits for the sender that it had here, every other order of events
-/// gets to the end too: two nodes cannot contend for anything any more. At the end everything is as it was at the
-/// beginning. So the next period, which some nodes begin before others have ended this one, gets to its end as well.
+/// If the period gets to its end, and each receive then waits for the sender that it had here, every other order of
+/// events gets to the end too: two nodes cannot contend for anything any more. At the end everything is as it was at
+/// the beginning. So the next period, which some nodes begin before others have ended this one, gets to its end as
+/// well.
 fn sources(pattern: &Pattern, order: Interleaving) -> (Ending, Vec<Vec<u32>>) {
     let mut sources = vec![Vec::new(); pattern.nodes.len()];
     let mut keep = |_, message: Message| sources[message.to as usize].push(message.from);
@@ -55,7 +57,7 @@ fn sources(pattern: &Pattern, order: Interleaving) -> (Ending, Vec<Vec<u32>>) {
     (ending, sources)
 }
 
-/// What is wrong where not every message is received even though all are buffered.
+/// The mistakes if not every message is received although all are buffered.
 fn unbalanced(pattern: &Pattern, ending: &Ending) -> Vec<Mistake> {
     let traffic = Traffic::of(pattern);
     let mut mistakes = unreceived(pattern, &traffic, ending);
@@ -66,7 +68,7 @@ fn unbalanced(pattern: &Pattern, ending: &Ending) -> Vec<Mistake> {
     mistakes
 }
 
-/// How many messages each node sends to each other in a period.
+/// The number of messages between each two nodes in a period.
 struct Traffic(BTreeMap<(usize, usize), u64>);
 
 impl Traffic {
@@ -83,7 +85,7 @@ impl Traffic {
         Traffic(counts)
     }
 
-    /// Who sends to a node, and how many messages.
+    /// The senders to a node, with their numbers of messages.
     fn to(&self, node: usize) -> Vec<(usize, u64)> {
         let entries = self.0.range((node, 0)..(node + 1, 0));
         entries.map(|(&(_, from), &count)| (from, count)).collect()
@@ -214,8 +216,8 @@ fn waits_for(pattern: &Pattern, stuck: &[Stuck], at: usize) -> usize {
         Step::Send { to, .. } => index(to as usize),
         _ => stuck.iter().position(|other| still_sends(pattern, other, stuck[at].node)),
     };
-    // A stuck node waits for another stuck node: a node that is done has received all that was sent to it, and has sent all
-    // that it had to send.
+    // A stuck node waits for another stuck node: a node that is done has received all that was sent to it, and has sent
+    // all that it had to send.
     found.expect("a node waits for one that waits")
 }
 

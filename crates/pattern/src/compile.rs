@@ -9,7 +9,7 @@ use crate::program::{
     Action, BYTES_MAX, LOOP_DEPTH_MAX, NODES_MAX, Node, Pattern, STEPS_MAX, STEPS_OF_ALL_MAX,
 };
 
-/// Compiles `source`, or says everything that is out of range.
+/// Compiles `source`, or returns everything that is out of range.
 pub(crate) fn compile(name: &str, source: &Source) -> Result<Pattern, Vec<Mistake>> {
     let scopes = scopes(source)?;
     let numbers = node_numbers(source, &scopes)?;
@@ -47,7 +47,7 @@ pub(crate) fn compile(name: &str, source: &Source) -> Result<Pattern, Vec<Mistak
     }
 }
 
-/// What names stand for behind each definition: entry d knows the first d.
+/// The values of names after each definition: entry d knows the first d.
 fn scopes(source: &Source) -> Result<Vec<Names>, Vec<Mistake>> {
     let mut scopes = vec![Names::default()];
     let mut places: HashMap<&str, TextPlace> = HashMap::new();
@@ -95,7 +95,7 @@ fn node_numbers(source: &Source, scopes: &[Names]) -> Result<Vec<(u32, usize)>, 
     }
 }
 
-/// The nodes that a sequence is for, each with the place that says so.
+/// The nodes of a sequence, each with its place in the text.
 fn selected(sequence: &Sequence, names: &Names) -> Result<Vec<(u32, TextPlace)>, Vec<Mistake>> {
     let mut all = Vec::new();
     for selection in &sequence.selections {

@@ -1,14 +1,14 @@
-//! A pattern in words: what each node does, and what goes on stage by stage.
+//! A pattern in words: the actions of each node, and the messages of each stage.
 
 use std::fmt::Write;
 
 use crate::program::{Cursor, Pattern, Step};
 use crate::stages::{Message, link_contention, node_contention, stages};
 
-/// How many nodes are described one by one, and how many actions of each.
+/// The maximum of nodes described one by one, and of actions of each.
 const NODES_SHOWN: usize = 16;
 const STEPS_SHOWN: usize = 24;
-/// How many stages are described one by one, and how many messages of each.
+/// The maximum of stages described one by one, and of messages of each.
 const STAGES_SHOWN: usize = 40;
 const MESSAGES_SHOWN: usize = 8;
 

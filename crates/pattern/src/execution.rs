@@ -1,16 +1,17 @@
-//! What happens when a pattern runs, without time: which messages can be under way together, and who waits for ever.
+//! Executes a pattern without time: which messages can be under way together, and which nodes deadlock.
 //!
-//! Every node has one receive posted, which takes messages from any node. A message enters it if it is free. Otherwise a
-//! short message is buffered, and the sender of a long message waits.
+//! Every node has one receive posted, which takes messages from any node. A message enters it if it is free. Otherwise
+//! a short message is buffered, and the sender of a long message waits.
 //!
-//! If all messages are buffered, the order in which nodes run does not decide who is stuck: each node's code is fixed, and
-//! one message is as good as another. If long messages wait, the order does decide, so [`Interleaving`] is a choice. An order that
-//! gets to the end also says which message each receive gets. With that fixed, nothing depends on the order any more.
+//! If all messages are buffered, the order in which nodes run does not decide who is stuck: each node's code is fixed,
+//! and one message is as good as another. If long messages wait, the order does decide, so [`Interleaving`] is a
+//! choice. An order that gets to the end also says which message each receive gets. With that fixed, nothing depends on
+//! the order any more.
 
 use crate::program::{Cursor, Pattern, Step};
 use random::SplitMix64;
 
-/// What a message that finds no free receive does.
+/// The behaviour of a message without a free receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Buffering {
     /// Every message is buffered: the most generous machine.
@@ -33,9 +34,9 @@ pub(crate) enum Interleaving {
 /// A message in a stage of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sends it.
+    /// Its sender.
     pub from: u32,
-    /// Who receives it.
+    /// Its receiver.
     pub to: u32,
     /// Its length.
     pub bytes: u32,
@@ -47,18 +48,18 @@ pub(crate) struct Stuck {
     pub(crate) node: usize,
     /// The index of the action it waits in.
     pub(crate) action: usize,
-    /// What it waits in.
+    /// The action in which it waits.
     pub(crate) step: Step,
-    /// Where it would go on.
+    /// The action at which it would continue.
     pub(crate) cursor: Cursor,
 }
 
-/// How an execution ended.
+/// The outcome of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ending {
     /// Nodes that wait for ever, in the order of their numbers.
     pub(crate) stuck: Vec<Stuck>,
-    /// Messages that arrived at each node and that nobody received.
+    /// Messages that arrived at each node and were not received.
     pub(crate) left_over: Vec<u64>,
 }
 
@@ -106,13 +107,14 @@ struct Execution<'a> {
     pattern: &'a Pattern,
     buffering: Buffering,
     cursors: Vec<Cursor>,
-    /// What each node is at; none at the end of the period. Waits take no time here, so this is a send or a receive.
+    /// The current action of each node; none at the end of the period. Waits take no time here, so this is a send or a
+    /// receive.
     steps: Vec<Option<(usize, Step)>>,
     /// Messages that have come and were not yet received.
     arrived: Vec<u64>,
-    /// Who waits for a receive of each node.
+    /// The nodes that wait for a receive of each node.
     waiting: Vec<Vec<usize>>,
-    /// Whether a node stands in one of these lists.
+    /// Whether a node is in one of these lists.
     is_waiting: Vec<bool>,
 }
 
@@ -138,7 +140,7 @@ impl<'a> Execution<'a> {
             .find(|(_, step)| !matches!(step, Step::WaitUntil { .. }));
     }
 
-    /// Has `node` receive what has arrived; says whether it then wants to send.
+    /// Lets `node` receive the messages that have arrived; returns whether it then wants to send.
     fn settles(&mut self, node: usize) -> bool {
         while matches!(self.steps[node], Some((_, Step::Receive))) && self.arrived[node] > 0 {
             self.arrived[node] -= 1;
@@ -170,7 +172,8 @@ impl<'a> Execution<'a> {
                 self.is_waiting[node] = true;
             }
         }
-        // Nobody gets on before the stage is over, or a chain of nodes would pass a message along within one stage.
+        // No node continues before the stage is over; otherwise a chain of nodes would pass a message along within one
+        // stage.
         for &(node, _) in &sent {
             self.advance(node);
         }

@@ -20,7 +20,7 @@ pub(crate) enum ExpressionKind {
     Binary(char, Box<Expression>, Box<Expression>),
 }
 
-/// What names stand for.
+/// The values of names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names(HashMap<String, f64>);
 
@@ -59,7 +59,7 @@ impl Expression {
     /// Its value.
     ///
     /// # Errors
-    /// A name that stands for nothing, or a division by zero.
+    /// An undefined name, or a division by zero.
     pub(crate) fn value(&self, names: &Names) -> Result<f64, Mistake> {
         match &self.kind {
             ExpressionKind::Number(value) => Ok(*value),
@@ -84,7 +84,7 @@ impl Expression {
         }
     }
 
-    /// Its value, which must be a whole number from 0 to `most`; `what` says what it counts.
+    /// Its value, which must be a whole number from 0 to `most`; `what` is the counted quantity.
     pub(crate) fn whole(&self, names: &Names, what: &str, most: u32) -> Result<u32, Mistake> {
         let value = self.value(names)?;
         let mistake =

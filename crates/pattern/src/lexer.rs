@@ -19,7 +19,7 @@ pub(crate) enum Token {
     End,
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed {
     pub(crate) token: Token,

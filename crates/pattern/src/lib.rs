@@ -4,7 +4,7 @@
 //! Massively Parallel Processors*, MITRE 1995, section 4.3.2: one code sequence a node, of `E`, `R`, `S n b`, `W f` and
 //! `L n (...)`. Comments, names for numbers, arithmetic and node ranges are ours. `docs/patterns.md` is its reference.
 //!
-//! * [`read`] turns text into a [`Pattern`] that is known to run, or says what is wrong with it and where;
+//! * [`read`] turns text into a [`Pattern`] that is known to run, or returns its mistakes with their places;
 //! * [`Cursor`] walks a node's actions, which is all that an interpreter needs;
 //! * [`stages`] shows which messages can be under way together, and how many of them share a link;
 //! * [`corner_turn`] makes the patterns that redistribute a matrix over a line of nodes.

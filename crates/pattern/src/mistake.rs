@@ -1,15 +1,15 @@
-//! What is wrong with a pattern, and where.
+//! Mistakes in a pattern, with their places.
 
 use std::fmt;
 
-/// Where something stands in a pattern's text.
+/// A place in a pattern's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextPlace {
     /// The line, counted from 1.
     pub line: u32,
     /// The column, counted from 1 in characters.
     pub column: u32,
-    /// How many characters it takes; 0 at the end of the text.
+    /// Its length in characters; 0 at the end of the text.
     pub length: u32,
 }
 
@@ -22,9 +22,9 @@ impl fmt::Display for TextPlace {
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Where.
+    /// The place.
     pub place: TextPlace,
-    /// What, and what was expected.
+    /// The mistake, and what was expected.
     pub message: String,
 }
 
@@ -56,7 +56,7 @@ impl Refusal {
         Refusal { name: name.into(), lines: text.lines().map(String::from).collect(), mistakes }
     }
 
-    /// What is wrong, in the order of the text; at least one thing.
+    /// The mistakes, in the order of the text; at least one.
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
     }
@@ -64,7 +64,7 @@ impl Refusal {
     fn excerpt(&self, place: TextPlace, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(line) = self.lines.get(place.line as usize - 1) else { return Ok(()) };
         let number = place.line.to_string();
-        // Tabs are kept, so that the mark stands below its text however wide they are shown.
+        // Tabs are kept, so that the mark is below its text, whatever their width.
         let before = line.chars().take(place.column as usize - 1);
         let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let mark = "^".repeat(place.length.max(1) as usize);

@@ -37,7 +37,7 @@ pub(crate) struct Definition {
 pub(crate) struct Sequence {
     pub(crate) selections: Vec<Selection>,
     pub(crate) actions: Vec<Written>,
-    /// How many definitions stand above it: those it may use.
+    /// The number of definitions above it, which it may use.
     pub(crate) definitions_above: usize,
 }
 
@@ -95,7 +95,7 @@ const DEPTH_MAX: usize = 64;
 struct Parser<'a> {
     tokens: &'a [Placed],
     at: usize,
-    /// How many parentheses and signs are open.
+    /// The number of open parentheses and signs.
     depth: usize,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         Mistake::new(*place, format!("{token} where {expected} is expected"))
     }
 
-    /// What `inner` reads one level deeper.
+    /// The result of `inner` one level deeper.
     fn nested<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, Mistake>,

@@ -32,17 +32,17 @@ pub enum Action {
     },
     /// `L`: what follows, up to its [`Action::Repeat`], is done `rounds` times.
     Loop {
-        /// How often, at least once.
+        /// The number of repetitions, at least 1.
         rounds: u32,
     },
-    /// The end of a loop's body: go on at `start` as long as there are rounds left.
+    /// The end of a loop's body: continue at `start` as long as there are rounds left.
     Repeat {
         /// The index of the first action of the body.
         start: u32,
     },
 }
 
-/// What a node does next, loops resolved.
+/// The next action of a node, with loops resolved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// Send so many bytes to a node.
@@ -64,13 +64,13 @@ pub enum Step {
 /// The code sequence of one node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
-    /// What it does in a period.
+    /// Its actions in a period.
     pub actions: Vec<Action>,
-    /// Where each action is written.
+    /// The place of each action in the text.
     pub places: Vec<TextPlace>,
 }
 
-/// What a node does in a period, added up.
+/// The sums of a node's actions in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Messages sent.
@@ -83,7 +83,7 @@ pub struct Totals {
     pub largest_bytes: u32,
 }
 
-/// A pattern that was read and checked: every message it sends is received, and nobody waits for ever.
+/// A pattern that was read and checked: every message is received, and no node waits for ever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     /// Its name: the file's, as it was given.
@@ -92,9 +92,9 @@ pub struct Pattern {
     pub nodes: Vec<Node>,
     /// From which node each receive of each node takes its message, in the order of a period's receives.
     ///
-    /// The language leaves it open. It is fixed when a pattern is read, by an execution of all nodes in step. A receive that
-    /// took the first message to come could take one that is meant for a later receive, and the right sender might wait for
-    /// ever.
+    /// The language leaves it open. It is fixed when a pattern is read, by an execution of all nodes in step. A receive
+    /// that took the first message to come could take one that is meant for a later receive, and the right sender might
+    /// wait for ever.
     pub sources: Vec<Vec<u32>>,
 }
 
@@ -125,7 +125,7 @@ impl Pattern {
 }
 
 impl Node {
-    /// What it does in a period, added up.
+    /// The sums of its actions in a period.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
         let mut cursor = Cursor::default();
@@ -144,7 +144,7 @@ impl Node {
     }
 }
 
-/// Where a node is in its actions. A new one stands at the beginning of a period.
+/// The position of a node in its actions. A new one is at the beginning of a period.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cursor {
     at: usize,
@@ -156,7 +156,8 @@ pub struct Cursor {
 impl Cursor {
     /// The next step and the index of its action; none at the end of the sequence.
     ///
-    /// `actions` must be the same in every call, and as [`crate::read`] makes them: loops at most [`LOOP_DEPTH_MAX`] deep.
+    /// `actions` must be the same in every call, and as [`crate::read`] makes them: loops at most [`LOOP_DEPTH_MAX`]
+    /// deep.
     #[inline]
     pub fn next(&mut self, actions: &[Action]) -> Option<(usize, Step)> {
         loop {

@@ -9,8 +9,8 @@ use crate::program::Pattern;
 /// Reads the pattern in `text`; `name` names it in messages.
 ///
 /// # Errors
-/// Everything that is wrong with it: its writing, nodes and sizes that cannot be, messages that nobody receives, receives
-/// that nobody serves, and deadlocks.
+/// All errors of it: syntax, impossible nodes and sizes, messages without a receive, receives without a message, and
+/// deadlocks.
 pub fn read(name: &str, text: &str) -> Result<Pattern, Refusal> {
     let refuse = |mistakes| Refusal::new(name, text, mistakes);
     let source = parse(text).map_err(|mistake| refuse(vec![mistake]))?;

@@ -1,7 +1,7 @@
 //! The stages of a pattern: which messages are under way together when all nodes go in step, and the links they share.
 //!
-//! A stage is the time of one message. Nothing holds real nodes in step, as section 4.3.3 of the paper says; where messages
-//! are equally long, though, the stages are about right, and they are what a pattern is designed by.
+//! A stage is the time of one message. Real nodes are not synchronised, as section 4.3.3 of the paper states; where
+//! messages are equally long, though, the stages are about right, and they are what a pattern is designed by.
 
 pub use crate::execution::Message;
 use crate::execution::{Buffering, Interleaving, execute};
@@ -9,9 +9,9 @@ use crate::program::Pattern;
 
 /// The messages of each stage of a period, each stage in the order of the senders.
 ///
-/// In a stage each node sends at most one message and has room for one; a message that finds its receiver busy goes in a
-/// later stage. Waits (`W`) take no stage. A pattern whose short messages have to be buffered gets stages in which they
-/// are.
+/// In a stage each node sends at most one message and has room for one; a message that finds its receiver busy goes in
+/// a later stage. Waits (`W`) take no stage. A pattern whose short messages have to be buffered gets stages in which
+/// they are.
 pub fn stages(pattern: &Pattern) -> Vec<Vec<Message>> {
     let (stages, complete) = staged(pattern, Buffering::None);
     if complete { stages } else { staged(pattern, Buffering::All).0 }
@@ -29,7 +29,7 @@ fn staged(pattern: &Pattern, buffering: Buffering) -> (Vec<Vec<Message>>, bool) 
     (stages, ending.stuck.is_empty())
 }
 
-/// How busy the links of a line of nodes are in a stage: the most messages that go the same way over the same link.
+/// The load of the links of a line of nodes in a stage: the maximum of messages in one direction on one link.
 ///
 /// Node i is joined to i - 1 and i + 1; a message takes every link between its ends.
 pub fn link_contention(stage: &[Message]) -> usize {
@@ -50,7 +50,7 @@ fn crosses(message: &Message, link: u32, rightward: bool) -> bool {
     left <= link && link < right
 }
 
-/// How busy nodes are in a stage: the most messages that one node sends and receives.
+/// The load of nodes in a stage: the maximum of messages that one node sends and receives.
 pub fn node_contention(stage: &[Message]) -> usize {
     let at = |node: u32| stage.iter().filter(|m| m.from == node || m.to == node).count();
     stage.iter().flat_map(|m| [at(m.from), at(m.to)]).max().unwrap_or(0)

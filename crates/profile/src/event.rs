@@ -1,11 +1,11 @@
-//! What a rank notes of one call.
+//! The record of one call of a rank.
 
 use crate::layout::event::WORDS;
 
-/// Who stands for no rank at all.
+/// The number that means no rank.
 pub const NOBODY: u32 = u32::MAX;
 
-/// What happened.
+/// The kind of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -25,7 +25,7 @@ pub enum Kind {
     CollectiveStarted = 7,
     /// A collective that was started before ended in this call.
     CollectiveEnded = 8,
-    /// Calls in a row that asked in vain.
+    /// Successive idle polls.
     Polls = 9,
 }
 

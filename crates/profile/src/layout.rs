@@ -1,8 +1,8 @@
-//! Where each number lies in the memory that ranks and launcher share. Every number is a word of eight bytes in the order
-//! of this machine; a text is bytes that end with a zero.
+//! The position of each number in the memory that ranks and launcher share. Every number is a word of eight bytes in
+//! the order of this machine; a text is bytes that end with a zero.
 //!
-//! The memory begins with a head, which the launcher writes. A region for each rank follows, which its rank alone writes, but for
-//! one word. A region's tables have fixed places; its room for events comes last.
+//! The memory begins with a head, which the launcher writes. A region for each rank follows, which its rank alone
+//! writes, but for one word. A region's tables have fixed places; its room for events comes last.
 
 /// The first word of the memory: what it is, and the version of this layout.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"CSPROF01");
@@ -20,17 +20,18 @@ pub const WORD_BYTES: usize = 8;
 pub mod area {
     /// [`MAGIC`](super::MAGIC).
     pub const MAGIC: usize = 0;
-    /// How many regions follow.
+    /// The number of regions that follow.
     pub const RANKS: usize = 1;
-    /// How many peers a region has room for.
+    /// The maximum of peers of a region.
     pub const PEERS: usize = 2;
-    /// How many events a region has room for.
+    /// The maximum of events of a region.
     pub const EVENTS: usize = 3;
-    /// What is wanted besides tables: [`WANTS_SPANS`](super::WANTS_SPANS), [`WANTS_CHECKS`](super::WANTS_CHECKS).
+    /// The requested records in addition to tables: [`WANTS_SPANS`](super::WANTS_SPANS),
+    /// [`WANTS_CHECKS`](super::WANTS_CHECKS).
     pub const WANTED: usize = 4;
     /// When the launcher began, in nanoseconds of the system's monotonic clock.
     pub const LAUNCHED_NS: usize = 5;
-    /// How many regions ranks have taken.
+    /// The number of regions taken by ranks.
     pub const TAKEN: usize = 6;
     /// All of it, in words.
     pub const WORDS: usize = 512;
@@ -43,7 +44,7 @@ pub const WANTS_CHECKS: u64 = 2;
 
 /// The head of a region, as indices of words from its start.
 pub mod head {
-    /// Where the rank stands: 0 before MPI_Init, then [`RUNNING`](super::RUNNING) and so on.
+    /// The state of the rank: 0 before MPI_Init, then [`RUNNING`](super::RUNNING) and so on.
     pub const STATE: usize = 0;
     /// Its rank in MPI_COMM_WORLD.
     pub const RANK: usize = 1;
@@ -108,7 +109,7 @@ pub mod site {
     pub const ADDRESS: usize = 0;
     /// The number of the function, and from bit 16 on that of the object.
     pub const FUNCTION: usize = 1;
-    /// How often it was called.
+    /// The number of calls.
     pub const CALLS: usize = 2;
     /// Ticks of all its calls.
     pub const TICKS: usize = 3;
@@ -146,7 +147,7 @@ pub mod communicator {
 pub mod object {
     /// Words of an entry.
     pub const WORDS: usize = 128;
-    /// Entries. Entry 0 stands for what is not known.
+    /// Entries. Entry 0 means unknown.
     pub const MOST: usize = 256;
 }
 
@@ -170,7 +171,7 @@ pub mod finding {
     pub const ADDRESS: usize = 3;
     /// See above.
     pub const BYTES: usize = 4;
-    /// How often it was seen.
+    /// The number of times that it was seen.
     pub const TIMES: usize = 5;
     /// All of an entry.
     pub const WORDS: usize = 8;
@@ -190,7 +191,7 @@ pub mod event {
     pub const WORDS: usize = 6;
 }
 
-/// Where the tables of a region begin, in words from its start.
+/// The offsets of the tables of a region, in words from its start.
 pub mod start {
     use super::{communicator, finding, head, histogram, object, site, text};
 

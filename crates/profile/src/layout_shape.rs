@@ -1,4 +1,4 @@
-//! How large the memory is for so many ranks.
+//! The size of the memory for a number of ranks.
 
 use crate::layout::{WORD_BYTES, area, event, peer, start};
 
@@ -13,8 +13,8 @@ pub struct Shape {
     pub events: usize,
 }
 
-/// The room for events of a rank and of all ranks of a host, in bytes. It is filled again and again, so that it stays in the
-/// memory of the process: the first touch of a page costs more than all events in it.
+/// The room for events of a rank and of all ranks of a host, in bytes. It is filled again and again, so that it stays
+/// in the memory of the process: the first touch of a page costs more than all events in it.
 const ROOM_OF_A_RANK_BYTES: usize = 8 << 20;
 const ROOM_OF_ALL_BYTES: usize = 256 << 20;
 
@@ -25,7 +25,7 @@ impl Shape {
         Shape { ranks, peers: world, events: bytes / (event::WORDS * WORD_BYTES) }
     }
 
-    /// Where events begin, in words from the start of a region.
+    /// The offset of events, in words from the start of a region.
     pub fn events_at(&self) -> usize {
         start::PEERS + self.peers * peer::WORDS
     }
@@ -35,7 +35,7 @@ impl Shape {
         (self.events_at() + self.events * event::WORDS).next_multiple_of(area::WORDS)
     }
 
-    /// Where a region begins, in bytes from the start of the memory.
+    /// The offset of a region, in bytes from the start of the memory.
     pub fn region_at(&self, index: usize) -> usize {
         (area::WORDS + index * self.region_words()) * WORD_BYTES
     }

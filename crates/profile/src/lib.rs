@@ -1,9 +1,9 @@
-//! What an MPI program did, as a preloaded library notes it in every rank, and what follows from it.
+//! The records that a preloaded library makes in every rank of an MPI program, and their analysis.
 //!
-//! `layout` says where each number lies in the memory that a rank shares with its launcher, so that what a rank has
-//! noted is there however it ends. `record` reads that memory. The rest are pure functions of records: which send belongs to
-//! which receive (`matching`), who waited for whom (`waits`), and the chain of activities that the run's length depends on
-//! (`path`).
+//! `layout` defines the position of each number in the memory that a rank shares with its launcher, so that what a rank
+//! has noted is there however it ends. `record` reads that memory. The rest are pure functions of records: which send
+//! belongs to which receive (`matching`), who waited for whom (`waits`), and the chain of activities that the run's
+//! length depends on (`path`).
 #![forbid(unsafe_code)]
 
 mod event;

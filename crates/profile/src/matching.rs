@@ -1,7 +1,8 @@
 //! Which send belongs to which receive.
 //!
-//! Messages from one rank to another with the same tag in the same communicator are received in the order in which they were
-//! sent, by the receives in the order in which they were posted. So the n-th of the ones belongs to the n-th of the others.
+//! Messages from one rank to another with the same tag in the same communicator are received in the order in which they
+//! were sent, by the receives in the order in which they were posted. So the n-th of the ones belongs to the n-th of
+//! the others.
 
 use std::collections::HashMap;
 
@@ -26,7 +27,7 @@ pub struct Matched {
 /// Sender, receiver, communicator and tag.
 type Route = (u32, u32, u64, i32);
 
-/// What identifies a send among those of its rank: when it was posted, for whom, with which tag, where.
+/// The identity of a send among those of its rank: its time, receiver, tag and place.
 type Posted = (u64, u32, i32, u16);
 
 /// All messages of which both ends are known, in the order of the receivers' events.

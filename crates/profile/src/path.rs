@@ -1,8 +1,8 @@
-//! The critical path: the chain of activities, from rank to rank, that the run's length depends on. What is not on it could be
-//! faster without the run being shorter.
+//! The critical path: the chain of activities, from rank to rank, that the run's length depends on. What is not on it
+//! could be faster without the run being shorter.
 //!
-//! It is followed backwards from the rank that was last. Where that rank had waited for another, the path goes on at the
-//! other, from the moment at which that came.
+//! It is followed backwards from the rank that was last. Where that rank had waited for another, the path continues at
+//! the other, from the moment at which that came.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Stretch {
     pub end_s: f64,
 }
 
-/// What a rank does on the path, by the indices of places.
+/// An activity of a rank on the path, by the indices of places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathPart {
     /// It is in a call.
@@ -49,8 +49,8 @@ pub fn critical_path(
     (path, parts)
 }
 
-/// Where the path ends, and when: at the rank that was last; if events were lost, at the rank that lost them first, for nothing
-/// is known of later waits.
+/// Where the path ends, and when: at the rank that was last; if events were lost, at the rank that lost them first, for
+/// nothing is known of later waits.
 fn end(records: &[RankRecord]) -> Option<(usize, f64)> {
     let of = |lost: bool| {
         let chosen =
@@ -95,7 +95,7 @@ fn stretches(records: &[RankRecord], waits: &[Wait]) -> Vec<Stretch> {
     path
 }
 
-/// Tells the parts of a stretch of a rank with these calls.
+/// Reports the parts of a section of a rank with these calls.
 fn divide(
     record: &RankRecord,
     spans: &[&Event],
@@ -145,8 +145,8 @@ mod tests {
         critical_path(&run.records, &waits)
     }
 
-    /// Rank 0 computes until 600 and sends until 605; rank 1 waits from 100 on, has the message at 610, and computes until 900,
-    /// when it calls something until 905. So the path is rank 0 until 600, then rank 1.
+    /// Rank 0 computes until 600 and sends until 605; rank 1 waits from 100 on, has the message at 610, and computes
+    /// until 900, when it calls something until 905. So the path is rank 0 until 600, then rank 1.
     #[test]
     fn the_path_goes_to_who_was_waited_for() {
         let mut run = Run::of(2);

@@ -1,4 +1,4 @@
-//! What a rank has noted, read from its memory.
+//! The records of a rank, read from its memory.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::layout::{
 use crate::layout_shape::Shape;
 use crate::moment::Clock;
 
-/// How far a rank came.
+/// The state of a rank at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It began, and did not call MPI_Finalize.
@@ -31,7 +31,7 @@ pub struct Site {
     pub function: u16,
     /// The object that the address lies in.
     pub object: Option<Object>,
-    /// How often it was called.
+    /// The number of calls.
     pub calls: u64,
     /// Ticks of all calls.
     pub ticks: u64,
@@ -57,20 +57,20 @@ pub struct Object {
 pub struct Communicator {
     /// The number that all members have for it.
     pub number: u64,
-    /// How many members it has.
+    /// The number of its members.
     pub size: u64,
 }
 
-/// What a rank sent to another.
+/// The messages of a rank to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
-    /// How many messages.
+    /// The number of messages.
     pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// How many messages there were of each size: entry n is of sizes below 2^n, from half of that on; entry 0 of empty ones.
+/// The number of messages of each size: entry n is of sizes below 2^n, from half of that on; entry 0 of empty ones.
 pub type Histogram = Vec<Peer>;
 
 /// A mistake in the use of the memory of posted operations.
@@ -84,9 +84,9 @@ pub struct Finding {
     pub other: u16,
     /// The first byte concerned.
     pub address: u64,
-    /// How many.
+    /// The number.
     pub bytes: u64,
-    /// How often it was seen.
+    /// The number of times that it was seen.
     pub times: u64,
 }
 
@@ -121,11 +121,11 @@ pub struct RankRecord {
     pub rank: usize,
     /// The size of MPI_COMM_WORLD.
     pub size: usize,
-    /// How far it came.
+    /// Its state at its end.
     pub state: State,
     /// The host.
     pub host: String,
-    /// How its ticks become time.
+    /// The conversion of its ticks to time.
     pub clock: Clock,
     /// Ticks when MPI_Init was called, when it had ended, and at the end of the last call.
     pub init: u64,
@@ -145,7 +145,7 @@ pub struct RankRecord {
     pub histograms: Vec<Histogram>,
     /// Communicators, by their index.
     pub communicators: Vec<Communicator>,
-    /// What was sent to each rank.
+    /// The messages sent to each rank.
     pub peers: Vec<Peer>,
     /// Mistakes.
     pub findings: Vec<Finding>,
@@ -176,7 +176,8 @@ impl RankRecord {
         words_of(&head[..head.len().min(WORD_BYTES)]).first().is_some_and(|&state| state != 0)
     }
 
-    /// Reads a region without its room for events, and after it the events that were taken out. Nothing if its rank never began.
+    /// Reads a region without its room for events, and after it the events that were taken out. Nothing if its rank
+    /// never began.
     ///
     /// # Errors
     /// If it was not written as the layout says.

@@ -1,8 +1,8 @@
-//! Who waited for whom.
+//! Waits of ranks for each other.
 //!
-//! A rank waits for another as long as its call lasts while the other has not yet begun what the call needs: the send of a
-//! message (a late sender), the receive of a long message (a late receiver), its part of a collective. What the call takes
-//! after that is the cost of communication, not of waiting.
+//! A rank waits for another as long as its call lasts while the other has not yet begun what the call needs: the send
+//! of a message (a late sender), the receive of a long message (a late receiver), its part of a collective. What the
+//! call takes after that is the cost of communication, not of waiting.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ use crate::record::RankRecord;
 pub enum WaitKind {
     /// For a message that was not yet sent.
     LateSender,
-    /// With a message that nobody was ready to receive.
+    /// With a message whose receive was not yet posted (late receiver).
     LateReceiver,
     /// For others to come to a collective.
     Collective,
@@ -41,7 +41,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// How long, in seconds.
+    /// The time in seconds.
     pub fn span_s(&self) -> f64 {
         self.end_s - self.begin_s
     }
@@ -50,7 +50,7 @@ impl Wait {
 /// Less than this is no wait, but what is left of numbers that were rounded.
 const LEAST_S: f64 = 1e-8;
 
-/// How the ranks of a collective depend on each other.
+/// The dependence of a collective's ranks on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependence {
     /// Each on all.
@@ -63,8 +63,8 @@ pub enum Dependence {
     OnLower,
 }
 
-/// All waits, of each call the longest only: a call that completes several operations waited for the last of them. They are
-/// in the order of records and events. `dependence` says it of the collective that a place calls.
+/// All waits, of each call the longest only: a call that completes several operations waited for the last of them. They
+/// are in the order of records and events. `dependence` says it of the collective that a place calls.
 pub fn waits(
     records: &[RankRecord],
     messages: &[Matched],
@@ -99,7 +99,7 @@ fn late_receiver(records: &[RankRecord], message: &Matched) -> Option<Wait> {
     let blocked = if blocking { send } else { send_end? };
     let posted = records[to].clock.seconds(records[to].events[receive].posted);
     let waiting = &records[from].events[blocked];
-    // A send that is over before anybody is ready to receive waits for nobody.
+    // A send that ends before its receive is posted waits for no rank.
     if records[from].clock.seconds(waiting.end) < posted {
         return None;
     }

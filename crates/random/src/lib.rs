@@ -1,10 +1,10 @@
-//! Random numbers of a seed: the same from the same seed on every machine and with every version of every library, so that
-//! orders, resamples and made-up data can be had again.
+//! Random numbers of a seed: the same from the same seed on every machine and with every version of every library, so
+//! that orders, resamples and made-up data can be had again.
 //!
 //! All are SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014).
 #![forbid(unsafe_code)]
 
-/// What a generator's state grows by for each number: 2^64 by the golden ratio, made odd.
+/// The increment of a generator's state for each number: 2^64 by the golden ratio, made odd.
 pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The finaliser: a bijection in which every bit of the input changes about half of the bits of the output. It keeps 0.

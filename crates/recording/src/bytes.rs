@@ -1,6 +1,6 @@
 //! Numbers in as few bytes as they need: seven bits in each, the lowest first, and the eighth says that more follow.
 
-/// What was read is not whole, or is nothing of a recording.
+/// The data are incomplete, or not those of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut;
 

@@ -1,4 +1,4 @@
-//! What a rank does while it waits in a collective: it answers what others ask of its windows, for example.
+//! The actions of a rank while it waits in a collective, for example answers to requests for its windows.
 //!
 //! Others may come to the collective only once they have their answers, and these come in the middle of it. So a replay
 //! does such events whenever the collective waits.
@@ -75,7 +75,7 @@ impl<E: Endpoint> Dutiful<E> {
     }
 }
 
-/// Nobody asks.
+/// There is no request.
 impl<E: Endpoint> RemoteMemory for Dutiful<E> {}
 
 impl<E> contract::OtherRuns for Dutiful<E> {}

@@ -1,4 +1,4 @@
-//! What a rank has done, one thing after the other.
+//! The events of a rank, in order.
 
 use contract::{Element, Operation, Reduction, Selector, TimeSpan};
 
@@ -19,7 +19,7 @@ pub enum RankEvent {
     Exchange(SentMessage, Room),
     /// Started to send.
     PostSend {
-        /// What.
+        /// The operation.
         message: SentMessage,
         /// Whether the send is done only once a receive has taken it.
         synchronous: bool,
@@ -66,7 +66,7 @@ pub struct Room {
 pub struct RecordedCollective {
     /// Which.
     pub kind: CollectiveKind,
-    /// Who gives or gets, where there is one who does.
+    /// The root, if there is one.
     pub root: usize,
     /// The length of a block of each rank, or of all data where there are no blocks.
     pub bytes: usize,
@@ -93,7 +93,7 @@ impl CollectiveKind {
         [Barrier, Broadcast, Scatter, Gather, Allgather, AllToAll, Reduce, Allreduce]
     };
 
-    /// What a person calls it.
+    /// Its name for people.
     pub fn name(self) -> &'static str {
         match self {
             CollectiveKind::Barrier => "barrier",
@@ -109,7 +109,7 @@ impl CollectiveKind {
 }
 
 impl RecordedCollective {
-    /// What a reduction of a replay combines: of what elements they were is not recorded.
+    /// The elements that a reduction of a replay combines: the original type is not recorded.
     pub(crate) fn reduction(&self) -> Reduction {
         let element = match self.bytes % 8 {
             0 => Element::F64,
@@ -171,7 +171,7 @@ impl RankEvent {
     /// Takes the next one; `None` at the end.
     ///
     /// # Errors
-    /// [`Cut`] where what stands there is none, or not a whole one.
+    /// [`Cut`] if there is none, or an incomplete one.
     pub fn read(from: &mut Source<'_>) -> Result<Option<Self>, Cut> {
         let Some(code) = from.byte() else { return Ok(None) };
         Ok(Some(match code {

@@ -1,7 +1,7 @@
-//! The file of a recording: a line that says what it is, blocks of the ranks' events as they came, and an end.
+//! The file of a recording: a line that identifies it, blocks of the ranks' events as they came, and an end.
 //!
-//! A block is the number of its rank, its length, and events. The end is the number of ranks where a rank's number would
-//! stand, and then how many blocks there were: a file without it was cut off.
+//! A block is the number of its rank, its length, and events. The end is the number of ranks where a rank's number
+//! would stand, and then how many blocks there were: a file without it was cut off.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,9 +12,9 @@ use contract::Selector;
 use crate::bytes::{Cut, Source, put_number};
 use crate::event::RankEvent;
 
-/// What a file begins with. Its number is that of the format.
+/// The beginning of a file. Its number is that of the format.
 const MARK: &str = "cornerstone-recording 1";
-/// What files of all versions begin with.
+/// The beginning of files of all versions.
 const ANY_MARK: &str = "cornerstone-recording ";
 /// A rank's events are written once there are so many.
 const BLOCK_EVENTS: usize = 1 << 13;
@@ -41,17 +41,17 @@ pub enum RecordingError {
     Version {
         /// Which.
         path: String,
-        /// What it begins with.
+        /// Its beginning.
         found: String,
     },
-    /// A text of another simulator says something that cannot be replayed.
+    /// A text of another simulator contains something that cannot be replayed.
     #[error("'{path}', line {line}: {reason}")]
     Text {
         /// Which.
         path: String,
         /// The line.
         line: usize,
-        /// What is wrong with it.
+        /// The error in it.
         reason: String,
     },
     /// It ends before its end.
@@ -62,16 +62,16 @@ pub enum RecordingError {
     },
 }
 
-/// What the ranks of a run have done.
+/// The events of the ranks of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// Where it came from, in words.
+    /// Its origin, in words.
     pub title: String,
     /// The events of each rank, one after the other.
     ranks: Vec<Vec<u8>>,
 }
 
-/// What a rank has done, one after the other.
+/// The events of a rank, in order.
 #[derive(Clone, Debug)]
 pub struct Events<'a>(Source<'a>);
 
@@ -95,11 +95,11 @@ pub struct Recorder {
     failed: Option<RecordingError>,
 }
 
-/// What a rank has done and is not written.
+/// The events of a rank that are not yet written.
 #[derive(Clone, Debug, Default)]
 struct Pending {
     events: Vec<RankEvent>,
-    /// How many events were written before.
+    /// The number of events written before.
     written: u64,
 }
 
@@ -183,7 +183,8 @@ impl Recorder {
         let flushed = self.out.flush().map_err(|error| failed(&self.path, &error));
         let outcome = self.failed.take().map_or(flushed, Err);
         if outcome.is_err() {
-            // Half a recording helps nobody; what cannot be removed is told as cut off when it is read. A device stays.
+            // An incomplete recording is useless; a file that cannot be removed is reported as truncated when it is
+            // read. A device stays.
             if self.path.metadata().is_ok_and(|metadata| metadata.is_file()) {
                 let _ = std::fs::remove_file(&self.path);
             }
@@ -235,12 +236,12 @@ impl Recording {
         Recording { title: title.into(), ranks: ranks.iter().map(write).collect() }
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks.len()
     }
 
-    /// What a rank has done.
+    /// The events of a rank.
     pub fn events(&self, rank: usize) -> Events<'_> {
         Events(Source::new(&self.ranks[rank]))
     }

@@ -1,9 +1,10 @@
-//! What an MPI program did, rank by rank: recorded once, and replayed on any simulated machine without the program.
+//! The operations of an MPI program, rank by rank: recorded once, and replayed on any simulated machine without the
+//! program.
 //!
-//! A recording has the calls of each rank's endpoint: messages with their partners and lengths, collectives of all ranks as
-//! collectives, and how long the program computed between. It has no data. A [`replay`](replay()) makes the same calls in
-//! the same order, so it takes the time that they take on its machine; what a program would do otherwise on another
-//! machine, because messages come in another order, it does not.
+//! A recording has the calls of each rank's endpoint: messages with their partners and lengths, collectives of all
+//! ranks as collectives, and how long the program computed between. It has no data. A [`replay`](replay()) makes the
+//! same calls in the same order, so it takes the time that they take on its machine; what a program would do otherwise
+//! on another machine, because messages come in another order, it does not.
 
 mod bytes;
 mod duties;

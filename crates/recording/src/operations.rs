@@ -7,7 +7,7 @@ use crate::event::{RankEvent, RecordedCollective, Room, SentMessage};
 /// Contexts of a replay are later ones than those of its collectives, which take any message there.
 pub(crate) const LATER: u32 = 2;
 
-/// Memory that all operations of a rank share: nobody looks at the data.
+/// Memory that all operations of a rank share: the data are never used.
 pub(crate) struct Scratch {
     pub(crate) out: Vec<u8>,
     pub(crate) room: Vec<u8>,
@@ -24,7 +24,7 @@ enum Started {
 pub(crate) struct Operations {
     pub(crate) scratch: Scratch,
     started: Vec<Started>,
-    /// How many operations were started before the first of `started`.
+    /// The number of operations started before the first of `started`.
     dropped: usize,
 }
 
@@ -77,13 +77,13 @@ impl Operations {
                 synchronous,
             } => {
                 let way = if synchronous { Completion::Synchronous } else { Completion::Local };
-                // SAFETY: the memory outlives the endpoint's requests, and nobody writes to it.
+                // SAFETY: the memory outlives the endpoint's requests, and nothing writes to it.
                 let data = unsafe { Readable::new(self.scratch.out.as_ptr(), bytes) };
                 let request = endpoint.post_send(to, context + LATER, tag, data, way)?;
                 self.started.push(Started::UnderWay(request));
             }
             RankEvent::PostReceive(Room { selector, bytes }) => {
-                // SAFETY: as above; several requests write to it, and nobody looks at what they write.
+                // SAFETY: as above; several requests write to it, and the data are never used.
                 let memory = unsafe { Writable::new(self.scratch.room.as_mut_ptr(), bytes) };
                 let request = endpoint.post_receive(later(selector), memory)?;
                 self.started.push(Started::UnderWay(request));

@@ -16,8 +16,8 @@ struct Replay<'o, E: Endpoint> {
     account: TimeSpan,
 }
 
-/// Does on `endpoint` what `events` say. `occupy` lets the rank's processor work for some time. Returns how long the rank has
-/// computed, and when it was done.
+/// Does on `endpoint` what `events` say. `occupy` lets the rank's processor work for some time. Returns how long the
+/// rank has computed, and when it was done.
 ///
 /// # Errors
 /// Those of the endpoint, and a deadlock where the events do not fit together.
@@ -90,7 +90,7 @@ impl<E: Endpoint> Replay<'_, E> {
                 }
             }
             RankEvent::Collective(collective) => self.collective(collective)?,
-            // Operations that are started are so above, and marks stand before other events.
+            // Operations that are started are so above, and marks precede other events.
             RankEvent::PostSend { .. }
             | RankEvent::PostReceive(_)
             | RankEvent::Meanwhile
@@ -223,8 +223,8 @@ mod tests {
         }
     }
 
-    /// Rank 1 comes to the collective only when rank 0, which is in it already, has answered; and rank 0 is in the next one
-    /// when the answer to its own question comes.
+    /// Rank 1 comes to the collective only when rank 0, which is in it already, has answered; and rank 0 is in the next
+    /// one when the answer to its own question comes.
     #[test]
     fn a_rank_answers_others_while_it_waits_in_a_collective() {
         let barrier = RankEvent::Collective(RecordedCollective {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub(crate) struct BenchNodeCell {
     machine: String,
-    /// What the node does to each matrix, in order.
+    /// The operations of the node on each matrix, in order.
     functions: Vec<Function>,
     /// Whether matrices come from a source and results go to a sink.
     data_flow: bool,

@@ -11,7 +11,7 @@ use crate::formula;
 use crate::simulated::{Question, Simulator};
 use crate::validation::ValidationCell;
 
-/// How a cell of ours comes about.
+/// The kind of a recomputed cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
@@ -31,12 +31,12 @@ pub struct Cell {
     pub id: String,
     /// The unit.
     pub unit: String,
-    /// What was published; nothing where it was kept back.
+    /// The published value; none if it was withheld.
     pub published: Option<f64>,
-    /// Whether that is the most that the paper says.
+    /// Whether that is an upper bound.
     #[serde(default)]
     at_most: bool,
-    /// How ours comes about.
+    /// The kind of our value.
     pub how: How,
     /// A formula's name, if it is one.
     formula: Option<String>,
@@ -64,9 +64,9 @@ struct RunCell {
     pattern: Option<String>,
     /// The chain of `pipeline`: a file's name under pipelines/.
     chain: Option<String>,
-    /// How many ranks share a processor.
+    /// The number of ranks on a processor.
     ranks_per_processor: Option<usize>,
-    /// How long each trial of a period lasts.
+    /// The duration of each trial of a period.
     duration_s: Option<u64>,
     /// Which of several measurements with this metric: the one with this pair.
     pair: Option<String>,
@@ -89,7 +89,7 @@ struct RunCell {
     inverse_of: Option<f64>,
 }
 
-/// What a program did on a processor of old, and which program that is.
+/// The result of a program on an old processor, and the program.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProcessorCell {
@@ -124,7 +124,7 @@ pub fn cells() -> Vec<Cell> {
     files().flat_map(|file| file.cell).collect()
 }
 
-/// The cells that this machine's processors stand beside.
+/// The cells with which this machine's processors are compared.
 pub(crate) fn processor_cells() -> Vec<ProcessorCell> {
     files().flat_map(|file| file.processor).collect()
 }
@@ -143,7 +143,7 @@ impl Cell {
     /// Our value.
     ///
     /// # Errors
-    /// What went wrong, in words.
+    /// The error, in words.
     pub fn compute(&self, simulator: &mut Simulator) -> Result<f64, String> {
         let found = [
             self.formula.as_deref().map(formula::value),

@@ -11,7 +11,7 @@ pub enum ReproductionError {
     Cell {
         /// The cell.
         id: String,
-        /// What went wrong.
+        /// The description of the error.
         reason: String,
     },
 }

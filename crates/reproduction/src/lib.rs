@@ -1,9 +1,9 @@
 //! The tables of the papers, recomputed: by running the benchmarks on the simulated machines, or by formula where the
 //! paper gives one, each cell beside the published one. The programs that the papers compared processors by run on this
-//! machine, and stand beside the old ones in a table of their own: that is no reproduction, and neither is in error.
+//! machine, and are listed beside the old ones in a separate table: that is no reproduction, and has no error.
 //!
-//! The cells stand in `papers/*.toml` with how each is to be computed. A cell without a published value is one that was
-//! kept back to check predictions against.
+//! The cells are in `papers/*.toml`, with the method by which each is computed. A cell without a published value is one
+//! that was kept back to check predictions against.
 #![forbid(unsafe_code)]
 
 mod array;

@@ -10,16 +10,16 @@ use kernels::{dhrystone, whetstone};
 use crate::cell::{cells, is_of, processor_cells};
 use crate::error::ReproductionError;
 
-/// What a program did on a processor of old, and does on this one.
+/// The result of a program on an old processor, and on this one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
     /// `paper/table/machine/program`.
     pub id: String,
     /// The unit of both.
     pub unit: String,
-    /// What was published.
+    /// The published value.
     pub published: f64,
-    /// What was measured here.
+    /// The value measured here.
     pub here: f64,
 }
 

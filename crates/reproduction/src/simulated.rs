@@ -91,7 +91,7 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
     execute(&altered(question)?, &options, step, settings)
 }
 
-/// What `step` gives on `machine` between so many ranks.
+/// The result of `step` on `machine` with this number of ranks.
 ///
 /// # Errors
 /// The rank that failed, and why.
@@ -136,7 +136,7 @@ fn chain(name: &str) -> Result<Chain, String> {
     Chain::parse(&format!("{name}.toml"), text).map_err(|error| error.to_string())
 }
 
-/// How the chain's messages go, as the file says.
+/// The flow of the chain's messages, from the file.
 fn flow(chain: &Chain) -> Parameters {
     let rows = chain.rows_per_message as u64;
     Parameters::from([("rows".into(), rows.into()), ("mode".into(), "self-timed".into())])

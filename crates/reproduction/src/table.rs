@@ -13,14 +13,14 @@ pub struct Row {
     pub id: String,
     /// The unit of all values here.
     pub unit: String,
-    /// What was published; `None` where it was kept back.
+    /// The published value; `None` if it was withheld.
     pub published: Option<f64>,
-    /// What we compute.
+    /// Our value.
     pub ours: f64,
     /// Whether the machine was fitted to this cell.
     pub how: How,
-    /// `ours / published - 1`; `None` where nothing was published, where zero was and ours is not, and where a bound was
-    /// published.
+    /// `ours / published - 1`; `None` where nothing was published, where zero was and ours is not, and where a bound
+    /// was published.
     pub error: Option<f64>,
     /// Whether what was published is the most that the paper found, which ours is not to exceed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -31,7 +31,7 @@ pub struct Row {
 /// every row as it is made.
 ///
 /// # Errors
-/// A name that is no paper and no table, and whatever goes wrong with a cell.
+/// A name that is neither a paper nor a table, and errors of a cell.
 pub fn reproduce(
     table: Option<&str>,
     each: &mut dyn FnMut(&Row),
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Where misses are explained, each by its id.
+    /// The page that explains missed cells, each by its id.
     const EXPLANATIONS: &str = include_str!("../../../docs/simulation/papers.md");
 
     fn misses(row: &Row) -> bool {

@@ -1,4 +1,4 @@
-//! What faster processors and faster links are worth on a simulated machine, as MPI-SHARC section 6 asks: the times of calls
+//! The gain of faster processors and faster links on a simulated machine, as in MPI-SHARC section 6: the times of calls
 //! over message sizes and over ranks, beside those of the machine as it is.
 
 use benchmark::Step;
@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::simulated::predict;
 
-/// What is asked.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct TradeoffQuestion {
-    /// How many times as fast processors become.
+    /// The factor by which processors become faster.
     pub clock: f64,
-    /// How many times as fast links become.
+    /// The factor by which links become faster.
     pub links: f64,
     /// The benchmarks of the calls.
     pub calls: Vec<String>,
@@ -39,7 +39,7 @@ pub struct SystemTimes {
     pub time_us: [f64; SYSTEMS.len()],
 }
 
-/// Where the faster of two improvements becomes the slower.
+/// The point at which the faster of two improvements becomes the slower.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Crossing {
     /// The size in bytes or the number of ranks at which both take the same time, between two that were timed.
@@ -55,13 +55,13 @@ pub struct SystemCurve {
     pub fixed: u64,
     /// The times, in ascending order.
     pub points: Vec<SystemTimes>,
-    /// Where a faster clock and faster links take the same time.
+    /// The point at which a faster clock and faster links take the same time.
     pub crossings: Vec<Crossing>,
     /// The slope of each system's time, by least squares, beside that of the machine as it is; none where that is flat.
     pub slopes: Option<[f64; SYSTEMS.len()]>,
 }
 
-/// What the improvements do for a call.
+/// The gain of the improvements for a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallTradeoff {
     /// The benchmark.
@@ -134,7 +134,7 @@ fn slope(points: &[SystemTimes], system: usize) -> f64 {
     if squares > 0.0 { products.sum::<f64>() / squares } else { 0.0 }
 }
 
-/// Where the times of a faster clock and of faster links cross, as straight lines between the points.
+/// The point at which the times of a faster clock and of faster links cross, as straight lines between the points.
 fn crossings(points: &[SystemTimes]) -> Vec<Crossing> {
     // Above zero where links are better.
     let better = |point: &SystemTimes| point.time_us[1] - point.time_us[2];

@@ -1,4 +1,5 @@
-//! How far a paper's model is from the machine that it models, here the simulated one (MPI-SHARC section 5.4).
+//! The difference between a paper's model and the machine that it models, here the simulated one (MPI-SHARC section
+//! 5.4).
 
 use contract::record::Parameters;
 use serde::Deserialize;

@@ -1,4 +1,5 @@
-//! A table of numbers that is divided among the ranks, read and updated by active messages. Build it and start it as several ranks:
+//! A table of numbers that is divided among the ranks, read and updated by active messages. Build it and start it as
+//! several ranks:
 //!
 //! ```text
 //! cargo build --release -p cornerstone && cargo build --release -p services --example active_messages
@@ -22,7 +23,7 @@ const ADD: u8 = 0;
 const READ: u8 = 1;
 const VALUE: u8 = 2;
 
-/// What the handlers of one rank work on.
+/// The state of the handlers of one rank.
 struct Table {
     part: Vec<u64>,
     answers: Vec<u64>,
@@ -58,7 +59,8 @@ fn program(rank: &mut dyn Rank) -> Result<()> {
         let entry = update % (PART * size);
         session.request(entry / PART, ADD, &[(entry % PART) as u64, 1])?;
     }
-    // A reply comes after all earlier requests to the same rank were handled; after the barrier this holds of all ranks' requests.
+    // A reply comes after all earlier requests to the same rank were handled; after the barrier this holds of all
+    // ranks' requests.
     for to in 0..size {
         session.request(to, READ, &[0])?;
     }

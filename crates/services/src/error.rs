@@ -1,4 +1,4 @@
-//! What can go wrong in a service.
+//! Errors of services.
 
 use crate::field_kind::FieldKind;
 use crate::medium::{Medium, ReceiveMode};
@@ -6,12 +6,12 @@ use crate::medium::{Medium, ReceiveMode};
 /// The result of a call of a service.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call of a service failed. All but [`Fabric`](Error::Fabric) and [`Malformed`](Error::Malformed) are mistakes of the caller: nothing
-/// has happened, and the service can still be used.
+/// Why a call of a service failed. All but [`Fabric`](Error::Fabric) and [`Malformed`](Error::Malformed) are mistakes
+/// of the caller: nothing has happened, and the service can still be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The fabric failed, or a rank died. The run cannot go on.
+    /// The fabric failed, or a rank died. The run cannot continue.
     #[error(transparent)]
     Fabric(#[from] contract::Error),
     /// A handler's number that is registered on one rank and not on another.
@@ -52,9 +52,9 @@ pub enum Error {
     OutsideSegment {
         /// The receiver.
         to: usize,
-        /// Where in its segment.
+        /// The offset in its segment.
         offset: u64,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
         /// The length of the segment.
         segment_bytes: u64,
@@ -72,7 +72,7 @@ pub enum Error {
         handler: u8,
         /// The rank whose message it was called for.
         from: usize,
-        /// What it returned.
+        /// Its error.
         error: Box<Error>,
     },
     /// A message that no service sends: a fault in this program.
@@ -80,7 +80,7 @@ pub enum Error {
     Malformed {
         /// The sender.
         from: usize,
-        /// What is wrong with it.
+        /// The mistake in it.
         what: String,
     },
     /// A tuple or template that does not fit a message.
@@ -110,13 +110,13 @@ pub enum Error {
     /// A tuple space that holds as many tuples as it may.
     #[error("the tuple space is full: it may hold {capacity} tuples")]
     SpaceFull {
-        /// How many it may hold.
+        /// The maximum of tuples.
         capacity: usize,
     },
     /// An operation of a rank that has not joined the tuple space, or has left it.
     #[error("this rank has not joined the tuple space")]
     NotMember,
-    /// A wait for a tuple that nobody can put any more.
+    /// A wait for a tuple that no rank can put any more.
     #[error("no tuple can come any more: every rank waits for one or has closed the tuple space")]
     NobodyLeft,
     /// A lease that has run out.
@@ -134,7 +134,8 @@ pub enum Error {
         /// The words given.
         words: usize,
     },
-    /// A SEND to a rank that expects nothing from this one over this medium, or a RECV from one that this rank does not expect.
+    /// A SEND to a rank that expects nothing from this one over this medium, or a RECV from one that this rank does not
+    /// expect.
     #[error("rank {rank} is no partner over {medium}: its receiver has not named the pair")]
     UnknownPartner {
         /// The partner.
@@ -188,8 +189,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same as an error of the contract, for a program that ends with it. This is no `From`: with a second one, `?` in a program over the
-    /// contract alone would no longer say which error is meant.
+    /// The same as an error of the contract, for a program that ends with it. This is no `From`: with a second one, `?`
+    /// in a program over the contract alone would no longer say which error is meant.
     pub fn into_contract(self) -> contract::Error {
         match self {
             Error::Fabric(error) => error,

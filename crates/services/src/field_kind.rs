@@ -1,4 +1,4 @@
-//! The types of what stands in a tuple. They are below everything else because errors name them.
+//! The types of a tuple's fields. They are below everything else because errors name them.
 
 /// The type of a field of a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

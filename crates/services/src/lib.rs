@@ -1,12 +1,13 @@
 //! Services over the ranks of any fabric.
 //!
 //! * [`ActiveMessages`]: messages that name the function to be called on arrival;
-//! * [`TupleSpace`]: tuples that ranks put, read and take by what stands in them;
+//! * [`TupleSpace`]: tuples that ranks put, read and take by their contents;
 //! * [`Paslib`]: SEND and RECV of buffers, queued or the latest alone;
 //! * [`hcs`]: the libraries of a cluster of 1996, SCI_LIB and HCS_LIB.
 //!
-//! A service opens a [context](contract::Context) of its own, so that its messages meet no others. It knows a [`Rank`](contract::Rank) and no
-//! fabric. A rank is one thread: a service makes progress inside its calls. `docs/services.md` states what each service guarantees.
+//! A service opens its own [context](contract::Context), so its messages are separate from all others. It knows a
+//! [`Rank`](contract::Rank) and no fabric. A rank is one thread: a service makes progress inside its calls.
+//! `docs/services.md` states what each service guarantees.
 #![forbid(unsafe_code)]
 
 mod active;

@@ -12,7 +12,7 @@ pub enum Medium {
     Global,
 }
 
-/// What a receiver does with the buffers of one partner.
+/// The receive mode for the buffers of one partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReceiveMode {
     /// They queue, and a receive waits for the first.

@@ -3,7 +3,7 @@
 //! A stack of its own mapping and the guard below it are two mappings, of which Linux allows 65 530 a process
 //! (`vm.max_map_count`): some 32 700 stacks. Here all stacks lie in one mapping, and their guards are markers in its
 //! page tables (`MADV_GUARD_INSTALL`, Linux 6.13), which split nothing. Where the kernel has no such markers, each
-//! stack is a mapping of its own. `docs/decisions/0011` has the reasons.
+//! stack is a separate mapping. `docs/decisions/0011` has the reasons.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -23,7 +23,7 @@ pub struct StackPool {
     place: Rc<Place>,
 }
 
-/// A stack of a pool, which goes back to it when dropped. A page below it faults whatever touches it.
+/// A stack of a pool, which returns to it when dropped. The page below it faults on any access.
 #[derive(Debug)]
 pub struct PooledStack(Inner);
 
@@ -33,7 +33,7 @@ pub enum StackError {
     /// The address space or the memory has no room for all.
     #[error("no room for {count} stacks of {stack_bytes} bytes: {reason}")]
     NoRoom {
-        /// How many were wanted.
+        /// The number requested.
         count: usize,
         /// The size of each.
         stack_bytes: usize,
@@ -43,10 +43,10 @@ pub enum StackError {
     /// All stacks of the pool are in use.
     #[error("all {count} stacks of the pool are in use")]
     Exhausted {
-        /// How many there are.
+        /// Their number.
         count: usize,
     },
-    /// On this kernel each stack takes mappings of its own, and the process may have no more.
+    /// On this kernel each stack takes separate mappings, and the process may have no more.
     #[error(
         "no further stack of {stack_bytes} bytes: {reason}; before Linux 6.13 each takes two of the mappings that \
          `sysctl vm.max_map_count` allows a process: raise that above twice the number of stacks, or use a newer kernel"
@@ -62,7 +62,7 @@ pub enum StackError {
 #[derive(Debug)]
 enum Place {
     Region(Region),
-    /// Each stack in a mapping of its own.
+    /// Each stack in a separate mapping.
     Separate {
         stack_bytes: usize,
     },
@@ -85,8 +85,8 @@ struct Region {
 }
 
 impl StackPool {
-    /// Room for `count` stacks of `stack_bytes` bytes, rounded up to whole pages. Memory is taken only by the pages that
-    /// are touched.
+    /// Room for `count` stacks of `stack_bytes` bytes, rounded up to whole pages. Memory is taken only by the pages
+    /// that are touched.
     ///
     /// # Errors
     /// [`StackError::NoRoom`] where the address space has no room for them.
@@ -99,7 +99,7 @@ impl StackPool {
         Ok(StackPool { place: Rc::new(place) })
     }
 
-    /// The same with each stack in a mapping of its own, as on kernels without guard markers.
+    /// The same with each stack in a separate mapping, as on kernels without guard markers.
     #[cfg(test)]
     fn separate(stack_bytes: usize) -> Self {
         StackPool { place: Rc::new(Place::Separate { stack_bytes }) }
@@ -146,8 +146,8 @@ impl Region {
         // From here on dropping the region unmaps it.
         let (used, free) = (Cell::new(0), RefCell::default());
         let region = Region { start, stride_bytes, count, used, free };
-        // SAFETY: the range is the mapping that was just made. Without this advice a stack's first page could bring 2 MiB
-        // with it; a kernel without huge pages refuses the advice and does not need it.
+        // SAFETY: the range is the mapping that was just made. Without this advice a stack's first page could bring 2
+        // MiB with it; a kernel without huge pages refuses the advice and does not need it.
         unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
         match region.guard(0) {
             Ok(()) => Ok(Some(region)),
@@ -176,8 +176,8 @@ impl Region {
     /// Makes the lowest page of a stack one that faults.
     fn guard(&self, number: usize) -> io::Result<()> {
         let lowest = self.start.as_ptr().wrapping_add(number * self.stride_bytes);
-        // SAFETY: the page lies in this mapping (number < count or the mapping's first), and nobody uses it: it is below
-        // what the stack of this number may use, and no stack of this number has been given out.
+        // SAFETY: the page lies in this mapping (number < count or the mapping's first), and nobody uses it: it is
+        // below what the stack of this number may use, and no stack of this number has been given out.
         let returned = unsafe { libc::madvise(lowest.cast(), page_bytes(), MADV_GUARD_INSTALL) };
         if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }

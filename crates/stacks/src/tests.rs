@@ -9,10 +9,10 @@ use corosensei::{Coroutine, CoroutineResult};
 use super::*;
 
 const STACK_BYTES: usize = 64 * 1024;
-/// Tells a child which part of a test is its own.
+/// Tells a child process which part of a test to run.
 const PART: &str = "CORNERSTONE_TEST_OF_STACKS";
 
-/// Runs the test `name` again in a process of its own.
+/// Runs the test `name` again in a separate process.
 fn child(name: &str, part: &str) -> ExitStatus {
     let program = std::env::current_exe().unwrap();
     let name = format!("tests::{name}");
@@ -105,7 +105,7 @@ fn the_lowest_page_faults_and_the_one_above_does_not() {
             let stack = pool.take().unwrap();
             let distance = if kind == "above" { page_bytes() } else { page_bytes() - 1 };
             let address = stack.limit().get() + distance;
-            // SAFETY: one is a byte of the stack, which nobody uses; the other is meant to fault.
+            // SAFETY: one is a byte of the stack, which is unused; the other is meant to fault.
             unsafe { ptr::with_exposed_provenance_mut::<u8>(address).write_volatile(1) };
         }
     }
@@ -137,7 +137,7 @@ fn many_stacks_are_one_mapping_and_take_memory_only_where_they_are_touched() {
     let stacks: Vec<PooledStack> = (0..5_000).map(|_| pool.take().unwrap()).collect();
     let (start, end) = (stacks[0].bounds().0, stacks[4_999].bounds().1);
     for stack in &stacks[..TOUCHED] {
-        // SAFETY: the highest byte of a stack that nobody runs on.
+        // SAFETY: the highest byte of an unused stack.
         unsafe { ptr::with_exposed_provenance_mut::<u8>(stack.base().get() - 1).write(1) };
     }
     let found = mappings(start, end);

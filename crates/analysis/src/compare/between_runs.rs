@@ -1,28 +1,28 @@
-//! How much more two runs differ than the launches of each do.
+//! The ratio of the difference between two runs to the variation between launches.
 //!
-//! Launches that follow each other meet one state of the machine; the launches of the other run, a minute later, another.
-//! No single number can show that: its launches agree on both sides. All numbers together can. If most of what was measured
-//! did not change, most numbers should differ by what their launches explain. Where they differ by more, that is how much
-//! the minutes differ, and the intervals must be so much wider. Genome studies correct for hidden kinship in the same way
-//! (Devlin and Roeder, Biometrics 55, 1999: genomic control), and others for what all tests share (Efron, Journal of the
-//! American Statistical Association 99, 2004: the empirical null).
+//! Launches that follow each other meet one state of the machine; the launches of the other run, a minute later,
+//! another. No single number can show that: its launches agree on both sides. All numbers together can. If most of what
+//! was measured did not change, most numbers should differ by what their launches explain. Where they differ by more,
+//! that is how much the minutes differ, and the intervals must be so much wider. Genome studies correct for hidden
+//! kinship in the same way (Devlin and Roeder, Biometrics 55, 1999: genomic control), and others for what all tests
+//! share (Efron, Journal of the American Statistical Association 99, 2004: the empirical null).
 
 use super::{Comparison, Effect, Settings, freedom};
 use crate::student;
 
-/// With fewer numbers their median says nothing of the runs.
+/// With fewer numbers their median has no meaning for the runs.
 const NUMBERS_MIN: usize = 6;
 
-/// The median of n such distances varies by so much over sqrt(n) where nothing but launches differs: 1 / (2 f m), where m is
-/// the median of a normal variable's size and f its density there.
+/// The median of n such distances varies by so much over sqrt(n) where nothing but launches differs: 1 / (2 f m), where
+/// m is the median of a normal variable's size and f its density there.
 const MEDIAN_VARIES_BY: f64 = 1.17;
 
-/// By how much minutes may differ: the interval of the number in the middle is made no wider than to half and twice. What is
-/// slower everywhere by more is not the machine's doing.
+/// By how much minutes may differ: the interval of the number in the middle is made no wider than to half and twice.
+/// What is slower everywhere by more is not the machine's doing.
 const MINUTES_DIFFER_BY: f64 = 2.0;
 
-/// How many times as much most numbers differ as their launches explain: none where that is chance, or where there are too
-/// few numbers.
+/// How many times as much most numbers differ as their launches explain: none where that is chance, or where there are
+/// too few numbers.
 pub(super) fn excess(comparisons: &[Comparison], settings: Settings) -> Option<f64> {
     let with_effect = |one: &Comparison| Some((one.effect?, freedom(one, settings)));
     let (distances, reaches): (Vec<f64>, Vec<f64>) = comparisons
@@ -38,8 +38,8 @@ pub(super) fn excess(comparisons: &[Comparison], settings: Settings) -> Option<f
     (excess > by_chance).then_some(excess)
 }
 
-/// How far from no change an effect is, in units of what half of all unchanged numbers differ by; none where the launches
-/// of both sides do not differ at all, or may differ by anything.
+/// How far from no change an effect is, in units of what half of all unchanged numbers differ by; none where the
+/// launches of both sides do not differ at all, or may differ by anything.
 fn distance(effect: Effect, freedom: usize) -> Option<f64> {
     let reach = reach(effect);
     let half_differ_by = student::two_sided(0.5, freedom);
@@ -69,13 +69,13 @@ mod tests {
     use crate::records::{measurement, run};
     use random::SplitMix64;
 
-    /// How many numbers a run has.
+    /// The number of numbers of a run.
     const NUMBERS: u64 = 10;
     /// The noise of a launch.
     const NOISE: f64 = 0.03;
 
-    /// A machine with two states. A launch of all numbers finds it in the state of the launch before but for one in `stays`;
-    /// the slow state makes each number slower by a factor of its own, up to 1.5.
+    /// A machine with two states. A launch of all numbers finds it in the state of the launch before but for one in
+    /// `stays`; the slow state makes each number slower by a factor of its own, up to 1.5.
     struct Machine {
         random: SplitMix64,
         stays: f64,
@@ -101,8 +101,8 @@ mod tests {
                 .collect()
         }
 
-        /// A run whose launches come one after the other, or with `apart` launches of others in between, of a build in which the
-        /// first number takes `change` times as long.
+        /// A run whose launches come one after the other, or with `apart` launches of others in between, of a build in
+        /// which the first number takes `change` times as long.
         fn run(&mut self, launches: u32, apart: u32, change: f64) -> Run {
             let one = |number: u32, size: usize, median: f64| {
                 let median = if size == 0 { change * median } else { median };
@@ -218,8 +218,8 @@ mod tests {
 
     #[test]
     fn the_distance_of_an_effect_by_hand() {
-        // The interval reaches from 1 to 4 around 2, so 2 lies as far from 1 as the interval reaches. With 2 degrees of freedom
-        // t is 4.30265 at 95 %, and half lie within sqrt(2/3) = 0.8165.
+        // The interval reaches from 1 to 4 around 2, so 2 lies as far from 1 as the interval reaches. With 2 degrees of
+        // freedom t is 4.30265 at 95 %, and half lie within sqrt(2/3) = 0.8165.
         let effect = Effect { ratio: 2.0, low: 1.0, high: 4.0, confidence: 0.95 };
         let found = distance(effect, 2).unwrap();
         assert!((found - 4.30265 / (2f64 / 3.0).sqrt()).abs() < 1e-3, "{found}");

@@ -1,4 +1,4 @@
-//! How far samples of one run depend on their neighbours.
+//! The correlation of samples of one run with their neighbours.
 
 use crate::student;
 

@@ -7,7 +7,7 @@ use super::correlation::widening;
 use super::shift::{self, Shift};
 use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
 
-/// How many times what the first run measured the second one's is.
+/// The ratio of the second run's number to the first one's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
     /// Second over first: of the medians, or of launches in the middle of all pairs.
@@ -28,8 +28,8 @@ struct LogMedian {
     confidence: f64,
 }
 
-/// The effect between two measurements, or none where a ratio has no meaning: a median that is not above 0. With `paired`
-/// launches of the same number on both sides belong together.
+/// The effect between two measurements, or none where a ratio has no meaning: a median that is not above 0. With
+/// `paired` launches of the same number on both sides belong together.
 pub(super) fn effect(
     [first, second]: [&Measurement; 2],
     confidence: f64,

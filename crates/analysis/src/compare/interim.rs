@@ -2,12 +2,12 @@
 
 use crate::launches::launches_needed;
 
-/// The numbers of launches on each side after which to check whether one can tell, each with the confidence of that check.
+/// The numbers of launches on each side after which to check for a decision, each with the confidence of that check.
 ///
-/// Whoever checks after every launch, and stops at the first difference, finds one in the end where there is none. So the
-/// errors of all checks together may be no more than that of one: the k-th check may err with 1 / (k (k + 1)) of what is
-/// allowed, of which the sum is 1. Each check has half as many launches again as the one before, and enough of them for its
-/// confidence.
+/// Checking after every launch, and stopping at the first difference, eventually finds one where there is none. So the
+/// errors of all checks together may be no more than that of one: the k-th check may err with 1 / (k (k + 1)) of what
+/// is allowed, of which the sum is 1. Each check has half as many launches again as the one before, and enough of them
+/// for its confidence.
 pub fn interim_checks(confidence: f64) -> impl Iterator<Item = (usize, f64)> {
     let of_check = move |k: u32| 1.0 - (1.0 - confidence) / f64::from(k * (k + 1));
     let first = (launches_needed(of_check(1)), 1);

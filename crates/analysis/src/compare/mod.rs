@@ -1,11 +1,11 @@
 //! Two runs, measurement by measurement: faster, slower, same, or cannot tell.
 //!
 //! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
-//! ([`shift`]). Launches of one build differ by more than their samples do, so one launch on a side tells nothing of the
-//! builds ([`Settings::one_launch_tells`]). Where one launch is as good as many, the effect is the ratio of the medians,
-//! and its interval comes from the raw samples: the nonparametric ones of both medians, combined on the logarithmic scale,
-//! their ranks moved outwards by what the samples depend on their neighbours and their ends by half a tick of a coarse
-//! clock.
+//! ([`shift`]). Launches of one build differ by more than their samples do, so one launch on a side tells nothing of
+//! the builds ([`Settings::one_launch_tells`]). Where one launch is as good as many, the effect is the ratio of the
+//! medians, and its interval comes from the raw samples: the nonparametric ones of both medians, combined on the
+//! logarithmic scale, their ranks moved outwards by what the samples depend on their neighbours and their ends by half
+//! a tick of a coarse clock.
 
 mod between_runs;
 mod correlation;
@@ -52,8 +52,8 @@ pub struct Settings {
     pub one_launch_tells: bool,
     /// Whether launches of the same place on both sides were made next to each other, and are compared pair by pair.
     pub paired: bool,
-    /// Whether most numbers can be taken for unchanged, as between builds of one program. What most of them differ by is then
-    /// what the machine did, and intervals of runs of different minutes are wider by as much.
+    /// Whether most numbers can be taken for unchanged, as between builds of one program. What most of them differ by
+    /// is then what the machine did, and intervals of runs of different minutes are wider by as much.
     pub mostly_alike: bool,
 }
 
@@ -98,7 +98,8 @@ pub struct Name {
 pub struct ComparedRuns {
     /// How they were compared.
     pub settings: Settings,
-    /// How many times as much most numbers differ as launches of one run do, if they do; intervals are wider by as much.
+    /// How many times as much most numbers differ as launches of one run do, if they do; intervals are wider by as
+    /// much.
     pub excess: Option<f64>,
     /// What both measured, in the order of the first run.
     pub comparisons: Vec<Comparison>,
@@ -109,7 +110,8 @@ pub struct ComparedRuns {
 }
 
 impl Default for Settings {
-    /// 95 % confidence, and 5 % either way is the same; one launch tells nothing, and nothing is said of what most numbers do.
+    /// 95 % confidence, and 5 % either way is the same; one launch tells nothing, and nothing is said of what most
+    /// numbers do.
     fn default() -> Self {
         Settings {
             confidence: 0.95,
@@ -124,13 +126,12 @@ impl Default for Settings {
 /// Compares the second run with the first.
 ///
 /// *Same* needs two one-sided tests, each of which may err with 1 - confidence, to say that the ratio is within the margin
-/// (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). *Faster* and *slower* need the whole interval
-/// beyond it. As hundreds of measurements
-/// are compared at once, of which some would seem to differ by chance, the step-up procedure of Benjamini and Hochberg
-/// (Journal of the Royal Statistical Society B 57, 1995) is applied to these two: of all verdicts *faster* and *slower*
-/// a share of 1 - confidence at most is false. So an interval, which stands on its own, may just exclude the margin and
-/// the verdict still be *cannot tell*. A measurement with too few launches for the wanted confidence, in either run,
-/// always ends with *cannot tell*.
+/// (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). *Faster* and *slower* need the whole
+/// interval beyond it. As hundreds of measurements are compared at once, of which some would seem to differ by chance,
+/// the step-up procedure of Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995) is applied to
+/// these two: of all verdicts *faster* and *slower* a share of 1 - confidence at most is false. So an interval, which
+/// stands on its own, may just exclude the margin and the verdict still be *cannot tell*. A measurement with too few
+/// launches for the wanted confidence, in either run, always ends with *cannot tell*.
 ///
 /// # Panics
 /// If the confidence is not between 0 and 1, or the margin below 0.
@@ -261,7 +262,8 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
     let alpha = 1.0 - settings.confidence;
     let all = candidates.len();
-    // The widths of the intervals are estimates, from a few launches or blocks of each run: so t, not the normal quantile.
+    // The widths of the intervals are estimates, from a few launches or blocks of each run: so t, not the normal
+    // quantile.
     let holds = |&(rank, &(distance, freedom, _)): &(usize, &(f64, usize, usize))| {
         let quantile = |alpha: f64| student::two_sided(1.0 - alpha, freedom);
         distance > quantile(alpha * (rank + 1) as f64 / all as f64) / quantile(alpha)
@@ -341,7 +343,7 @@ impl ComparedRuns {
         self.comparisons.iter().filter(move |comparison| comparison.is_regression(threshold))
     }
 
-    /// How many comparisons have this verdict.
+    /// The number of comparisons that have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.comparisons.iter().filter(|comparison| comparison.verdict == verdict).count()
     }

@@ -5,7 +5,7 @@ use crate::distributions::{DISTRIBUTIONS, Distribution, autoregressive};
 use crate::records::{measurement, run};
 use random::SplitMix64;
 
-/// The settings where one launch tells, so that the samples of one decide.
+/// The settings with which one launch is enough, so that its samples decide.
 fn samples_tell() -> Settings {
     Settings { one_launch_tells: true, ..Settings::default() }
 }
@@ -308,8 +308,8 @@ fn two_runs_of_one_build_on_a_machine_with_states_hardly_ever_differ() {
 
 #[test]
 fn a_change_of_ten_percent_is_found_in_ten_launches() {
-    // One state and 1 % of noise: the change lies 5 % beyond the margin, and the interval of ten launches reaches 1 % or
-    // so to either side.
+    // One state and 1 % of noise: the change lies 5 % beyond the margin, and the interval of ten launches reaches 1 %
+    // or so to either side.
     let mut random = SplitMix64::new(2027);
     let launches = |median: f64, random: &mut SplitMix64| {
         (0..10).map(|_| median * (1.0 + 0.01 * random.normal())).collect::<Vec<f64>>()

@@ -1,4 +1,4 @@
-//! What bounds a benchmark, as its declaration says it and as one measurement has it.
+//! The bound of a benchmark, as its declaration states it and as it applies to one measurement.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use serde::Serialize;
 use super::critical_path::{CriticalPath, Traffic, critical_path};
 use super::precision::Precision;
 
-/// What a number cannot be better than, or is at least read against.
+/// The limit of a number, or the reference that it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// What messages must at least do one after the other.
+    /// The minimum sequence of operations of messages.
     Path(CriticalPath),
     /// The core's rate of multiply-adds.
     Peak {
@@ -21,14 +21,14 @@ pub enum Bound {
     },
     /// The rate of a plain copy by one core.
     Copy {
-        /// How much is copied at once.
+        /// The number of bytes copied at once.
         bytes: u64,
         /// The bytes that the benchmark counts where a copy counts one: 2 for reading and writing it.
         counted: u64,
     },
 }
 
-/// Which bound a benchmark has. Its declaration says so; [`bound`](BoundRule::bound) applies it to a measurement.
+/// The bound of a benchmark, as declared; [`bound`](BoundRule::bound) applies it to a measurement.
 #[derive(Clone, Copy, Debug)]
 pub enum BoundRule {
     /// No measured limit bounds it.
@@ -41,7 +41,7 @@ pub enum BoundRule {
     Peak(Precision),
     /// A plain copy by one core.
     Copy {
-        /// How many bytes are copied at once, from the measurement's parameters; none where they do not say.
+        /// The number of bytes copied at once, from the measurement's parameters; none if they do not contain it.
         bytes: fn(&Parameters) -> Option<u64>,
         /// The bytes that the benchmark counts where a copy counts one.
         counted: u64,

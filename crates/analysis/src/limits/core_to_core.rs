@@ -32,7 +32,7 @@ pub struct Repeat {
     pub time_us: f64,
 }
 
-/// What a measurement of a hand-over is: one of a pair of cores, or one of the first pair again.
+/// The kind of a measurement of a hand-over: one of a pair of cores, or one of the first pair again.
 pub(super) enum Measured {
     Pair(HandOver),
     Again(Repeat),

@@ -1,10 +1,10 @@
-//! What messages cannot do without.
+//! The critical path of messages.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What the messages of one event carry, whatever algorithm carries them.
+/// The data that the messages of one event carry, whatever the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// Hand-overs of a cache line that must follow one another; 0 where those of many messages overlap, as in a stream.
@@ -13,7 +13,7 @@ pub struct Traffic {
     pub blocks: u64,
 }
 
-/// What lies at least between the beginning and the end of a benchmark's event.
+/// The minimum work between the beginning and the end of a benchmark's event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CriticalPath {
     /// Hand-overs of a cache line that must follow one another.
@@ -24,8 +24,8 @@ pub struct CriticalPath {
     pub copies: f64,
 }
 
-/// The critical path of `traffic` among so many `ranks` on so many `cores` (0: a core for each rank). Ranks that take no
-/// part are not counted.
+/// The critical path of `traffic` among so many `ranks` on so many `cores` (0: a core for each rank). Ranks that take
+/// no part are not counted.
 ///
 /// All of it is a lower bound that any algorithm over shared memory obeys, not the cost of a good one. All ranks may
 /// read one line at once, so a broadcast or a barrier needs one hand-over however many ranks there are. Copies are
@@ -38,7 +38,7 @@ pub(super) fn critical_path(traffic: Traffic, ranks: usize, cores: usize) -> Cri
     let ranks = ranks as u64;
     let workers = if cores == 0 { ranks } else { ranks.min(cores as u64) }.max(1);
     let (hand_overs, switches) = match (hand_overs, ranks, workers) {
-        // With one rank there is nobody to hand anything to, and in a stream nobody waits for a hand-over.
+        // With one rank there is no hand-over, and in a stream no rank waits for one.
         (0, ..) | (_, 0 | 1, _) => (0, 0),
         (_, _, 1) => (0, hand_overs.max(ranks - 1)),
         _ => (hand_overs, ranks.div_ceil(workers) - 1),

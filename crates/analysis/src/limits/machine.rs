@@ -1,4 +1,4 @@
-//! What a run measured of its machine's own limits.
+//! The limits of a machine, as a run measured them.
 
 use contract::record::{Measurement, Run};
 use serde::Serialize;
@@ -36,16 +36,16 @@ pub struct Limits {
     pub peak_single_mflop_per_s: Option<f64>,
     /// The core's peak in double precision, in MFLOP/s.
     pub peak_double_mflop_per_s: Option<f64>,
-    /// How many cores the run could use; 0 where the run does not say.
+    /// The number of cores that the run could use; 0 if the run does not record it.
     pub cores: usize,
 }
 
 /// One core's copying at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Copy {
-    /// How much is copied at once.
+    /// The number of bytes copied at once.
     pub size_bytes: u64,
-    /// How fast, in MB/s.
+    /// The rate in MB/s.
     pub rate_mb_per_s: f64,
 }
 
@@ -100,14 +100,14 @@ impl Limits {
         core_to_core::fastest_us(&self.hand_overs)
     }
 
-    /// The shortest hand-over while the benchmarks of `group` ran with so many `ranks`, in microseconds. A hypervisor may
-    /// move a virtual core in mid-run, and every hand-over then takes another time.
+    /// The shortest hand-over while the benchmarks of `group` ran with so many `ranks`, in microseconds. A hypervisor
+    /// may move a virtual core in mid-run, and every hand-over then takes another time.
     pub fn hand_over_during_us(&self, group: &str, ranks: usize) -> Option<f64> {
         core_to_core::during_us(&self.hand_overs, &self.repeats, group, ranks)
     }
 
-    /// The shortest and the longest hand-over between the first two cores in the course of the run, in microseconds; none
-    /// where it was measured once only.
+    /// The shortest and the longest hand-over between the first two cores in the course of the run, in microseconds;
+    /// none where it was measured once only.
     pub fn hand_over_drift_us(&self) -> Option<(f64, f64)> {
         core_to_core::drift_us(&self.hand_overs, &self.repeats)
     }

@@ -1,9 +1,9 @@
-//! How near a number comes to what the machine allows.
+//! How close a number comes to the limit of the machine.
 //!
 //! A run measures its machine's own limits: what it takes to hand one cache line from a core to another, to hand a core
 //! from a process to another, how fast one core copies, and how many floating-point operations it can do. A benchmark's
-//! declaration says by a [`BoundRule`] which of them bounds it; what follows for one measurement is a [`Bound`], and a
-//! number against its bound is a [`Share`].
+//! declaration states by a [`BoundRule`] which of them bounds it; for one measurement this results in a [`Bound`], and
+//! a number against its bound is a [`Share`].
 //!
 //! A message cannot be in another core's hands before a line has been handed over, nor can its bytes be in another
 //! buffer before a core has copied them, nor can ranks that share a core all run without a switch. The floor of such a
@@ -14,10 +14,10 @@
 //!
 //! with what must at least happen one after the other ([`CriticalPath`]), and the share of the limit is floor /
 //! measured. The fastest pair of cores counts, as a record does not say where its ranks were. Switch and copy are
-//! yardsticks rather than laws: where nobody copies, where parts of a message fit a cache that copies of that size just
-//! miss, or where the kernel switches without being asked to wake somebody, a share may exceed 1.
+//! references rather than strict limits: if no rank copies, if parts of a message fit into a cache that copies of that
+//! size just miss, or if the kernel switches without a request to wake a rank, a share may exceed 1.
 //!
-//! A rate of floating-point operations is held against the core's peak, a rate of bytes moved in memory against a plain
+//! A rate of floating-point operations is compared with the core's peak, a rate of bytes moved in memory with a plain
 //! copy. Nominal operations are more than a fast transform does, so a share of the peak may flatter it.
 
 mod bound;

@@ -10,15 +10,15 @@ use super::bound::{Bound, BoundRules};
 use super::critical_path::CriticalPath;
 use super::machine::{GROUP, Limits};
 
-/// What travels with the line that is handed over.
+/// The data that are transferred with the line.
 const LINE_BYTES: u64 = 64;
 
 /// A measurement against its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// What bounds it.
+    /// Its bound.
     pub bound: Bound,
-    /// Where the bound lies, in the measurement's unit.
+    /// The value of the bound, in the measurement's unit.
     pub limit: f64,
     /// Floor over measured for times, measured over ceiling for rates: 1 is as good as the limit, 0.5 half as good.
     pub share: f64,
@@ -49,11 +49,11 @@ impl Limits {
         Some(hand_overs + switches + copies)
     }
 
-    /// A measurement against the limit that bounds it by the `rules`; `together` are all metrics of it, as they were made
-    /// together. None for the limits themselves, for benchmarks and metrics of which no bound is known, where the bound was not
-    /// measured, and where it is 0.
+    /// A measurement against the limit that bounds it by the `rules`; `together` are all metrics of it, as they were
+    /// made together. None for the limits themselves, for benchmarks and metrics of which no bound is known, where the
+    /// bound was not measured, and where it is 0.
     ///
-    /// All metrics have one share: a time and the rate computed from it stand for the same bytes or operations.
+    /// All metrics have one share: a time and the rate computed from it represent the same bytes or operations.
     pub fn share(
         &self,
         measurement: &Measurement,
@@ -101,7 +101,7 @@ pub struct Shares<'a> {
 }
 
 impl<'a> Shares<'a> {
-    /// Finds limits and measurements of a run; the `rules` say what bounds which benchmark.
+    /// Finds limits and measurements of a run; the `rules` are the bounds of the benchmarks.
     pub fn of(run: &'a Run, rules: BoundRules) -> Self {
         let mut together: HashMap<_, Vec<&Measurement>> = HashMap::new();
         for measurement in &run.measurements {

@@ -38,7 +38,7 @@ fn machine(others: Vec<Measurement>) -> Run {
     run
 }
 
-/// What the benchmarks of these tests declare.
+/// The declarations of the benchmarks of these tests.
 fn rules(benchmark: &str) -> BoundRule {
     let side = |parameters: &Parameters| match parameters.get("side") {
         Some(ParameterValue::Number(side)) => Some(side * side * 8),

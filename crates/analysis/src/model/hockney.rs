@@ -15,7 +15,7 @@ pub struct Hockney {
     /// The confidence of every interval here.
     pub confidence: f64,
     /// The share of the weighted variance of the times that the line explains. It is flattered by a wide range of
-    /// sizes; look at the residuals.
+    /// sizes; see the residuals.
     pub r_squared: f64,
     /// One for each point, by ascending size.
     pub residuals: Vec<Residual>,
@@ -23,7 +23,7 @@ pub struct Hockney {
     pub segments: Vec<Segment>,
 }
 
-/// What the line leaves unexplained at one size.
+/// The residual of the line at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Residual {
     /// The message size in bytes.
@@ -44,7 +44,7 @@ pub struct Residual {
 pub enum FitError {
     /// Fewer than three sizes: two points always lie on a line.
     TooFewSizes {
-        /// How many there are.
+        /// Their number.
         sizes: usize,
     },
     /// A size that is there twice, as when two series are mixed.
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn three_points_by_hand() {
-        // Intervals that make each standard error 20 us, and so the weights equal. Sizes 0, 1, 2 and times 100, 102, 107: means 1 and 103;
-        // slope (0 + (107 - 103) - (100 - 103)) / 2 = 3.5; intercept 99.5. Residuals 0.5, -1, 0.5: S = 1.5 with one
-        // degree of freedom, t = 12.7062; slope +- t sqrt(1.5 / 2).
+        // Intervals that make each standard error 20 us, and so the weights equal. Sizes 0, 1, 2 and times 100, 102,
+        // 107: means 1 and 103; slope (0 + (107 - 103) - (100 - 103)) / 2 = 3.5; intercept 99.5. Residuals 0.5, -1,
+        // 0.5: S = 1.5 with one degree of freedom, t = 12.7062; slope +- t sqrt(1.5 / 2).
         let points =
             [(0, 100.0), (1, 102.0), (2, 107.0)].map(|(size_bytes, median_us): (_, f64)| {
                 let half_width = 2.0 * (20.0f64.powi(2) - (0.05 * median_us).powi(2)).sqrt();

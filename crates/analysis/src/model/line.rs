@@ -42,7 +42,7 @@ pub struct StraightLine {
     pub half_performance_bytes: Option<Estimate>,
 }
 
-/// How far the line may lie from a median, as a share of it, before it is said to fail.
+/// The permitted deviation of the line from a median, as a share of it.
 pub const TOLERANCE: f64 = 0.1;
 
 /// No machine keeps to a line exactly: what counts as its own deviation, as a share of the time. Half of what is called

@@ -1,8 +1,8 @@
 //! LogGP in the form that describes the message-passing service of the SHARC ring (Kohout and George 2002, section 5),
 //! an extension of LogGP (Alexandrov, Ionescu, Schauser and Scheiman 1995).
 //!
-//! Times are in microseconds, sizes in bytes. Parameters come from the caller: tables 7, 8 and 9 there are one set. On a
-//! unidirectional ring the model counts as hops the *intermediate* nodes that store and forward a packet, so that a
+//! Times are in microseconds, sizes in bytes. Parameters come from the caller: tables 7, 8 and 9 there are one set. On
+//! a unidirectional ring the model counts as hops the *intermediate* nodes that store and forward a packet, so that a
 //! message to the next node has none; with this reading the model meets the published measurements.
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct Unicast {
     pub gap_us_per_byte_and_link: f64,
     /// G, for each byte after the first packet, whose packets overlap on the links.
     pub gap_us_per_byte: f64,
-    /// How messages are cut.
+    /// The division of messages into packets.
     pub packet: Packet,
 }
 
@@ -57,7 +57,7 @@ pub struct Broadcast {
     pub gap_us_per_byte_and_link: f64,
     /// G, for each byte after the first packet.
     pub gap_us_per_byte: f64,
-    /// How messages are cut.
+    /// The division of messages into packets.
     pub packet: Packet,
 }
 
@@ -117,7 +117,7 @@ impl Unicast {
 }
 
 impl Unicast {
-    /// The longest way on a ring: to the node before, around all the others. Nobody waits for its ready-to-send.
+    /// The longest route on a ring: to the previous node, around all the others. No node waits for its ready-to-send.
     ///
     /// # Panics
     /// If there are fewer than 2 nodes.

@@ -5,9 +5,10 @@
 //! t = o + o' n + f (g + g' n) + p o_p + r (G + G' n)
 //!
 //! where f are the bytes of the first packet beyond the smallest, p the packets after it and r their bytes, as in
-//! [`loggp`](super::loggp), and n grows with the ranks: by P - 2, as around a ring, or by log2 P - 1, as in a tree. Overheads of
-//! sender and receiver, and latencies there and back, only ever occur as sums in such times, so it is the sums that are found.
-//! No parameter is below zero. Of all sets of parameters that has the least relative error which meets the times best.
+//! [`loggp`](super::loggp), and n grows with the ranks: by P - 2, as around a ring, or by log2 P - 1, as in a tree.
+//! Overheads of sender and receiver, and latencies there and back, only ever occur as sums in such times, so it is the
+//! sums that are found. No parameter is below zero. Of all sets of parameters that has the least relative error which
+//! meets the times best.
 
 use serde::Serialize;
 
@@ -24,7 +25,7 @@ pub struct CallTime {
     pub time_us: f64,
 }
 
-/// How the time grows with the ranks.
+/// The growth of the time with the ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
@@ -37,9 +38,9 @@ pub enum Growth {
 /// The parameters of one call, in microseconds and microseconds a byte.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallModel {
-    /// How the time grows with the ranks.
+    /// The growth of the time with the ranks.
     pub growth: Growth,
-    /// How messages are cut.
+    /// The division of messages into packets.
     pub packet: Packet,
     /// o: between two ranks.
     pub overhead_us: f64,
@@ -57,7 +58,7 @@ pub struct CallModel {
     pub long_gap_us_per_byte_each_more: f64,
 }
 
-/// Where a model is furthest from a time.
+/// The largest deviation of a model from a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LargestError {
     /// The time.
@@ -126,7 +127,7 @@ pub fn fit(times: &[CallTime], packet: Packet) -> Result<CallModel, CallFitError
     Ok(if ranks.1 <= doublings.1 { ranks.0 } else { doublings.0 })
 }
 
-/// What each parameter is multiplied by, over the time: all of it is to add up to 1.
+/// The factor of each parameter, divided by the time: the sum of all should be 1.
 fn weighted(time: &CallTime, growth: Growth, packet: Packet) -> [f64; PARAMETERS] {
     factors(time.size_bytes, time.ranks, growth, packet).map(|factor| factor / time.time_us)
 }
@@ -140,8 +141,8 @@ fn factors(size_bytes: u64, ranks: usize, growth: Growth, packet: Packet) -> [f6
     [1.0, n, first, first * n, packets, rest, rest * n]
 }
 
-/// The parameters, none below zero, for which the products with `rows` are nearest to 1, and the sum of squares that is left.
-/// There are few parameters, so all sets of them are tried: the best is the least-squares solution of one set.
+/// The parameters, none below zero, for which the products with `rows` are nearest to 1, and the sum of squares that is
+/// left. There are few parameters, so all sets of them are tried: the best is the least-squares solution of one set.
 fn non_negative(rows: &[[f64; PARAMETERS]]) -> ([f64; PARAMETERS], f64) {
     let mut best = ([0.0; PARAMETERS], rows.len() as f64);
     for set in 1u32..1 << PARAMETERS {
@@ -163,8 +164,8 @@ fn non_negative(rows: &[[f64; PARAMETERS]]) -> ([f64; PARAMETERS], f64) {
     best
 }
 
-/// The least-squares solution with the chosen parameters only, by the normal equations of scaled columns; none if the times
-/// cannot tell them apart.
+/// The least-squares solution with the chosen parameters only, by the normal equations of scaled columns; none if the
+/// times cannot tell them apart.
 fn least_squares(rows: &[[f64; PARAMETERS]], chosen: &[usize]) -> Option<[f64; PARAMETERS]> {
     /// Below this share of a pivot's own size its column is one of the others' sums.
     const DEPENDENT: f64 = 1e-10;
@@ -235,7 +236,7 @@ impl CallModel {
         factors.iter().zip(parameters).map(|(factor, parameter)| factor * parameter).sum()
     }
 
-    /// Where the model is furthest from `times`; none if there are none.
+    /// The largest deviation of the model from `times`; none if there are none.
     pub fn largest_error(&self, times: &[CallTime]) -> Option<LargestError> {
         let error = |&at: &CallTime| {
             let relative = self.time_us(at.size_bytes, at.ranks) / at.time_us - 1.0;

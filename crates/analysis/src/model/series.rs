@@ -15,7 +15,7 @@ pub struct Series {
     pub fabric: String,
     /// The number of ranks.
     pub ranks: usize,
-    /// What else tells it from its neighbours.
+    /// The other properties that distinguish it from its neighbours.
     pub parameters: Parameters,
     /// Which time: `time` ...
     pub metric: String,

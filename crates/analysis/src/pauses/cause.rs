@@ -2,12 +2,13 @@
 
 use contract::record::{LateInstance, PeriodSearch, SeenPause};
 
-/// A pause explains a lateness that is no more than so many times as long: what was put off meanwhile comes on top of it.
+/// A pause explains a lateness that is no more than so many times as long: what was put off meanwhile comes on top of
+/// it.
 const LATER_BY: f64 = 2.0;
 
-/// The pause that made `late` what it is, among those that the ranks met: the longest of those that an instance begun before
-/// its end, or was held up by what they had put off, can have felt. A rank that works off what a pause has left behind is
-/// taken to need no more than as long as the pause was.
+/// The pause that made `late` what it is, among those that the ranks met: the longest of those that an instance begun
+/// before its end, or was held up by what they had put off, can have felt. A rank that works off what a pause has left
+/// behind is taken to need no more than as long as the pause was.
 pub fn cause<'a>(late: &LateInstance, pauses: &'a [SeenPause]) -> Option<&'a SeenPause> {
     let begin_s = late.at_s - (late.late_us + late.period_us) / 1e6;
     let explains = |pause: &&SeenPause| {
@@ -19,7 +20,7 @@ pub fn cause<'a>(late: &LateInstance, pauses: &'a [SeenPause]) -> Option<&'a See
     pauses.iter().filter(explains).max_by(|a, b| a.length_us.total_cmp(&b.length_us))
 }
 
-/// How many of the latest instances of a search have such a cause.
+/// The number of the latest instances of a search with such a cause.
 pub fn explained(search: &PeriodSearch) -> usize {
     search.worst.iter().filter(|late| cause(late, &search.pauses).is_some()).count()
 }

@@ -2,7 +2,7 @@
 
 use crate::statistics::at_most;
 
-/// How far from a tooth a moment may lie and still belong to it, as a share of the period.
+/// The permitted distance of a moment from its tooth, as a share of the period.
 const TOLERANCE: f64 = 0.03;
 /// The share of teeth that must have a pause.
 const FILLED: f64 = 0.6;
@@ -10,7 +10,7 @@ const FILLED: f64 = 0.6;
 const CHANCE_MAX: f64 = 1e-6;
 /// Intervals within this factor count as one.
 const SAME_INTERVAL: f64 = 1.03;
-/// How many candidates for a period are tried.
+/// The number of candidates for a period.
 const CANDIDATES: usize = 6;
 /// Intervals over up to so many moments in between are looked at, for other pauses may come between two of a kind.
 const REACH: usize = 4;
@@ -20,7 +20,7 @@ const REACH: usize = 4;
 pub(super) struct Comb {
     first_s: f64,
     pub(super) period_s: f64,
-    /// How far its members lie from their teeth: the 90th percentile.
+    /// The distance of its members from their teeth: the 90th percentile.
     pub(super) jitter_s: f64,
 }
 

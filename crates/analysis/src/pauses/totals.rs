@@ -1,4 +1,4 @@
-//! What is kept of pauses however many there are: counts by length, worst windows, and what was lost in stretches of the time.
+//! A summary of pauses of bounded size: counts by length, worst windows, and the loss in stretches of the time.
 //! Its size does not grow with the time.
 
 use std::collections::VecDeque;
@@ -7,7 +7,8 @@ use contract::record::{PauseCount, PauseSummary, WorstWindow};
 
 use crate::student;
 
-/// Lengths are counted in so many bins a decade, from 100 ns to 10 s; what is shorter or longer is in the first or last.
+/// Lengths are counted in so many bins a decade, from 100 ns to 10 s; what is shorter or longer is in the first or
+/// last.
 const BINS_A_DECADE: f64 = 10.0;
 const BINS: usize = 80;
 const FIRST_BIN_PS: f64 = 1e5;
@@ -19,7 +20,7 @@ const WINDOW_PAUSES_MAX: usize = 1 << 14;
 const STRETCHES_MAX: usize = 64;
 const STRETCH_PS: u64 = 10_000_000_000;
 
-/// What is kept of the pauses of one processor.
+/// The summary of the pauses of one processor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PauseTotals {
     count: u64,
@@ -33,7 +34,8 @@ pub struct PauseTotals {
     lost_in_stretch_ps: Vec<u64>,
 }
 
-/// A window that slides over the pauses. Most is lost where it ends with a pause: moved on from there it loses nothing more.
+/// A window that slides over the pauses. Most is lost where it ends with a pause: moved on from there it loses nothing
+/// more.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Window {
     length_ps: u64,
@@ -99,7 +101,7 @@ impl PauseTotals {
         stretch
     }
 
-    /// What it comes to after `looked_ps`, with a lower bound of the share of the time that is available.
+    /// The summary after `looked_ps`, with a lower bound of the share of the time that is available.
     pub fn summary(&self, looked_ps: u64, confidence: f64) -> PauseSummary {
         let us = |ps: u64| ps as f64 / 1e6;
         let upper_us =
@@ -260,7 +262,8 @@ mod tests {
         // 10 us is the lower edge of a bin that ends a tenth of a decade above; 30 us lies below 10^1.5.
         let below: Vec<f64> = found.by_length.iter().map(|count| count.below_us).collect();
         assert!((below[0] - 12.589).abs() < 1e-3 && (below[1] - 31.623).abs() < 1e-3, "{below:?}");
-        // Ten stretches of 10 ms, of which the first lost 40 us: the mean share is 0.9996, its error 4e-4, and t is 1.833.
+        // Ten stretches of 10 ms, of which the first lost 40 us: the mean share is 0.9996, its error 4e-4, and t is
+        // 1.833.
         let bound = found.available_at_least.unwrap();
         assert!((bound - (0.9996 - 1.83311 * 4e-4)).abs() < 1e-7, "{bound}");
     }

@@ -12,7 +12,7 @@ const LOST_MIN_US: f64 = 2.0;
 /// A recording that is too short to predict from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooShort {
-    /// How many there are.
+    /// Their number.
     pub instances: usize,
 }
 
@@ -61,8 +61,8 @@ pub struct Lost {
 }
 
 impl Recording {
-    /// From the moments, in microseconds since the first began, at which instances that followed each other at once ended
-    /// on their last rank, and from what an instance takes by itself.
+    /// From the moments, in microseconds since the first began, at which instances that followed each other at once
+    /// ended on their last rank, and from what an instance takes by itself.
     ///
     /// # Errors
     /// [`TooShort`].
@@ -212,8 +212,8 @@ fn usual(each: &[f64]) -> f64 {
     middle(windows.collect(), 0.5)
 }
 
-/// From which time on an instance counts as interrupted: half as long again as usual, and more than those that wait for a
-/// partner.
+/// From which time on an instance counts as interrupted: half as long again as usual, and more than those that wait for
+/// a partner.
 fn lost_from(each: &[f64], usual_us: f64) -> f64 {
     (1.5 * usual_us).max(1.2 * middle(each.to_vec(), 0.75)).max(usual_us + LOST_MIN_US)
 }

@@ -1,21 +1,22 @@
-//! What misses that come in bursts say about how often they happen.
+//! The miss rate of misses that come in bursts.
 //!
-//! A pause of the machine misses every instance that it covers, so misses are not independent: twenty misses in one burst
-//! say no more than one miss among a twentieth of the instances. How strongly they cluster is read off the blocks of a
-//! trial: the variance of the number of misses in a block over the variance that independent misses would have. Both counts
-//! are divided by that factor, and the exact bounds are taken of what is left (the design effect of survey sampling: Kish,
+//! A pause of the machine misses every instance that it covers, so misses are not independent: twenty misses in one
+//! burst say no more than one miss among a twentieth of the instances. How strongly they cluster is read off the blocks
+//! of a trial: the variance of the number of misses in a block over the variance that independent misses would have.
+//! Both counts are divided by that factor, and the exact bounds are taken of what is left (the design effect of survey
+//! sampling: Kish,
 //! *Survey Sampling*, 1965, section 8.2).
 
 use super::proportion::probability_max;
 
-/// How often instances are missed, with bounds.
+/// The miss rate, with bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MissRate {
-    /// How many were missed.
+    /// The number of misses.
     pub missed: u64,
     /// Of how many.
     pub instances: u64,
-    /// How many misses say as much as one independent one; at least 1.
+    /// The number of misses that count as one independent miss; at least 1.
     pub clustering: f64,
     /// The one-sided lower confidence bound of the rate.
     pub min: f64,
@@ -23,8 +24,8 @@ pub struct MissRate {
     pub max: f64,
 }
 
-/// The miss rate of instances in their order, with its one-sided bounds at `confidence`; `blocks` is into how many stretches
-/// they are cut to see whether misses cluster (each has an instance at least).
+/// The miss rate of instances in their order, with its one-sided bounds at `confidence`; `blocks` is into how many
+/// stretches they are cut to see whether misses cluster (each has an instance at least).
 pub fn miss_rate(missed: &[bool], blocks: usize, confidence: f64) -> MissRate {
     let instances = missed.len();
     let length = instances.div_ceil(blocks.max(1)).max(1);
@@ -48,8 +49,8 @@ fn count(block: &[bool]) -> u64 {
     block.iter().filter(|missed| **missed).count() as u64
 }
 
-/// The variance of the counts over that of independent rare misses, which is their mean; 1 where it is less, or cannot be
-/// told.
+/// The variance of the counts over that of independent rare misses, which is their mean; 1 where it is less, or cannot
+/// be told.
 fn clustering(counts: &[u64]) -> f64 {
     let blocks = counts.len() as f64;
     let mean = counts.iter().sum::<u64>() as f64 / blocks;
@@ -90,8 +91,8 @@ mod tests {
 
     #[test]
     fn a_burst_says_as_much_as_one_miss() {
-        // 20 misses in one of 32 blocks of 100: the mean is 0.625, the squares are 19.375^2 + 31 * 0.625^2 = 387.5, over 31
-        // that is 12.5, and 12.5 / 0.625 = 20: they count as one.
+        // 20 misses in one of 32 blocks of 100: the mean is 0.625, the squares are 19.375^2 + 31 * 0.625^2 = 387.5,
+        // over 31 that is 12.5, and 12.5 / 0.625 = 20: they count as one.
         let burst = miss_rate(&at(3200, 500..520), 32, 0.95);
         assert_eq!(burst.clustering, 20.0);
         assert_eq!(

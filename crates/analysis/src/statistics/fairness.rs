@@ -1,4 +1,4 @@
-//! How evenly something is shared.
+//! Jain's index of fairness.
 
 /// Jain's index of fairness (Jain, Chiu and Hawe, DEC-TR-301, 1984): (sum x)^2 / (n sum x^2), for rates or shares of
 /// any unit. 1 where all have the same (also where all have nothing), 1/n where one has everything; k/n where k have

@@ -1,4 +1,4 @@
-//! What the samples of one measurement say.
+//! Statistics of the samples of one measurement.
 //!
 //! Nothing here assumes a shape of the distribution, as latencies have none: medians, order statistics and ranks, no
 //! variances. The intervals do assume that the samples are independent; samples of one run are not quite

@@ -1,4 +1,4 @@
-//! What a count of misses says about how often they happen.
+//! Bounds of a miss rate from a count of misses.
 
 /// The exact upper confidence bound of a probability, of which `count` out of `n` independent trials came true: the
 /// largest p that is not refuted, where `count` or fewer would happen with probability 1 - `confidence` (Clopper and
@@ -42,7 +42,7 @@ pub fn misses_allowed(n: u64, rate: f64, confidence: f64) -> Option<u64> {
     Some(allowed)
 }
 
-/// How many trials it takes to show that something happens with at most probability `rate`, if it never happens.
+/// The number of trials that prove a probability of at most `rate` for an event that never happens.
 pub fn trials_needed(rate: f64, confidence: f64) -> u64 {
     // Backed off by less than rounding can do, so that the bound of this many is not a hair above the rate.
     ((1.0 - confidence).ln() / (-rate).ln_1p() * (1.0 - 1e-12)).ceil().max(1.0) as u64

@@ -21,7 +21,7 @@ pub enum SampleError {
     NotFinite {
         /// Which, counted from 0.
         index: usize,
-        /// What it is.
+        /// Its description.
         value: f64,
     },
 }
@@ -48,7 +48,7 @@ impl Sample {
         &self.sorted
     }
 
-    /// How many there are, at least 1. (A sample is never empty, so there is no `is_empty`.)
+    /// Their number, at least 1. (A sample is never empty, so there is no `is_empty`.)
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.sorted.len()

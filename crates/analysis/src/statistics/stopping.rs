@@ -25,7 +25,7 @@ pub fn is_precise(sample: &Sample, confidence: f64, precision: f64) -> bool {
     interval.reaches(confidence) && interval.relative_half_width(sample.median()) <= precision
 }
 
-/// How many samples to have at the next look, after one at `n`: half as many again, and [`SAMPLES_MIN`] at first.
+/// The number of samples at the next check, after one at `n`: half as many again, and [`SAMPLES_MIN`] at first.
 ///
 /// All checks together then sort about three times the final number of samples, and at most a third of them is taken
 /// after they would have been enough.

@@ -5,8 +5,8 @@ use contract::record::{Outliers, Summary};
 use super::median_interval::median_interval;
 use super::sample::Sample;
 
-/// What a sample says, with an interval of the median at the wanted `confidence` (between 0 and 1), in the sample's own
-/// unit. Quantiles are those of [`Sample::quantile`]; nothing is dropped.
+/// The summary of a sample, with an interval of the median at the wanted `confidence` (between 0 and 1), in the
+/// sample's own unit. Quantiles are those of [`Sample::quantile`]; nothing is dropped.
 pub fn summarise(sample: &Sample, confidence: f64) -> Summary {
     let interval = median_interval(sample, confidence);
     Summary {

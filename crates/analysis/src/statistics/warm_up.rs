@@ -1,6 +1,6 @@
-//! Where the warm-up ends.
+//! The end of the warm-up.
 
-/// What the samples so far say about the warm-up.
+/// The state of the warm-up, by the samples so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
     /// The first `samples` samples belong to it (0 where there is none); what follows keeps one level.
@@ -16,7 +16,7 @@ pub enum WarmUp {
 /// Fewer samples than this decide nothing.
 const SAMPLES_MIN: usize = 20;
 
-/// How often samples that have no warm-up may seem to have one.
+/// The probability that samples without a warm-up seem to have one.
 const FALSE_ALARM: f64 = 0.01;
 
 /// Finds the end of the warm-up in samples in the order in which they were taken.
@@ -47,7 +47,7 @@ pub fn warm_up(samples: &[f64]) -> WarmUp {
     WarmUp::NotEnded
 }
 
-/// How many samples lie before the change of level, if there is a significant one.
+/// The number of samples before the change of level, if there is a significant one.
 fn change_point(samples: &[f64]) -> Option<usize> {
     let n = samples.len() as f64;
     // U_t = 2 (sum of the first t ranks) - t (n + 1); K is its largest magnitude.

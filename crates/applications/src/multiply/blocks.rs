@@ -10,8 +10,8 @@ use super::problem::{LEFT, RIGHT, Serial, check, element, filled, operations, ro
 use crate::application::{Application, Timed};
 use crate::split::part;
 
-/// The terms of the product that a panel brings: enough that the library works at its full rate, and few enough that the first
-/// panel is soon there.
+/// The terms of the product that a panel brings: enough that the library works at its full rate, and few enough that
+/// the first panel is soon there.
 const PANEL: usize = 256;
 /// Panels that may be under way from one rank to another, beside the one that is multiplied.
 const AHEAD: usize = 2;
@@ -29,7 +29,7 @@ struct Step {
     right_owner: usize,
 }
 
-/// How the matrices lie over the ranks: rank r is at row r / columns, column r % columns of the grid.
+/// The distribution of the matrices over the ranks: rank r is at row r / columns, column r % columns of the grid.
 #[derive(Clone, Debug)]
 struct Grid {
     rows: usize,
@@ -168,8 +168,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Prepares the product of two matrices of `order` rows. All ranks call it. Ranks need not divide the order: their blocks
-    /// then differ by a row or a column, and may be empty.
+    /// Prepares the product of two matrices of `order` rows. All ranks call it. Ranks need not divide the order: their
+    /// blocks then differ by a row or a column, and may be empty.
     pub fn new(rank: &mut dyn Rank, order: usize, seed: u64) -> Result<Self> {
         let (me, ranks) = (rank.rank(), rank.size());
         let grid = Grid::new(ranks, order);
@@ -309,7 +309,8 @@ mod tests {
         );
     }
 
-    /// By hand: 2 x 3 ranks and order 1000. Columns end at 333, 666 and 1000, rows at 500 and 1000; panels have 256 at most.
+    /// By hand: 2 x 3 ranks and order 1000. Columns end at 333, 666 and 1000, rows at 500 and 1000; panels have 256 at
+    /// most.
     #[test]
     fn steps_cross_no_owner() {
         let steps = Grid::new(6, 1000).steps();

@@ -10,10 +10,11 @@ use crate::link::{Library, Link, Linked, MASTER, MasterAndWorkers};
 /// The most rows that are handed out at once, as in the paper.
 pub const GRAIN_MAX: usize = 8;
 
-/// Where the number of the first row stands in a block: before its elements.
+/// The position of the number of the first row in a block: before its elements.
 const HEADER: usize = size_of::<u64>();
 
-/// A master that hands out rows of the first matrix, and workers that multiply them. A single rank multiplies by itself.
+/// A master that hands out rows of the first matrix, and workers that multiply them. A single rank multiplies by
+/// itself.
 pub struct Rows {
     order: usize,
     grain: usize,
@@ -31,7 +32,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Prepares the product of two matrices of `order` rows, of which `grain` are handed out at once. All ranks call it.
+    /// Prepares the product of two matrices of `order` rows, of which `grain` are handed out at once. All ranks call
+    /// it.
     ///
     /// # Errors
     /// [`Error::Program`] for a grain that is none, and those of the fabric.

@@ -6,14 +6,15 @@ use contract::{Element, Operation, Rank, Reduction, Result, Source, Tag, TagSele
 
 use super::problem::TOLERANCE;
 
-/// How ranks find out that they may stop.
+/// The method by which ranks find out that they may stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// After every so many iterations all ranks tell one, and wait for its answer.
+    /// After a number of iterations all ranks report to one, and wait for its answer.
     Synchronous,
-    /// After every so many iterations all ranks tell one, and go on. Its answer comes with the edges, some iterations later.
+    /// After a number of iterations all ranks report to one, and continue. Its answer arrives with the edges, some
+    /// iterations later.
     Asynchronous,
-    /// As the first, but the rate at which the changes have shrunk says when the next check is worth it.
+    /// As the first, but the rate at which the changes decrease determines the next check.
     Statistical,
 }
 
@@ -31,7 +32,7 @@ impl Check {
     }
 }
 
-/// Iterations between two checks, where nothing says more.
+/// The default number of iterations between two checks.
 pub(super) const EVERY: u64 = 10;
 
 /// The rank that gathers and decides.
@@ -101,7 +102,7 @@ impl Convergence {
         }
     }
 
-    /// Tells the checker of an iteration.
+    /// Reports an iteration to the checker.
     fn report(&mut self, rank: &mut dyn Rank, iteration: u64, change: f64) -> Result<()> {
         if rank.rank() == CHECKER {
             self.note(iteration, change);
@@ -154,8 +155,9 @@ impl Convergence {
     }
 }
 
-/// The iteration at which the changes reach the tolerance if they go on to shrink as they did between two checks; none if they
-/// did not shrink. It is never further away than so many iterations have been made: changes shrink faster in the end.
+/// The iteration at which the changes reach the tolerance if they go on to shrink as they did between two checks; none
+/// if they did not shrink. It is never further away than so many iterations have been made: changes shrink faster in
+/// the end.
 fn predicted((before, greater): (u64, f64), (iteration, change): (u64, f64)) -> Option<u64> {
     let rate = (change / greater).ln() / (iteration - before) as f64;
     if !rate.is_finite() || rate >= 0.0 {
@@ -169,7 +171,8 @@ fn predicted((before, greater): (u64, f64), (iteration, change): (u64, f64)) -> 
 mod tests {
     use super::*;
 
-    /// By hand: a change that halves in each iteration and is 2^-20 now reaches 10^-9, between 2^-29 and 2^-30, in 10 more.
+    /// By hand: a change that halves in each iteration and is 2^-20 now reaches 10^-9, between 2^-29 and 2^-30, in 10
+    /// more.
     #[test]
     fn the_rate_of_change_predicts_the_next_check() {
         let at = |iteration: u64| (iteration, 0.5f64.powi(iteration as i32));

@@ -8,7 +8,7 @@ use super::tiling::{Direction, Tiling};
 /// Tags of edges: the receiving partition and its side.
 const FIRST_TAG: u32 = 16;
 const NUMBER: usize = size_of::<f64>();
-/// After the points of an edge stands the iteration after which all ranks stop, or zero.
+/// After the points of an edge follows the iteration after which all ranks stop, or zero.
 const TRAILER: usize = size_of::<u64>();
 
 /// An edge that comes from another rank and one that goes to it.

@@ -10,12 +10,12 @@ use super::tile::{COLOURS, Tile};
 use super::tiling::{Cut, Tiling};
 use crate::application::{Application, Quantity, Timed};
 
-/// How the square is cut.
+/// The division of the square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitions {
     /// Their shape.
     pub cut: Cut,
-    /// How many each rank has.
+    /// The number of partitions of each rank.
     pub per_rank: usize,
 }
 

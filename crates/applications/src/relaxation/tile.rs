@@ -25,7 +25,7 @@ impl Tile {
         tile
     }
 
-    /// How many points it has.
+    /// The number of its points.
     pub(super) fn points(&self) -> usize {
         self.rows.len() * self.columns.len()
     }

@@ -1,4 +1,4 @@
-//! How the square is cut into partitions, and which rank has which.
+//! The division of the square into partitions, and their assignment to ranks.
 
 use std::ops::Range;
 
@@ -84,7 +84,7 @@ impl Tiling {
         Ok(Tiling { order, rows, columns, ranks })
     }
 
-    /// How many there are.
+    /// Their number.
     pub(super) fn count(&self) -> usize {
         self.rows * self.columns
     }

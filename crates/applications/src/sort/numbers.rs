@@ -9,7 +9,7 @@ use crate::application::Timed;
 
 pub(super) const NUMBER: usize = size_of::<f64>();
 
-/// Where the numbers come from: a number at each place of the vector.
+/// The source of the numbers: a number at each place of the vector.
 pub(super) fn number(seed: u64, place: usize) -> f64 {
     // An odd multiple of a small number between -1 and 1; never zero.
     let bits = mix(mix(seed) ^ place as u64) >> 11;
@@ -80,14 +80,15 @@ pub(super) fn sum(numbers: impl Iterator<Item = f64>) -> u64 {
     numbers.fold(0, |sum: u64, number| sum.wrapping_add(mix(number.to_bits())))
 }
 
-/// What a rank tells of its sorted numbers, so that all know whether they are in order: count, sum, first and last.
+/// The report of a rank about its sorted numbers, from which all ranks know whether they are in order: count, sum,
+/// first and last.
 const FACTS: usize = 4;
 
-/// Checks that the parts of all ranks, one after the other, are the numbers that were to be sorted, in order. All ranks call
-/// it; a rank may have none.
+/// Checks that the parts of all ranks, one after the other, are the numbers that were to be sorted, in order. All ranks
+/// call it; a rank may have none.
 ///
 /// # Errors
-/// [`Error::Program`] says what is wrong.
+/// [`Error::Program`] with the mistake.
 pub(super) fn check(
     rank: &mut dyn Rank,
     part: &[f64],

@@ -1,4 +1,4 @@
-//! Today's form: every number goes to the rank that its range belongs to, and is sorted there.
+//! The current form: every number is sent to the rank of its range, and is sorted there.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::application::{Application, Timed};
 use crate::exchange::Exchange;
 use crate::split::part;
 
-/// The numbers that every rank shows to all. Among P ranks the largest part is then larger than the mean by a share of about
-/// the root of P over this.
+/// The numbers that every rank shows to all. Among P ranks the largest part is then larger than the mean by a share of
+/// about the root of P over this.
 const SAMPLES: usize = 2048;
 
 /// A sort of numbers that lie over the ranks.
@@ -25,8 +25,8 @@ pub struct SampleSort {
 }
 
 impl SampleSort {
-    /// Prepares the sort of `count` numbers. All ranks call it. Every rank has a part of about the same length before, and
-    /// about as many numbers afterwards.
+    /// Prepares the sort of `count` numbers. All ranks call it. Every rank has a part of about the same length before,
+    /// and about as many numbers afterwards.
     pub fn new(rank: &mut dyn Rank, count: usize, seed: u64) -> Result<Self> {
         let (me, ranks) = (rank.rank(), rank.size());
         let mine = part(count, ranks, me);

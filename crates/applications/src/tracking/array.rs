@@ -7,18 +7,18 @@ use kernels::Complex64;
 const WATER_M: f64 = 100.0;
 /// The frequencies that are listened to.
 pub(super) const FREQUENCIES_HZ: [f64; 4] = [140.0, 170.0, 210.0, 250.0];
-/// Where three strings of hydrophones hang, east and north of the middle: a triangle tells bearings apart.
+/// The positions of three strings of hydrophones, east and north of the middle: a triangle distinguishes bearings.
 const STRINGS_M: [(f64, f64); 3] = [(0.0, 28.0), (24.0, -14.0), (-24.0, -14.0)];
 /// The depths of the hydrophones of a string.
 const DEPTHS_M: [f64; 4] = [15.0, 35.0, 55.0, 75.0];
-/// How many hydrophones there are.
+/// The number of hydrophones.
 pub(super) const HYDROPHONES: usize = STRINGS_M.len() * DEPTHS_M.len();
 /// The numbers of a frame: one for each frequency and hydrophone.
 pub(super) const SPECTRUM: usize = FREQUENCIES_HZ.len() * HYDROPHONES;
 /// The bytes of a frame.
 pub const BYTES_A_FRAME: u64 = (SPECTRUM * size_of::<kernels::Complex32>()) as u64;
 
-/// How many ranges, depths and bearings are looked at.
+/// The numbers of ranges, depths and bearings that are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// From 1 km to 6 km.
@@ -33,7 +33,7 @@ impl Grid {
     /// About as many places as the published program takes time for on its processors.
     pub const PUBLISHED: Grid = Grid { ranges: 10, depths: 10, bearings: 10 };
 
-    /// How many places there are.
+    /// The number of places.
     pub fn places(self) -> usize {
         self.ranges * self.depths * self.bearings
     }

@@ -14,10 +14,11 @@ use crate::split::part;
 const FRAMES_A_STEP: usize = 8;
 /// Frames that are checked against the direct powers of all places; the track is checked in all.
 const CHECKED_DIRECTLY: usize = 3;
-/// The amplitude of the noise in each element, beside one of a source of size 1 in as many elements as there are hydrophones.
+/// The amplitude of the noise in each element, beside one of a source of size 1 in as many elements as there are
+/// hydrophones.
 const NOISE: f64 = 0.15;
 
-/// What each rank shows the others of a frame: 40 bytes, as in the published program.
+/// The data of a frame that each rank sends to the others: 40 bytes, as in the published program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct Candidate {
@@ -89,7 +90,8 @@ impl Tracker {
     }
 }
 
-/// Where the source is: it goes out, dives and turns by a step every some frames, and comes in at the other side of the grid.
+/// The position of the source: it goes out, dives and turns by a step every some frames, and comes in at the other side
+/// of the grid.
 fn moving(grid: Grid, seed: u64, frame: usize) -> usize {
     let step = frame / FRAMES_A_STEP + (mix(seed) % 1000) as usize;
     grid.place([step % grid.ranges, step / 2 % grid.depths, step * 3 % grid.bearings])

@@ -11,9 +11,9 @@ use crate::link::{Library, Link, Linked, MASTER, MasterAndWorkers};
 
 /// A transform in stages by a master and workers, in radix 2 and in time.
 ///
-/// The vector is cut into two blocks for each rank. In the first stage every rank transforms its two, in the second it joins
-/// them; then half of the ranks join the results of two each, and so on, until the master joins the last two. After each
-/// stage all points are the master's.
+/// The vector is cut into two blocks for each rank. In the first stage every rank transforms its two, in the second it
+/// joins them; then half of the ranks join the results of two each, and so on, until the master joins the last two.
+/// After each stage all points are the master's.
 pub struct StagedTransform {
     count: usize,
     seed: u64,
@@ -134,7 +134,7 @@ impl StagedTransform {
     }
 }
 
-/// How many ranks work in each of the joining stages.
+/// The number of ranks that work in each of the combining stages.
 fn active(ranks: usize) -> impl Iterator<Item = usize> + Clone {
     std::iter::successors(Some(ranks), |&workers| (workers > 1).then_some(workers / 2))
 }
@@ -149,8 +149,8 @@ fn reversed(number: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { number.reverse_bits() >> (usize::BITS - bits) }
 }
 
-/// Puts the points in the order in which neighbouring blocks are joined: block b has every `blocks`-th point, from b with its
-/// bits in reverse on.
+/// Puts the points in the order in which neighbouring blocks are joined: block b has every `blocks`-th point, from b
+/// with its bits in reverse on.
 fn in_blocks(input: &[Complex64], data: &mut [Complex64], blocks: usize) {
     let length = input.len() / blocks;
     for (block, points) in data.chunks_exact_mut(length).enumerate() {

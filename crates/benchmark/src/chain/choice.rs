@@ -1,4 +1,4 @@
-//! What a user may choose about a chain besides what its file says.
+//! The choices of a user about a chain, in addition to its file.
 
 use contract::record::Parameters;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct Pipeline {
     pub rows_per_message: Vec<usize>,
     /// Which timing of the stages to measure.
     pub pacing: Pacing,
-    /// How often the chain is doubled: its rows, and the ranks of each of its parts. Each is measured.
+    /// The number of doublings of the chain: of its rows, and of the ranks of each part. Each is measured.
     #[serde(default)]
     pub doublings: u32,
     /// Whether each stage is measured by itself, too.
@@ -26,17 +26,17 @@ pub struct Pipeline {
     pub copies: bool,
 }
 
-/// A chain that is measured, and what tells it from the others of its file.
+/// A chain that is measured, and the parameters that distinguish it from the others of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChainVariant {
     pub(crate) chain: Chain,
     /// The ranks of its first stage, and what of the file it is; none where there is one chain only.
     pub(crate) parameters: Parameters,
-    /// How many copies would take turns.
+    /// The number of copies that would take turns.
     pub(crate) copies: usize,
 }
 
-/// The parameters that tell variants apart.
+/// The parameters that distinguish variants.
 const NODES: &str = "nodes";
 const PART: &str = "part";
 /// The part that is the whole chain.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::scene::{Scene, SoughtTarget};
 use crate::stage_functions::Function;
 
-/// A chain of stages between a source and a sink. Matrices of complex single-precision numbers flow through it, one each
-/// period, cut into messages of whole rows.
+/// A chain of stages between a source and a sink. Matrices of complex single-precision numbers flow through it, one
+/// each period, cut into messages of whole rows.
 ///
 /// Comes from a text by [`Chain::parse`], which checks all that its parts rely on: every stage divides its matrix among
 /// its ranks in whole messages.
@@ -15,11 +15,11 @@ use crate::stage_functions::Function;
 pub struct Chain {
     /// Its name, in lower case: the file's.
     pub name: String,
-    /// Where it comes from, and what stands there: results keep it, so that they can be understood without the file.
+    /// The name and contents of its file: results keep them, so that they can be understood without the file.
     pub file: String,
     /// The file's text.
     pub text: String,
-    /// What it is, in a line.
+    /// Its description, in a line.
     pub title: String,
     /// Rows of the matrix that the source injects.
     pub rows: usize,
@@ -27,12 +27,12 @@ pub struct Chain {
     pub columns: usize,
     /// Rows that travel in one message.
     pub rows_per_message: usize,
-    /// How many messages a rank receives ahead and works on together: 1 for a single buffer, 2 for double buffering.
+    /// The number of messages that a rank receives ahead or processes: 1 for a single buffer, 2 for double buffering.
     pub buffers: usize,
-    /// Whether a stage goes on while its result is still being sent.
+    /// Whether a stage continues while its result is still being sent.
     pub overlap_sends: bool,
-    /// How many matrices may wait at the source: a matrix may be injected so many periods late, and its result come so
-    /// much later. They have their place in the source's memory.
+    /// The number of matrices that may wait at the source: a matrix may be injected so many periods late, and its
+    /// result come so much later. They have their place in the source's memory.
     pub backlog: usize,
     /// The ranks that inject the matrix, each as many successive rows.
     pub source: Vec<usize>,
@@ -40,7 +40,7 @@ pub struct Chain {
     pub stages: Vec<Stage>,
     /// The ranks that take the results, each as many successive rows.
     pub sink: Vec<usize>,
-    /// What the source's matrices show; random numbers if nothing.
+    /// The scene of the source's matrices; random numbers if there is none.
     pub scene: Option<Scene>,
     /// The targets that the sink is to find in the results.
     pub targets: Vec<SoughtTarget>,
@@ -51,9 +51,9 @@ pub struct Chain {
 /// One stage of a chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
-    /// What the results call it.
+    /// Its name in results.
     pub name: String,
-    /// What it does with its part of each matrix, in this order.
+    /// Its functions, which are applied to its part of each matrix in this order.
     pub functions: Vec<Function>,
     /// The ranks that share its work: each has as many successive rows. A rank may work for several stages.
     pub on: Vec<usize>,
@@ -97,7 +97,7 @@ impl Stage {
         })
     }
 
-    /// What is done to a message of rows while it is in cache: all but the corner turn.
+    /// The functions applied to a message of rows while it is in cache: all except the corner turn.
     pub(crate) fn row_functions(&self) -> &[Function] {
         match self.functions.split_last() {
             Some((last, before)) if last.turns() => before,
@@ -147,7 +147,7 @@ impl Chain {
         })
     }
 
-    /// What is wrong with the chain's numbers, if anything.
+    /// The error in the chain's numbers, if there is one.
     pub(crate) fn mistake(&self) -> Option<Mistake> {
         let (mut rows, mut columns) = (self.rows, self.columns);
         let wanted = self.rows_per_message;
@@ -196,7 +196,7 @@ impl Stage {
     }
 }
 
-/// What is wrong with sharing `rows` among `ranks` in whole messages of `wanted` rows, if anything.
+/// The error in dividing `rows` among `ranks` in whole messages of `wanted` rows, if there is one.
 fn divided(ranks: usize, rows: usize, wanted: usize) -> Option<String> {
     let own = rows / ranks;
     if !rows.is_multiple_of(ranks) {

@@ -5,7 +5,7 @@ use super::geometry::levels;
 use super::scene::SoughtTarget;
 
 impl Chain {
-    /// What flows where, a line for each stage.
+    /// The flow, with a line for each stage.
     pub fn describe(&self) -> String {
         let levels = levels(self);
         let [source, .., sink] = levels.as_slice() else { unreachable!("a chain has two ends") };

@@ -18,10 +18,10 @@ const RANKS_MAX: usize = 4096;
 const BUFFERS_MAX: usize = 64;
 const BACKLOG_MAX: usize = 1 << 16;
 
-/// What the table of a function calls its name.
+/// The key of a function's name in its table.
 const NAME: &str = "name";
 
-/// How far a target spills over if the file does not say.
+/// The default extent of a target.
 const EXTENT: (usize, usize) = (4, 4);
 
 /// Texts of a run's record that are chains begin so.
@@ -85,7 +85,7 @@ struct FileStage {
     on: Option<Spanned<Vec<usize>>>,
 }
 
-/// What a file says of the flow.
+/// The flow in a file.
 struct Flow {
     rows_per_message: usize,
     buffers: usize,
@@ -93,7 +93,7 @@ struct Flow {
 }
 
 impl File {
-    /// Where a part of the chain begins in the text: what to name where the part is wrong.
+    /// The place in the text where a part of the chain begins, for errors in the part.
     fn start_of(&self, part: ChainPart) -> usize {
         let grain =
             || self.flow.rows_per_message.as_ref().unwrap_or(&self.matrix.rows).span().start;
@@ -121,7 +121,7 @@ impl Chain {
             .expect("the built-in chain is tested")
     }
 
-    /// Reads the chain from `text`, which stands in `file`.
+    /// Reads the chain from `text`, the contents of `file`.
     ///
     /// # Errors
     /// [`FileError::Invalid`].
@@ -136,7 +136,7 @@ impl Chain {
         reader.chain(&name, parsed)
     }
 
-    /// What it is called among the texts of a run's record.
+    /// Its name among the texts of a run's record.
     pub fn key(&self) -> String {
         format!("{KEY}{}", self.file)
     }
@@ -149,7 +149,7 @@ impl Chain {
     }
 }
 
-/// Where errors are said to be.
+/// The place named in errors.
 struct Reader<'a> {
     file: &'a str,
     text: &'a str,

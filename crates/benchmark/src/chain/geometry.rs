@@ -1,9 +1,10 @@
-//! Who sends what to whom: levels, blocks and pieces.
+//! The blocks and pieces that ranks send to each other, level by level.
 //!
-//! Level 0 is the source, level `stages + 1` the sink, and the stages lie between. The ranks of a level share the rows of
-//! its matrix, each a strip of successive ones, and receive their strip in *blocks* of `rows_per_message` rows. After a
-//! corner turn a rank of the level before has a few columns of every block, so a block comes in as many *pieces* as that
-//! level has ranks, a strip of columns each; otherwise in one. A rank may have a place in several levels.
+//! Level 0 is the source, level `stages + 1` the sink, and the stages lie between. The ranks of a level share the rows
+//! of its matrix, each a strip of successive ones, and receive their strip in *blocks* of `rows_per_message` rows.
+//! After a corner turn a rank of the level before has a few columns of every block, so a block comes in as many
+//! *pieces* as that level has ranks, a strip of columns each; otherwise in one. A rank may have a place in several
+//! levels.
 
 use pattern::corner_turn::Design;
 
@@ -71,7 +72,7 @@ pub(crate) fn levels(chain: &Chain) -> Vec<Level> {
     chain.placed().zip(stages).enumerate().map(level).collect()
 }
 
-/// What a rank receives.
+/// The blocks that a rank receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Intake {
     /// For each block of a matrix in the order in which it is worked on, the ranks that send its pieces, from the left.
@@ -80,7 +81,7 @@ pub(crate) struct Intake {
     pub(crate) piece_bytes: usize,
 }
 
-/// What a rank sends.
+/// The blocks that a rank sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outlet {
     /// The pieces of a matrix in the order in which they are sent.
@@ -102,7 +103,7 @@ pub(crate) struct Piece {
     pub(crate) row: usize,
 }
 
-/// What rank `index` of `to` receives from the level before.
+/// The blocks that rank `index` of `to` receives from the previous level.
 pub(crate) fn intake(from: &Level, to: &Level, index: usize) -> Intake {
     let pieces = if from.turns { from.ranks.len() } else { 1 };
     let senders = |block: usize| match from.turns {
@@ -115,8 +116,9 @@ pub(crate) fn intake(from: &Level, to: &Level, index: usize) -> Intake {
     }
 }
 
-/// When each rank of `to` has its turn to be sent to by rank `index` of `from`. Ranks that turn corners among themselves go by
-/// the published pattern, in each of whose stages a rank sends or receives one message: then not all send to one at once.
+/// When each rank of `to` has its turn to be sent to by rank `index` of `from`. Ranks that turn corners among
+/// themselves go by the published pattern, in each of whose stages a rank sends or receives one message: then not all
+/// send to one at once.
 fn order_of_receivers(from: &Level, to: &Level, index: usize) -> Vec<usize> {
     let count = to.ranks.len();
     let among_themselves = from.turns && from.ranks == to.ranks;
@@ -132,9 +134,9 @@ fn order_of_receivers(from: &Level, to: &Level, index: usize) -> Vec<usize> {
     order
 }
 
-/// What rank `index` of `from` sends to the next level: of a turned matrix a part of every block, else the blocks of its own
-/// rows. A turned matrix, and the source's, go to the ranks of the next level in turn, so that none waits for the
-/// others' share.
+/// The blocks that rank `index` of `from` sends to the next level: for a turned matrix a part of every block, else the
+/// blocks of its own rows. A turned matrix, and the source's, go to the ranks of the next level in turn, so that none
+/// waits for the others' share.
 pub(crate) fn outlet(from: &Level, to: &Level, index: usize) -> Outlet {
     let (columns, first_column) = match from.turns {
         true => (from.strip(), index * from.strip()),

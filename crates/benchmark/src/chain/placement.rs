@@ -8,7 +8,7 @@ pub(super) enum WantedRanks {
     On(Vec<usize>),
 }
 
-/// The ranks of each part. Parts that want ranks of their own get those that nobody names, in the order of the flow.
+/// The ranks of each part. Parts without named ranks get the unused ones, in the order of the flow.
 /// If a rank is left without work, says which.
 pub(super) fn placed(wanted: Vec<WantedRanks>) -> Result<Vec<Vec<usize>>, String> {
     let named = |rank: &usize| {

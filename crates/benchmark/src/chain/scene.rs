@@ -1,8 +1,8 @@
-//! What the matrices of a source show besides random numbers: echoes of targets whose place is known, in noise.
+//! Scenes instead of random numbers in the matrices of a source: echoes of targets at known places, in noise.
 
 use serde::{Deserialize, Serialize};
 
-/// Noise of power 1 in each element, and what stands out of it.
+/// Noise of power 1 in each element, and targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scene {
@@ -12,22 +12,22 @@ pub enum Scene {
         row_taps: usize,
         /// Points of the chirp along a row.
         column_taps: usize,
-        /// What echoes.
+        /// The targets.
         #[serde(default)]
         target: Vec<SceneTarget>,
     },
-    /// Antennas that look at ranges again and again: row `range * antennas + antenna`, column `pulse`. A target is a wave
-    /// along its beam that turns from pulse to pulse.
+    /// Antennas that look at ranges again and again: row `range * antennas + antenna`, column `pulse`. A target is a
+    /// wave along its beam that turns from pulse to pulse.
     Stap {
-        /// How many antennas.
+        /// The number of antennas.
         antennas: usize,
-        /// Power of the ground's echo in each antenna beside the noise; none if nothing. The ground turns as fast as its
-        /// beam lies aside, as it does under an aeroplane.
+        /// Power of the ground's echo in each antenna beside the noise; none if nothing. The ground turns as fast as
+        /// its beam lies aside, as it does under an aeroplane.
         clutter_db: Option<f64>,
-        /// What echoes.
+        /// The targets.
         #[serde(default)]
         target: Vec<SceneTarget>,
-        /// What jams the antennas.
+        /// The jammers.
         #[serde(default)]
         jammer: Vec<Jammer>,
     },
@@ -48,7 +48,7 @@ pub struct SceneTarget {
     pub(crate) db: f64,
 }
 
-/// What drowns other waves: noise from one direction.
+/// A jammer: noise from one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jammer {
@@ -66,7 +66,7 @@ pub struct SoughtTarget {
     pub(crate) row: usize,
     /// Its column.
     pub(crate) column: usize,
-    /// How far it must stand out of the noise.
+    /// The required signal-to-noise ratio.
     pub(crate) at_least_db: f64,
 }
 

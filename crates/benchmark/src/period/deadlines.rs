@@ -23,7 +23,8 @@ impl Default for UsualTime {
     }
 }
 
-/// What one rank notes of a trial: when its part of each instance ended, and its pauses. Noting allocates nothing.
+/// The records of one rank about a trial: when its part of each instance ended, and its pauses. Recording allocates
+/// nothing.
 pub(crate) struct Deadlines {
     trial: Trial,
     /// For each instance the time from its start to the last end that was noted.
@@ -34,7 +35,7 @@ pub(crate) struct Deadlines {
     free: Time,
     /// The time of the last poll for work, if the rank has done nothing else since.
     polled: Option<Time>,
-    /// How much later than its deadline an instance may end.
+    /// The permitted lateness of an instance.
     allowed: TimeSpan,
 }
 
@@ -70,7 +71,7 @@ impl Deadlines {
         self.allowed = later;
     }
 
-    /// How much later than its deadline an instance may end.
+    /// The permitted lateness of an instance.
     pub(crate) fn allowed(&self) -> TimeSpan {
         self.allowed
     }
@@ -218,7 +219,8 @@ mod tests {
     fn computing_that_takes_much_longer_than_else_is_a_pause() {
         let mut deadlines = noted(&[]);
         let mut usual = UsualTime::default();
-        // The first time is no pause, however long. 100 µs are usual; 149 are within what may differ, 400 are 300 too many.
+        // The first time is no pause, however long. 100 µs are usual; 149 are within what may differ, 400 are 300 too
+        // many.
         for (begin, took) in [(0, 900), (1000, 100), (2000, 149), (3000, 400), (4000, 100)] {
             deadlines.computed(&mut usual, us(begin), us(begin + took));
         }

@@ -38,14 +38,14 @@ const TRIALS_MAX: u32 = 80;
 const FIRST_STEP: f64 = 1.3;
 /// The largest step.
 const STEP_MAX: f64 = 4.0;
-/// Where a period is expected to be sustained or refused, a step there is made if it is larger than this and no larger than
-/// that.
+/// Where a period is expected to be sustained or refused, a step there is made if it is larger than this and no larger
+/// than that.
 const WORTH_A_STEP: f64 = 1.02;
 const LEAP_MAX: f64 = 64.0;
 /// Of a gap that is wider than this the place where the crossing is expected is tried, and not its middle.
 const WIDE: f64 = 1.1;
 
-/// What is expected of periods that were not tried.
+/// The prediction for periods that were not tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Foreseen {
     /// The longest period below the next that is expected to be refused.
@@ -54,14 +54,14 @@ pub(super) struct Foreseen {
     pub(super) sustained: TimeSpan,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextStep {
     Try(TimeSpan),
     Done(Answer),
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) end: SearchEnd,
@@ -80,7 +80,7 @@ pub(super) enum NextToConfirm {
     Nothing,
 }
 
-/// What all trials of a period together show.
+/// The decision of all trials of a period together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Sustained,
@@ -147,13 +147,13 @@ impl Decision {
         self.trials += 1;
     }
 
-    /// What is expected of periods that were not tried. Steps go there, and only trials are evidence.
+    /// The prediction for periods that were not tried. It determines the steps, but only trials are evidence.
     pub(super) fn expect(&mut self, expected: Option<Foreseen>) {
         self.expected = expected;
     }
 
-    /// From now on gaps are not narrowed further. The time left goes into repeating the trials of the ends: a verdict
-    /// from a single trial often does not hold on a machine with several performance states.
+    /// From now on gaps are not narrowed further. The remaining time is used to repeat the trials of the ends: a
+    /// verdict from a single trial often does not hold on a machine with several performance states.
     pub(super) fn hurry(&mut self) {
         self.hurried = true;
     }
@@ -260,8 +260,8 @@ impl Decision {
         self.repeat().unwrap_or_else(|| self.done(end))
     }
 
-    /// The width of a gap as the ratio of its ends, and where to try next within it: its geometric mean, or where a period
-    /// is expected to be sustained; none if the gap is narrow enough.
+    /// The width of a gap as the ratio of its ends, and where to try next within it: its geometric mean, or where a
+    /// period is expected to be sustained; none if the gap is narrow enough.
     fn middle(&self, low: u64, high: u64) -> Option<(f64, u64)> {
         let ratio = high as f64 / low as f64;
         let (low_end, high_end) = (low as f64 * WORTH_A_STEP, high as f64 / WORTH_A_STEP);

@@ -1,4 +1,4 @@
-//! What a search expects of periods before it tries them, and what it learns from those that it tried.
+//! The prediction of a search for periods before it tries them, and its correction by trials.
 
 use analysis::replay::{Recording, Replayed, lost_kinds, shortest};
 use analysis::statistics::MissRate;
@@ -10,9 +10,9 @@ use contract::record::{
 use super::acceptance::Acceptance;
 use super::decision::Foreseen;
 
-/// How often an instance is made by itself.
+/// The number of single instances.
 pub(super) const ALONE: usize = 9;
-/// The share of the time for finding that goes into the recording.
+/// The share of the time for finding that is used for the recording.
 const SHARE: f64 = 0.12;
 /// In a shorter time the agreements on when to begin would take more than the recording.
 const FINDING_MIN_S: f64 = 0.1;
@@ -37,12 +37,12 @@ pub(super) struct Forecast {
     wanted: Acceptance,
     pace: f64,
     explains: bool,
-    /// What follows from these, which takes many replays.
+    /// The result of these, which takes many replays.
     foreseen: Option<Foreseen>,
 }
 
-/// How many instances to record, if one takes about `each` and a period is to be found within `finding_s`; or why none
-/// can be.
+/// The number of instances to record, if one takes about `each` and a period is to be found within `finding_s`; or why
+/// none can be.
 pub(super) fn instances(each: TimeSpan, finding_s: f64) -> Result<u64, String> {
     if finding_s < FINDING_MIN_S {
         return Err(format!(
@@ -89,7 +89,7 @@ impl Forecast {
         shortest(curve, SUSTAINED * self.wanted.miss_rate, share)
     }
 
-    /// What follows from the recording and all that was learnt.
+    /// The prediction from the recording and all corrections.
     pub(super) fn foreseen(&self) -> Option<Foreseen> {
         self.foreseen
     }
@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn pauses_are_foreseen_and_what_would_follow_without_them() {
-        // 1 ms is lost in each 21 ms: short periods miss a twentieth of all, and one of more than a millisecond nothing.
+        // 1 ms is lost in each 21 ms: short periods miss a twentieth of all, and one of more than a millisecond
+        // nothing.
         let record = forecast(1000).record();
         let shortest_us = record.shortest_us.unwrap();
         assert!((400.0..1200.0).contains(&shortest_us), "{shortest_us}");

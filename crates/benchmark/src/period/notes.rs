@@ -1,9 +1,9 @@
-//! What a rank notes of a trial besides its responses: the latest ends, and the longest pauses.
+//! The records of a rank about a trial, in addition to its responses: the latest ends, and the longest pauses.
 
 use contract::record::During;
 use contract::{Time, TimeSpan};
 
-/// How many of the latest ends a rank keeps.
+/// The number of the latest ends that a rank keeps.
 pub(super) const WORST_KEPT: usize = 8;
 
 /// An end that came after its deadline.
@@ -15,7 +15,7 @@ pub(super) struct LateEnd {
     pub(super) at: Time,
 }
 
-/// How many of its longest pauses a rank keeps of a segment of a trial.
+/// The number of the longest pauses that a rank keeps of a segment of a trial.
 pub(super) const PAUSES_KEPT: usize = 32;
 /// A pause: a time in which this rank should have worked and did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(super) fn keep_longest<T>(
 pub(super) trait Note: Copy {
     fn to_words(self) -> [u64; NOTE_WORDS];
     fn from_words(words: [u64; NOTE_WORDS]) -> Self;
-    /// Its length. Zero stands for no note.
+    /// Its length. Zero means no entry.
     fn length(&self) -> TimeSpan;
 }
 

@@ -1,4 +1,4 @@
-//! OS isolation: keeps the operating system away from ranks while a period is kept up, and records what it granted.
+//! OS isolation: isolates ranks from the operating system during trials, and records what was granted.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use analysis::statistics::MissRate;
 use contract::TimeSpan;
 use contract::record::PeriodSearch;
 
-/// What is known of a job before its period is searched for.
+/// The information about a job before the search for its period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
     /// The approximate time of an instance, so that it need not be measured. It is known at every rank or at none, and

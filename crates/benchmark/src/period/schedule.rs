@@ -1,10 +1,10 @@
-//! How long a search may take, and how long the confirmation of what it finds is.
+//! The time of a search, and of the confirmation of its result.
 
 use crate::settings::RealTime;
 
 /// The length of a confirmation in trials, if the user gives none.
 const TIMES: u32 = 10;
-/// The share of a search's time that goes into finding a period, if the rest goes into confirming it.
+/// The share of a search's time for finding a period, if the rest is used to confirm it.
 const FINDING: f64 = 0.6;
 /// After this share of the finding, gaps are not narrowed further and the trials of the ends are repeated.
 const NARROWING: f64 = 0.5;
@@ -70,7 +70,7 @@ mod tests {
     fn nothing_is_confirmed_where_that_is_unwanted_or_time_has_no_end() {
         assert_eq!((schedule(Some(30.0), Some(0)).times, schedule(None, None).times), (0, 0));
         assert_eq!(schedule(Some(30.0), Some(0)).finding_s, 30.0);
-        // One period that is asked for is kept up as long as that takes.
+        // A given period is tested for as long as this takes.
         let real_time =
             RealTime { period_s: Some(1.0), search_limit_s: Some(30.0), ..RealTime::default() };
         assert_eq!(Schedule::new(&real_time).finding_s, f64::INFINITY);

@@ -23,7 +23,7 @@ const LONGEST_AT_LEAST: TimeSpan = TimeSpan::from_us(100_000);
 /// The shortest period that is tried. The clock's step is another lower limit.
 const SHORTEST: TimeSpan = TimeSpan::from_ns(10);
 
-/// Searches for the minimum sustainable period of `body`, or keeps up the period that the settings ask for.
+/// Searches for the minimum sustainable period of `body`, or tests the period in the settings.
 /// Collective.
 ///
 /// # Errors
@@ -95,7 +95,7 @@ pub(crate) fn lasts_s(settings: &Settings) -> f64 {
     search_s + more * real_time.trial_s()
 }
 
-/// Keeps up the `period` of rank 0 for `instances` without judging it, in order to profile what a search found.
+/// Executes `instances` at the `period` of rank 0 without a verdict, in order to profile the result of a search.
 /// Collective; returns the instant at which it began, and the period.
 pub(crate) fn keep_up(
     bench: &mut Bench<'_>,
@@ -162,7 +162,7 @@ fn search(
     if times == 0 { Ok(answer) } else { confirm(runner, decision, answer) }
 }
 
-/// Goes on from `answer` upwards until a period holds, or the time is over.
+/// Continues from `answer` upwards until a period holds, or the time is over.
 fn confirm(
     runner: &mut TrialRunner<'_, '_>,
     mut decision: Decision,
@@ -199,7 +199,7 @@ fn one_period(runner: &mut TrialRunner<'_, '_>, period: TimeSpan) -> Result<Answ
     })
 }
 
-/// What every rank but 0 does: it runs segments as rank 0 commands.
+/// The work of every rank except 0: it runs segments as rank 0 commands.
 fn follow(rank: &mut dyn Rank, segments: &mut TrialSegments<'_>) -> Result<SearchOutcome> {
     loop {
         match Command::receive(rank)? {

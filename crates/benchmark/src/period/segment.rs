@@ -16,7 +16,7 @@ const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 /// the slack below. A rank that is late for its first instance would count against the period.
 const AGREEMENTS: u64 = 8;
 const SLACK_MIN: TimeSpan = TimeSpan::from_us(20);
-/// How often a segment is repeated if a rank came late, with twice the time in between each time.
+/// The number of repetitions of a segment if a rank was late, with twice the time in between each time.
 const LATE_STARTS_MAX: u64 = 6;
 
 /// The notes of a segment; empty at every rank but 0.
@@ -29,7 +29,7 @@ pub(super) struct TrialSegment {
     pub(super) pauses: Vec<(usize, Interruption)>,
 }
 
-/// What is needed to run segments. It is made before the first one, so that none of them allocates.
+/// The buffers for segments. They are made before the first one, so that none of them allocates.
 pub(super) struct TrialSegments<'a> {
     body: Body<'a>,
     /// The time of an agreement on an instant.

@@ -1,8 +1,8 @@
-//! One trial: a period kept up for a number of instances.
+//! One trial: a number of instances at one period.
 
 use contract::{Time, TimeSpan};
 
-/// What a benchmark must keep up: `instances` instances of a periodic job, the first of which begins at `begin`.
+/// The task of a benchmark: `instances` instances of a periodic job, the first of which begins at `begin`.
 ///
 /// The times are absolute, whatever happened before: an instance begins at [`start`](Trial::start), or as soon after
 /// that as the rank is free, and must end by [`deadline`](Trial::deadline).
@@ -10,7 +10,7 @@ use contract::{Time, TimeSpan};
 pub(crate) struct Trial {
     /// The period. Zero asks for instances back to back, to see how fast they can go: every start is then `begin`.
     pub(crate) period: TimeSpan,
-    /// How many instances; instances are counted from 0.
+    /// The number of instances; they are counted from 0.
     pub(crate) instances: u64,
     /// When the first one begins, on the clock that all ranks share.
     pub(crate) begin: Time,

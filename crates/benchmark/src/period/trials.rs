@@ -26,8 +26,8 @@ const GROWTH: u64 = 8;
 const EARLIEST: f64 = 1.0 / 4.0;
 /// A trial that shows too little is made this many times as long, if the user left its length open.
 const EXTENSION: u64 = 4;
-/// Where a period was predicted, a trial whose length the user left open takes this share of the time for finding: a few
-/// trials near the crossing show more than one long one.
+/// Where a period was predicted, a trial whose length the user left open takes this share of the time for finding: a
+/// few trials near the crossing show more than one long one.
 const SHARE_PREDICTED: f64 = 1.0 / 8.0;
 /// The longest pauses of a search that are kept.
 const PAUSES_KEPT: usize = 1024;
@@ -143,12 +143,12 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         !self.trials.is_empty()
     }
 
-    /// What is expected of the periods that were not tried yet.
+    /// The prediction for periods that were not tried yet.
     pub(super) fn foreseen(&self) -> Option<Foreseen> {
         self.forecast.as_ref().and_then(Forecast::foreseen)
     }
 
-    /// How long the search has taken so far, in seconds.
+    /// The time of the search so far, in seconds.
     pub(super) fn spent_s(&self) -> f64 {
         self.bench.rank.now().since(self.begin).as_s()
     }

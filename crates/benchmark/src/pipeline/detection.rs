@@ -1,4 +1,4 @@
-//! What a sink finds in a result: the strongest points, which must be the targets that its file names, and nothing else.
+//! The detection of targets in a result: the strongest points must be exactly the targets that the file names.
 
 use contract::{Buffer, Error, Rank, Result};
 use kernels::Complex32;
@@ -22,7 +22,7 @@ pub(super) struct Detection {
     found_db: Vec<Vec<f64>>,
 }
 
-/// How far a target stood out of the noise, in all results that were searched.
+/// The signal-to-noise ratio of a target, in all results that were searched.
 pub(crate) struct Found {
     /// The target in words.
     pub(crate) target: String,
@@ -59,8 +59,8 @@ impl Detection {
         to.iter_mut().zip(block).for_each(|(to, x)| *to = power(x));
     }
 
-    /// Searches the result of `matrix`, of which all blocks have been taken: finds as many points as this rank's rows have
-    /// targets, strongest first, and whatever else stands out as far as the faintest target must.
+    /// Searches the result of `matrix`, of which all blocks have been taken: finds as many points as this rank's rows
+    /// have targets, strongest first, and whatever else stands out as far as the faintest target must.
     ///
     /// # Errors
     /// A target that is not found, is faint or is elsewhere, and a point that is no target.
@@ -121,8 +121,8 @@ impl Detection {
         missing.iter().map(place).collect()
     }
 
-    /// The mean power of noise, from the median, which targets do not move: the power of Gaussian noise is exponential, and
-    /// its median ln 2 of its mean. Ratios are of the noise already.
+    /// The mean power of noise, from the median, which targets do not move: the power of Gaussian noise is exponential,
+    /// and its median ln 2 of its mean. Ratios are of the noise already.
     fn noise(&self) -> f32 {
         if self.are_ratios {
             return 1.0;

@@ -1,4 +1,4 @@
-//! What all parts of a chain on one rank share during a trial.
+//! The state that all parts of a chain on one rank share during a trial.
 
 use contract::{Rank, Time};
 

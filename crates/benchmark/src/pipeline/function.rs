@@ -23,7 +23,7 @@ pub(super) struct Functions {
 struct FunctionStep {
     prepared: Prepared,
     work: Work,
-    /// What it makes of a block; empty if that is the block.
+    /// Its output for a block; empty if it works in place.
     output: Vec<Complex32>,
 }
 
@@ -53,7 +53,7 @@ impl Functions {
         self.steps.iter().any(|step| matches!(step.prepared, Prepared::OutOfPlace(_)))
     }
 
-    /// What the functions have made of the latest block, which is `block`.
+    /// The output of the functions for the latest block, which is `block`.
     pub(super) fn result<'a>(&'a self, block: &'a Buffer) -> &'a [Complex32] {
         let makes_rows = |step: &&FunctionStep| matches!(step.prepared, Prepared::OutOfPlace(_));
         let last = self.steps.iter().rev().find(makes_rows);
@@ -185,7 +185,7 @@ fn apply(steps: &mut [FunctionStep], rank: &mut dyn Rank, block: &mut [Complex32
     Ok(())
 }
 
-/// Where a turned block goes.
+/// The destination of a turned block.
 pub(super) struct TurnedPieces<'a> {
     pub(super) me: usize,
     pub(super) outlet: &'a Outlet,

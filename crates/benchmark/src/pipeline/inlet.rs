@@ -163,7 +163,7 @@ impl Inlet {
         slot.lent.take().zip(slot.whole.as_mut())
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     pub(super) fn slots(&self) -> usize {
         self.slots.len()
     }

@@ -71,7 +71,7 @@ impl Member {
         Ok(Member { parts, waiting, swaps, stamps, backlog })
     }
 
-    /// Keeps up a trial.
+    /// Executes a trial.
     ///
     /// # Errors
     /// Any error of the contract, and wrong results at the sink.

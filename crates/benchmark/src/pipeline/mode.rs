@@ -1,6 +1,6 @@
-//! How a chain is run.
+//! The mode of a chain.
 
-/// How a chain is run.
+/// The mode of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Every stage works as soon as it has something to work on.
@@ -14,7 +14,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// What measurements call it.
+    /// Its name in measurements.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Mode::SelfTimed => "self-timed",

@@ -2,7 +2,7 @@
 
 use contract::{Buffer, Completed, Posted, Progress, Rank, Result};
 
-/// What a posted operation is for.
+/// The purpose of a posted operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A receive of this piece of the block in this slot.
@@ -24,7 +24,7 @@ pub(super) enum BufferPlace {
     Turned { set: usize, piece: usize },
 }
 
-/// What has arrived for a part.
+/// The data that have arrived for a part.
 pub(super) enum Arrived {
     /// Out of an operation that has ended.
     Ended(Completed),

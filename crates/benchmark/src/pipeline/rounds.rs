@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn each_turn_has_its_own_ratio_and_share_and_the_middle_ones_are_told() {
-        // The machine is half as fast in the second round, so medians over different rounds would say nothing.
+        // The machine is half as fast in the second round, so medians over different rounds would have no meaning.
         let rounds = [[120.0, 100.0, 40.0], [250.0, 200.0, 80.0], [150.0, 100.0, 40.0]];
         let rounds: Vec<Vec<f64>> = rounds.iter().map(|round| round.to_vec()).collect();
         let summary = |samples: &[f64]| Ok(summarise(&Sample::new(samples).unwrap(), 0.95));

@@ -1,4 +1,4 @@
-//! The matrices of a scene: noise, and what stands out of it.
+//! The matrices of a scene: noise and targets.
 
 use kernels::fir::chirp;
 use kernels::{Complex32, Complex64};

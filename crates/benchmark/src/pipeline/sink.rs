@@ -126,8 +126,8 @@ impl SinkPart {
             ended(matrix, trial.start(matrix) + (latency - self.settled));
         }
         self.trend.note(matrix, latency);
-        // In a trial that is short beside the queue at the source, a delay by a pause cannot be told from falling
-        // behind.
+        // In a trial that is short beside the queue at the source, a delay by a pause cannot be distinguished from
+        // falling behind.
         let is_long = trial.period.times(trial.instances) >= allowed.times(PERIODS_PER_WAITING);
         if matrix + 1 == trial.instances
             && is_long

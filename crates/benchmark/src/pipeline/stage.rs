@@ -21,8 +21,8 @@ pub(super) struct StagePart {
     functions: Functions,
     inlet: Inlet,
     pub(super) outgoing: Outgoing,
-    /// The outgoing pieces of as many matrices as may be under way; empty if the stage has no corner turn and its functions
-    /// leave their results in the blocks, which are then sent themselves.
+    /// The outgoing pieces of as many matrices as may be under way; empty if the stage has no corner turn and its
+    /// functions leave their results in the blocks, which are then sent themselves.
     sets: Vec<PieceSet>,
     /// The set that takes the matrix that is being worked on.
     filling: usize,
@@ -98,7 +98,7 @@ impl StagePart {
         (self.block, self.of) = (0, matrices * self.inlet.blocks() as u64);
     }
 
-    /// Whether its results must be sent before it goes on.
+    /// Whether its results must be sent before it continues.
     fn is_sending(&self) -> bool {
         !self.overlap_sends && !self.outgoing.is_done()
     }

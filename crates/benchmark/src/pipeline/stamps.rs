@@ -72,7 +72,7 @@ fn gather(rank: &mut dyn Rank, mine: &Buffer, matrices: usize) -> Result<Vec<u64
 }
 
 impl AllStamps {
-    /// How many matrices there are stamps of.
+    /// The number of matrices with stamps.
     pub(super) fn matrices(&self) -> usize {
         self.matrices
     }

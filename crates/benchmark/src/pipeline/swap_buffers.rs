@@ -1,7 +1,7 @@
 //! Blocks that stay on their rank: sender and receiver swap buffers, and nothing is copied.
 //!
 //! A receiver that waits for a block of its own rank puts its empty buffer here. The sender leaves the full buffer and
-//! takes the empty one. An empty buffer stands for a data request.
+//! takes the empty one. An empty buffer represents a data request.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ struct Open {
 pub(super) struct BufferSwaps {
     /// By the level that receives.
     open: Vec<VecDeque<Open>>,
-    /// Swaps that neither side has been told of.
+    /// Swaps that were not yet reported to either side.
     done: VecDeque<(usize, Purpose, Buffer)>,
 }
 

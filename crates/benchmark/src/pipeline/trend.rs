@@ -2,9 +2,9 @@
 //!
 //! A chain that takes a little longer than the period for each matrix delivers each one a little later than the one
 //! before, and misses no deadline until all queues are full. The latency shows it long before: in the second half of a
-//! trial the smallest latency is larger than in the first half. A chain that keeps up and was delayed by a pause works
-//! the delay off, and its latency returns to what it was. So the least latency of each half says more than the median
-//! (decision 0026).
+//! trial the smallest latency is larger than in the first half. A chain that sustains its period and was delayed by a
+//! pause works the delay off, and its latency returns to what it was. So the least latency of each half is a better
+//! criterion than the median (decision 0026).
 
 use contract::TimeSpan;
 
@@ -13,7 +13,7 @@ const MATRICES_MIN: u64 = 8;
 /// The first matrices of a trial, in which the chain fills: their share of all, and their largest number.
 const FILLING_SHARE: u64 = 4;
 const FILLING_MAX: u64 = 8;
-/// How much larger, as a share of the period, the least latency of the second half may be than that of the first.
+/// The permitted increase, as a share of the period, of the least latency from the first half to the second.
 const LATER_SHARE: f64 = 0.25;
 
 /// The least latency in each half of a trial.

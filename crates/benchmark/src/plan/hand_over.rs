@@ -16,8 +16,8 @@ const AFTER: &str = "after";
 /// Measures the hand-over between the first two ranks once more after each group of a launch.
 ///
 /// A hypervisor may move a virtual processor to another core cluster in mid-run. From then on every hand-over takes
-/// another time, and every message with it. Only a limit that is measured near the numbers that are held against it
-/// shows that. See docs/measurements.md#two-performance-states.
+/// another time, and every message with it. Only a limit that is measured close to the numbers that are compared with
+/// it shows that. See docs/measurements.md#two-performance-states.
 pub(super) fn repeat_hand_over(launch: &mut Launch, settings: &Settings) {
     if launch.ranks < 2 || launch.placement != Placement::Spread {
         return;

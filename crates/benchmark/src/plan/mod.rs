@@ -29,15 +29,15 @@ pub enum PlanError {
     Ranks {
         /// The benchmark.
         benchmark: &'static str,
-        /// What it runs with.
+        /// The settings of the run.
         needs: String,
-        /// What was wanted.
+        /// The requested value.
         wanted: Vec<usize>,
     },
     /// None of the selected benchmarks can be made by the wanted algorithms.
     #[error("no benchmark of the selection has an algorithm `{wanted}`{}", has(.known))]
     Algorithms {
-        /// What was wanted.
+        /// The requested value.
         wanted: String,
         /// The names of the benchmarks that have algorithms, each with those.
         known: Vec<(&'static str, Vec<&'static str>)>,
@@ -45,7 +45,7 @@ pub enum PlanError {
     /// No case of the selection has the wanted values of parameters.
     #[error("no case of the selection has {}{}", only(.wanted), cases_have(.known))]
     Only {
-        /// What was wanted.
+        /// The requested value.
         wanted: Vec<(String, Vec<String>)>,
         /// The values that cases of the selection have of these parameters.
         known: Vec<(String, Vec<String>)>,
@@ -74,7 +74,7 @@ fn list(counts: &[usize]) -> String {
 /// Plans the `selection` for the wanted numbers of `ranks` (or the benchmarks' own) on a machine with so many
 /// `processors`, leaving out what is `done`.
 ///
-/// Steps that need the same number of ranks in the same places share a launch; launches stand in the order in which the
+/// Steps that need the same number of ranks in the same places share a launch; launches are in the order in which the
 /// selection first asks for them. The same arguments give the same plan.
 ///
 /// # Errors

@@ -213,10 +213,11 @@ fn what_keeps_a_period_up_lasts_as_long_as_it_is_asked_to() {
     };
     let searching = RealTime { search_limit_s: Some(30.0), ..RealTime::default() };
     assert_eq!(lasts_s(searching.clone(), "hartstone"), 30.0);
-    // Kept up ten times as long as a trial of a second once more.
+    // Tested for ten times as long as a trial of a second.
     let confirming = RealTime { confirm: Some(10), ..searching.clone() };
     assert_eq!(lasts_s(confirming, "hartstone"), 40.0);
-    // The chain also takes turns with its messages and its functions for 9 x 3 tenths of a second, and is looked at for one.
+    // The chain also takes turns with its messages and its functions for 9 x 3 tenths of a second, and is looked at for
+    // one.
     assert!((lasts_s(searching, "pipeline") - 33.7).abs() < 1e-9);
     let one = RealTime { period_s: Some(0.005), instances: Some(1000), ..RealTime::default() };
     assert_eq!(lasts_s(one, "hartstone"), 5.0);

@@ -1,4 +1,4 @@
-//! The numbers that a processor's rates are held against, measured in the same run. A rate says little without the
+//! The references of a processor's rates, measured in the same run. A rate has little meaning without the
 //! core's peak or the rate of a copy beside it, and neither is ever assumed.
 
 use analysis::limits::{self, Bound};

@@ -1,4 +1,4 @@
-//! What programs have in common.
+//! Common parts of programs.
 
 use analysis::limits::BoundRule;
 use contract::{Rank, Result, Source, Tag, TagSelector, Work, WorkKind};
@@ -11,7 +11,7 @@ use crate::program::{Program, Timing};
 use crate::ranks::{Placement, RankRule};
 use crate::shape::{Role, Shape};
 
-/// What most benchmarks have in common: two ranks or more, a measurement for each message size.
+/// The common parts of most benchmarks: two ranks or more, a measurement for each message size.
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "",
     group: Group::Latencies,
@@ -34,7 +34,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     lasts_s: None,
 };
 
-/// What programs for two ranks have in common: each sends one block and receives the other's, the first times.
+/// The common parts of programs for two ranks: each sends one block and receives the other's, the first times.
 pub(crate) const BETWEEN_TWO: Program = Program {
     timing: Timing::First,
     in_a_row: true,
@@ -58,7 +58,7 @@ pub(crate) fn from_first_to_second(shape: &Shape) -> Blocks {
     }
 }
 
-/// What collectives have in common: a synchronised start, and the slowest rank counts.
+/// The common parts of collectives: a synchronised start, and the slowest rank counts.
 pub(crate) const COLLECTIVE: Program = Program { timing: Timing::Slowest, ..BETWEEN_TWO };
 
 /// For messages of programs.

@@ -1,4 +1,4 @@
-//! What the filters have in common: the matched filter of a chirp, over each row.
+//! The common parts of the filters: the matched filter of a chirp, over each row.
 
 use contract::{Work, WorkKind};
 use kernels::fir::{FrequencyFir, TimeFir, frequency_operations, matched_filter};
@@ -8,7 +8,7 @@ use super::{Function, InPlace, Parameter, Prepared, StageFunction};
 
 pub(super) const TAPS: &str = "taps";
 
-/// What files say of a filter.
+/// The parameters of a filter in files.
 const PARAMETERS: &[Parameter] = &[Parameter {
     name: TAPS,
     default: None,
@@ -112,7 +112,7 @@ impl RowFilter for FrequencyFir {
     }
 }
 
-/// A filter over rows of one length. What goes beyond the end of a row is left out.
+/// A filter over rows of one length. Results beyond the end of a row are omitted.
 pub(super) struct Rows<F> {
     filter: F,
     row: Vec<Complex32>,

@@ -28,7 +28,7 @@ impl Function {
     /// The function that is called `name`, with `numbers` by the names of its parameters.
     ///
     /// # Errors
-    /// What is wrong, and what would be right.
+    /// The error, and a correction.
     pub(crate) fn new(name: &str, numbers: BTreeMap<String, usize>) -> Result<Function, String> {
         let Some(kind) = find(name) else {
             let names: Vec<_> = ALL.iter().map(|one| format!("`{}`", one.name())).collect();
@@ -62,12 +62,12 @@ impl Function {
         Ok(Function { name: Cow::Owned(name.into()), numbers })
     }
 
-    /// What files call it.
+    /// Its name in files.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is.
+    /// Its description.
     pub(crate) fn kind(&self) -> &'static dyn StageFunction {
         find(&self.name).expect("a function is made only of a name that there is")
     }

@@ -1,7 +1,8 @@
 //! The functions that stages of a chain apply to rows: a registry, one file each.
 //!
-//! A new one is a file here with a [`StageFunction`], and a line in [`ALL`]. Chains then know it by its name, sinks check what
-//! it makes against its [`directly`](StageFunction::directly), and `--help` and docs/pipelines.md tell what it takes.
+//! A new one is a file here with a [`StageFunction`], and a line in [`ALL`]. Chains then know it by its name, sinks
+//! check what it makes against its [`directly`](StageFunction::directly), and `--help` and docs/pipelines.md describe
+//! its parameters.
 
 mod beamforming;
 mod cfar;
@@ -26,7 +27,7 @@ use kernels::{Complex32, Complex64};
 pub use function::Function;
 pub(crate) use snapshots::steering;
 
-/// All of them, in the order in which they are told.
+/// All of them, in the order in which they are listed.
 static ALL: &[&dyn StageFunction] = &[
     &fft::Fft,
     &weight::Weight,
@@ -41,15 +42,15 @@ static ALL: &[&dyn StageFunction] = &[
     &corner_turn::Turn,
 ];
 
-/// What a stage may do with rows.
+/// A function of a stage, which processes rows.
 pub(crate) trait StageFunction: Sync {
-    /// What files call it.
+    /// Its name in files.
     fn name(&self) -> &'static str;
 
-    /// What it does, in a few words.
+    /// Its effect, in a few words.
     fn summary(&self) -> &'static str;
 
-    /// What a file may say of it.
+    /// Its parameters in a file.
     fn parameters(&self) -> &'static [Parameter] {
         &[]
     }
@@ -83,7 +84,7 @@ pub(crate) trait StageFunction: Sync {
     fn directly(&self, function: &Function, matrix: &[Complex64], columns: usize)
     -> Vec<Complex64>;
 
-    /// How many times as far off as a transform's its result may be in single precision.
+    /// The permitted error of its result in single precision, as a multiple of a transform's.
     fn error_factor(&self) -> f32 {
         1.0
     }
@@ -92,7 +93,7 @@ pub(crate) trait StageFunction: Sync {
 /// A number that a file may give a function.
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
-    /// What it is where a file does not say; none where a file must.
+    /// Its default; none if a file must contain it.
     pub(crate) default: Option<usize>,
     /// The least that it may be.
     pub(crate) least: usize,
@@ -140,7 +141,7 @@ pub(crate) trait OutOfPlace {
     fn apply(&mut self, input: &[Complex32], output: &mut [Complex32]) -> kernels::Result<()>;
 }
 
-/// What all functions are, a line each, with what a file may say of them.
+/// A description of all functions, a line each, with their parameters.
 pub fn list() -> String {
     let parameter = |p: &Parameter| match p.default {
         Some(default) => format!("\n    {}: {} ({default} if not given)", p.name, p.meaning),

@@ -9,13 +9,13 @@ use super::snapshots::{
 };
 use super::{Function, OutOfPlace, Parameter, Prepared, StageFunction};
 
-/// Weights w that let a wave along a beam s through with its own amplitude, and as little as possible of all else that the
-/// row's snapshots x hold: w = C^-1 s / (s^H C^-1 s), where C is the sum of x x^H, with a share of its mean diagonal added to
-/// the diagonal. C is not computed: it is R^H R of the factorisation of the snapshots.
+/// Weights w that let a wave along a beam s through with its own amplitude, and as little as possible of all else that
+/// the row's snapshots x hold: w = C^-1 s / (s^H C^-1 s), where C is the sum of x x^H, with a share of its mean
+/// diagonal added to the diagonal. C is not computed: it is R^H R of the factorisation of the snapshots.
 pub(super) struct QrWeights;
 
-/// What is added to the diagonal, as a share of its mean. It bounds the condition of the equations by that of the antennas
-/// over it, and keeps the weights sane where there are few snapshots.
+/// The diagonal loading, as a share of the mean of the diagonal. It bounds the condition of the equations by that of
+/// the antennas over it, and keeps the weights sane where there are few snapshots.
 const LOADING: f64 = 0.01;
 
 impl StageFunction for QrWeights {
@@ -70,8 +70,8 @@ impl StageFunction for QrWeights {
         .collect()
     }
 
-    /// An error of the data grows by the condition of the snapshots, which the loading keeps below 10 for each antenna's
-    /// square root.
+    /// An error of the data grows by the condition of the snapshots, which the loading keeps below 10 for each
+    /// antenna's square root.
     fn error_factor(&self) -> f32 {
         100.0
     }

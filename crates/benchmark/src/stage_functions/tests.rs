@@ -18,7 +18,7 @@ fn noise(seed: u64, count: usize) -> Vec<Complex32> {
     (0..count as u64).map(|at| Complex32::new(part(2 * at), part(2 * at + 1))).collect()
 }
 
-/// What a function that was prepared makes of rows.
+/// The output of a prepared function for rows.
 fn applied(function: &Function, rows: &[Complex32], columns: usize) -> Vec<Complex32> {
     match function.kind().prepare(function, columns).unwrap() {
         Prepared::InPlace(mut prepared) => {

@@ -213,7 +213,7 @@ impl<'a> Controller<'a> {
         (pause as f64 / sample.median()) as u64
     }
 
-    /// Returns why to stop, or `None` to go on.
+    /// Returns the reason to stop, or `None` to continue.
     fn enough(&mut self, spent: TimeSpan) -> Option<StopReason> {
         let sample = Sample::new(self.samples.clone()).ok()?;
         let Settings { confidence, precision, .. } = *self.settings;

@@ -67,7 +67,7 @@ where
     Ok(Some(controller.finish()))
 }
 
-/// What a rank needs to take chunks: its role, and buffers that are made once.
+/// The state of a rank for chunks of samples: its role, and buffers that are made once.
 struct Taker {
     timing: Timing,
     pair: (usize, usize),

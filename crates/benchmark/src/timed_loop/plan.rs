@@ -8,7 +8,7 @@ use super::overheads::Overheads;
 use crate::program::Timing;
 use crate::settings::Settings;
 
-/// What to time, and how.
+/// The event to time, and the settings.
 pub(crate) struct LoopPlan<'a> {
     pub(crate) timing: Timing,
     /// Whether events may follow each other without a new start: several timed as one sample where the clock is

@@ -1,4 +1,4 @@
-//! How the ranks that time begin a sample.
+//! The start of a sample at the ranks that time.
 
 use contract::{
     Element, Operation, Rank, Reduction, Result, Source, Tag, TagSelector, Time, TimeSpan,
@@ -6,12 +6,12 @@ use contract::{
 
 use crate::program::Timing;
 
-/// How a sample begins.
+/// The start of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
     /// With the call of the rank that times: the events themselves keep the ranks in step.
     None,
-    /// When the second rank has told the first that it is ready.
+    /// When the second rank has reported to the first that it is ready.
     Ready,
     /// At an instant that all ranks agree on, `slack` after the last of them arrived.
     Time { slack: TimeSpan },
@@ -85,7 +85,7 @@ pub(crate) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
     Ok(Time::from_ps(u64::from_ne_bytes(latest)))
 }
 
-/// What a rank does in the timed loop.
+/// The role of a rank in the timed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimingRole {
     /// Times each sample together with all other ranks, and keeps its duration.

@@ -42,7 +42,7 @@ pub(crate) struct MpiexecArguments {
     words: Vec<OsString>,
 }
 
-/// What the words ask for.
+/// The result of parsing the words.
 #[derive(Debug)]
 pub(crate) enum Mpiexec {
     /// Programs, each with its ranks. The options for all are those of the first.
@@ -59,7 +59,7 @@ struct OptionsOfLaunch {
     arguments: LaunchArguments,
 }
 
-/// What stands before one program.
+/// The options before one program.
 #[derive(Debug, Default)]
 struct Section {
     ranks: Option<usize>,
@@ -80,10 +80,10 @@ struct General {
 }
 
 impl MpiexecArguments {
-    /// What they ask for.
+    /// Parses the words.
     ///
     /// # Errors
-    /// What is unknown, impossible or missing, by its name.
+    /// Unknown, unsupported or missing options, by their names.
     pub(crate) fn read(self) -> Result<Mpiexec, Failure> {
         let mut general = General::default();
         let mut sections = Vec::new();

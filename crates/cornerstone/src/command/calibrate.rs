@@ -48,7 +48,7 @@ fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
 /// The twin of the machine that `run` measured.
 ///
 /// # Errors
-/// What a run lacks, and the command that measures it.
+/// The missing measurements of a run, and the command that makes them.
 fn twin(name: &str, run: &Run, states: &LineStates) -> Result<Calibration, Failure> {
     calibration::calibrate(name, run, states).map_err(|error| {
         Failure::usage(match error {

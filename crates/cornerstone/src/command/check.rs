@@ -20,13 +20,13 @@ use crate::progress::note;
 use crate::results;
 use crate::wording::{percent, quantity, ratio_change};
 
-/// How long to measure if nothing is said.
+/// The default time of measuring.
 const WITHIN_S: f64 = 3600.0;
 
-/// The latest runs of a level are compared with; of older ones nobody knows the state of the machine.
+/// Only the latest runs of a level are used; the state of the machine during older ones is unknown.
 const RUNS_COMPARED: usize = 20;
 
-/// Measures and judges. The status says whether a number is slower in both measurements.
+/// Measures and decides. The status is 1 if a number is slower in both measurements.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     let command = MeasuredCommand::new(&arguments.command)?;
     let history = match arguments.against.exists() || !arguments.add {
@@ -72,7 +72,7 @@ impl Check<'_> {
     fn measure(&self) -> Result<Run, Failure> {
         let mut run = self.launch()?;
         let is_simulated = simulated_machine(&run.header().fabric.name).is_some();
-        // A command that says nothing of launches is launched again, for one launch tells nothing.
+        // A command without a number of launches is launched again, because one launch decides nothing.
         if !is_simulated && run.measurements.iter().all(|m| m.launch == 0) {
             for number in 1..launches_needed(run.header().confidence) as u32 {
                 run.measurements.extend(as_launch(self.launch()?, number));
@@ -134,8 +134,8 @@ impl Check<'_> {
         })
     }
 
-    /// What is slower in this run than the level of the history, by more than the threshold and than the runs of that level
-    /// have shown.
+    /// The numbers that are slower in this run than the level of the history, by more than the threshold and than the
+    /// runs of that level have shown.
     fn slower(&self, run: &Run) -> Vec<Comparison> {
         let Share(margin) = self.arguments.threshold;
         let level = Run {
@@ -151,7 +151,7 @@ impl Check<'_> {
         compared.regressions(margin).filter(is_new).cloned().collect()
     }
 
-    /// What the latest runs of a number's level measured, as one measurement.
+    /// The measurements of the latest runs at a number's level, as one measurement.
     fn level(&self, measurement: &Measurement) -> Option<Measurement> {
         let series = self.known.iter().find(|series| {
             let known = &series.name;

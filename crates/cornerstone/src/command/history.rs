@@ -1,4 +1,4 @@
-//! `history`: what a folder of results says over time.
+//! `history`: the results of a folder over time.
 
 use std::process::ExitCode;
 

@@ -188,7 +188,7 @@ fn variables(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
     arguments.variables.iter().map(pair).collect()
 }
 
-/// What every rank's environment has besides that of this process.
+/// The variables of every rank's environment in addition to those of this process.
 fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
     let mut environment = vec![(PARENT_PORT.into(), OsString::new())];
     environment.extend(std::env::current_exe().map(|own| (LAUNCHER.into(), own.into())));
@@ -202,7 +202,7 @@ fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
     variables
 }
 
-/// Whether and how it is watched that the ranks go on.
+/// Whether and how the progress of the ranks is monitored.
 fn watch(arguments: &LaunchArguments) -> Watch {
     Watch {
         on_hang: match arguments.on_hang {
@@ -222,7 +222,7 @@ fn binding(bind: Bind) -> TaskBinding {
     }
 }
 
-/// What each host is to start.
+/// The command of each host.
 fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
     let here = std::env::current_dir()
         .map_err(|error| Failure::failed(format!("this process's folder: {error}")))?;
@@ -234,7 +234,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         ["LD_LIBRARY_PATH", "PATH", "PYTHONPATH"].contains(&&*name)
             || ["CORNERSTONE_", "OMP_", "MPI4PY_"].iter().any(|start| name.starts_with(start))
     };
-    // What the command line says comes last, and counts.
+    // The command line comes last, and takes precedence.
     let own = std::mem::take(&mut environment);
     environment.extend(std::env::vars_os().filter(|(name, _)| needed(name)));
     environment.extend(own);
@@ -249,7 +249,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
     })
 }
 
-/// The job of the ranks, which tells them the fabric. An empty job means shared memory.
+/// The job of the ranks, which contains the fabric. An empty job means shared memory.
 fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
     match fabric {
         LaunchFabric::Local | LaunchFabric::Cluster | LaunchFabric::Simulated(_) => Ok(Vec::new()),

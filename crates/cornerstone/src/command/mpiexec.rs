@@ -7,7 +7,7 @@ use crate::arguments::{Mpiexec, MpiexecArguments, VERSION};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Starts what the words ask for, or says what they may be.
+/// Starts the programs of the words, or prints the help.
 pub(super) fn execute(arguments: MpiexecArguments) -> Result<ExitCode, Failure> {
     match arguments.read()? {
         Mpiexec::Launch(mut programs) => {

@@ -1,4 +1,4 @@
-//! What a program, or a recording of one, has taken on a simulated machine.
+//! The time of a program, or of a recording, on a simulated machine.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use crate::failure::Failure;
 use crate::progress::note;
 use crate::wording::quantity;
 
-/// Ranks that are told one by one.
+/// The maximum of ranks that are printed one by one.
 const LISTED_RANKS: usize = 16;
 
-/// What a simulation leaves.
+/// The result of a simulation.
 pub(super) struct Predicted {
     pub(super) ranks: Vec<RankTime>,
     /// When the last rank ended.
     pub(super) end: Time,
     pub(super) event_hash: u64,
     pub(super) counts: Counts,
-    /// How many calls the processes have made, where there were processes.
+    /// The number of calls of the processes, if there were processes.
     pub(super) calls: Option<u64>,
 }
 
-/// What a rank has done with its time.
+/// The use of a rank's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RankTime {
     pub(super) computing: TimeSpan,
@@ -53,7 +53,7 @@ pub(super) fn check_ranks(
         .hint(format!("several can share a processor: --ranks-per-processor {each}")))
 }
 
-/// How the machine is to be simulated.
+/// The settings of the simulation.
 pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
     let mut options = Options::new(ranks);
     options.level = wanted.level.map(Level::from);
@@ -62,7 +62,7 @@ pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
     options
 }
 
-/// Tells how long it took, and what was done meanwhile.
+/// Prints the time, and what was done meanwhile.
 pub(super) fn report(name: &str, predicted: &Predicted, took: Duration) {
     lines(name, predicted, took).iter().for_each(|line| note(line));
 }

@@ -13,7 +13,7 @@ use super::predicted::{self, Predicted, RankTime};
 use crate::arguments::{Compute, FabricChoice, PredictionArguments, ReplayArguments};
 use crate::failure::Failure;
 
-/// Replays the recording and tells how long it took, or writes it in another format.
+/// Replays the recording and prints its time, or writes it in another format.
 pub(super) fn execute(arguments: &ReplayArguments) -> Result<ExitCode, Failure> {
     if let Some(to) = &arguments.to {
         convert(&read(&arguments.recording)?, to)?;

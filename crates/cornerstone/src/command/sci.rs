@@ -125,7 +125,7 @@ fn study_of(
     }
 }
 
-/// How a rule is called on the command line.
+/// The name of a rule on the command line.
 fn rule(destination: Destination) -> String {
     match destination {
         Destination::Fixed(node) => format!("fixed:{node}"),

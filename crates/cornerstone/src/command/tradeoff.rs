@@ -26,7 +26,7 @@ pub(crate) fn execute(arguments: &TradeoffArguments) -> Result<ExitCode, Failure
     print(&text).map(|()| ExitCode::SUCCESS)
 }
 
-/// What is asked, checked beside the machine.
+/// The request, checked against the machine.
 fn question(arguments: &TradeoffArguments, machine: &Machine) -> Result<TradeoffQuestion, Failure> {
     let TradeoffArguments { clock, links, at, .. } = *arguments;
     let calls = arguments.calls.clone();

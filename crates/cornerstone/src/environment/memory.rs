@@ -2,7 +2,7 @@
 
 use super::system::{System, field};
 
-/// The memory of the machine in bytes; 0 where the kernel does not tell.
+/// The memory of the machine in bytes; 0 if the kernel does not report it.
 pub(super) fn total_bytes(system: &System) -> u64 {
     meminfo(system, "MemTotal").unwrap_or(0)
 }
@@ -10,9 +10,9 @@ pub(super) fn total_bytes(system: &System) -> u64 {
 /// A bound on the memory that a run may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryBound {
-    /// How many bytes are left.
+    /// The number of bytes left.
     pub(crate) bytes: u64,
-    /// What sets the bound, for a message.
+    /// The origin of the bound, for a message.
     pub(crate) set_by: &'static str,
 }
 

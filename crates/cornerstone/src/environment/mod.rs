@@ -1,4 +1,4 @@
-//! The environment of a run: what the kernel tells about the machine and its state.
+//! The environment of a run: the kernel's information about the machine and its state.
 
 mod memory;
 mod processor;

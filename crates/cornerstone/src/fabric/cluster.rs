@@ -23,7 +23,7 @@ use crate::progress::note;
 /// The first argument of a process that starts the ranks of a host.
 const HOST: &str = "--as-a-cluster-host";
 
-/// What the process of a host is to start.
+/// The command of the process of a host.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HostTask {
     /// A program and its arguments; this program's own ranks if there is none.
@@ -35,15 +35,15 @@ pub(crate) struct HostTask {
     pub(crate) binding: TaskBinding,
     /// Whether each line of output gets its rank.
     pub(crate) prefix: bool,
-    /// What ranks are to note of what they do, besides tables; nothing if they are to note nothing.
+    /// What ranks record in addition to tables; nothing if they record nothing.
     #[serde(default)]
     pub(crate) observed: Option<u64>,
-    /// How many ranks the run has, on all hosts.
+    /// The number of ranks of the run, on all hosts.
     #[serde(default)]
     pub(crate) ranks: usize,
 }
 
-/// Where the ranks of a host run.
+/// The placement of the ranks of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TaskBinding {
     #[default]
@@ -210,7 +210,7 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
         }
     }
     let status = part.run(&options, &mut |report| {
-        // What cannot be read is missing in the report, which says whose it is.
+        // Unreadable records are missing in the report, which names the rank.
         let regions = memory.take().and_then(|memory| memory.regions().ok());
         regions.into_iter().flatten().for_each(|region| report(&region));
     })?;

@@ -1,4 +1,4 @@
-//! What this program and the ranks that it starts tell each other: the job, and the reports on it.
+//! The messages between this program and the ranks that it starts: the job, and the reports on it.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ pub(crate) enum LaunchEnd {
     Stopped,
 }
 
-/// What a rank that this program has started is to do.
+/// The task of a rank that this program has started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RankJob {
     /// The secret of a run over TCP; `None` where messages go through shared memory.

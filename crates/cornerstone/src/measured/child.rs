@@ -11,10 +11,10 @@ use super::Unmeasured;
 use crate::interruption::Interruption;
 use crate::orphans;
 
-/// How often to check whether it has ended. A launch takes a hundred times as long at least.
+/// The interval of checks whether it has ended. A launch takes at least a hundred times as long.
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
-/// How long a command has to end itself when it is asked to.
+/// The time that a command has to end when requested.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) struct Child {

@@ -1,5 +1,5 @@
-//! Commands that measure, which other commands run: `cornerstone run ...` of any build, or a program that prints a table as
-//! the OSU micro-benchmarks do.
+//! Commands that measure, which other commands run: `cornerstone run ...` of any build, or a program that prints a
+//! table as the OSU micro-benchmarks do.
 
 mod child;
 mod osu_table;
@@ -62,8 +62,8 @@ impl MeasuredCommand {
         self.line.split_whitespace().any(|word| word.split('=').next() == Some(option))
     }
 
-    /// Whether it is a `cornerstone run` of this build's arguments that leaves the time of each case open, and is not the
-    /// quick suite, which has times of its own.
+    /// Whether it is a `cornerstone run` of this build's arguments that leaves the time of each case open, and is not
+    /// the quick suite, which has times of its own.
     pub(crate) fn has_ordinary_times(&self) -> bool {
         let words: Vec<String> = self.line.split_whitespace().map(String::from).collect();
         let begin = words.windows(2).position(|pair| is_run(&pair[0], &pair[1]));
@@ -101,7 +101,7 @@ fn is_run(program: &str, command: &str) -> bool {
     Path::new(program).file_name().is_some_and(|name| name == "cornerstone") && command == "run"
 }
 
-/// A run's measurements as those of launch `number` of several runs; where it has launches of its own they stay apart.
+/// A run's measurements as those of launch `number` of several runs; if it has several launches, they stay separate.
 pub(crate) fn as_launch(run: Run, number: u32) -> Vec<Measurement> {
     let own = run.measurements.iter().map(|m| m.launch + 1).max().unwrap_or(1);
     let numbered = |m: Measurement| Measurement { launch: number * own + m.launch, ..m };
@@ -126,7 +126,7 @@ fn ended(status: Option<i32>) -> String {
     )
 }
 
-/// The line of standard error that tells most: the first that speaks of an error, else the last.
+/// The most informative line of standard error: the first about an error, else the last.
 fn last_words(stderr: &str) -> String {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let told = lines().find(|line| line.contains("error")).or_else(|| lines().next_back());

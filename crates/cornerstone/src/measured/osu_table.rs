@@ -7,7 +7,7 @@ use contract::record::{
 
 use crate::{environment, utc};
 
-/// The confidence of the intervals over launches, of which a table says nothing.
+/// The confidence of the intervals over launches, which a table does not contain.
 const CONFIDENCE: f64 = 0.95;
 
 /// The lines of the table that `command` printed, as a run.
@@ -27,7 +27,7 @@ pub(super) fn read(command: &str, stdout: &str) -> Result<Run, String> {
     }
 }
 
-/// What the comments say of the rows below them.
+/// The information of the comments about the rows below them.
 #[derive(Default)]
 struct Table {
     benchmark: Option<String>,

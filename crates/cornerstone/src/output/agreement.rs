@@ -47,7 +47,7 @@ fn line(name: &str, searches: &[&PeriodSearch]) -> String {
     text + "\n"
 }
 
-/// How many periods were confirmed; `None` where confirmation was not asked for.
+/// The number of confirmed periods; `None` without confirmation.
 fn held(searches: &[&PeriodSearch]) -> Option<String> {
     let held = |search: &&&PeriodSearch| {
         search.confirmation.as_ref().is_some_and(|again| holds(again, search))

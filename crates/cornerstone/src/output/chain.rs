@@ -13,7 +13,7 @@ const PIPELINE: &str = "pipeline";
 const STAGE: &str = "stage";
 /// The parameter of what the sink found.
 const TARGET: &str = "target";
-/// The parameter that stands in the title and takes no column.
+/// The parameter that is in the title and takes no column.
 const CHAIN: &str = "chain";
 
 /// The metrics of a whole chain that are columns, after its period and the interval of the period. A terminal has no

@@ -41,7 +41,7 @@ pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
     text
 }
 
-/// What was measured in too few launches to be told, and what to do about it; nothing if launches do not decide.
+/// The numbers with too few launches for a decision, and a hint; nothing if launches do not decide.
 fn too_few(compared: &ComparedRuns, sorted: &[&Comparison]) -> String {
     let needed = launches_to_compare(compared.settings.confidence);
     let few = |c: &&&Comparison| c.launches.iter().any(|&launches| launches < needed);
@@ -96,7 +96,7 @@ fn row(comparison: &Comparison, threshold: f64) -> Vec<String> {
 pub(crate) fn comparison_name(name: &Name) -> String {
     let key = &name.key;
     let mut text = format!("{} {}", key.benchmark, name.metric);
-    // A program that is not ours does not say how many ranks it has.
+    // Another program does not report its number of ranks.
     if key.ranks > 0 {
         let _ = write!(text, ", {}", ranks(key.ranks));
     }

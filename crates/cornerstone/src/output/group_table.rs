@@ -38,7 +38,7 @@ struct Columns {
     /// Whether the messages have a size.
     sized: bool,
     metrics: Vec<String>,
-    /// What bounds the numbers, in words.
+    /// The bound of the numbers, in words.
     limits: Option<String>,
     /// The kind of limit that the shares are of; `None` where there are no shares.
     share_of: Option<&'static str>,
@@ -106,7 +106,7 @@ impl Columns {
     }
 }
 
-/// What bounds the numbers, in words. In most tables it is the same for all.
+/// The bound of the numbers, in words. In most tables it is the same for all.
 fn limits(found: &[&Entry]) -> Option<String> {
     let shares = || found.iter().filter_map(|entry| entry.share);
     let bounds: BTreeSet<String> = shares().map(|share| share.bound.to_string()).collect();

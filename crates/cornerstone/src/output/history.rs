@@ -108,7 +108,7 @@ fn run_rows(series: &Series) -> Vec<Vec<String>> {
     series.points.iter().enumerate().map(row).collect()
 }
 
-/// How large a change is, whether it is for the worse, and how sure it is.
+/// The size of a change, whether it is for the worse, and its significance.
 pub(crate) fn change_in_words(series: &Series, change: &Change) -> String {
     let sure = format!("{} sure", sureness(change.chance));
     match (change.effect, series.is_worse(change)) {

@@ -12,7 +12,7 @@ use crate::wording::quantity;
 const NODES: &str = "nodes";
 const PART: &str = "part";
 
-/// What one chain of the file takes.
+/// The time of one chain of the file.
 #[derive(Default)]
 struct Variant<'a> {
     period: Option<&'a Measurement>,
@@ -21,7 +21,7 @@ struct Variant<'a> {
     back_to_back: Option<&'a Measurement>,
 }
 
-/// The chains of a run by the ranks of a stage and by their part; `None` if none is told apart so.
+/// The chains of a run by the ranks of a stage and by their part; `None` if they distinguish none.
 pub(super) fn mapping(found: &[Entry]) -> Option<String> {
     let mut variants: BTreeMap<(u64, String), Variant> = BTreeMap::new();
     for Entry { measurement: m, .. } in found {

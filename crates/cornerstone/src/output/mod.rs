@@ -1,4 +1,4 @@
-//! What is written to standard output.
+//! Writing to standard output.
 
 mod agreement;
 mod chain;

@@ -20,7 +20,7 @@ const SIZE_WIDTH: usize = 10;
 const VALUE_WIDTH: usize = 18;
 const DIGITS: usize = 2;
 
-/// What the columns are called, and the metric that they show.
+/// The names of the columns, and the metric that they show.
 fn columns(test: &OsuTest) -> (&'static str, &'static str) {
     match test.columns {
         OsuColumns::Latency => ("# Size       Avg Latency(us)", "time"),

@@ -17,9 +17,9 @@ pub(crate) struct Published<'a> {
     pub(crate) value: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// How many times what it was before, where that is known.
+    /// The ratio to the earlier value, if that is known.
     pub(crate) ratio: Option<f64>,
-    /// What to say of it.
+    /// The remark about it.
     pub(crate) verdict: String,
 }
 
@@ -72,7 +72,7 @@ fn bencher(numbers: &[Published<'_>]) -> String {
     serde_json::to_string_pretty(&all).expect("numbers and text are JSON") + "\n"
 }
 
-/// How many nanoseconds a unit of time has.
+/// The number of nanoseconds in a unit of time.
 fn nanoseconds(unit: &str) -> Option<f64> {
     match unit {
         "ns" => Some(1.0),

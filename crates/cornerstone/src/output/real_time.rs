@@ -82,7 +82,7 @@ fn hygiene(search: &PeriodSearch) -> String {
     text
 }
 
-/// How many of the latest instances pauses explain, if not all of them are shown.
+/// The number of the latest instances that pauses explain, if not all of them are shown.
 fn blame(search: &PeriodSearch) -> Option<String> {
     let late = search.worst.len();
     (late > LATE_SHOWN).then(|| {

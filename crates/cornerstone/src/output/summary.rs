@@ -1,4 +1,4 @@
-//! A run in two screens: the machine, the most important numbers, what stands out, and what else was measured.
+//! A run in two screens: the machine, the most important numbers, the findings, and the other measurements.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use super::{labelled, tables, wrapped};
 /// The longest tables that are printed whole, in lines: two screens.
 const SCREENS_LINES: usize = 100;
 
-/// How wide the names of groups are, with the space behind them.
+/// The width of the names of groups, with the space after them.
 const GROUP_WIDTH: usize = 14;
 
 /// Of so many groups at most the benchmarks are named: a summary is to fit two screens.
@@ -25,8 +25,8 @@ const GROUPS_NAMED: usize = 3;
 /// one.
 pub(crate) type StandsOut = (String, Option<String>);
 
-/// The tables of a run if they fit two screens, else its summary, which says where the rest is: `path` is the run's
-/// results file, and `stands_out` says what stands out in the run.
+/// The tables of a run if they fit on two screens, else its summary, which refers to the rest: `path` is the run's
+/// results file, and `stands_out` contains the findings of the run.
 pub(crate) fn tables_or_summary(
     run: &Run,
     stands_out: fn(&Run) -> Vec<StandsOut>,

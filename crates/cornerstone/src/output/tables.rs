@@ -59,7 +59,7 @@ pub(crate) fn tables(run: &Run) -> String {
     text + &headlines(&found, limits)
 }
 
-/// What parallel programs gained, below their table; empty for others.
+/// The gain of parallel programs, below their table; empty for others.
 fn gained(found: &[&Entry]) -> String {
     let gains = gains(found.iter().map(|entry| entry.measurement));
     let mut text: String = gains.iter().map(|forms| format!("{}\n", forms.join("\n  "))).collect();

@@ -78,7 +78,7 @@ pub(super) struct Reference {
     pub(super) y: Vec<f64>,
 }
 
-/// What a chart needs about a measurement besides its numbers.
+/// The information about a measurement that a chart needs in addition to its numbers.
 pub(super) trait Context {
     /// The share of the machine's limit as a percentage.
     fn share(&self, measurement: &Measurement) -> Option<String>;

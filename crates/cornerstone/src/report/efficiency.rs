@@ -15,8 +15,8 @@ use crate::wording::{gains, size};
 /// The label of the line of the ideal.
 const IDEAL: &str = "ideal";
 
-/// The charts of a parallel program, two for each size of its problem; none for other benchmarks, nor where all ran on the
-/// same number of ranks.
+/// The charts of a parallel program, two for each size of its problem; none for other benchmarks, nor where all ran on
+/// the same number of ranks.
 pub(super) fn charts(benchmark: &Benchmark, context: &dyn Context) -> Vec<Chart> {
     if benchmark.view() != View::Efficiency {
         return Vec::new();
@@ -78,7 +78,7 @@ fn chart(
     })
 }
 
-/// What each form gains and what bounds it, in words; empty for other benchmarks.
+/// The gain of each form and its bound, in words; empty for other benchmarks.
 pub(super) fn explanation(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     if benchmark.view() != View::Efficiency {
         return html! {};

@@ -37,7 +37,7 @@ const FIGURES: [Figure; 2] = [
     },
 ];
 
-/// How a way and an instance of the benchmark are called here.
+/// The names of a method and an instance of the benchmark.
 const WAYS: [(&str, &str); 3] =
     [("one", "one at a time"), ("library", "library, in blocks"), ("block", "block FFT")];
 

@@ -45,7 +45,7 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
         let index =
             found.iter().position(|b| b.name == measurement.benchmark).unwrap_or_else(|| {
                 let name = measurement.benchmark.as_str();
-                // Groups were others once: today's counts, so that runs of different ages stand together.
+                // Groups have changed: the current group is used, so that older and newer runs appear together.
                 let known = benchmark::find(name).map(|known| known.group.name());
                 let group = known.unwrap_or(&measurement.group);
                 found.push(Benchmark { name, group, metrics: Vec::new() });
@@ -60,7 +60,7 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
 }
 
 impl<'a> Benchmark<'a> {
-    /// How it is drawn. A name that no benchmark of this build has is drawn as charts.
+    /// The form of its drawing. A benchmark that this build does not have is drawn as charts.
     pub(super) fn view(&self) -> View {
         benchmark::find(self.name).map_or(View::Charts, |known| known.view)
     }

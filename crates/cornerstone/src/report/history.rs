@@ -13,7 +13,7 @@ const HEIGHT: f64 = 170.0;
 const LEFT: f64 = 90.0;
 const MARGIN: f64 = 12.0;
 
-/// What is drawn beside the report's own style.
+/// The styles in addition to those of the report.
 const CHART_STYLE: &str = "\
 svg { display: block; width: 100%; max-width: 48rem; height: auto; }
 svg text { fill: var(--soft); font-size: 11px; }
@@ -79,7 +79,7 @@ fn article(series: &Series) -> Markup {
     }
 }
 
-/// Where the values of a series lie on its chart.
+/// The positions of the values of a series on its chart.
 struct Scale {
     points: usize,
     low: f64,

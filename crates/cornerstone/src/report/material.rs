@@ -1,4 +1,4 @@
-//! What the sections of the page are made from.
+//! The material of the sections of the page.
 
 use contract::record::Run;
 
@@ -10,6 +10,6 @@ pub(super) struct Material<'a> {
     pub(super) runs: &'a [Run],
     pub(super) limits: Limits,
     pub(super) comparisons: Comparisons,
-    /// How many numbers each trace of samples may hold.
+    /// The maximum of numbers in each trace of samples.
     pub(super) numbers_per_trace: usize,
 }

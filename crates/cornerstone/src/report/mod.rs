@@ -35,8 +35,8 @@ use contract::record::Run;
 /// The generator in the head of a report. A file with this generator may be replaced by another report.
 pub(crate) const GENERATOR: &str = concat!("Cornerstone ", env!("CARGO_PKG_VERSION"));
 
-/// What a reader of this run should know before quoting a number, the most important first: each in a sentence, and its
-/// worst case if it has one.
+/// The remarks that a reader of this run needs before quoting a number, the most important first: each in a sentence,
+/// and its worst case if it has one.
 pub(crate) fn stands_out(run: &Run) -> Vec<(String, Option<String>)> {
     let runs = std::slice::from_ref(run);
     let found = findings::findings(runs, &grouping::benchmarks(runs));
@@ -53,7 +53,7 @@ pub(crate) fn render_history(series: &[analysis::history::Series]) -> String {
 
 /// The report of one run, or of several side by side, as one HTML document.
 ///
-/// Without runs it is a page that says so.
+/// Without runs it is a page that states this.
 pub fn render(runs: &[Run]) -> String {
     page::render(runs)
 }

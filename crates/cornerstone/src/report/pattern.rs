@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::wording::size;
 
-/// The most stages that are drawn. A sentence tells that there are more.
+/// The maximum of stages drawn. A sentence states that there are more.
 const STAGES_DRAWN: usize = 60;
 /// The most nodes of a picture. With more it would be too fine to read.
 const NODES_DRAWN: usize = 64;

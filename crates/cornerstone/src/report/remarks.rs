@@ -1,4 +1,4 @@
-//! What a reader must know before trusting a number.
+//! Remarks that a reader needs before trusting a number.
 
 use contract::record::{Measurement, Run, StopReason};
 

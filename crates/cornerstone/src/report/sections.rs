@@ -48,7 +48,7 @@ struct Detail {
     p99: f64,
     max: f64,
     n: u64,
-    /// How it was timed, and why sampling stopped.
+    /// The method of timing, and the reason why sampling stopped.
     how: String,
     /// Samples outside of Tukey's fences: low severe, low mild, high mild, high severe.
     outliers: [u64; 4],
@@ -151,7 +151,7 @@ impl Detail {
     }
 }
 
-/// How a measurement was timed and why sampling stopped, in sentences.
+/// The method of timing of a measurement and the reason why sampling stopped, in sentences.
 fn how(m: &Measurement) -> String {
     let timing = &m.timing;
     let events = match timing.events_per_sample {

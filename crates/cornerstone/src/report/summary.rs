@@ -13,13 +13,13 @@ use super::remarks::oversubscribed;
 use crate::fabric_name::{LOCAL, simulated_machine};
 use crate::wording::{about_size, quantity, significant, size, whole_percent};
 
-/// How a key figure is shown.
+/// The presentation of a key figure.
 struct Shown {
     figure: KeyFigure,
     title: &'static str,
     metric: &'static str,
     pick: fn(&[&Measurement]) -> Option<usize>,
-    /// How a sentence begins that ends with the number.
+    /// The beginning of a sentence that ends with the number.
     sentence: &'static str,
 }
 

@@ -59,7 +59,7 @@ fn doubtful(started: &str, now: &str) -> Option<&'static str> {
     }
 }
 
-/// Adds a run to a folder, as a file of its own.
+/// Adds a run to a folder, as a separate file.
 pub(crate) fn add_to_folder(folder: &Path, run: &Run) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::failed(format!("cannot make the folder '{}': {error}", folder.display()))

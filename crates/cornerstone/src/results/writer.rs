@@ -1,4 +1,4 @@
-//! Writing a results file while a run goes on.
+//! Writing a results file during a run.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};

@@ -1,11 +1,11 @@
-//! What a search predicted, in sentences.
+//! The prediction of a search, in sentences.
 
 use contract::record::PeriodSearch;
 
 use super::numbers::{percent, quantity, significant};
 use super::phrases::pause_kind;
 
-/// What was predicted before the first trial, or why nothing was; nothing for a search that was not to predict.
+/// The prediction before the first trial, or why there is none; nothing for a search without prediction.
 pub(crate) fn forecast(search: &PeriodSearch) -> Vec<String> {
     let us = |us: f64| quantity(us, "us");
     let Some(forecast) = &search.forecast else {

@@ -1,4 +1,4 @@
-//! What parallel programs gain and what bounds it, in words.
+//! The gain of parallel programs and its bound, in words.
 
 use analysis::parallel::{COMMUNICATION, EFFICIENCY, Loss, UNEVEN, WORK};
 use contract::record::{Key, Measurement, ParameterValue};
@@ -16,8 +16,8 @@ struct Gain {
     communication: f64,
 }
 
-/// The fastest form of each problem on each number of ranks, and what each other form costs and why. Each entry has a line
-/// for the fastest form, and one for each other. Empty without parallel programs.
+/// The fastest form of each problem on each number of ranks, and what each other form costs and why. Each entry has a
+/// line for the fastest form, and one for each other. Empty without parallel programs.
 pub(crate) fn gains<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> Vec<Vec<String>> {
     let all: Vec<&Measurement> = measurements.collect();
     let mut found: Vec<Gain> = all.iter().filter_map(|m| Gain::of(m, &all)).collect();

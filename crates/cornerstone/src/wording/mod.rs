@@ -1,4 +1,4 @@
-//! Numbers and results in words: the terminal and the report say them alike.
+//! Numbers and results in words, the same in the terminal and in the report.
 
 mod chain_cost;
 mod forecast;

@@ -1,4 +1,4 @@
-//! What the pauses of a processor come to, in words.
+//! A summary of the pauses of a processor, in words.
 
 use contract::record::PauseSummary;
 

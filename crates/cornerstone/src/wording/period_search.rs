@@ -94,7 +94,7 @@ fn share(trial: &Trial) -> f64 {
     trial.missed as f64 / trial.instances.max(1) as f64
 }
 
-/// `kept up for 10.0 s, 12 of 2000 instances of 5.00 ms missed, 0.6 %`.
+/// `tested for 10.0 s, 12 of 2000 instances of 5.00 ms missed, 0.6 %`.
 fn kept_up(trial: &Trial) -> String {
     format!(
         "kept up for {}, {} missed, {}",
@@ -137,7 +137,7 @@ fn reservation(search: &PeriodSearch) -> Option<String> {
     })
 }
 
-/// Whether a period that was kept up again was missed no more often than the search had stated.
+/// Whether a confirmed period was missed no more often than the search had stated.
 pub(crate) fn holds(again: &Trial, search: &PeriodSearch) -> bool {
     again.missed as f64 <= stated(search) * again.instances as f64
 }

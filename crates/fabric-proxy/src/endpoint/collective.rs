@@ -73,7 +73,7 @@ fn write_data(
     }
 }
 
-/// The error of a fabric whose other end answers what nobody asked.
+/// The error of a fabric whose other end sends an unrequested reply.
 pub(super) fn out_of_turn() -> Error {
     Error::Program("the simulation answered what was not asked".into())
 }

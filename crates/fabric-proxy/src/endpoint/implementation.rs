@@ -18,8 +18,8 @@ use crate::stream::request_of;
 impl OtherRuns for ProxyEndpoint {}
 
 // SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written to when an
-// answer says that it is done, which no answer does for a request that was cancelled or has ended; once a call has failed
-// for good there are no answers any more.
+// answer says that it is done, which no answer does for a request that was cancelled or has ended; once a call has
+// failed for good there are no answers any more.
 unsafe impl Endpoint for ProxyEndpoint {
     fn rank(&self) -> usize {
         self.rank
@@ -277,7 +277,7 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn finish(mut self, outcome: Result<()>) -> i32 {
-        // From now on the program's clock goes by itself.
+        // From now on the program's clock runs by itself.
         self.clock = None;
         let why = outcome.as_ref().err().map(ToString::to_string);
         let ask = Ask::Finish { failed: why.is_some() };
@@ -288,7 +288,8 @@ unsafe impl Endpoint for ProxyEndpoint {
                 None => i32::from(told.is_err()),
             };
         };
-        // The launcher first: others may fail because of this as soon as the other end knows, and are not to be the first.
+        // The launcher first: others may fail because of this as soon as the other end knows, and are not to be the
+        // first.
         let status = self.take_launched().map_or(1, |launched| launched.finish(outcome));
         let _ = self.call(ask, |writer| writer.bytes(why.as_bytes()));
         status

@@ -19,10 +19,10 @@ use crate::reply::{Head, Kind, VALUES};
 use crate::stream::{Reader, Writer};
 use operations::Operations;
 
-/// What both ends of a line must agree on.
+/// The properties that both ends of a line must agree on.
 pub(crate) const VERSION: u64 = 1;
 
-/// What a process does when an answer asks it to poll or to combine two operands.
+/// The action of a process when a reply requests a poll or a combination of two operands.
 type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<()> + 'a;
 
 /// A rank's end of a fabric that another process has.
@@ -32,7 +32,7 @@ pub struct ProxyEndpoint {
     operations: Operations,
     rank: usize,
     size: usize,
-    /// What the fabric is called.
+    /// The name of the fabric.
     name: String,
     every_rank_has_a_processor: bool,
     /// Whether the other end carries out collectives, or wants to know of them.

@@ -60,7 +60,7 @@ impl Operations {
         *self.place(request) = Operation::Free;
     }
 
-    /// What is waited for by whoever waits for a request.
+    /// The event for which a wait for a request waits.
     pub(super) fn awaited(&self, request: Request) -> Option<Awaited> {
         match self.0.get(request.index())? {
             Operation::Send { to, envelope } => {

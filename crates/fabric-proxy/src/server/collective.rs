@@ -23,7 +23,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         let input = reader.bytes().to_vec();
         let mut output = reader.bytes().to_vec();
         output.resize(shape.room.unwrap_or(0), 0);
-        // SAFETY: both outlive the call, and nobody else uses them until it is over.
+        // SAFETY: both outlive the call, and nothing else uses them until it is over.
         let (send, receive) = unsafe {
             (
                 shape.sends.then(|| Readable::new(input.as_ptr(), input.len())),
@@ -37,7 +37,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         let broken = Cell::new(None);
         let own = RefCell::new(&mut *self);
         let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
-            // SAFETY: whoever combines passes operands and a result of so many bytes.
+            // SAFETY: the caller passes operands and a result of this number of bytes.
             let operands = unsafe {
                 let of = |start| std::slice::from_raw_parts(start, bytes).to_vec();
                 (of(left), of(right))

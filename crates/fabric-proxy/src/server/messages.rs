@@ -10,7 +10,7 @@ use crate::computing::is_of_collectives;
 use crate::reply::{Kind, VALUES, envelope_values};
 use crate::stream::Reader;
 
-/// Where the data of an answer begin that says of no request that it is done.
+/// The offset of the data in a reply that reports no completed request.
 const DATA_AT: usize = 8 * (2 + VALUES + 1 + 1);
 
 impl<'a, E: Endpoint> Server<'a, E> {
@@ -41,7 +41,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         bytes: usize,
     ) -> Attempt {
         let mut room = vec![0; bytes];
-        // SAFETY: as above; nobody looks at the bytes before the request is done.
+        // SAFETY: as above; the bytes are not read before the request is done.
         let writable = unsafe { Writable::new(room.as_mut_ptr(), bytes) };
         let posted = self.by_library(endpoint, selector.context, |endpoint| {
             endpoint.post_receive(selector, writable)
@@ -110,7 +110,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
     ) -> Attempt {
         let data = reader.bytes().to_vec();
         let buffer = |bytes| {
-            // SAFETY: it is the server's turn, the question has been read, and the room is longer than the longest message.
+            // SAFETY: it is the server's turn, the question has been read, and the room is longer than the longest
+            // message.
             unsafe { std::slice::from_raw_parts_mut(self.line.room().add(DATA_AT), bytes) }
         };
         let (received, sent, room) = match ask {

@@ -1,4 +1,4 @@
-//! What the launcher does for one process: its questions, one after the other, on the endpoint of its rank.
+//! The launcher's service for one process: executes its requests, one after the other, on the endpoint of its rank.
 
 mod collective;
 mod messages;
@@ -20,7 +20,7 @@ use crate::stream::{Reader, Writer};
 use notes::Notes;
 use requests::Requests;
 
-/// How long the server sleeps before it looks whether the run is over.
+/// The time that the server sleeps before it checks whether the run is over.
 const SLEEP: Duration = Duration::from_millis(100);
 /// Data of requests that one answer brings at most, but for those of the first.
 const ENDED_BYTES: usize = 1 << 30;
@@ -38,7 +38,7 @@ impl Host {
     }
 }
 
-/// How the time passes that a process computes.
+/// The handling of a process's computing time.
 pub trait Works<E> {
     /// Lets the rank's processor work for some time.
     fn occupy(&self, endpoint: &mut E, span: TimeSpan);
@@ -122,7 +122,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         Ok((ask, reader))
     }
 
-    /// What a question means for recorded computing.
+    /// The meaning of a request for recorded computing.
     fn step(&mut self, ask: &Ask) -> Step {
         let context = match *ask {
             Ask::PostSend { context, .. } => Some(context),
@@ -156,7 +156,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Err(Outcome::Failed(error)) => error,
         };
         if matches!(outcome, Error::Deadlock { .. }) && !matches!(ask, Ask::GiveUpOn(_)) {
-            // Its process goes on to wait, so that it can say where it does.
+            // Its process continues to wait, so that it can report its place.
             self.host.note_stuck();
             return Err(outcome);
         }
@@ -232,7 +232,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         done([endpoint.every_rank_has_a_processor().into(), 1])
     }
 
-    /// A call is over, and requests that are done by now are told.
+    /// A call is over, and completed requests are reported.
     fn answer(&mut self, endpoint: &mut E, ask: Ask, values: [u64; VALUES]) -> Result<()> {
         if ask.learns_of_requests() {
             self.answer_as(Kind::Done, endpoint, values, None);
@@ -290,7 +290,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         writer
     }
 
-    /// Waits until the process says that it has seen what it waits for.
+    /// Waits until the process reports that it has seen the event it waits for.
     fn wait_until(&mut self, endpoint: &mut E) -> Result<Attempt> {
         let mut broken = None;
         let waited = endpoint.wait_until(&mut |endpoint| match self.poll(endpoint) {
@@ -343,7 +343,7 @@ fn plain<E: Endpoint>(endpoint: &mut E, ask: Ask, mut reader: Reader<'_>) -> Att
     }
 }
 
-/// What a call returns, unless it was answered otherwise.
+/// The result of a call, unless it was answered otherwise.
 type Attempt = std::result::Result<[u64; VALUES], Outcome>;
 
 enum Outcome {

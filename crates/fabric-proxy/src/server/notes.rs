@@ -1,4 +1,4 @@
-//! What a rank does, as recordings have it.
+//! The events of a rank for recordings.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -17,14 +17,15 @@ pub(super) struct Notes<'a> {
     rank: usize,
     /// Started operations by request; none for those that belong to a recorded collective.
     posts: HashMap<u32, Post>,
-    /// How many operations were started.
+    /// The number of operations started.
     started: u64,
     /// Messages that were claimed, by the tag that they got.
     claims: HashMap<u32, Envelope>,
     inner: Inner,
     /// Whether the program is in a collective of all ranks, as far as its questions show.
     in_collective: bool,
-    /// How many looks are under way, one inside the other: what the process asks in them, the library does beside a wait.
+    /// The number of looks that are under way, one inside the other: what the process asks in them, the library does
+    /// beside a wait.
     polls: u32,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Requests {
 
 /// The memory of a request.
 pub(super) enum Memory {
-    /// What is sent.
+    /// The data to send.
     Sent { _data: Vec<u8> },
     /// Room for what is received.
     Room(Vec<u8>),
@@ -46,7 +46,7 @@ impl Requests {
         }
     }
 
-    /// What a request that is done has received; nothing of a send.
+    /// The data that a completed request has received; none for a send.
     pub(super) fn received(&self, request: Request, envelope: &Envelope) -> &[u8] {
         match self.memory.get(request.index()) {
             Some(Some(Memory::Room(room))) => &room[..envelope.bytes.min(room.len())],

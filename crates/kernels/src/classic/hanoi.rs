@@ -14,7 +14,7 @@ struct Peg {
     height: usize,
 }
 
-/// Moves a tower of `discs` and says in how many moves.
+/// Moves a tower of `discs` and returns the number of moves.
 pub(super) fn run(discs: u8) -> Result<u64> {
     let empty = Peg { discs: [0; MOST_DISCS], height: 0 };
     let mut pegs = [empty; 3];

@@ -1,7 +1,8 @@
 //! Forest Baskett's puzzle: a box of 5 x 5 x 5 is packed with 18 bricks of four classes, by search.
 //!
-//! The box lies in a space of 8 x 8 x 8 cells of which the rest is filled from the start, so that a brick that sticks out
-//! does not fit. A search always fills the first free cell. It ends after 2005 trials, with subscripts as with pointers.
+//! The box lies in a space of 8 x 8 x 8 cells of which the rest is filled from the start, so that a brick that sticks
+//! out does not fit. A search always fills the first free cell. It ends after 2005 trials, with subscripts as with
+//! pointers.
 
 use std::hint::black_box;
 
@@ -35,7 +36,7 @@ const EXTENTS: [([usize; 3], usize); SHAPES] = [
     ([2, 2, 2], 3),
 ];
 
-/// How many bricks there are of each class: 13 x 8 + 3 x 3 + 4 + 8 = 125 cells.
+/// The number of bricks of each class: 13 x 8 + 3 x 3 + 4 + 8 = 125 cells.
 const BRICKS: [u32; 4] = [13, 3, 1, 1];
 
 /// The box, the bricks that are left, and their shapes.
@@ -75,7 +76,7 @@ fn fill(cells: &mut [bool; CELLS], first: usize, [x, y, z]: [usize; 3], value: b
     }
 }
 
-/// Solves the puzzle by `search` and says in how many trials.
+/// Solves the puzzle by `search` and returns the number of trials.
 pub(super) fn run(search: fn(&mut Puzzle, usize) -> bool) -> Result<u64> {
     let mut puzzle = black_box(Puzzle::new());
     // As in the original, the first brick is put before the search begins.
@@ -147,8 +148,8 @@ fn remove(puzzle: &mut Puzzle, shape: usize, at: usize) {
 /// Searches on from the first free cell, by pointers that walk over cells and shapes.
 pub(super) fn search_by_pointer(puzzle: &mut Puzzle, at: usize) -> bool {
     let puzzle: *mut Puzzle = puzzle;
-    // SAFETY: every pointer is derived from `puzzle` and is only followed to its cells: `at` is one of the box, a shape ends
-    // the walk over the cells at the first filled one, and the box is walled in by filled ones on every side.
+    // SAFETY: every pointer is derived from `puzzle` and is only followed to its cells: `at` is one of the box, a shape
+    // ends the walk over the cells at the first filled one, and the box is walled in by filled ones on every side.
     unsafe { search_from(puzzle, (&raw mut (*puzzle).filled).cast::<bool>().add(at)) }
 }
 
@@ -189,7 +190,8 @@ unsafe fn search_from(puzzle: *mut Puzzle, at: *mut bool) -> bool {
 }
 
 /// # Safety
-/// `shape` is good for one more than `last` cells, and `at` for as many or up to a filled one that the shape would fill.
+/// `shape` is good for one more than `last` cells, and `at` for as many or up to a filled one that the shape would
+/// fill.
 #[inline(never)]
 unsafe fn fits_at(mut shape: *const bool, last: usize, mut at: *const bool) -> bool {
     // SAFETY: the caller vouches for the cells.

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use super::check::check;
 use crate::error::Result;
 
-/// Sorts `count` elements and says how many comparisons that took.
+/// Sorts `count` elements and returns the number of comparisons.
 pub(super) fn run(count: usize) -> Result<u64> {
     let mut state = black_box(74_755u32);
     let mut next = || {

@@ -18,9 +18,9 @@ pub(super) struct BlockTurn<T> {
     pub(super) streaming: bool,
 }
 
-/// The sides of a tile in squares, down the rows and across the columns of the input: for stores through the caches; for
-/// stores past them, of a matrix that the last-level cache still holds; and of a matrix in memory. All shapes up to a whole
-/// strip were tried. See docs/measurements.md#tiles-of-a-corner-turn.
+/// The sides of a tile in squares, down the rows and across the columns of the input: for stores through the caches;
+/// for stores past them, of a matrix that the last-level cache still holds; and of a matrix in memory. All shapes up to
+/// a whole strip were tried. See docs/measurements.md#tiles-of-a-corner-turn.
 const STORED_TILE: (usize, usize) = (8, 8);
 const STREAMED_TILE: (usize, usize) = (4, 2);
 const LARGE_STREAMED_TILE: (usize, usize) = (8, 4);
@@ -94,7 +94,7 @@ pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &BlockTurn<T>) {
     }
 }
 
-/// How many elements of each row come before a multiple of `line` bytes; zero where rows differ in that.
+/// The number of elements of each row before a multiple of `line` bytes; zero if rows differ in this.
 fn line_start<T>(start: *const T, pitch: usize, line: usize) -> usize {
     if !line.is_power_of_two() || !(pitch * size_of::<T>()).is_multiple_of(line) {
         return 0;
@@ -239,7 +239,8 @@ unsafe fn exchange<V: Vector>(upper: *mut V::Element, lower: *mut V::Element, pi
     }
 }
 
-/// One way to turn a tile, compiled for the instructions of `$feature`: with streaming stores or not, and reading ahead or not.
+/// One way to turn a tile, compiled for the instructions of `$feature`: with streaming stores or not, and reading ahead
+/// or not.
 macro_rules! tile {
     ($(#[$feature:meta])* $name:ident<$vector:ty, $streaming:literal, $ahead:literal>) => {
         $(#[$feature])*

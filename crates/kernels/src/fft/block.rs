@@ -49,13 +49,14 @@ impl<T: Scalar> Block<T> {
         Block { kernels, rows_roots, roots: in_lines(&tile::roots::<T>(length)), scratch }
     }
 
-    /// How many transforms a tile of rows takes.
+    /// The number of transforms in a tile of rows.
     pub(super) fn rows_per_tile(&self) -> usize {
         self.kernels.rows_per_tile
     }
 
-    /// Whether rows have kernels here. From 256 points on a tile of rows and its scratch do not fit the first-level cache
-    /// together, so that only kernels that take one row at a time are worth their while (see [`super::long_rows`]).
+    /// Whether rows have kernels here. From 256 points on a tile of rows and its scratch do not fit the first-level
+    /// cache together, so that only kernels that take one row at a time are worth their while (see
+    /// [`super::long_rows`]).
     pub(super) fn has_rows(&self) -> bool {
         self.kernels.rows.is_some()
     }
@@ -79,8 +80,8 @@ impl<T: Scalar> Block<T> {
         unsafe { self.rows_between(length, input.as_ptr(), output.as_mut_ptr(), input.len()) };
     }
 
-    /// Transforms `rows`, of which those strips of columns that are given lie elsewhere. False, and nothing is done, where no
-    /// kernel does that. Lengths were checked: all strips are as wide, and hold as many rows.
+    /// Transforms `rows`, of which those strips of columns that are given lie elsewhere. False, and nothing is done,
+    /// where no kernel does that. Lengths were checked: all strips are as wide, and hold as many rows.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn rows_joined(
         &mut self,
@@ -115,8 +116,8 @@ impl<T: Scalar> Block<T> {
             roots: self.rows_roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
-        // SAFETY: each part is `part` points at the same place of every row: of a strip that holds as many rows, as was asserted, or
-        // of the output itself. The strips are borrowed beside the output, so they are apart from it.
+        // SAFETY: each part is `part` points at the same place of every row: of a strip that holds as many rows, as was
+        // asserted, or of the output itself. The strips are borrowed beside the output, so they are apart from it.
         unsafe { kernel(&job, &parts) };
         true
     }
@@ -156,12 +157,12 @@ impl<T: Scalar> Block<T> {
             roots: self.rows_roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
-        // SAFETY: the caller vouches for exactly that many tiles, as was asserted; the block was made for instructions that
-        // the processor has, with scratch for a tile; a complex number is two reals in a row.
+        // SAFETY: the caller vouches for exactly that many tiles, as was asserted; the block was made for instructions
+        // that the processor has, with scratch for a tile; a complex number is two reals in a row.
         unsafe { rows(&job) };
     }
 
-    /// Transforms as many of `batch` columns as fill whole tiles, in place; says how many.
+    /// Transforms as many of `batch` columns as fill whole tiles, in place; returns their number.
     ///
     /// # Safety
     /// As many rows as a transform has points, `pitch` apart, of `batch` columns each lie in `data`.
@@ -182,20 +183,20 @@ impl<T: Scalar> Block<T> {
             roots: self.roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
-        // SAFETY: the caller vouches for the columns, of which the tiles are no more; the block was made for instructions
-        // that the processor has, with scratch for a tile.
+        // SAFETY: the caller vouches for the columns, of which the tiles are no more; the block was made for
+        // instructions that the processor has, with scratch for a tile.
         unsafe { columns(&job) };
         tiles * self.kernels.lanes
     }
 
-    /// Whether rows are better transformed by kernels of their own and then turned, [`super::turned_rows`] at a time, than by a tile
-    /// that does both.
+    /// Whether rows are better transformed by kernels of their own and then turned, [`super::turned_rows`] at a time,
+    /// than by a tile that does both.
     pub(super) fn turns_by_rows(&self, length: usize) -> bool {
         let tiles_are_slower = (SELF_SUFFICIENT..TURNED_BY_TILES).contains(&length);
         self.kernels.rows_per_tile == 1 && (tiles_are_slower || self.kernels.turned.is_none())
     }
 
-    /// Transforms and turns as many rows as fill whole tiles; says how many.
+    /// Transforms and turns as many rows as fill whole tiles; returns their number.
     pub(super) fn turned(
         &mut self,
         length: usize,

@@ -1,4 +1,4 @@
-//! Straight-line transforms of 2 to 16 points, each lane a transform of its own.
+//! Straight-line transforms of 2 to 16 points, each lane a separate transform.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 

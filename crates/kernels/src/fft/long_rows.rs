@@ -1,9 +1,10 @@
-//! Contiguous rows of 256 to 8192 points, one at a time: as many transforms in the lanes as one row has columns in them.
+//! Contiguous rows of 256 to 8192 points, one at a time: as many transforms in the lanes as one row has columns in
+//! them.
 //!
 //! A row of N points is a matrix of A rows, A being the lanes of a vector, and B = N / A columns. First every column is
-//! transformed, a vector of columns at a time, and multiplied by roots of unity; the results are transposed in registers, so
-//! that the lanes hold the A transforms of B points that are left, and those are a tile like any other. Its results,
-//! point after point of all lanes, are the transform in natural order: one transposition serves for all.
+//! transformed, a vector of columns at a time, and multiplied by roots of unity; the results are transposed in
+//! registers, so that the lanes hold the A transforms of B points that are left, and those are a tile like any other.
+//! Its results, point after point of all lanes, are the transform in natural order: one transposition serves for all.
 
 use num_complex::Complex;
 
@@ -18,14 +19,14 @@ pub(super) const PARTS: usize = 16;
 
 /// Rows that come in parts: of each row as many successive points as there are lanes lie together, wherever that is.
 pub(super) struct Parts<T> {
-    /// Where each part of the first row begins.
+    /// The beginning of each part of the first row.
     pub(super) start: [*const T; PARTS],
     /// From there to the same part of the next row, in real numbers.
     pub(super) step: [usize; PARTS],
 }
 
-/// The factors between the columns and the tile, W^(n k) for a vector of columns n from result k = 1 on, real and imaginary
-/// parts apart; after them the roots of the tile.
+/// The factors between the columns and the tile, W^(n k) for a vector of columns n from result k = 1 on, real and
+/// imaginary parts apart; after them the roots of the tile.
 pub(super) fn roots<V: Vector<Element: Scalar>>(length: usize) -> Vec<Complex<V::Element>> {
     let columns = length / V::COUNT;
     let mut parts = Vec::with_capacity(2 * length);
@@ -64,13 +65,13 @@ pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const A: usize, const B: us
     }
 }
 
-/// The same with rows that come in `parts`. While one row is transformed the next one is prefetched, a cache line for each
-/// that is read: a part may lie in another core's cache. A prefetch of the whole row at once is slower, and one of later
-/// rows gains nothing. See docs/measurements.md#prefetch-of-the-next-row.
+/// The same with rows that come in `parts`. While one row is transformed the next one is prefetched, a cache line for
+/// each that is read: a part may lie in another core's cache. A prefetch of the whole row at once is slower, and one of
+/// later rows gains nothing. See docs/measurements.md#prefetch-of-the-next-row.
 ///
 /// # Safety
-/// As for [`rows`], and the parts hold the rows, whatever the job says of its input. The output is one of the parts, in its
-/// place, or apart from all of them.
+/// As for [`rows`], and the parts hold the rows, whatever the job says of its input. The output is one of the parts, in
+/// its place, or apart from all of them.
 #[inline(always)]
 pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
@@ -114,8 +115,8 @@ unsafe fn one_row<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
 ) {
     const { assert!(A == V::COUNT && B.is_multiple_of(A), "the lanes are the rows") };
     let scratch = job.scratch.cast::<Pair<V>>();
-    // SAFETY: the caller vouches for B points of all lanes in the scratch, for both parts of the roots and for the output. All
-    // points of the row are in the scratch before the first result is written.
+    // SAFETY: the caller vouches for B points of all lanes in the scratch, for both parts of the roots and for the
+    // output. All points of the row are in the scratch before the first result is written.
     unsafe {
         transposed_columns::<V, A, B>(points, scratch, job.roots.cast());
         tile::from_scratch::<V, B>(scratch, job.roots.add((A - 1) * B), output);

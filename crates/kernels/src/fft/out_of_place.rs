@@ -1,4 +1,5 @@
-//! Transforms of rows that lie, as a whole or in strips of columns, in other memory than the result: often another core's.
+//! Transforms of rows that lie, as a whole or in strips of columns, in other memory than the result: often another
+//! core's.
 
 use num_complex::Complex;
 
@@ -8,20 +9,20 @@ use crate::error::Result;
 use crate::error::{check_length, check_whole};
 use crate::prefetch::prefetch_all;
 
-/// About how much is prefetched and copied at once, where no kernel reads the other memory itself. More than a core can have
-/// under way would stall it, and more than fits the first-level cache would be gone when it is needed. See
+/// About how much is prefetched and copied at once, where no kernel reads the other memory itself. More than a core can
+/// have under way would stall it, and more than fits the first-level cache would be gone when it is needed. See
 /// docs/measurements.md#prefetch-of-the-next-row.
 const GROUP_BYTES: usize = 4 << 10;
-/// How many short rows are transformed at a time.
+/// The number of short rows that are transformed at a time.
 const SHORT_ROWS: usize = 16;
 
 impl<T: Real> BlockFft<T> {
-    /// Transforms `input`, any number of contiguous transforms one after the other, into `output`. It reads each point once and
-    /// prefetches the next ones, so `input` need not be in this core's caches.
+    /// Transforms `input`, any number of contiguous transforms one after the other, into `output`. It reads each point
+    /// once and prefetches the next ones, so `input` need not be in this core's caches.
     ///
     /// # Errors
-    /// [`crate::Error::BrokenTransform`] if `input` is not a whole number of transforms, [`crate::Error::WrongLength`] if
-    /// `output` is not as long as `input`.
+    /// [`crate::Error::BrokenTransform`] if `input` is not a whole number of transforms, [`crate::Error::WrongLength`]
+    /// if `output` is not as long as `input`.
     pub fn transform_into(
         &mut self,
         input: &[Complex<T>],
@@ -43,13 +44,13 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
-    /// Transforms `rows`, any number of contiguous transforms, of which some points lie in other memory. `strips` divides the
-    /// columns into strips of the same width. A strip that is given holds its points, row after row, and those in `rows` are
-    /// not read. Nothing is copied where rows have kernels of 256 points or more.
+    /// Transforms `rows`, any number of contiguous transforms, of which some points lie in other memory. `strips`
+    /// divides the columns into strips of the same width. A strip that is given holds its points, row after row, and
+    /// those in `rows` are not read. Nothing is copied where rows have kernels of 256 points or more.
     ///
     /// # Errors
-    /// [`crate::Error::BrokenTransform`] if `rows` is not a whole number of transforms, [`crate::Error::WrongLength`] if the
-    /// strips do not make up a row, or one has not as many rows.
+    /// [`crate::Error::BrokenTransform`] if `rows` is not a whole number of transforms, [`crate::Error::WrongLength`]
+    /// if the strips do not make up a row, or one has not as many rows.
     pub fn transform_joined(
         &mut self,
         rows: &mut [Complex<T>],
@@ -87,7 +88,7 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
-    /// How many points are worked on at once: whole rows.
+    /// The number of points processed at once: whole rows.
     fn group(&self) -> usize {
         let rows = match GROUP_BYTES / (self.length * size_of::<Complex<T>>()) {
             0 | 1 => 1,

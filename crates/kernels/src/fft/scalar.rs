@@ -1,4 +1,4 @@
-//! What the kernels ask of a number type.
+//! The requirements of the kernels for a number type.
 
 /// A real number type.
 pub trait Scalar: rustfft::FftNum {

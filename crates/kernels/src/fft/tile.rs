@@ -1,7 +1,7 @@
 //! One tile of transforms: as many as a vector has lanes, transformed together in split form.
 //!
-//! In rows (contiguous transforms) the lanes come from different rows, so a tile is transposed in registers on its way in
-//! and out. In columns the lanes lie side by side in memory already. Between the two there is the corner turn for
+//! In rows (contiguous transforms) the lanes come from different rows, so a tile is transposed in registers on its way
+//! in and out. In columns the lanes lie side by side in memory already. Between the two there is the corner turn for
 //! nothing: rows in, columns out, without the second transposition.
 
 mod ends;
@@ -17,13 +17,13 @@ use ends::{Columns, InPlace, Turned, scatter};
 use order::split;
 use passes::{columns_pass, from_rows, in_place, put_all, remaining_passes};
 
-/// What a kernel works on. Pitches count real numbers, two to a point.
+/// The data of a kernel. Pitches count real numbers, two to a point.
 pub(super) struct Job<T> {
     /// The first point of the first transform.
     pub(super) input: *const T,
-    /// Where the first result goes; may equal `input` where input and output have the same shape.
+    /// The place of the first result; may equal `input` where input and output have the same shape.
     pub(super) output: *mut T,
-    /// How many tiles.
+    /// The number of tiles.
     pub(super) tiles: usize,
     /// From row to row of the input (rows of transforms, or points of columns).
     pub(super) input_pitch: usize,
@@ -35,8 +35,8 @@ pub(super) struct Job<T> {
     pub(super) scratch: *mut T,
 }
 
-/// The factors after the first pass, W^(n k) at `n * A + k` for column n of B and result k of A, followed by those of the
-/// passes over the B points that are left.
+/// The factors after the first pass, W^(n k) at `n * A + k` for column n of B and result k of A, followed by those of
+/// the passes over the B points that are left.
 pub(super) fn roots<T: Scalar>(length: usize) -> Vec<Complex<T>> {
     let (first, rest) = split(length);
     let root = |index: usize| {
@@ -51,7 +51,7 @@ pub(super) fn roots<T: Scalar>(length: usize) -> Vec<Complex<T>> {
     all
 }
 
-/// How many transforms of `length` contiguous points one tile of [`rows`] takes.
+/// The number of transforms of `length` contiguous points in one tile of [`rows`].
 pub(super) const fn rows_per_tile<V: Vector>(length: usize) -> usize {
     let points = V::COUNT / 2;
     if length < points { V::COUNT * points / length } else { V::COUNT }
@@ -60,8 +60,8 @@ pub(super) const fn rows_per_tile<V: Vector>(length: usize) -> usize {
 /// Transforms contiguous rows, in place or into another matrix of rows.
 ///
 /// # Safety
-/// The job's memory holds `tiles` whole tiles of [`rows_per_tile`] transforms and a tile of scratch, its roots are those of
-/// `N`, and the processor has the instructions of `V`.
+/// The job's memory holds `tiles` whole tiles of [`rows_per_tile`] transforms and a tile of scratch, its roots are
+/// those of `N`, and the processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
     for tile in 0..job.tiles {
@@ -90,8 +90,8 @@ pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V
 /// Transforms contiguous rows and leaves the results as columns: transform and corner turn in one.
 ///
 /// # Safety
-/// As for [`rows`], with `2 * N` at least `V::COUNT`; the output holds `N` rows of all transforms, each aligned to a vector
-/// if `STREAMED`.
+/// As for [`rows`], with `2 * N` at least `V::COUNT`; the output holds `N` rows of all transforms, each aligned to a
+/// vector if `STREAMED`.
 #[inline(always)]
 pub(super) unsafe fn turned<V: Lanes<Element: Scalar>, const N: usize, const STREAMED: bool>(
     job: &Job<V::Element>,
@@ -110,13 +110,13 @@ pub(super) unsafe fn turned<V: Lanes<Element: Scalar>, const N: usize, const STR
 /// Transforms the columns of a matrix, in place or into another matrix.
 ///
 /// # Safety
-/// The job's memory holds `N` rows of `tiles` times `V::COUNT` columns and a tile of scratch, its roots are those of `N`, and
-/// the processor has the instructions of `V`.
+/// The job's memory holds `N` rows of `tiles` times `V::COUNT` columns and a tile of scratch, its roots are those of
+/// `N`, and the processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn columns<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
     for tile in 0..job.tiles {
-        // SAFETY: the caller's promise, for this tile. Input and output may be one: all points are read before the last pass,
-        // or by it before it writes.
+        // SAFETY: the caller's promise, for this tile. Input and output may be one: all points are read before the last
+        // pass, or by it before it writes.
         unsafe {
             let start = job.input.add(tile * V::COUNT * 2).cast_mut();
             let source = Columns { start, pitch: job.input_pitch };
@@ -144,8 +144,8 @@ pub(super) unsafe fn columns<V: Lanes<Element: Scalar>, const N: usize>(job: &Jo
     }
 }
 
-/// Transforms `N` points of all lanes that lie in the scratch, in natural order, and leaves the results side by side: point
-/// k of lane l at `k * COUNT + l`.
+/// Transforms `N` points of all lanes that lie in the scratch, in natural order, and leaves the results side by side:
+/// point k of lane l at `k * COUNT + l`.
 ///
 /// # Safety
 /// Scratch and output hold `N` points of all lanes, the roots are those of `N`.

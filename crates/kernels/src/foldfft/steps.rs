@@ -1,4 +1,4 @@
-//! What a blocked foldfft does before and after its transforms.
+//! The steps of a blocked foldfft before and after its transforms.
 
 use num_complex::Complex32;
 
@@ -52,8 +52,8 @@ impl Steps {
         let instances = input.len() / points;
         assert!(input.len() == instances * points && output.len() == instances * fold);
         if (2 * fold).is_multiple_of(self.kernels.lanes) {
-            // SAFETY: input and output hold that many instances, as was asserted; a folded instance is a whole number of
-            // vectors; the steps were made for instructions that the processor has.
+            // SAFETY: input and output hold that many instances, as was asserted; a folded instance is a whole number
+            // of vectors; the steps were made for instructions that the processor has.
             unsafe {
                 (self.kernels.fold)(
                     input.as_ptr().cast(),
@@ -78,8 +78,8 @@ impl Steps {
     pub(super) fn weigh(&self, data: &mut [Complex32]) {
         let whole = data.len() - data.len() % self.weights.len();
         let (tiles, rest) = data.split_at_mut(whole);
-        // SAFETY: the data is a whole number of the weights, which are a whole number of pairs of vectors, being a power of
-        // two from 16 on; the steps were made for instructions that the processor has.
+        // SAFETY: the data is a whole number of the weights, which are a whole number of pairs of vectors, being a
+        // power of two from 16 on; the steps were made for instructions that the processor has.
         unsafe {
             (self.kernels.weigh)(
                 tiles.as_mut_ptr().cast(),
@@ -140,8 +140,8 @@ unsafe fn fold_group<V: Lanes<Element = f32>, const G: usize>(
     output: *mut f32,
 ) {
     for at in (0..fold).step_by(V::COUNT) {
-        // SAFETY: the caller vouches for G instances of `points` numbers, of which `fold`, a whole number of vectors, is a
-        // divisor; every offset stays below.
+        // SAFETY: the caller vouches for G instances of `points` numbers, of which `fold`, a whole number of vectors,
+        // is a divisor; every offset stays below.
         unsafe {
             let weight = V::load(window.add(at));
             let mut sums = [weight; G];
@@ -170,7 +170,8 @@ unsafe fn weigh<V: Lanes<Element = f32>>(
     period: usize,
 ) {
     for at in (0..period).step_by(2 * V::COUNT) {
-        // SAFETY: the caller vouches for `length` numbers, a whole number of periods, which are a whole number of pairs.
+        // SAFETY: the caller vouches for `length` numbers, a whole number of periods, which are a whole number of
+        // pairs.
         unsafe {
             let low = V::load(weights.add(at));
             let (re, im) = V::deinterleave(low, V::load(weights.add(at + V::COUNT)));

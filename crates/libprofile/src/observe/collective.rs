@@ -10,7 +10,7 @@ use crate::data::{Call, Data, Root};
 use crate::recorder::{Recorder, Sizes, Span};
 use crate::requests::{Pending, Started};
 
-/// What is known of a collective from its arguments.
+/// The information about a collective from its arguments.
 struct Known {
     place: u32,
     index: u16,
@@ -32,7 +32,7 @@ impl Recorder {
     fn noted(&mut self, span: &Span, kind: Kind, known: &Known, number: u64) {
         self.count(span, Sizes::Collectives, known.bytes);
         let Known { place, index, root, bytes } = *known;
-        // Who is alone waits for nobody.
+        // A single rank waits for no other.
         if self.communicators.known(place as usize).size == 1 && kind == Kind::Collective {
             return self.call(span);
         }

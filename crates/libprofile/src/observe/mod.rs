@@ -1,4 +1,4 @@
-//! How calls are noted: one function for each way in which functions of MPI are looked at.
+//! The recording of calls: one function for each way of observing functions of MPI.
 
 mod collective;
 mod object;

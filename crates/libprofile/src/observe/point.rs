@@ -109,7 +109,7 @@ impl Recorder {
             communicator,
             ..Recorder::event(Kind::Received, span)
         };
-        // Whoever has probed for the message has waited there.
+        // If the rank has probed for the message, it has waited there.
         let same = |one: &Probed| (one.place, one.peer, one.tag) == (place, peer, tag);
         match self.probed.take_if(|one| same(one)) {
             Some(probed) => self.received_probed(span, &event, &probed),
@@ -168,8 +168,8 @@ pub(crate) unsafe fn prepare_receive(
     })
 }
 
-/// A send and a receive in one call. Its time is that of the receive: a send that waits for its receiver waits for the same
-/// rank's call.
+/// A send and a receive in one call. Its time is that of the receive: a send that waits for its receiver waits for the
+/// same rank's call.
 pub(crate) unsafe fn exchange(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -194,7 +194,7 @@ pub(crate) unsafe fn exchange(
     })
 }
 
-/// What a probe has found.
+/// The result of a probe.
 unsafe fn found(recorder: &mut Recorder, span: &Span, from: To, status: &Status) -> Option<Probed> {
     if status.source < 0 {
         return None;
@@ -290,7 +290,7 @@ impl Recorder {
     }
 }
 
-/// The same, only started. The message is there, so nobody waits for it.
+/// The same, only started. The message has arrived, so there is no wait for it.
 pub(crate) unsafe fn start_matched(
     call: Call,
     real: impl FnOnce() -> c_int,

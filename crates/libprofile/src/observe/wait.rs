@@ -101,7 +101,7 @@ impl Recorder {
         }
     }
 
-    /// Notes what has ended of several, of which some indices are told.
+    /// Records the operations that have ended among several, with the reported indices.
     unsafe fn ended_some(
         &mut self,
         span: &Span,
@@ -257,7 +257,7 @@ pub(crate) unsafe fn test_some(
     })
 }
 
-/// The indices that the library has told.
+/// The indices that the library has reported.
 unsafe fn told<'a>(ended: *const c_int, indices: *const c_int) -> &'a [c_int] {
     match usize::try_from(*ended) {
         Ok(count) if count > 0 => std::slice::from_raw_parts(indices, count),

@@ -1,29 +1,30 @@
 //! A corner turn in which messages cross the links of the line as evenly as they can.
 //!
-//! The n (n - 1) blocks go in 2 (n - 1) stages, the fewest in which a node sends or receives one message at a time. Every
-//! two stages are a round: the nodes are paired, and each pair sends one way in the first stage, the other way in the
-//! second.
+//! The n (n - 1) blocks go in 2 (n - 1) stages, the fewest in which a node sends or receives one message at a time.
+//! Every two stages are a round: the nodes are paired, and each pair sends one way in the first stage, the other way in
+//! the second.
 //!
 //! # Which pairs
-//! A round-robin tournament of n players has n - 1 rounds, in which everybody meets everybody once. Which place on the
-//! line is which player is free, and decides how many pairs of a round lie across each link: c, say. l (n - l) pairs in
-//! all lie across the link behind l nodes, so c is n/4 on average in the middle. For random places c keeps to its mean
-//! within a multiple of the square root of n log n for all rounds and links at once (a swap of two places changes c by at
-//! most 2; so McDiarmid's inequality for permutations bounds each, and there are fewer than n^2 of them). The places are
-//! therefore searched for from a random beginning, always the same.
+//! A round-robin tournament of n players has n - 1 rounds, in which each two players meet once. Which place on the line
+//! is which player is free, and decides how many pairs of a round lie across each link: c, say. l (n - l) pairs in all
+//! lie across the link behind l nodes, so c is n/4 on average in the middle. For random places c keeps to its mean
+//! within a multiple of the square root of n log n for all rounds and links at once (a swap of two places changes c by
+//! at most 2; so McDiarmid's inequality for permutations bounds each, and there are fewer than n^2 of them). The places
+//! are therefore searched for from a random beginning, always the same.
 //!
 //! # Which way
-//! In each pair of neighbours 2t, 2t + 1 on the line let one send and one receive; let also one of each pair of the round
-//! send and one receive. Both are possible at once: neighbours and pairs together join the nodes to circles that take
-//! them in turns, so every circle is even, and its nodes send and receive alternately. What crosses a link to the right,
-//! less what crosses it to the left, is the number of senders on its left side less that of receivers there (pairs that
-//! lie wholly on that side cancel out), which is 0 or 1 as the neighbours cancel out too. So the c messages across a link
-//! are shared by its two directions as evenly as can be, and at most c/2, rounded up, go the same way.
+//! In each pair of neighbours 2t, 2t + 1 on the line let one send and one receive; let also one of each pair of the
+//! round send and one receive. Both are possible at once: neighbours and pairs together join the nodes to circles that
+//! take them in turns, so every circle is even, and its nodes send and receive alternately. What crosses a link to the
+//! right, less what crosses it to the left, is the number of senders on its left side less that of receivers there
+//! (pairs that lie wholly on that side cancel out), which is 0 or 1 as the neighbours cancel out too. So the c messages
+//! across a link are shared by its two directions as evenly as can be, and at most c/2, rounded up, go the same way.
 //!
 //! # How good that is
-//! The link in the middle must carry (n/2)^2 messages each way in 2 (n - 1) stages: more than n/8 a stage. The published
-//! pattern lets n/4 share it; this one n/8 + O(sqrt(n log n)). For n = 8 both have 2: the three nodes left of link 3 are
-//! odd in number, so one or three pairs lie across it, and three in eight of the fourteen stages, as 30 messages cross it.
+//! The link in the middle must carry (n/2)^2 messages each way in 2 (n - 1) stages: more than n/8 a stage. The
+//! published pattern lets n/4 share it; this one n/8 + O(sqrt(n log n)). For n = 8 both have 2: the three nodes left of
+//! link 3 are odd in number, so one or three pairs lie across it, and three in eight of the fourteen stages, as 30
+//! messages cross it.
 
 use random::SplitMix64;
 
@@ -48,8 +49,8 @@ pub(super) fn stages(nodes: usize) -> Vec<Vec<(usize, usize)>> {
     stages
 }
 
-/// The rounds of a tournament of an even number of players, by the circle method: in round r those whose numbers add up to r
-/// modulo the players less one meet, and the last player meets the one who is left.
+/// The rounds of a tournament of an even number of players, by the circle method: in round r those whose numbers add up
+/// to r modulo the players less one meet, and the last player meets the one who is left.
 fn tournament(players: usize) -> Vec<Vec<(usize, usize)>> {
     let last = players - 1;
     let round = |r: usize| {
@@ -62,7 +63,7 @@ fn tournament(players: usize) -> Vec<Vec<(usize, usize)>> {
     (0..last).map(round).collect()
 }
 
-/// Where on the line each player stands.
+/// The position of each player on the line.
 fn search(rounds: &[Vec<(usize, usize)>], nodes: usize) -> Vec<usize> {
     let mut random = SplitMix64::new(SEED);
     let mut places: Vec<usize> = (0..nodes).collect();
@@ -82,7 +83,7 @@ fn search(rounds: &[Vec<(usize, usize)>], nodes: usize) -> Vec<usize> {
     places
 }
 
-/// What the search makes small: first the largest contention of all rounds, then the sum over the rounds.
+/// The objective of the search: first the largest contention of all rounds, then the sum over the rounds.
 fn unevenness(rounds: &[Vec<(usize, usize)>], places: &[usize]) -> (usize, usize) {
     let mut opens = vec![0isize; places.len()];
     let contentions = rounds.iter().map(|round| contention(round, places, &mut opens));

@@ -1,20 +1,21 @@
-//! Who sends to whom in each stage of a corner turn.
+//! The senders and receivers in each stage of a corner turn.
 
 use super::{balanced, recursive};
 use crate::execution::Message;
 use crate::program::NODES_MAX;
 
-/// How the blocks are brought into an order.
+/// The order of the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// The published one (MITRE 1995, section 6.3): swaps and quads, halves within halves. Up to n/4 messages share a link.
+    /// The published one (MITRE 1995, section 6.3): swaps and quads, halves within halves. Up to n/4 messages share a
+    /// link.
     Recursive,
-    /// Ours: in every stage the messages cross each link as evenly as they can, to the left and to the right. Towards n/8
-    /// messages share a link, which no pattern of so few stages can undercut.
+    /// Ours: in every stage the messages cross each link as evenly as they can, to the left and to the right. Towards
+    /// n/8 messages share a link, which no pattern of so few stages can undercut.
     Balanced,
 }
 
-/// Who sends to whom in each stage: pairs of sender and receiver.
+/// The pairs of sender and receiver in each stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     pub(super) design: Design,
@@ -76,7 +77,7 @@ impl Design {
 }
 
 impl Schedule {
-    /// How many nodes take part.
+    /// The number of participating nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
@@ -96,9 +97,9 @@ impl Schedule {
         self.stages.iter().map(of_stage).collect()
     }
 
-    /// The same, with stages held in step when it is a pattern: each gets a part of the period, by the messages that share
-    /// its busiest link, and no message goes before its stage begins. Where stages overlap, messages that were never meant
-    /// to meet share links (the discussion of table 4.9 in the paper).
+    /// The same, with stages held in step when it is a pattern: each gets a part of the period, by the messages that
+    /// share its busiest link, and no message goes before its stage begins. Where stages overlap, messages that were
+    /// never meant to meet share links (the discussion of table 4.9 in the paper).
     pub fn held_in_step(self) -> Schedule {
         Schedule { held_in_step: true, ..self }
     }

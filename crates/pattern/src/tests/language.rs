@@ -1,4 +1,4 @@
-//! What well-formed patterns mean.
+//! The meaning of well-formed patterns.
 
 use crate::stages::{Message, stages};
 use crate::{Cursor, Pattern, Step, read};

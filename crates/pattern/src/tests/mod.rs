@@ -1,4 +1,4 @@
-//! What the language means, what it refuses, and random patterns against slow models.
+//! The meaning of the language, its mistakes, and random patterns compared with slow models.
 
 mod language;
 mod model;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::SHORT_BYTES;
 
-/// What a node of the model does next.
+/// The next action of a node of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Op {
     Receive,

@@ -1,4 +1,4 @@
-//! What is refused, where, and in which words.
+//! Refused patterns: the places and messages of mistakes.
 
 use crate::read;
 

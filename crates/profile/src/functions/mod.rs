@@ -5,7 +5,7 @@ mod list;
 
 use crate::waits::Dependence;
 
-/// What a function is.
+/// The kind of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// MPI_Init and its like.
@@ -41,7 +41,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Who depends on whom, if it is a collective.
+    /// The dependence of ranks, if it is a collective.
     pub fn dependence(self) -> Option<Dependence> {
         match self {
             Class::All => Some(Dependence::All),
@@ -53,7 +53,7 @@ impl Class {
     }
 }
 
-/// What stands for functions of which the number is not known.
+/// The entry for functions with an unknown number.
 const OTHERS: &str = "other calls";
 
 /// The name of a function and what it is, by its number.

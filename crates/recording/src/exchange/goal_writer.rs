@@ -13,7 +13,7 @@ struct Rank<'a> {
     rank: usize,
     size: usize,
     labels: usize,
-    /// What must be over before the next operation begins.
+    /// The operations that must end before the next one begins.
     before: Vec<usize>,
     /// The labels of started operations; none for those that were taken back.
     started: Vec<Option<usize>>,

@@ -21,7 +21,7 @@ pub enum TextFormat {
 }
 
 impl TextFormat {
-    /// The format that the end of a file's name says: `.goal`, or `.ti`.
+    /// The format by the end of a file's name: `.goal`, or `.ti`.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "goal" => Some(TextFormat::Goal),
@@ -35,7 +35,7 @@ impl Recording {
     /// The recording in a format of text.
     ///
     /// # Errors
-    /// What the format cannot say.
+    /// Events that the format cannot express.
     pub fn to_text(&self, format: TextFormat) -> Result<String, String> {
         // Messages of collectives go through as if the program had sent them; those of windows have no such place.
         let answers = |rank| {
@@ -57,7 +57,7 @@ impl Recording {
     /// Reads a recording in a format of text.
     ///
     /// # Errors
-    /// [`RecordingError::Text`] with the line that says what cannot be replayed.
+    /// [`RecordingError::Text`] with the line that cannot be replayed.
     pub fn of_text(format: TextFormat, text: &str, path: &Path) -> Result<Self, RecordingError> {
         let read = match format {
             TextFormat::Goal => goal_reader::read(text),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{RankEvent, Recording, Room, SentMessage};
 
-/// What a receive must say to be told in these formats.
+/// The requirement for a receive to be expressed in these formats.
 pub(super) struct Sender {
     pub(super) from: u32,
     pub(super) tag: u32,

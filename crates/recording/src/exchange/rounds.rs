@@ -11,7 +11,8 @@ pub(super) struct Round {
     pub(super) receives: Vec<(usize, usize)>,
 }
 
-/// What rank `me` of `size` does in a collective, round by round, by the algorithm that a collective over messages takes.
+/// The actions of rank `me` of `size` in a collective, round by round, by the algorithm that a collective over messages
+/// takes.
 pub(super) fn rounds(collective: &RecordedCollective, me: usize, size: usize) -> Vec<Round> {
     let RecordedCollective { kind, root, bytes } = *collective;
     let unit_bytes = match kind {

@@ -1,4 +1,4 @@
-//! What is written is read again as what it was, as far as a format can say it.
+//! Written recordings are read again unchanged, as far as a format can express them.
 
 use contract::{Selector, TimeSpan};
 

@@ -1,4 +1,4 @@
-//! Time-independent traces, read. Lines of one rank stand in its order; ranks may stand one after the other or mixed.
+//! Time-independent traces, read. Lines of one rank are in its order; ranks may follow each other or be mixed.
 
 use contract::{Selector, TimeSpan};
 

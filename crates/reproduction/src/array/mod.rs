@@ -1,4 +1,4 @@
-//! What programs measure on the Finite Element Machine, simulated word by word (Knott 1983).
+//! The measurements of programs on the Finite Element Machine, simulated word by word (Knott 1983).
 //!
 //! * `subtraction`: calls, interrupts and knees, by the paper's method;
 //! * `sums`: the sums of section 6;
@@ -33,7 +33,7 @@ pub(crate) enum ArrayCell {
     SendKnee { medium: CellMedium, mode: CellMode },
     /// The transmissions of the buffer for whose words the send interrupt takes least each.
     CheapestSend { medium: CellMedium, mode: CellMode },
-    /// How often the receive interrupt is entered for a SEND, at most.
+    /// The maximum number of entries of the receive interrupt for a SEND.
     ReceiveEntries { medium: CellMedium, mode: CellMode },
     /// Calls and interrupts of both sides for a buffer, in microseconds.
     Total { medium: CellMedium, mode: CellMode, words: usize },
@@ -125,7 +125,7 @@ fn us(time: Time) -> f64 {
     time.since(Time::ZERO).as_us()
 }
 
-/// All processors send a buffer at once. With its checksum it just fits a FIFO, so that nobody waits for room.
+/// All processors send a buffer at once. With its checksum it just fits into a FIFO, so no processor waits for space.
 fn bus_interval_us(machine: &Machine) -> Result<f64, String> {
     let words =
         machine.array.as_ref().map_or(0, |array| array.bus_out_words.min(array.bus_in_words) - 1);

@@ -37,7 +37,7 @@ pub(super) struct Measured {
     pub(super) send_interrupt: f64,
     pub(super) receive_call: f64,
     pub(super) receive_interrupt: f64,
-    /// How often the receiver's interrupt was entered for a SEND.
+    /// The number of entries of the receiver's interrupt for a SEND.
     entries: f64,
 }
 
@@ -47,7 +47,7 @@ impl Measured {
     }
 }
 
-/// What a program found: the time of its first call alone, and of the whole series.
+/// The result of a program: the time of its first call alone, and of the whole series.
 type Found = (TimeSpan, TimeSpan);
 
 impl<'a> Train<'a> {
@@ -104,7 +104,8 @@ impl<'a> Train<'a> {
         (1..=most).step_by(step).map(point).collect()
     }
 
-    /// The first transmission that is no longer on the first of the lines that the curve of the send interrupt is made of.
+    /// The first transmission that is no longer on the first of the lines that the curve of the send interrupt is made
+    /// of.
     pub(super) fn knee(&self) -> Result<f64, String> {
         let point = |(transmissions, us): (u64, f64)| Point {
             size_bytes: transmissions,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::tree::rounds;
 use super::{in_words, us};
 
-/// How 32 values are added.
+/// The method of adding 32 values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sum {
@@ -40,7 +40,7 @@ impl Sum {
         }
     }
 
-    /// How the processors are plugged.
+    /// The wiring of the processors.
     fn wiring(self, machine: &Machine) -> Vec<Wiring> {
         match self {
             Sum::NearestNeighbour => vec![Wiring::Ring],
@@ -148,7 +148,7 @@ mod tests {
         assert!((found - 14_725.0).abs() < 1e-3, "{found}");
     }
 
-    /// Where messages cost nothing only additions are left: 16, 5, 5 and 5 in a row.
+    /// If messages cost nothing, only additions are left: 16, 5, 5 and 5 in a row.
     #[test]
     fn a_machine_with_free_messages_takes_the_additions_alone() {
         let mut machine = machine::find("fem").unwrap();

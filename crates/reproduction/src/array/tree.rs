@@ -1,8 +1,8 @@
 //! A sum over links in as few rounds as possible: in each, half of the processors that are left send to a neighbour
 //! that is left.
 
-/// Who sends to whom, round by round, so that everything comes to processor 0 in log2 of `nodes` rounds; `nodes` is a
-/// power of two.
+/// The senders and receivers, round by round, so that everything reaches processor 0 in log2 of `nodes` rounds; `nodes`
+/// is a power of two.
 ///
 /// Found from the end: in the last round one sends to processor 0, and in the one before as many send to these two as
 /// there are, each to a neighbour of its own. Which neighbour is tried in an order that changes from try to try.

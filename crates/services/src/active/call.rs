@@ -1,4 +1,4 @@
-//! What a handler sees of the message that it is called for, and all that it may do.
+//! A handler's view of its message, and its permitted actions.
 
 use contract::{Buffer, EAGER_BYTES};
 
@@ -7,7 +7,7 @@ use super::registered::Registered;
 use super::wire::Purpose;
 use crate::{Error, Result};
 
-/// What a message brought besides its words.
+/// The received data of a message in addition to its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
     /// Nothing.
@@ -18,7 +18,7 @@ pub enum Body<'a> {
     Long {
         /// Where.
         offset: usize,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
     },
 }
@@ -57,7 +57,7 @@ impl Call<'_> {
         self.words
     }
 
-    /// What else the message brought.
+    /// The other data of the message.
     pub fn body(&self) -> Body<'_> {
         self.body
     }

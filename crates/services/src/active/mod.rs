@@ -1,7 +1,7 @@
 //! Active messages: each names a function that the receiver calls when the message arrives.
 //!
-//! After the Generic Active Message specification (Mainwaring and Culler, 1995). `docs/services.md` says which of its calls are which here, and
-//! what is ours.
+//! After the Generic Active Message specification (Mainwaring and Culler, 1995). `docs/services.md` lists the
+//! corresponding calls and our own additions.
 //!
 //! * `wire`: how a message is laid out;
 //! * `registered`, `outgoing`: what may be sent, checked before it is;
@@ -41,9 +41,9 @@ pub struct ActiveMessages<S> {
     /// Memory that long messages of others are written to.
     segment: Buffer,
     partners: Vec<Partner>,
-    /// Where a message is written before it is sent.
+    /// The buffer of a message before it is sent.
     outgoing: Box<[u8; EAGER_BYTES]>,
-    /// Where a message is received; taken while its handler runs.
+    /// The buffer of a received message; taken while its handler runs.
     incoming: Vec<u8>,
     /// The words of that message; likewise.
     words: Vec<u64>,
@@ -56,13 +56,13 @@ pub struct ActiveMessages<S> {
     /// For each round of a barrier, how many ranks have ever said that they have come to it.
     arrivals: [u32; ROUNDS],
     barriers: u32,
-    /// Whether credits are returned one by one, so that everybody gets all of them back.
+    /// Whether credits are returned one by one, so that all ranks get all of theirs back.
     closing: bool,
 }
 
 impl<S> ActiveMessages<S> {
-    /// Opens active messages among all ranks of `rank`, each of which calls this as a collective, with handlers of the same numbers. Long messages
-    /// of others come into `segment`, whose length each rank chooses for itself.
+    /// Opens active messages among all ranks of `rank`, each of which calls this as a collective, with handlers of the
+    /// same numbers. Long messages of others come into `segment`, whose length each rank chooses for itself.
     ///
     /// # Errors
     /// [`HandlersDiffer`](crate::Error::HandlersDiffer), on all ranks alike; and those of the fabric.
@@ -95,8 +95,8 @@ impl<S> ActiveMessages<S> {
         Session::new(self, rank, state)
     }
 
-    /// Closes the service on all ranks, each of which calls this as a collective. It returns when every request of every rank has been handled;
-    /// handlers run until then. Gives the segment back.
+    /// Closes the service on all ranks, each of which calls this as a collective. It returns when every request of
+    /// every rank has been handled; handlers run until then. Gives the segment back.
     ///
     /// # Errors
     /// Those of handlers and of the fabric.

@@ -5,7 +5,7 @@ use contract::{Buffer, EAGER_BYTES};
 use super::wire::{Header, Load, Purpose, Writer};
 use crate::{Error, MEDIUM_BYTES_MAX, Result, WORDS_MAX};
 
-/// What a message is to carry besides words.
+/// The data of a message to send, in addition to words.
 pub(super) enum Content<'a> {
     None,
     Medium(&'a [u8]),

@@ -2,17 +2,18 @@
 
 use crate::{Error, Result};
 
-/// How many requests one rank may have under way to another. Each is at most [`EAGER_BYTES`](contract::EAGER_BYTES) long, and has room for its
-/// reply in the same number of messages the other way, so that no send ever waits for a receive.
+/// The maximum of requests that one rank may have under way to another. Each is at most
+/// [`EAGER_BYTES`](contract::EAGER_BYTES) long, and has room for its reply in the same number of messages the other
+/// way, so that no send ever waits for a receive.
 pub const CREDITS: u16 = 32;
 /// So many credits are returned by a message of their own, if no other message takes them along.
 const RETURNED_AT_ONCE: u16 = CREDITS / 2;
 
-/// What one rank knows of another.
+/// The state of another rank.
 pub(super) struct Partner {
     /// Requests that may still be sent to it.
     credits: u16,
-    /// Its requests that were handled and that it has not been told of.
+    /// Its requests that were handled and not yet reported to it.
     owed: u16,
     pub(super) segment_bytes: u64,
 }

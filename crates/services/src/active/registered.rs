@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 
-/// How many numbers there are.
+/// The number of handler numbers.
 pub(super) const NUMBERS: usize = 256;
 
 /// Which numbers are registered.

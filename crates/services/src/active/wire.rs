@@ -1,14 +1,14 @@
-//! How a message is laid out.
+//! The layout of a message.
 //!
-//! One word says what the message is; the words of the program follow, then offset and length of a long message, then the data of a medium one. The
-//! data of a long message is a message of its own. Numbers are little-endian.
+//! One word is the kind of the message; the words of the program follow, then offset and length of a long message, then
+//! the data of a medium one. The data of a long message is a separate message. Numbers are little-endian.
 
 use contract::EAGER_BYTES;
 
 use crate::limits::WORD_BYTES;
 use crate::{Error, Result, WORDS_MAX};
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Calls a handler, which may reply.
@@ -21,7 +21,7 @@ pub(super) enum Purpose {
     Arrived,
 }
 
-/// What a message carries besides words.
+/// The data of a message in addition to words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     None,
@@ -36,9 +36,9 @@ pub(super) struct Header {
     pub(super) load: Load,
     /// The handler to call, or the round of a barrier.
     pub(super) number: u8,
-    /// How many words follow.
+    /// The number of words that follow.
     pub(super) words: u8,
-    /// Requests of the receiver that the sender has handled since it last told.
+    /// Requests of the receiver that the sender has handled since its last report.
     pub(super) credits: u16,
 }
 

@@ -39,7 +39,7 @@ impl Node<'_> {
         self.sci.sci_create_receive_port(name)
     }
 
-    /// Connects to receive port `name` of a node, again and again until there is one that nobody is connected to.
+    /// Connects to receive port `name` of a node, repeatedly until there is one without a connection.
     ///
     /// # Errors
     /// [`TimedOut`](ClusterError::TimedOut), and [`NoSuchNode`](ClusterError::NoSuchNode) at once.
@@ -101,7 +101,8 @@ impl Node<'_> {
     /// Waits for the next block of a node; gives its length.
     ///
     /// # Errors
-    /// [`NoSuchNode`](ClusterError::NoSuchNode), [`BlockTooLong`](ClusterError::BlockTooLong), [`TimedOut`](ClusterError::TimedOut).
+    /// [`NoSuchNode`](ClusterError::NoSuchNode), [`BlockTooLong`](ClusterError::BlockTooLong),
+    /// [`TimedOut`](ClusterError::TimedOut).
     pub fn get_block(&mut self, node: usize, room: &mut [u8]) -> ClusterResult<usize> {
         self.sci.check_node(node)?;
         let wait = self.sci.wait(self.timeout());

@@ -17,7 +17,7 @@ pub struct Cluster {
     state: State,
 }
 
-/// What the upper library knows beside the lower one.
+/// The state of the upper library in addition to the lower one.
 pub(super) struct State {
     pub(super) handlers: Handlers,
     pub(super) semaphores: Semaphores,
@@ -27,7 +27,7 @@ pub(super) struct State {
     pub(super) granted: Option<u32>,
     /// Which nodes below have come to the barrier.
     pub(super) arrived: Vec<bool>,
-    /// Whether this node has told the one above.
+    /// Whether this node has reported to the one above.
     pub(super) told: bool,
     /// Barriers that were left.
     pub(super) barriers: u64,
@@ -38,19 +38,19 @@ pub(super) struct State {
     pub(super) transmit: Vec<TransmitPort>,
 }
 
-/// What was left at a node when its cluster ended, for whoever looks for mistakes.
+/// The objects left at a node when its cluster ended, for debugging.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// Signals that the program has not taken.
     pub signals: Vec<Signal>,
-    /// Blocks and messages that nobody has read.
+    /// Blocks and messages that were not read.
     pub unread: u64,
     /// Receive ports and segments of the program that it has not removed.
     pub left: usize,
 }
 
-/// Makes a cluster of all ranks: its memory for signals, and a connection of every node with every other. Every rank calls it
-/// as a collective with the same options. It returns when all nodes are ready.
+/// Makes a cluster of all ranks: its memory for signals, and a connection of every node with every other. Every rank
+/// calls it as a collective with the same options. It returns when all nodes are ready.
 ///
 /// # Errors
 /// Those of the fabric, and [`TimedOut`](super::ClusterError::TimedOut).
@@ -80,11 +80,12 @@ impl Cluster {
         Node { sci: self.lib.enter(rank), state: &mut self.state }
     }
 
-    /// Ends the cluster on all nodes, each of which calls this as a collective. It waits until all have come and serves their signals until
-    /// then; all ports and segments are gone. What was left is told.
+    /// Ends the cluster on all nodes, each of which calls this as a collective. It waits until all have come and serves
+    /// their signals until then; all ports and segments are gone. The remaining objects are reported.
     ///
     /// # Errors
-    /// [`TimedOut`](super::ClusterError::TimedOut) if a node does not come. Nothing can be done with the cluster then, and the program should end.
+    /// [`TimedOut`](super::ClusterError::TimedOut) if a node does not come. Nothing can be done with the cluster then,
+    /// and the program should end.
     pub fn safe_exit(mut self, rank: &mut dyn Rank) -> ClusterResult<Ended> {
         let mut node = self.enter(rank);
         node.barrier_sync()?;
@@ -100,8 +101,9 @@ impl Cluster {
 
 /// The calls of the upper library.
 ///
-/// Blocks, broadcasts, signals, semaphores and barriers between nodes that are called by their index, by the names of HCS_LIB. Handlers of
-/// signals run in every call that waits, and in no other. A wait ends with [`TimedOut`](super::ClusterError::TimedOut) after the cluster's time-out.
+/// Blocks, broadcasts, signals, semaphores and barriers between nodes that are called by their index, by the names of
+/// HCS_LIB. Handlers of signals run in every call that waits, and in no other. A wait ends with
+/// [`TimedOut`](super::ClusterError::TimedOut) after the cluster's time-out.
 pub struct Node<'a> {
     pub(super) sci: Sci<'a>,
     pub(super) state: &'a mut State,
@@ -118,7 +120,7 @@ impl<'a> Node<'a> {
         self.sci.me()
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.sci.lib.layout.nodes
     }
@@ -141,7 +143,7 @@ impl<'a> Node<'a> {
         self.sci.lib.options.timeout
     }
 
-    /// Goes on with a wait; handlers run.
+    /// Continues a wait; handlers run.
     pub(super) fn go_on(&mut self, wait: Wait, what: impl FnOnce() -> String) -> ClusterResult<()> {
         self.serve_signals()?;
         wait.go_on(&mut self.sci, what)

@@ -1,15 +1,16 @@
-//! What can go wrong in a cluster.
+//! Errors of a cluster.
 
 use contract::TimeSpan;
 
 /// The result of a call of the cluster's libraries.
 pub type ClusterResult<T> = std::result::Result<T, ClusterError>;
 
-/// Why a call failed. All but [`Fabric`](ClusterError::Fabric) leave the cluster as it was, but for what their documentation says.
+/// Why a call failed. All but [`Fabric`](ClusterError::Fabric) leave the cluster as it was, but for what their
+/// documentation says.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
-    /// The fabric failed, or a node died. The run cannot go on.
+    /// The fabric failed, or a node died. The run cannot continue.
     #[error(transparent)]
     Fabric(#[from] contract::Error),
     /// An index outside the array of nodes.
@@ -17,7 +18,7 @@ pub enum ClusterError {
     NoSuchNode {
         /// The index asked for.
         node: usize,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: usize,
     },
     /// A receive port that this node has already.
@@ -35,7 +36,7 @@ pub enum ClusterError {
         node: usize,
         /// The port's name.
         name: u32,
-        /// Who transmits to it.
+        /// The node that transmits to it.
         peer: usize,
     },
     /// A receive port that does not exist.
@@ -49,7 +50,7 @@ pub enum ClusterError {
     /// A name that the library keeps for itself.
     #[error("{what} {number} is kept for the library: a program has 0 to {}", crate::hcs::OWN_MAX)]
     Reserved {
-        /// What it names.
+        /// The kind of the named object.
         what: &'static str,
         /// The name.
         number: u32,
@@ -95,7 +96,7 @@ pub enum ClusterError {
     SegmentMapped {
         /// The segment's key.
         key: u32,
-        /// How often.
+        /// The number of times.
         maps: u32,
     },
     /// A segment that is removed where it was mapped, or unmapped where it was made.
@@ -105,7 +106,7 @@ pub enum ClusterError {
     NotYours {
         /// The segment's key.
         key: u32,
-        /// Who made it.
+        /// The node that made it.
         owner: usize,
     },
     /// No memory for a segment.
@@ -117,7 +118,7 @@ pub enum ClusterError {
         node: usize,
         /// The length asked for.
         bytes: usize,
-        /// What there is.
+        /// The available length.
         free: usize,
     },
     /// Memory beyond the end of a segment.
@@ -127,9 +128,9 @@ pub enum ClusterError {
     OutsideSegment {
         /// The segment's key.
         key: u32,
-        /// Where they would begin.
+        /// Their offset.
         offset: usize,
-        /// How many there would be.
+        /// Their number.
         bytes: usize,
         /// The length of the segment.
         segment_bytes: usize,
@@ -155,9 +156,9 @@ pub enum ClusterError {
     /// Something that did not happen in time.
     #[error("{what} within {} ms", after.as_us() / 1000.0)]
     TimedOut {
-        /// What did not happen.
+        /// The event that did not happen.
         what: String,
-        /// How long it was waited for.
+        /// The time waited.
         after: TimeSpan,
     },
 }

@@ -1,7 +1,7 @@
-//! Where a node's shared memory has what.
+//! The layout of a node's shared memory.
 //!
-//! Everything that nodes tell each other, other than blocks of data, lies in one window: the slots of signals, the directory of
-//! ports, the directory of segments, and the memory of the segments.
+//! All information that nodes exchange, other than blocks of data, is in one window: the slots of signals, the
+//! directory of ports, the directory of segments, and the memory of the segments.
 
 pub(super) const WORD: usize = 8;
 /// Receive ports of a node beside those that the library makes itself, one for each node.
@@ -17,7 +17,7 @@ pub(super) const ALIGNMENT: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) nodes: usize,
-    /// How long the memory for segments is.
+    /// The length of the memory for segments.
     pub(super) pool_bytes: usize,
 }
 
@@ -32,12 +32,12 @@ impl Layout {
         ((self.nodes + from) * WORD) as u64
     }
 
-    /// The word that tells how many barriers have been left.
+    /// The word with the number of barriers that have been left.
     pub(super) fn release(self) -> u64 {
         (2 * self.nodes * WORD) as u64
     }
 
-    /// How many receive ports a node may have.
+    /// The maximum of receive ports of a node.
     pub(super) fn ports(self) -> usize {
         self.nodes + OWN_PORTS
     }

@@ -8,12 +8,12 @@ use super::error::{ClusterError, ClusterResult};
 use super::layout::{Layout, Link, SEGMENTS, WORD, words};
 use super::pool::Pool;
 
-/// What a cluster is made with, the same on all nodes.
+/// The options of a cluster, the same on all nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterOptions {
     /// How long calls wait that are not told. A call never waits longer for other nodes.
     pub timeout: TimeSpan,
-    /// How much memory a node has for segments.
+    /// The memory of a node for segments.
     pub shared_bytes: usize,
 }
 
@@ -23,12 +23,12 @@ impl Default for ClusterOptions {
     }
 }
 
-/// What [`sci_lib_info`](Sci::sci_lib_info) tells.
+/// The result of [`sci_lib_info`](Sci::sci_lib_info).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SciInfo {
     /// This node.
     pub node: usize,
-    /// How many there are.
+    /// Their number.
     pub nodes: usize,
     /// The fabric that carries everything.
     pub fabric: String,
@@ -102,8 +102,8 @@ impl SciLib {
         Sci { lib: self, rank }
     }
 
-    /// Closes the library on all nodes, each of which calls this as a collective: it waits until all have come. Blocks that
-    /// nobody has read are dropped, and all ports and segments are gone. Returns how many such blocks there were.
+    /// Closes the library on all nodes, each of which calls this as a collective: it waits until all have come. Blocks
+    /// that nobody has read are dropped, and all ports and segments are gone. Returns how many such blocks there were.
     ///
     /// # Errors
     /// Those of the fabric.
@@ -117,16 +117,16 @@ impl SciLib {
 
 /// The calls of the lower library.
 ///
-/// Messages between ports, and segments of memory, by the names of SCI_LIB. A call that finds nothing says so at once; one that waits
-/// for another node ends with [`TimedOut`](ClusterError::TimedOut). Every call may also return an error of the fabric: a node that
-/// died is named by it.
+/// Messages between ports, and segments of memory, by the names of SCI_LIB. A call that finds nothing returns at once;
+/// one that waits for another node ends with [`TimedOut`](ClusterError::TimedOut). Every call may also return an error
+/// of the fabric: a node that died is named by it.
 pub struct Sci<'a> {
     pub(super) lib: &'a mut SciLib,
     pub(super) rank: Box<dyn Rank + 'a>,
 }
 
 impl Sci<'_> {
-    /// What this node has, and what it runs on.
+    /// The resources of this node, and its fabric.
     pub fn sci_lib_info(&self) -> SciInfo {
         SciInfo {
             node: self.me(),
@@ -204,7 +204,8 @@ impl Sci<'_> {
         }
     }
 
-    /// Looks for a name in a directory of `count` entries of `width` words, whose first is the name: its place, and its entry.
+    /// Looks for a name in a directory of `count` entries of `width` words, whose first is the name: its place, and its
+    /// entry.
     pub(super) fn find_entry(
         &mut self,
         node: usize,
@@ -264,9 +265,9 @@ impl Sci<'_> {
         Ok(Some(status.bytes))
     }
 
-    /// Receives what nobody has read, now that nobody sends any more. Long blocks end by it.
+    /// Receives unread data, after the last send of all nodes. This completes long blocks.
     fn drain(&mut self) -> ClusterResult<u64> {
-        // Until all are here, somebody may still ask this node for its memory.
+        // Until all nodes have arrived, one may still request this node's memory.
         self.lib.window.fence(&mut *self.rank)?;
         let counts: Vec<u8> = self.lib.sent.iter().flat_map(|count| count.to_ne_bytes()).collect();
         let mut all = vec![0; counts.len()];
@@ -297,8 +298,8 @@ impl Sci<'_> {
         Ok(())
     }
 
-    /// Answers the other nodes for this one's memory where they cannot reach it, without waiting: for programs that wait for a change of
-    /// their memory.
+    /// Answers the other nodes for this one's memory where they cannot reach it, without waiting: for programs that
+    /// wait for a change of their memory.
     pub fn serve(&mut self) -> ClusterResult<()> {
         Ok(self.lib.window.advance(&mut *self.rank)?)
     }
@@ -325,7 +326,7 @@ impl Wait {
     /// Serves the others, and pauses if the wait is a long one.
     ///
     /// # Errors
-    /// [`TimedOut`](ClusterError::TimedOut): then `what` says what has not happened.
+    /// [`TimedOut`](ClusterError::TimedOut): then `what` is the event that has not happened.
     pub(super) fn go_on(
         self,
         sci: &mut Sci<'_>,

@@ -1,7 +1,9 @@
-//! The libraries of a cluster of 1996: SCI_LIB, for ports and shared memory, and HCS_LIB above it, for nodes, signals and broadcasts.
+//! The libraries of a cluster of 1996: SCI_LIB, for ports and shared memory, and HCS_LIB above it, for nodes, signals
+//! and broadcasts.
 //!
-//! After George and others, *SCI and the scalable cluster architecture latency-hiding environment (SCALE) project* (1996), tables 4 and 5, whose names
-//! the functions have. `docs/services.md` says what is the paper's and what is ours.
+//! After George and others, *SCI and the scalable cluster architecture latency-hiding environment (SCALE) project*
+//! (1996), tables 4 and 5, whose names the functions have. `docs/services.md` distinguishes the paper's definitions
+//! from ours.
 //!
 //! * `layout`, `pool`: what lies where in a node's memory;
 //! * `library`, `ports`, `segments`: SCI_LIB;

@@ -54,7 +54,7 @@ impl Pool {
     }
 }
 
-/// How much a segment of `bytes` bytes takes.
+/// The space that a segment of `bytes` bytes takes.
 fn taken(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(ALIGNMENT)
 }

@@ -41,8 +41,8 @@ impl TransmitPort {
 }
 
 impl Sci<'_> {
-    /// The tag of a port's messages. Those of broadcasts are the numbers of the nodes, and those of ports follow, one for each
-    /// port that was ever made at a node.
+    /// The tag of a port's messages. Those of broadcasts are the numbers of the nodes, and those of ports follow, one
+    /// for each port that was ever made at a node.
     fn tag(&self, serial: u32) -> Tag {
         Tag::new(self.lib.layout.nodes as u32 + serial)
     }
@@ -73,7 +73,7 @@ impl Sci<'_> {
         let index = self.lib.ports.iter().position(Option::is_none);
         let index = index.expect("there is room for the library's own ports and for the program's");
         let (serial, place) = (self.next_serial(), self.lib.layout.port(index));
-        // The name comes last, so that whoever finds it finds a port that nobody is connected to.
+        // The name comes last, so that a reader who finds it finds a port without a connection.
         self.store(me, place + 8, 0, Link { serial, held: 0 }.to_word())?;
         self.store(me, place, 0, present(name))?;
         self.lib.ports[index] = Some((name, serial));
@@ -144,8 +144,8 @@ impl Sci<'_> {
     /// Sends a message. Messages of a port arrive in order. One to a port that was removed is dropped in the end.
     ///
     /// # Errors
-    /// [`TimedOut`](ClusterError::TimedOut) if the message is longer than 1 KiB and the other node did not take it; it is still under way
-    /// then, and must not be sent again.
+    /// [`TimedOut`](ClusterError::TimedOut) if the message is longer than 1 KiB and the other node did not take it; it
+    /// is still under way then, and must not be sent again.
     pub fn sci_write_msg(&mut self, port: &TransmitPort, data: &[u8]) -> ClusterResult<()> {
         self.start_message(port, data)?;
         let wait = self.wait(self.lib.options.timeout);
@@ -172,7 +172,8 @@ impl Sci<'_> {
         Ok(())
     }
 
-    /// Disconnects a transmit port: another may be connected to the receive port. If that was removed meanwhile, nothing happens.
+    /// Disconnects a transmit port: another may be connected to the receive port. If that was removed meanwhile,
+    /// nothing happens.
     pub fn sci_remove_transmit_port(&mut self, port: TransmitPort) -> ClusterResult<()> {
         let ours = Link { serial: port.serial, held: self.me() as u32 + 1 };
         let free = Link { held: 0, ..ours };

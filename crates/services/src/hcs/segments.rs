@@ -22,7 +22,7 @@ pub struct Segment {
     claim: Claim,
 }
 
-/// What a node has of a segment.
+/// A node's information about a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
     Own,
@@ -73,8 +73,8 @@ impl Sci<'_> {
     /// Makes a segment of `bytes` zeros, which others find by its key.
     ///
     /// # Errors
-    /// [`SegmentInUse`](ClusterError::SegmentInUse), [`Reserved`](ClusterError::Reserved), [`NoRoom`](ClusterError::NoRoom), and
-    /// [`DirectoryFull`](ClusterError::DirectoryFull) with 64 segments.
+    /// [`SegmentInUse`](ClusterError::SegmentInUse), [`Reserved`](ClusterError::Reserved),
+    /// [`NoRoom`](ClusterError::NoRoom), and [`DirectoryFull`](ClusterError::DirectoryFull) with 64 segments.
     pub fn sci_create_shm(&mut self, key: u32, bytes: usize) -> ClusterResult<Segment> {
         let node = self.me();
         if key > OWN_MAX {
@@ -97,7 +97,7 @@ impl Sci<'_> {
         Ok(Segment { node, index, key, serial, offset, bytes, claim: Claim::Own })
     }
 
-    /// Writes a segment into the directory. Its key comes last, so that whoever finds it finds the rest.
+    /// Writes a segment into the directory. Its key is written last, so that a reader who finds it finds the rest.
     fn publish(&mut self, index: usize, own: OwnSegment) -> ClusterResult<()> {
         let (me, place) = (self.me(), self.lib.layout.segment(index));
         let zeros = vec![0; own.bytes];

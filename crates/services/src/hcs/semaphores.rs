@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// How many semaphores a node has.
+/// The number of semaphores of a node.
 pub const SEMAPHORES: u32 = 64;
 
 /// A signal that waits for its answer: who sent it, and its number among that node's signals.
@@ -39,7 +39,7 @@ impl Semaphores {
         }
     }
 
-    /// Gives a unit, to whoever has waited longest: who that is.
+    /// Gives a unit to the node that has waited longest, and returns it.
     pub(super) fn v(&mut self, semaphore: u32) -> Option<Waiter> {
         let one = &mut self.0[semaphore as usize];
         let next = one.waiting.pop_front();

@@ -11,11 +11,11 @@ use super::signals::{
     word_of,
 };
 
-/// What the answer to P says.
+/// The meaning of the answer to P.
 const GRANTED: u32 = 1;
 
 impl Node<'_> {
-    /// Says what is done with a signal from now on, in place of what was.
+    /// Replaces the handling of a signal.
     ///
     /// # Errors
     /// [`Reserved`](ClusterError::Reserved) for numbers above [`OWN_MAX`].
@@ -32,8 +32,8 @@ impl Node<'_> {
         self.state.handlers.take()
     }
 
-    /// Deals with all signals that have come; with none, waits for one until `timeout` is over. Gives how many there were. With a
-    /// time-out of zero it does not wait.
+    /// Deals with all signals that have come; with none, waits for one until `timeout` is over. Gives how many there
+    /// were. With a time-out of zero it does not wait.
     pub fn service_signals(&mut self, timeout: TimeSpan) -> ClusterResult<usize> {
         let wait = self.sci.wait(timeout);
         loop {
@@ -49,11 +49,12 @@ impl Node<'_> {
         }
     }
 
-    /// Sends a signal. A signal waits at the other node until that one deals with it; a second one waits here until then.
+    /// Sends a signal. A signal waits at the other node until that one deals with it; a second one waits here until
+    /// then.
     ///
     /// # Errors
-    /// [`SignalToOneself`](ClusterError::SignalToOneself), [`NoSuchNode`](ClusterError::NoSuchNode), [`Reserved`](ClusterError::Reserved),
-    /// [`TimedOut`](ClusterError::TimedOut).
+    /// [`SignalToOneself`](ClusterError::SignalToOneself), [`NoSuchNode`](ClusterError::NoSuchNode),
+    /// [`Reserved`](ClusterError::Reserved), [`TimedOut`](ClusterError::TimedOut).
     pub fn send_signal(&mut self, node: usize, number: u32) -> ClusterResult<()> {
         if number > OWN_MAX {
             return Err(ClusterError::Reserved { what: "signal", number });
@@ -103,7 +104,7 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Gives it back; whoever has waited longest gets it.
+    /// Releases it; the node that has waited longest gets it.
     ///
     /// # Errors
     /// [`NoSuchSemaphore`](ClusterError::NoSuchSemaphore), [`TimedOut`](ClusterError::TimedOut).
@@ -119,7 +120,8 @@ impl Node<'_> {
     /// Waits until every node has come here: signals up the tree of broadcasts, and words down again.
     ///
     /// # Errors
-    /// [`TimedOut`](ClusterError::TimedOut) names a node that has not come. The barrier goes on with the next call of this then.
+    /// [`TimedOut`](ClusterError::TimedOut) names a node that has not come. The barrier then continues with the next
+    /// call.
     pub fn barrier_sync(&mut self) -> ClusterResult<()> {
         let (wait, me) = (self.sci.wait(self.timeout()), self.node());
         let below: Vec<usize> = self.members().children_from(MASTER).collect();
@@ -197,7 +199,7 @@ impl Node<'_> {
         Ok(meaning == Meaning::Own)
     }
 
-    /// Tells a node that it has got its semaphore.
+    /// Notifies a node that it has got its semaphore.
     fn grant(&mut self, (node, sequence): Waiter) -> ClusterResult<()> {
         if node == self.node() {
             self.state.granted = Some(sequence);

@@ -28,7 +28,7 @@ pub(super) const fn withdraw_signal(semaphore: u32) -> u32 {
     WITHDRAW + semaphore
 }
 
-/// What a signal's number says.
+/// The meaning of a signal's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Own,
@@ -56,7 +56,7 @@ impl Meaning {
 /// A signal that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
-    /// Who sent it.
+    /// Its sender.
     pub from: usize,
     /// Its number.
     pub number: u32,
@@ -64,7 +64,7 @@ pub struct Signal {
     pub waits: bool,
 }
 
-/// What is done with a signal.
+/// The handling of a signal.
 pub struct SignalHandler(pub(super) Manner);
 
 pub(super) enum Manner {
@@ -93,7 +93,7 @@ pub fn ignore_signal_handler() -> SignalHandler {
 /// So many signals are kept for the program. While there are so many, further ones stay where their senders see them.
 const KEPT_MAX: usize = 1024;
 
-/// What a node does with signals.
+/// A node's handling of signals.
 #[derive(Default)]
 pub(super) struct Handlers {
     by_number: BTreeMap<u32, SignalHandler>,
@@ -128,7 +128,7 @@ impl Handlers {
     }
 }
 
-/// A signal's word: whether it waits, its number among its sender's signals, and what it says.
+/// A signal's word: whether it waits, its number among its sender's signals, and its number.
 pub(super) fn word_of(number: u32, sequence: u32, waits: bool) -> u64 {
     PRESENT | u64::from(waits) << 62 | u64::from(sequence & SEQUENCE_MASK) << 32 | u64::from(number)
 }

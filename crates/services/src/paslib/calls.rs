@@ -18,7 +18,7 @@ const NOTICES: [Tag; Medium::ALL.len()] = [Tag::new(2), Tag::new(3)];
 pub struct Latest<'a> {
     /// Its words.
     pub words: &'a [u16],
-    /// How many SENDs of the partner were before this one.
+    /// The number of earlier SENDs of the partner.
     pub number: u32,
     /// Whether it has not been read before.
     pub is_new: bool,

@@ -1,7 +1,7 @@
 //! SEND and RECV of the Finite Element Machine: buffers of 1 to 255 words of 16 bits with a checksum.
 //!
 //! After Knott, *A performance analysis of the PASLIB version 2.1X SEND and RECV routines on the Finite Element
-//! Machine* (1983), section 5. `docs/services.md` says which call is which here, and what is guaranteed.
+//! Machine* (1983), section 5. `docs/services.md` lists the corresponding calls and the guarantees.
 //!
 //! * `wire`: a buffer as it travels;
 //! * `pair`: what a rank knows of a partner;
@@ -28,7 +28,7 @@ pub struct Paslib {
     /// By partner and medium.
     outgoing: Vec<[Outgoing; Medium::ALL.len()]>,
     incoming: Vec<[Incoming; Medium::ALL.len()]>,
-    /// Where a message is written before it is sent, and where one is received.
+    /// The buffers of a message before it is sent, and of a received one.
     message: Vec<u8>,
     /// Whether the next message leaves with a wrong checksum.
     spoil_next: bool,
@@ -58,7 +58,7 @@ impl Paslib {
     pub fn open(rank: &mut dyn Rank, expected: &[Expected]) -> Result<Self> {
         let size = rank.size();
         let told = told(size, expected);
-        // Each byte says one mode; 3 tells everybody that this rank's list was refused.
+        // Each byte is one mode; 3 reports to all ranks that this rank's list was refused.
         let refused = vec![[3; Medium::ALL.len()]; size];
         let modes = told.as_ref().unwrap_or(&refused);
         let mut theirs = vec![0; Medium::ALL.len() * size];
@@ -85,7 +85,7 @@ impl Paslib {
         Calls::new(self, rank)
     }
 
-    /// Closes the service on all ranks, each of which calls this as a collective. Buffers that nobody has received are
+    /// Closes the service on all ranks, each of which calls this as a collective. Buffers that were not received are
     /// lost.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Paslib {
     }
 }
 
-/// What this rank tells each other: how it receives from there, by medium.
+/// The message of this rank to each other: its receive mode from there, by medium.
 fn told(size: usize, expected: &[Expected]) -> Result<Vec<[u8; Medium::ALL.len()]>> {
     let mut modes = vec![[code(None); Medium::ALL.len()]; size];
     for &(from, medium, mode) in expected {

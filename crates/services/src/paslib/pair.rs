@@ -1,4 +1,4 @@
-//! What a rank knows of a partner on one medium.
+//! The state of a partner on one medium.
 
 use crate::ReceiveMode;
 
@@ -9,7 +9,7 @@ pub const LATEST_UNDER_WAY: u32 = 4;
 /// Towards the partner.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
-    /// What the partner does with our buffers; `None` if it expects none.
+    /// The partner's receive mode for our buffers; `None` if it expects none.
     pub(super) mode: Option<ReceiveMode>,
     /// Buffers that SEND was called with. The number of the next one.
     pub(super) called: u32,
@@ -26,11 +26,11 @@ pub(super) struct Outgoing {
 /// From the partner.
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
-    /// What this rank does with its buffers; `None` if it expects none.
+    /// This rank's receive mode for its buffers; `None` if it expects none.
     pub(super) mode: Option<ReceiveMode>,
     /// Messages that have come.
     pub(super) came: u32,
-    /// Messages that told the partner how many.
+    /// Messages that reported this number to the partner.
     pub(super) notices: u32,
     /// Asynchronous: the latest complete buffer and its number.
     pub(super) latest: Option<(u32, Vec<u16>)>,

@@ -14,7 +14,7 @@ pub(super) const BYTES_MAX: usize = HEADER_BYTES + WORD_BYTES * (BUFFER_WORDS_MA
 // A message that every fabric buffers, so that no SEND waits for a receive.
 const _: () = assert!(BYTES_MAX <= contract::EAGER_BYTES);
 
-/// What is wrong with a message.
+/// The error in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Its length is not that of a buffer.
@@ -24,7 +24,7 @@ pub(super) enum Fault {
 }
 
 /// The checksum of some bytes: the sum of their 16-bit words with carries added at the low end (RFC 1071). It finds
-/// every error of one word. Zero never comes out, so that memory which nobody wrote has no valid checksum.
+/// every error of one word. Zero never comes out, so that unwritten memory has no valid checksum.
 fn checksum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks_exact(WORD_BYTES).map(|word| u16::from_le_bytes([word[0], word[1]]));
     let sum: u32 = words.map(u32::from).sum();

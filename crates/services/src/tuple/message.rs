@@ -1,4 +1,4 @@
-//! What is asked of a space and replied, as active messages: words and data.
+//! Requests to a space and its replies, as active messages: words and data.
 
 use contract::TimeSpan;
 

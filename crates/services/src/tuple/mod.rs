@@ -1,7 +1,7 @@
 //! The tuple space of Linda, over active messages.
 //!
-//! After Gelernter, *Generative communication in Linda* (1985); workers that withdraw and come back after *Piranha*, leases after *Paradise*.
-//! `docs/services.md` states what is guaranteed.
+//! After Gelernter, *Generative communication in Linda* (1985); workers that withdraw and come back after *Piranha*,
+//! leases after *Paradise*. `docs/services.md` states what is guaranteed.
 //!
 //! * `value`, `encoding`: tuples and templates, and their bytes;
 //! * `store`: where they live, without messages;
@@ -37,7 +37,7 @@ pub struct TupleSpace {
     capacity: usize,
 }
 
-/// What the handlers of one rank work on.
+/// The state of the handlers of one rank.
 struct Mailbox {
     /// At the home, the tuples.
     store: Option<Store>,
@@ -48,8 +48,8 @@ struct Mailbox {
 }
 
 impl TupleSpace {
-    /// Opens a space among all ranks of `rank`, each of which calls this as a collective with the same arguments. All tuples live at rank `home`,
-    /// at most `capacity` of them. No rank has joined it yet.
+    /// Opens a space among all ranks of `rank`, each of which calls this as a collective with the same arguments. All
+    /// tuples live at rank `home`, at most `capacity` of them. No rank has joined it yet.
     ///
     /// # Errors
     /// A home that does not exist, and those of the fabric.
@@ -68,7 +68,8 @@ impl TupleSpace {
         Visit::new(self.active.enter(rank, &mut self.mailbox), home, capacity)
     }
 
-    /// Closes the space on all ranks, each of which calls this as a collective. The home serves the others until all have come.
+    /// Closes the space on all ranks, each of which calls this as a collective. The home serves the others until all
+    /// have come.
     pub fn close(mut self, rank: &mut dyn Rank) -> Result<()> {
         self.enter(rank).end()?;
         self.active.close(rank, &mut self.mailbox).map(drop)
@@ -89,7 +90,7 @@ fn answer(mailbox: &mut Mailbox, call: &mut Call<'_>) -> Result<()> {
     call.reply_medium(REPLY, &words, &data)
 }
 
-/// Where the question came from: takes the reply.
+/// The origin of the request, which takes the reply.
 fn receive(mailbox: &mut Mailbox, call: &mut Call<'_>) -> Result<()> {
     mailbox.handled += 1;
     mailbox.reply = Some(message::reply(call.from(), call.words(), call.data())?);

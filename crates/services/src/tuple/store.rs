@@ -7,7 +7,7 @@ use contract::{Time, TimeSpan};
 use super::value::{Template, Tuple};
 use crate::FieldKind;
 
-/// What one rank asks of the space.
+/// A request of one rank to the space.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Ask {
     Join,
@@ -24,16 +24,16 @@ pub(super) enum Ask {
     Renew(u64),
 }
 
-/// How a tuple is wanted.
+/// The mode of a request for a tuple.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mode {
     pub(super) removes: bool,
     pub(super) waits: bool,
-    /// The tuple comes back after so long, unless the taker says otherwise.
+    /// The tuple returns after this time, unless the lease is renewed or completed.
     pub(super) lease: Option<TimeSpan>,
 }
 
-/// What a rank is answered.
+/// A reply to a rank.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reply {
     Done,

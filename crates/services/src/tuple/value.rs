@@ -21,7 +21,7 @@ pub enum Field {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tuple(pub Vec<Field>);
 
-/// What a field of a tuple must be.
+/// The requirement for a field of a tuple.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// This very value: an *actual*.
@@ -30,7 +30,7 @@ pub enum Wanted {
     Any(FieldKind),
 }
 
-/// What a tuple must be: as many fields, each as wanted.
+/// The requirement for a tuple: as many fields, each as requested.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Template(pub Vec<Wanted>);
 

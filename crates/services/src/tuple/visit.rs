@@ -11,7 +11,7 @@ use crate::{Error, FieldKind, Result, Session};
 /// A function that computes a tuple from another, for [`eval`](Visit::eval).
 pub type Function = fn(&Tuple) -> Result<Tuple>;
 
-/// A tuple on lease: gone for everybody else until the lease ends.
+/// A leased tuple: unavailable to all others until the lease ends.
 #[must_use = "complete it or give it back; otherwise the tuple comes back when its lease runs out"]
 #[derive(Debug, PartialEq)]
 pub struct Leased {
@@ -23,8 +23,8 @@ pub struct Leased {
 /// The operations of one rank on a space.
 ///
 /// # Errors
-/// All but [`join`](Visit::join) return [`Error::NotMember`] for a rank that has not joined. Those that wait return [`Error::NobodyLeft`] when every
-/// rank waits or has closed the space, so that no tuple can come any more.
+/// All but [`join`](Visit::join) return [`Error::NotMember`] for a rank that has not joined. Those that wait return
+/// [`Error::NobodyLeft`] when every rank waits or has closed the space, so that no tuple can come any more.
 pub struct Visit<'a> {
     session: Session<'a, Mailbox>,
     home: usize,
@@ -78,8 +78,8 @@ impl<'a> Visit<'a> {
         Ok(self.find_now(template, mode)?.map(|(tuple, _)| tuple))
     }
 
-    /// Takes a tuple that matches on lease, and waits until there is one. Unless this rank [completes](Visit::complete) it within `length`, the
-    /// tuple is back, for others to take.
+    /// Takes a tuple that matches on lease, and waits until there is one. Unless this rank [completes](Visit::complete)
+    /// it within `length`, the tuple is back, for others to take.
     pub fn lease(&mut self, template: &Template, length: TimeSpan) -> Result<Leased> {
         let mode = Mode { removes: true, waits: true, lease: Some(length) };
         let (tuple, number) = self.find(template, mode)?;
@@ -95,8 +95,8 @@ impl<'a> Visit<'a> {
     /// Ends a lease: in one step the tuple is gone for good, and `results` are in the space.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] if the lease has run out: then another rank has the tuple or may get it, and no result is in the space.
-    /// [`Error::SpaceFull`]: then the lease goes on.
+    /// [`Error::LeaseLost`] if the lease has run out: then another rank has the tuple or may get it, and no result is
+    /// in the space. [`Error::SpaceFull`]: then the lease continues.
     pub fn complete(&mut self, leased: &Leased, results: Vec<Tuple>) -> Result<()> {
         self.ask_done(Ask::Complete(leased.number, results))
     }
@@ -117,7 +117,8 @@ impl<'a> Visit<'a> {
         self.ask_done(Ask::Renew(leased.number))
     }
 
-    /// Puts a tuple into the space that is still to be computed: by function `function` from `argument`, at a rank that [works](Visit::work).
+    /// Puts a tuple into the space that is still to be computed: by function `function` from `argument`, at a rank that
+    /// [works](Visit::work).
     ///
     /// # Errors
     /// As [`out`](Visit::out).
@@ -126,12 +127,12 @@ impl<'a> Visit<'a> {
         self.out(Tuple(vec![Field::Function(function), Field::Bytes(argument)]))
     }
 
-    /// Waits for a tuple that is to be computed, computes it, and puts it into the space. If this rank does not come to the end within `length`,
-    /// another one computes it instead; the space gets it once.
+    /// Waits for a tuple that is to be computed, computes it, and puts it into the space. If this rank does not come to
+    /// the end within `length`, another one computes it instead; the space gets it once.
     ///
     /// # Errors
-    /// [`Error::NoFunction`] if `functions` has none with the number that it names; it is for another rank to compute then. What the function
-    /// returns. [`Error::LeaseLost`].
+    /// [`Error::NoFunction`] if `functions` has none with the number that it names; it is for another rank to compute
+    /// then. What the function returns. [`Error::LeaseLost`].
     pub fn work(&mut self, functions: &[Function], length: TimeSpan) -> Result<()> {
         let any = [FieldKind::Function, FieldKind::Bytes].map(Wanted::Any);
         let leased = self.lease(&Template(any.to_vec()), length)?;
@@ -149,13 +150,14 @@ impl<'a> Visit<'a> {
         self.session.rank()
     }
 
-    /// At the home: answers what has been asked, without waiting. Elsewhere it does nothing. A home that computes for long should call it.
+    /// At the home: answers what has been asked, without waiting. Elsewhere it does nothing. A home that computes for
+    /// long should call it.
     pub fn serve(&mut self) -> Result<()> {
         self.session.poll()?;
         self.tick()
     }
 
-    /// Asks nothing any more; at the home, serves until nobody does.
+    /// Makes no further requests; at the home, serves until no rank does.
     pub(super) fn end(&mut self) -> Result<()> {
         self.ask_done(Ask::End)?;
         self.serve_until(|mailbox| mailbox.store.as_ref().is_none_or(|store| store.is_over()))

@@ -1,12 +1,12 @@
-//! What is found is kept up for longer, and what does not hold goes back into the search.
+//! The period found is tested for longer; if it does not hold, the search continues.
 
 use contract::record::PeriodSearch;
 
 use super::*;
 use random::SplitMix64;
 
-/// A machine on which an instance takes 20 µs and which pauses for one to five milliseconds at random moments, in one of its
-/// performance states more often than in the other.
+/// A machine on which an instance takes 20 µs and which pauses for one to five milliseconds at random moments, in one
+/// of its performance states more often than in the other.
 struct Unsteady {
     random: SplitMix64,
     pauses_per_s: [f64; 2],
@@ -16,7 +16,7 @@ struct Unsteady {
 }
 
 const S_PS: f64 = 1e12;
-/// How often a second the performance state changes.
+/// The number of changes of the performance state per second.
 const CHANGES_PER_S: f64 = 1.0;
 
 impl Unsteady {
@@ -35,7 +35,7 @@ impl Unsteady {
         -self.random.uniform().ln() / per_s * S_PS
     }
 
-    /// What an instance takes that begins now.
+    /// The time of an instance that begins now.
     fn cost_ps(&mut self, now_ps: u64) -> u64 {
         let now = now_ps as f64;
         while self.state_ends_ps < now {
@@ -63,8 +63,8 @@ fn on(seed: u64, pauses_per_s: [f64; 2], real_time: RealTime) -> PeriodSearch {
     search_on(real_time, make).0.unwrap().search.unwrap()
 }
 
-/// Of the periods that searches called sustained: how many, and how many of those were missed more often than stated when
-/// they were kept up for ten times as long as a trial, on the same machine at another time.
+/// Of the periods that searches called sustained: how many, and how many of those were missed more often than stated
+/// when they were tested for ten times as long as a trial, on the same machine at another time.
 fn kept_up_again(pauses_per_s: [f64; 2], confirm: u32) -> (usize, usize) {
     let searched =
         RealTime { search_limit_s: Some(30.0), confirm: Some(confirm), ..RealTime::default() };
@@ -82,7 +82,8 @@ fn kept_up_again(pauses_per_s: [f64; 2], confirm: u32) -> (usize, usize) {
     (missed.len(), missed.iter().filter(|missed| **missed).count())
 }
 
-/// The good performance state pauses for 0.15 or 0.6 % of the time, the bad one for 2.4 or 1 %: about as much as the wanted 1 %.
+/// The good performance state pauses for 0.15 or 0.6 % of the time, the bad one for 2.4 or 1 %: about as much as the
+/// wanted 1 %.
 #[test]
 fn confirmed_periods_keep_their_bound_when_they_are_kept_up_again_and_others_do_not() {
     let of = |confirm| {
@@ -112,8 +113,8 @@ fn when_over_ps() -> u64 {
 #[test]
 fn a_period_that_does_not_hold_goes_back_into_the_search() {
     let over_ps = when_over_ps();
-    // When the period is found the machine begins to pause, 1 ms after each 10 ms. So a tenth of all instances is missed
-    // with a period of 20 µs, and none with one of a millisecond and 20 µs.
+    // When the period is found the machine begins to pause, 1 ms after each 10 ms. So a tenth of all instances is
+    // missed with a period of 20 µs, and none with one of a millisecond and 20 µs.
     let make = || {
         let mut next_ps = over_ps;
         move |_, now_ps| {

@@ -23,10 +23,10 @@ use crate::programs::common::{BENCHMARK, COLLECTIVE};
 use crate::ranks::RankRule;
 use crate::timed_loop::Outcome;
 
-/// The parameter that says in which form a program is run.
+/// The parameter of a program's form.
 const FORM: &str = "form";
 
-/// What they have in common: any number of ranks, and a time from a synchronised start to the last rank's end.
+/// Their common parts: any number of ranks, and a time from a synchronised start to the last rank's end.
 const APPLICATION: Benchmark = Benchmark {
     group: Group::Applications,
     ranks: RankRule::AtLeast(1),
@@ -42,7 +42,7 @@ const APPLICATION: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// How much memory a rank needs, in problems: the first one has the serial program, too, of `serial` problems.
+/// The memory that a rank needs, in problems: the first rank also has the serial program, of `serial` problems.
 fn held(shape: &crate::shape::Shape, serial: usize) -> Blocks {
     let own = 4usize.div_ceil(shape.ranks).max(1);
     Blocks { send: if shape.me == 0 { serial + 3 } else { own }, ..Blocks::NONE }
@@ -82,8 +82,8 @@ fn boxed<A: Application + 'static>(application: A) -> Box<dyn Application> {
 /// The serial program may take this share of the time of a measurement.
 const SERIAL_SHARE: f64 = 0.3;
 
-/// Runs an application and the serial program, checks the result, and reports what the one gains over the other. An application
-/// that cannot be made with this problem and these ranks is skipped; the reason is the same on every rank.
+/// Runs an application and the serial program, checks the result, and reports what the one gains over the other. An
+/// application that cannot be made with this problem and these ranks is skipped; the reason is the same on every rank.
 fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<()> {
     let mut application = match made {
         Err(Error::Program(reason)) => return bench.skip(reason),
@@ -129,7 +129,7 @@ fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<
     bench.tell(Event::Measured(measured))
 }
 
-/// What a simulated machine lacks to run these kinds of work; empty where it has everything.
+/// The rates that a simulated machine lacks for these kinds of work; empty if it has all.
 fn without_rate(bench: &Bench<'_>, kinds: &[WorkKind]) -> String {
     let described = bench.rank.describe();
     let missing = kinds.iter().filter(|kind| described.without_rate.contains(kind));
@@ -144,7 +144,7 @@ fn without_rate(bench: &Bench<'_>, kinds: &[WorkKind]) -> String {
     }
 }
 
-/// What each rank has spent.
+/// The time spent by each rank.
 fn all_spent(rank: &mut dyn Rank, spent: &Spent) -> Result<Vec<[f64; 3]>> {
     let own = [spent.total, spent.computing, spent.checking].map(|span| span.as_us());
     let mut all = vec![[0.0; 3]; rank.size()];

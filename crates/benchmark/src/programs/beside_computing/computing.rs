@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::programs::common::{COLLECTIVE, compute};
 use crate::timed_loop::Outcome;
 
-/// An event of its own making: it keeps and checks its data itself, and all ranks begin it together.
+/// An event that keeps and checks its data itself, and that all ranks begin together.
 pub(super) const BESIDE_COMPUTING: Program =
     Program { blocks: |_| Blocks::NONE, received: Received::Nothing, moved: |_| 0, ..COLLECTIVE };
 
@@ -16,7 +16,7 @@ const OPERATIONS_MIN: u64 = 1 << 10;
 const OPERATIONS_MAX: u64 = 1 << 24;
 /// Computing is timed so long at least, to know its rate.
 const TRIED: TimeSpan = TimeSpan::from_us(50);
-/// How often it is timed, because what disturbs it makes it longer.
+/// The number of repetitions, because disturbances make it longer.
 const TRIES: usize = 5;
 
 /// The median that rank 0 has measured, for all. Collective.
@@ -26,7 +26,7 @@ pub(super) fn median_for_all(rank: &mut dyn Rank, outcome: Option<&Outcome>) -> 
     Ok(TimeSpan::from_ps(u64::from_le_bytes(words)))
 }
 
-/// How many operations take `wanted` on rank 0; none if the machine does not say how fast it computes. Collective.
+/// The number of operations that take `wanted` on rank 0; none if the machine has no rate of computing. Collective.
 pub(super) fn operations_in(rank: &mut dyn Rank, wanted: TimeSpan) -> Result<Option<u64>> {
     let mut words = [0; 8];
     if rank.rank() == 0 {

@@ -55,7 +55,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     sized(scope, &[1 << 10, 16 << 10, 256 << 10, 4 << 20])
 }
 
-/// What of a rank's is under way: its block, and room for the other's.
+/// The blocks of a rank that are under way: its own, and the buffer for the other's.
 struct Pair {
     send: Option<Buffer>,
     room: Option<Buffer>,
@@ -114,7 +114,7 @@ fn measure(bench: &mut Bench<'_>, times: f64) -> Result<()> {
     bench.tell(Event::Measured(vec![time, overlap]))
 }
 
-/// How much of an exchange is hidden where it and computing take `us` together.
+/// The share of an exchange that is hidden if it and the computing take `us` together.
 fn hidden_percent(us: f64, computing_us: f64, alone_us: f64) -> f64 {
     100.0 * (1.0 - (us - computing_us) / alone_us).clamp(0.0, 1.0)
 }

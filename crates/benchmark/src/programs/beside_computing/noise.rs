@@ -1,4 +1,4 @@
-//! What disturbances of single ranks make of collectives of all.
+//! The effect of disturbances of single ranks on collectives of all.
 
 use contract::{Element, Operation, Rank, Reduction, Result, TimeSpan};
 

@@ -1,4 +1,4 @@
-//! Nobody goes on before all have come.
+//! No rank continues before all have arrived.
 
 use analysis::limits::{BoundRule, Traffic};
 

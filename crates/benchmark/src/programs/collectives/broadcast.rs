@@ -1,4 +1,4 @@
-//! One rank tells all others.
+//! One rank sends to all others.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::collective::{self, Collective};

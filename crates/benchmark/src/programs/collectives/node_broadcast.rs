@@ -1,4 +1,4 @@
-//! One rank tells all others.
+//! One rank sends to all others.
 
 use super::broadcast::BROADCAST;
 use crate::declaration::{Benchmark, Group};

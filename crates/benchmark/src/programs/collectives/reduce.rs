@@ -20,7 +20,7 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
         of the slowest; the size is that of one rank's numbers, rounded up to a multiple of 8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
-    // Somebody must read each operand once, whoever combines them.
+    // Each operand must be read once, whichever rank combines them.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     key_figures: &[KeyFigure::ShortAllreduce.after(1)],
     osu: OsuTest::reduction("Reduce Latency"),

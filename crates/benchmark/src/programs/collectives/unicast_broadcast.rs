@@ -1,4 +1,4 @@
-//! One rank tells all others, one after the other.
+//! One rank sends to all others, one after the other.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::{Rank, Result, Source};

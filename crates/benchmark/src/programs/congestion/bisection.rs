@@ -41,7 +41,7 @@ pub(in crate::programs) const BISECTION: Benchmark = Benchmark {
 };
 
 const HALF: &str = "half";
-/// How many orders are measured.
+/// The number of orders that are measured.
 const ORDERS: u64 = 4;
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -62,7 +62,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     })
 }
 
-/// Who stands as far into the other half as rank `me` into its own; nobody for the last of an odd number.
+/// The partner of rank `me` in the other half; none for the last of an odd number.
 fn partner(order: &[usize], me: usize) -> Option<usize> {
     let (half, place) = (order.len() / 2, order.iter().position(|&rank| rank == me)?);
     let other = if place < half { place + half } else { place - half };

@@ -35,7 +35,7 @@ pub(in crate::programs) const RINGS: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The parameter that says in which order the ranks stand, and its values.
+/// The parameter of the order of the ranks, and its values.
 const ORDER: &str = "order";
 const NATURAL: &str = "natural";
 const RANDOM: &str = "random";
@@ -62,7 +62,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     })
 }
 
-/// Who stands before and after rank `me`.
+/// The ranks before and after rank `me`.
 fn neighbours(order: &[usize], me: usize) -> (usize, usize) {
     let place = order.iter().position(|&rank| rank == me);
     let place = place.expect("every rank stands in the order");

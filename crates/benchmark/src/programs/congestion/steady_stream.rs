@@ -36,9 +36,9 @@ pub(in crate::programs) const STEADY_STREAM: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// How long messages are sent unless the user says so.
+/// The default time of sending.
 const DURATION_S: f64 = 0.2;
-/// How many bytes all pairs send at most, unless the user says how long.
+/// The maximum of bytes that all pairs send, unless the user sets a time.
 const BYTES_MAX: usize = 256 << 20;
 /// Messages that a sender has posted at a time.
 const POSTED: usize = 8;

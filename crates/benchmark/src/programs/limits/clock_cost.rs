@@ -1,4 +1,4 @@
-//! What reading the clock costs, and how fine it is.
+//! The cost of reading the clock, and its resolution.
 
 use analysis::statistics::{Sample, precision_reached};
 use contract::record::{Measurement, Parameters, StopReason, Timing as TimingRecord};

@@ -27,7 +27,7 @@ pub(crate) const HAND_OVER: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// What programs on the shared line have in common.
+/// The common parts of programs on the shared line.
 pub(super) const SHARED_LINE: Program = Program {
     blocks: |_| Blocks::NONE,
     received: Received::Nothing,

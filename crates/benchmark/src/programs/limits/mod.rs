@@ -1,4 +1,4 @@
-//! What the machine itself allows: every other number is shown as a share of one of these.
+//! The limits of the machine: every other number is shown as a share of one of these.
 
 pub(in crate::programs) mod clock_cost;
 pub(in crate::programs) mod copy;

@@ -45,7 +45,7 @@ fn sleep_until(rank: &mut dyn Rank, value: u64) -> Result<()> {
         if line.word(0).load(Ordering::Acquire) == value {
             break;
         }
-        // Woken for nothing: a look for messages fails if the other rank is dead.
+        // A spurious wake-up: polling for messages fails if the other rank is dead.
         rank.probe(Source::Any, ITS_TAG)?;
     }
     Ok(())

@@ -89,7 +89,7 @@ const CFAR_SETS: [CfarSet; 4] = [
     CfarSet { number: 3, rows: 16 * 16, ranges: 9900, cells: 20, guard: 16 },
 ];
 
-/// What is beyond it is called a target: of noise alone, whose mean is over 10 cells or more, some in 10^7.
+/// A ratio above it counts as a target: with noise alone, whose mean is over at least 10 cells, some in 10^7.
 const THRESHOLD: f32 = 100.0;
 
 fn banks(_: &Scope) -> Vec<Case> {

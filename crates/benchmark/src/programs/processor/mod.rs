@@ -1,4 +1,4 @@
-//! What a processor does by itself: kernels of signal processing, and the classic programs that processors were
+//! Benchmarks of one processor: kernels of signal processing, and the classic programs that processors were
 //! compared by. One rank each; nothing is sent.
 
 pub(super) mod classic;
@@ -25,7 +25,7 @@ use crate::program::{Program, Timing};
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
 use crate::ranks::RankRule;
 
-/// What they have in common: one rank, and no buffers for messages.
+/// Their common parts: one rank, and no buffers for messages.
 const PROCESSOR: Benchmark = Benchmark {
     group: Group::Processor,
     ranks: RankRule::Exactly(1),
@@ -46,7 +46,7 @@ fn case<const N: usize>(parameters: [(&str, ParameterValue); N]) -> Case {
     Case { parameters: parameters.collect(), ..Case::default() }
 }
 
-/// What of `all` a case means by its text under this name.
+/// The element of `all` that a case names by its text under this name.
 fn choice<T: Copy>(
     bench: &Bench<'_>,
     name: &str,
@@ -61,7 +61,7 @@ fn choice<T: Copy>(
     found.ok_or_else(|| bench.unknown(name))
 }
 
-/// Times `body`, which is as much computing as `work` says; the time is that of one of `parts` equal parts.
+/// Times `body`, which computes `work`; the time is that of one of `parts` equal parts.
 fn timed(
     bench: &mut Bench<'_>,
     work: Work,
@@ -76,7 +76,7 @@ fn timed(
     outcome.map(|outcome| bench.subject(Parameters::new()).time(parts, &outcome)).transpose()
 }
 
-/// Tells a time, and the rate of `amount` units in a millionth of a `unit` that it stands for.
+/// Reports a time, and the rate of `amount` units per millionth of a `unit`.
 fn tell(bench: &mut Bench<'_>, time: Measurement, unit: &str, amount: f64) -> Result<()> {
     let rate = rate(bench, &time, unit, amount)?;
     bench.tell(Event::Measured(std::iter::once(time).chain(rate).collect()))

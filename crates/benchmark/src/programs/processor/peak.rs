@@ -1,4 +1,4 @@
-//! What a core can do at all.
+//! The peak rate of a core.
 
 use analysis::limits;
 use contract::{Result, Work, WorkKind};

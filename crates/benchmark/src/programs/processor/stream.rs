@@ -24,7 +24,7 @@ pub(in crate::programs) const STREAM: Benchmark = Benchmark {
     ..PROCESSOR
 };
 
-/// What each vector holds: more than caches do.
+/// The length of each vector: more than fits into the caches.
 const VECTOR_BYTES: u64 = 64 << 20;
 const ELEMENTS: usize = VECTOR_BYTES as usize / size_of::<f64>();
 

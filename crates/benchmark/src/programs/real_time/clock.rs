@@ -52,7 +52,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
 
 /// The most pauses that a rank keeps: 2 MiB.
 const KEPT_MAX: usize = 1 << 17;
-/// The most that it tells before the end, beside what all come to.
+/// The maximum of pauses that it reports before the end, in addition to the summary.
 const KEPT_MEANWHILE: usize = 1000;
 /// The threshold if none is given: so many times the cost of a reading, and at least this.
 const READINGS: f64 = 20.0;
@@ -76,7 +76,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     bench.rank.wait_until(begin);
     for until in ends(duration) {
         seen.watch(bench.rank, begin, until, (threshold, reading));
-        // Nobody sends while another still looks.
+        // No rank sends while another still measures.
         bench.rank.barrier()?;
         let kept = if until < duration { KEPT_MEANWHILE } else { KEPT_MAX };
         let all = bring(bench.rank, &seen.to_bytes(kept))?;
@@ -88,13 +88,13 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         if bench.shape.me == 0 {
             bench.tell(Event::Measured(measurements))?;
         }
-        // Nobody looks again while another is still at it.
+        // No rank measures again while another still sends.
         bench.rank.barrier()?;
     }
     Ok(())
 }
 
-/// When results are told: first after five seconds, then after twice as long each time, and every ten minutes at last.
+/// The moments of reports: first after five seconds, then after twice as long each time, and finally every ten minutes.
 fn ends(duration: TimeSpan) -> Vec<TimeSpan> {
     let (first, longest) = (TimeSpan::from_s(5.0), TimeSpan::from_s(600.0));
     let next = |end: &TimeSpan| Some(*end + (*end).min(longest));
@@ -104,25 +104,25 @@ fn ends(duration: TimeSpan) -> Vec<TimeSpan> {
     ends
 }
 
-/// How the ranks have looked.
+/// The settings of the measurement.
 #[derive(Clone, Copy)]
 struct Watched {
     /// When they ended, after they began.
     until: TimeSpan,
     threshold: TimeSpan,
-    /// What reading the clock takes.
+    /// The time of reading the clock.
     reading: TimeSpan,
     limit: Option<TimeSpan>,
 }
 
-/// What one rank sees.
+/// The observations of one rank.
 struct SeenPauses {
     processor: u64,
     totals: PauseTotals,
     /// When each pause began, after the beginning, and how long it was, in picoseconds.
     kept: Vec<[u64; 2]>,
     causes: PauseCauses,
-    /// How long it has looked, with what reading the system's counts took.
+    /// The time of the measurement, including the reading of the system's counters.
     looked: TimeSpan,
 }
 
@@ -140,7 +140,7 @@ impl SeenPauses {
         }
     }
 
-    /// Looks from now until so long after the beginning.
+    /// Measures from now until this time after the beginning.
     fn watch(
         &mut self,
         rank: &dyn Rank,
@@ -171,7 +171,7 @@ impl SeenPauses {
         self.looked = self.looked + last.since(first);
     }
 
-    /// What it tells rank 0, of so many pauses each.
+    /// The messages to rank 0, with this number of pauses each.
     fn to_bytes(&self, kept: usize) -> Vec<u8> {
         let kept = &self.kept[..self.kept.len().min(kept)];
         let looked_ps = self.looked.as_ps() - self.causes.spent().as_ps().min(self.looked.as_ps());
@@ -184,7 +184,7 @@ impl SeenPauses {
     }
 }
 
-/// What one rank has told.
+/// The report of one rank.
 struct BroughtPauses {
     processor: u64,
     looked_ps: u64,
@@ -216,7 +216,7 @@ impl BroughtPauses {
     }
 }
 
-/// Brings what every rank tells to rank 0; elsewhere nothing.
+/// Gathers the reports of all ranks at rank 0; returns nothing at other ranks.
 fn bring(rank: &mut dyn Rank, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut all = Vec::new();
     if rank.rank() != 0 {

@@ -155,7 +155,7 @@ impl Task {
                 rank.receive(Source::Rank(self.peer), ITS_TAG, &mut data.receive)?;
                 compute(rank, load);
             }
-            // Due at the end of the last base period of its own.
+            // Due at the end of its last base period.
             let due = (job + 1) * ratio - 1;
             deadlines.ended(due, self.pair as u64, rank.now());
         }
@@ -163,7 +163,7 @@ impl Task {
     }
 }
 
-/// What all pairs together move in a base period, in bytes: each further one half as often.
+/// The bytes that all pairs together move in a base period: each further pair half as often.
 fn moved_bytes(pairs: usize, size: usize) -> f64 {
     (0..pairs).map(|pair| size as f64 * 0.5f64.powi(pair as i32)).sum()
 }

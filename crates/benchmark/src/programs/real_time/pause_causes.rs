@@ -1,4 +1,4 @@
-//! What the system had counted after each pause.
+//! The system's counters after each pause.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) struct PauseCauses {
     /// Whether pauses have passed since `last` was read.
     is_behind: bool,
     spent: TimeSpan,
-    /// What the latest reading took.
+    /// The time of the latest reading.
     reading: TimeSpan,
     found: BTreeMap<String, Found>,
 }
@@ -43,7 +43,7 @@ impl PauseCauses {
         self.last = rank.system_counts();
     }
 
-    /// Looks into a pause that is over `now`, `since` ranks began to look. Returns when that was done.
+    /// Examines a pause that ended `now`; `since` is the beginning of the measurement. Returns the time afterwards.
     pub(super) fn after(
         &mut self,
         rank: &dyn Rank,
@@ -71,7 +71,7 @@ impl PauseCauses {
         done
     }
 
-    /// How much time reading took.
+    /// The time of reading.
     pub(super) fn spent(&self) -> TimeSpan {
         self.spent
     }
@@ -112,7 +112,7 @@ pub(super) fn from_text(text: &str) -> Vec<PauseCause> {
     causes
 }
 
-/// What has risen between two readings.
+/// The counters that increased between two readings.
 fn risen(before: &[(String, u64)], after: &[(String, u64)]) -> String {
     let has_risen = |(a, b): &(&(String, u64), &(String, u64))| a.0 == b.0 && b.1 > a.1;
     let names = before.iter().zip(after).filter(has_risen).map(|(a, _)| a.0.as_str());

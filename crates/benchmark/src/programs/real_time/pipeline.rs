@@ -1,4 +1,4 @@
-//! A processing chain: the shortest period that it keeps up, what it would be without messages, and what it does meanwhile.
+//! A processing chain: its shortest sustained period, its period without messages, and its behaviour meanwhile.
 
 use contract::record::{Better, Measurement, Parameters};
 use contract::{Error, Rank, Result, TimeSpan};
@@ -51,7 +51,7 @@ const MODE: &str = "mode";
 /// Matrices of the trial in which latency and jitter are noted, and how long it lasts at most.
 const PROFILED: u64 = 1000;
 const PROFILED_S_MAX: f64 = 5.0;
-/// How long that takes at a period of a millisecond.
+/// The time that this takes at a period of a millisecond.
 const PROFILED_S: f64 = 1.0;
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -83,7 +83,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     period::variants(scope, cases)
 }
 
-/// The rounds, the search, and a closer look at what it found.
+/// The rounds, the search, and the details at the period found.
 fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
     period::rounds_last_s(settings, WAYS.len()) + period::lasts_s(settings) + PROFILED_S
 }
@@ -130,7 +130,7 @@ fn wanted(bench: &Bench<'_>) -> Result<ChainVariant> {
     Ok(variant)
 }
 
-/// The period that the chain keeps up, a closer look at it at that period, and what the rounds before showed.
+/// The period that the chain sustains, the details at that period, and the results of the rounds before.
 fn flowing(
     bench: &mut Bench<'_>,
     (chain, copies): (&Chain, usize),
@@ -182,7 +182,7 @@ fn flowing(
     })
 }
 
-/// How many times as long as the computing of the busiest processor `period` is.
+/// The ratio of `period` to the computing of the busiest processor.
 fn against_computing(period: &Measurement, computing_us: f64) -> Measurement {
     let ratio = |period_us| period_us / computing_us;
     derived(period, ("period-per-computing", "ratio"), Better::Lower, ratio)
@@ -193,7 +193,7 @@ fn shared_by(period: &Measurement, copies: usize) -> Measurement {
     derived(period, ("period-in-turn", "us"), Better::Lower, |us| us / copies as f64)
 }
 
-/// What the chain moves and computes at its period.
+/// The rates of the chain at its period.
 fn rates(chain: &Chain, period: &Measurement) -> impl Iterator<Item = Measurement> + use<> {
     // An operation in a microsecond is a MFLOP/s.
     let nominal = |us: f64| chain.operations() / us;

@@ -40,7 +40,7 @@ pub(in crate::programs) const HCS: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The parameter that says how the bytes go, and its values.
+/// The parameter of the method, and its values.
 const WAY: &str = "way";
 const MESSAGE: &str = "message";
 const BLOCK: &str = "block";
@@ -62,7 +62,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     of(MESSAGE).chain(of(BLOCK)).chain(signals).chain(of(MEMORY)).collect()
 }
 
-/// What a rank has open.
+/// The open objects of a rank.
 struct Open {
     cluster: Cluster,
     /// Memory of this rank, and of the other.
@@ -126,7 +126,7 @@ fn begin(bench: &mut Bench<'_>) -> ClusterResult<Open> {
     Ok(open)
 }
 
-/// What is sent, and room for what is received.
+/// The data to send, and a buffer for the received data.
 type Parts<'a> = (&'a [u8], &'a mut [u8]);
 
 fn block(

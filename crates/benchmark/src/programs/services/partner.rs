@@ -12,11 +12,11 @@ pub(super) const ECHO: u8 = 0;
 pub(super) const STORE: u8 = 1;
 const REPLY: u8 = 2;
 
-/// What the handlers work on.
+/// The state of the handlers.
 pub(super) struct State {
-    /// What this rank sends.
+    /// The data that this rank sends.
     data: Vec<u8>,
-    /// What came without a segment.
+    /// The data received without a segment.
     received: Vec<u8>,
     /// Buffers that hold `data` and are not under way.
     buffers: Vec<Buffer>,

@@ -61,7 +61,8 @@ pub(in crate::programs) const HALO_PUT: Benchmark = Benchmark {
     ..HALO_MESSAGES
 };
 
-/// The rank before this one, which gives it block 0 and notice 0, and the one after it, which gives it block 1 and notice 1.
+/// The rank before this one, which gives it block 0 and notice 0, and the one after it, which gives it block 1 and
+/// notice 1.
 fn neighbours(shape: &Shape) -> [usize; 2] {
     [(shape.me + shape.ranks - 1) % shape.ranks, (shape.me + 1) % shape.ranks]
 }
@@ -76,7 +77,7 @@ fn exchange(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     Ok(())
 }
 
-/// Where the blocks of an event begin: in one half of the memory or in the other.
+/// The offset of the blocks of an event: in one half of the memory or in the other.
 fn half(events: u64, size: usize) -> usize {
     (events % 2) as usize * 2 * size
 }

@@ -15,19 +15,19 @@ pub(super) struct Opened {
     pub(super) events: u64,
 }
 
-/// What a benchmark of two ranks does to the second one's memory.
+/// The operation of a benchmark of two ranks on the second one's memory.
 pub(super) struct Deed {
-    /// How much memory each rank has.
+    /// The amount of memory of each rank.
     pub(super) bytes: fn(&Shape) -> usize,
-    /// What all ranks do before the first event.
+    /// The action of all ranks before the first event.
     pub(super) prepare: fn(&mut Opened, &mut Bench<'_>) -> Result<()>,
     /// One event, at the first rank.
     pub(super) event: fn(&mut Opened, &mut dyn Rank, &mut Data) -> Result<()>,
-    /// How often an event asks the second rank for something, where it must be asked.
+    /// The number of requests of an event to the second rank, if accesses use messages.
     pub(super) requests: fn(&Shape) -> u64,
-    /// What all ranks check after the last event.
+    /// The check of all ranks after the last event.
     pub(super) check: fn(&mut Opened, &mut Bench<'_>) -> Result<()>,
-    /// How the outcome is reported, at the rank that has it.
+    /// The report of the outcome, at the rank that has it.
     pub(super) report: fn(&mut Bench<'_>, Outcome) -> Result<()>,
 }
 

@@ -1,4 +1,4 @@
-//! How well a twin predicts the times that it was not made from. The twin is made from every other size of its
+//! The accuracy of a twin for times that it was not made from. The twin is made from every other size of its
 //! benchmarks. It predicts the sizes between, and all sizes of the other benchmarks.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,8 @@ use crate::output::table;
 
 /// The number of ranks at which twins are made and validated.
 const RANKS: usize = 2;
-/// Groups whose benchmarks do not measure messages alone. What a service does besides is the processor's work, which a twin does not predict.
+/// Groups whose benchmarks do not measure messages alone. What a service does besides is the processor's work, which a
+/// twin does not predict.
 const NOT_OF_MESSAGES: [&str; 5] = ["limits", "processor", "windows", "congestion", "services"];
 
 /// A measurement that was held back, and the twin's.

@@ -1,4 +1,4 @@
-//! Measures two commands in turn, launch by launch, until one can tell of every number or the time is over.
+//! Measures two commands alternately, launch by launch, until every number is decided or the time is over.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,11 +19,11 @@ use crate::progress::note;
 use crate::results::{self, ResultsFile};
 use crate::wording::wait;
 
-/// How long to measure if nothing is said.
+/// The default time of measuring.
 const WITHIN_S: f64 = 600.0;
 
-/// The longest time for a case in a launch if the command says nothing: launches differ by more than their samples, so that
-/// more launches tell more than longer ones.
+/// The default time limit of a case in a launch: launches differ by more than their samples, so more launches decide
+/// more than longer ones.
 const LAUNCH_LIMIT: &str = "200ms";
 
 /// The confidence of all checks together.
@@ -42,7 +42,7 @@ struct Side {
     failed: u32,
 }
 
-/// Measures, and shows what came of it. The status says whether a number regressed beyond the threshold.
+/// Measures, and prints the result. The status is 1 if a number regressed beyond the threshold.
 pub(super) fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
     let [second] = &arguments.after[..] else {
         return Err(Failure::usage("--measure takes two commands")
@@ -118,13 +118,13 @@ struct Pair {
     begin: Instant,
     within: Duration,
     interruption: Interruption,
-    /// How many pairs are whole.
+    /// The number of complete pairs.
     made: u32,
     failed_in_a_row: u32,
     out: Option<PathBuf>,
 }
 
-/// How an attempt at a pair of launches ended.
+/// The outcome of an attempt at a pair of launches.
 enum Attempt {
     Whole(Box<[Run; 2]>),
     Failed,
@@ -134,7 +134,8 @@ enum Attempt {
 impl Pair {
     fn measure(&mut self, threshold: Share) -> Result<ComparedRuns, Failure> {
         let Share(margin) = threshold;
-        // What the checks so far may err with. When the time is over no more come, and the last may err with all that is left.
+        // What the checks so far may err with. When the time is over no more come, and the last may err with all that
+        // is left.
         let mut spent = 0.0;
         for (launches, confidence) in interim_checks(CONFIDENCE) {
             while (self.made as usize) < launches {
@@ -227,7 +228,7 @@ impl Pair {
         Ok(())
     }
 
-    /// What all pairs so far say.
+    /// The comparison of all pairs so far.
     fn check(&self, margin: f64, confidence: f64) -> Result<ComparedRuns, Failure> {
         if self.made == 0 {
             return Err(Failure::failed("not one launch of each command ended within the time")
@@ -253,7 +254,7 @@ impl Pair {
         Ok(())
     }
 
-    /// In how many launches it was told, and of what it cannot be told.
+    /// The number of launches, and the numbers that are undecided.
     fn told(&self, compared: &ComparedRuns) -> String {
         let untold: Vec<String> = compared
             .comparisons

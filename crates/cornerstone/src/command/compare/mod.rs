@@ -1,4 +1,4 @@
-//! `compare`: compares other runs with a run, number by number, or measures two commands until it can tell.
+//! `compare`: compares other runs with a run, number by number, or measures two commands until every number is decided.
 
 mod in_turn;
 
@@ -15,7 +15,7 @@ use crate::output::{comparison_table, print};
 use crate::progress::note;
 use crate::results;
 
-/// Compares each run with the first. The status says whether a number regressed beyond the threshold.
+/// Compares each run with the first. The status is 1 if a number regressed beyond the threshold.
 pub(crate) fn execute(arguments: CompareArguments) -> Result<ExitCode, Failure> {
     if arguments.measure {
         return in_turn::execute(&arguments);
@@ -50,7 +50,7 @@ fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Res
     show(&compared, arguments)
 }
 
-/// What two runs cannot tell apart, where they seem to differ.
+/// A hint that two runs cannot separate a build from the state of the machine, if they seem to differ.
 fn in_between(compared: &ComparedRuns) -> String {
     const HINT: &str = "`cornerstone compare --measure` tells builds from what the machine did";
     if let Some(excess) = compared.excess {

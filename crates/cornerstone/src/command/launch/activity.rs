@@ -1,4 +1,4 @@
-//! What the ranks of a run do, a line for all that do the same.
+//! The state of the ranks of a run, with one line for ranks in the same state.
 
 use std::io::Write;
 
@@ -7,19 +7,19 @@ use fabric_shm::{Activity, RankActivity};
 
 use super::call_sites::CallSites;
 
-/// Lines that are told; what more ranks do is only counted.
+/// The maximum of lines; further ranks are only counted.
 const MOST_LINES: usize = 40;
-/// How lines about messages begin that nobody has received.
+/// The beginning of lines about messages that were not received.
 const REMARK: &str = "unexpected";
 
-/// Writes what the ranks do to standard error, for somebody who asked.
+/// Writes the state of the ranks to standard error, on request.
 pub(super) fn tell(what: &str, ranks: &[RankActivity]) {
     let words = format!("cornerstone: {what}\n{}\n", describe(ranks));
-    // Nobody may be there to read it, and that ends no run. One write, for other processes write there too.
+    // A failed write does not end the run. There is one write, because other processes write there too.
     let _ = std::io::stderr().write_all(words.as_bytes());
 }
 
-/// What the ranks do, in indented lines.
+/// The state of the ranks, in indented lines.
 pub(super) fn describe(ranks: &[RankActivity]) -> String {
     let mut sites = CallSites::default();
     let mut kinds: Vec<(Vec<usize>, Vec<String>)> = Vec::new();
@@ -55,7 +55,7 @@ fn plural(line: &str) -> String {
     found.map_or_else(|| line.into(), |(rest, many)| format!("{many}{rest}"))
 }
 
-/// What a rank does: a line without its subject, and remarks.
+/// The state of a rank: a line without its subject, and remarks.
 fn lines(activity: &Activity, sites: &mut CallSites) -> Vec<String> {
     match activity {
         Activity::NotJoined => vec!["has not called MPI_Init".into()],

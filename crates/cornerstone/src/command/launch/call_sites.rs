@@ -1,4 +1,4 @@
-//! Places in programs: the function and the line of the source that a call stands in, from debug information.
+//! Places in programs: the function and the source line of a call, from debug information.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,12 +9,12 @@ use addr2line::Loader;
 use fabric_shm::CallSite;
 use profile::layout::LIBRARY;
 
-/// Where the type of an object stands in the head of an ELF file, and the one of programs that are loaded where they
-/// say.
+/// The position of the type of an object in the header of an ELF file, and the one of programs that are loaded where
+/// they say.
 const ELF_TYPE_AT: usize = 16;
 const FIXED_PROGRAM: u8 = 2;
 
-/// How the name of the file of the C library begins.
+/// The beginning of the file name of the C library.
 const SYSTEM: &str = "libc.so";
 
 /// Names places. Each file is read once.
@@ -29,7 +29,7 @@ struct Object {
     is_fixed: bool,
 }
 
-/// What is known of a place.
+/// The information about a place.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Place {
     function: Option<String>,
@@ -37,9 +37,10 @@ struct Place {
 }
 
 impl CallSites {
-    /// Words for the innermost of some callers of which the line is known, else of which the function is, else the file.
+    /// Words for the innermost of some callers of which the line is known, else of which the function is, else the
+    /// file.
     pub(super) fn name(&mut self, callers: &[CallSite]) -> Option<String> {
-        // What starts a program or looks at it is of no interest, even where it alone has debug information.
+        // Start-up code and observing libraries are skipped, even if only they have debug information.
         let not_own = |site: &&CallSite| {
             let name = file_name(&site.object);
             !name.starts_with(SYSTEM) && name != LIBRARY

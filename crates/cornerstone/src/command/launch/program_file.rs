@@ -1,4 +1,4 @@
-//! What the file of a program says of itself: whether it can run in virtual time.
+//! Properties of a program's file: whether it can run in virtual time.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,13 +10,13 @@ use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};
 use crate::failure::Failure;
 
 const SET_USER_OR_GROUP: u32 = 0o6000;
-/// How the names of the libraries of other MPIs begin: Open MPI's, and those of older MPICHs.
+/// The beginnings of the names of other MPIs' libraries: Open MPI's, and those of older MPICHs.
 const OTHER_MPIS: [&str; 2] = ["libmpi.so", "libmpich.so"];
 /// MPICH's and Intel's, which is also the name of our library for programs that were built against theirs.
 const OF_MPICHS_ABI: &str = "libmpi.so.12";
 
 /// Refuses a program that no preloaded library reaches, or that brings another MPI. What is no program file, such as a
-/// script, is let through, and so is what cannot be found or read: whoever starts it says so.
+/// script, is accepted, and so is a file that cannot be found or read: starting it reports the error.
 pub(super) fn check(program: &Path) -> Result<(), Failure> {
     let Some(path) = find(program) else { return Ok(()) };
     let (Ok(metadata), Ok(bytes)) = (fs::metadata(&path), fs::read(&path)) else { return Ok(()) };
@@ -55,7 +55,7 @@ fn find(program: &Path) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// What a program file says of the loader.
+/// The information about the loader in a program file.
 struct Linked {
     /// Whether the loader starts it.
     has_loader: bool,

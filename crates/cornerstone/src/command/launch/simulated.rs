@@ -21,7 +21,7 @@ use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
 use crate::preloaded;
 
-/// The library that tells programs virtual time, and what it reads.
+/// The library that provides virtual time to programs, and the variable that it reads.
 const TIME_LIBRARY: &str = "libcornerstone_time.so";
 const RATE_VARIABLE: &str = "CORNERSTONE_VIRTUAL_TIME";
 
@@ -125,7 +125,7 @@ fn computing(arguments: &LaunchArguments) -> Result<Computing, Failure> {
     })
 }
 
-/// Where a recording comes from, in words.
+/// The origin of a recording, in words.
 fn title(arguments: &LaunchArguments) -> String {
     let words = arguments.program.iter().map(|word| word.to_string_lossy());
     words.collect::<Vec<_>>().join(" ")
@@ -165,7 +165,7 @@ impl Works<SimEndpoint<'_>> for OnProcessors {
     }
 }
 
-/// Starts to simulate in a thread of its own.
+/// Starts the simulation in a separate thread.
 fn simulate(
     host: Arc<Host>,
     machine: Machine,
@@ -176,7 +176,7 @@ fn simulate(
         let serve = move |endpoint: SimEndpoint<'_>| own.serve(endpoint, &OnProcessors);
         let beside = Rc::new(Processes(Beside::new(host.clone(), options.ranks)));
         let outcome = fabric_sim::run_beside(&machine, &options, beside, serve);
-        // Ranks that wait for each other tell so themselves, unless they wait for one that the simulation has failed.
+        // Deadlocked ranks report this themselves, unless they wait for one that the simulation has failed.
         if !host.is_stuck() || host.fatal().is_some() {
             // No process is to wait for an answer that will not come.
             host.stop();
@@ -197,7 +197,7 @@ fn simulate(
         .map_err(|error| Failure::failed(format!("starting the simulation: {error}")))
 }
 
-/// What makes the program's clocks tell virtual time.
+/// The variables that make the program's clocks return virtual time.
 fn environment(computing: &Computing) -> Result<Vec<(OsString, OsString)>, Failure> {
     let library = preloaded::find(TIME_LIBRARY, "libvirtual-time")?;
     let rate = match computing {

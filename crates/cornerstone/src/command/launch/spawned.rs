@@ -1,5 +1,5 @@
-//! A run that a rank of another starts, with MPI_Comm_spawn. The rank says through standard input what to start; it has let
-//! go of this process, whose parent is the launcher of that rank.
+//! A run that a rank of another starts, with MPI_Comm_spawn. The rank sends the command through standard input; it has
+//! let go of this process, whose parent is the launcher of that rank.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -18,8 +18,8 @@ use crate::orphans;
 /// The word that makes this program such a launcher.
 pub(crate) const WORD: &str = "spawned";
 
-/// Starts what the rank asks for, and returns when all its ranks have ended. As long as the rank waits for them, it is told
-/// what has failed, and nobody else.
+/// Starts the requested programs, and returns when all their ranks have ended. While the rank waits for them, failures
+/// are reported to it alone.
 pub(crate) fn run() -> ExitCode {
     let started = take_input().map_err(|error| {
         Failure::failed(format!("this command is for ranks that start others: {error}"))
@@ -41,15 +41,15 @@ fn take_input() -> io::Result<UnixStream> {
     Ok(UnixStream::from(stream))
 }
 
-/// Tells the rank why there are no new processes; false if it has met them, and waits no more.
+/// Reports to the rank why there are no new processes; false if it has met them, and no longer waits.
 fn tell(stream: &mut UnixStream, failure: &Failure) -> bool {
     let told = stream.write_all(&[failure.message().as_bytes(), &[0]].concat());
     let mut has_met = Vec::new();
-    // It says so or closes its end. One that is gone waits for nobody.
+    // It answers or closes its end. A rank that has disappeared waits for nothing.
     told.is_ok() && stream.read_to_end(&mut has_met).is_ok() && has_met.is_empty()
 }
 
-/// What is to be started. The rank has let go of this process by the time that it has said so.
+/// The programs to start. The rank has detached this process by the time that it has sent them.
 fn read(stream: &mut UnixStream) -> Result<(LaunchArguments, Vec<LaunchArguments>), Failure> {
     let failed = |error: io::Error| Failure::failed(format!("hearing what to start: {error}"));
     let mut length = [0; 8];

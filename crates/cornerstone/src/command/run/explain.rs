@@ -31,7 +31,7 @@ pub(super) fn execute(request: &Request, launches: &[Launch]) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// What rank 0 of a launch says of the fabric.
+/// The description of the fabric by rank 0 of a launch.
 fn description(request: &Request, launch: &Launch) -> Result<FabricDescription, Failure> {
     let options = FabricOptions {
         simulation: &request.simulation,

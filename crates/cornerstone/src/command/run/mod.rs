@@ -94,7 +94,7 @@ fn planned(request: &Request) -> Result<Vec<Launch>, Failure> {
     Ok(all)
 }
 
-/// What each case's launch of this number has to measure still.
+/// The measurements that each case's launch of this number still has to make.
 fn launches(
     request: &Request,
     selection: &[&'static Benchmark],

@@ -17,12 +17,12 @@ use crate::failure::Failure;
 use crate::progress::note;
 use crate::results::{self, ResultsFile};
 
-/// What is measured, how, and where the results go.
+/// The measurements, their settings, and the place of the results.
 pub(super) struct Request {
     pub(super) names: Vec<String>,
     pub(super) ranks: Option<Vec<usize>>,
     pub(super) settings: Settings,
-    /// How many launches each case is measured in.
+    /// The number of launches of each case.
     pub(super) launches: Rounds,
     /// Over how long a time the launches are spread at least.
     pub(super) spread: Duration,
@@ -37,7 +37,7 @@ pub(super) struct Request {
     pub(super) target: Target,
 }
 
-/// Where the results go.
+/// The place of the results.
 pub(super) enum Target {
     /// To a new file with this path, or with a path made of the time and the host.
     New(Option<PathBuf>),
@@ -162,7 +162,7 @@ fn settings(arguments: &RunArguments) -> Settings {
     }
 }
 
-/// How many launches each case is measured in: as many as are asked for, or as are worth it in the time of a case.
+/// The number of launches of each case: as requested, or as many as are useful in the time of a case.
 fn launches(
     arguments: &RunArguments,
     fabric: &FabricChoice,

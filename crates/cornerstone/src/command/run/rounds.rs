@@ -1,4 +1,4 @@
-//! How many launches the cases of a run are measured in, and which of them need more.
+//! The number of launches of the cases of a run, and which of them need more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub(super) struct Rounds {
 const SHORTEST_S: f64 = 0.05;
 /// More launches are worth their starting for few cases only.
 const MOST: u32 = 30;
-/// As many where launches are spread over a time that somebody chose.
+/// The same if launches are distributed over a given time.
 const MOST_SPREAD: u32 = 10;
 /// The share of the wanted precision at which a case has launches enough: two runs as precise as that are told apart by
 /// about the wanted precision.
@@ -31,8 +31,8 @@ impl Rounds {
         Rounds { fewest: launches, most: launches }
     }
 
-    /// As many as it takes for an interval, if each has time to measure at all, and more for the cases whose interval is still
-    /// wide, as long as their time allows.
+    /// As many as it takes for an interval, if each has time to measure at all, and more for the cases whose interval
+    /// is still wide, as long as their time allows.
     pub(super) fn within_the_time_of(settings: &Settings, is_spread: bool) -> Rounds {
         let affordable = ((settings.time_limit_s / SHORTEST_S) as u32).max(1);
         let needed = (launches_needed(settings.confidence) as u32).min(affordable);
@@ -43,8 +43,8 @@ impl Rounds {
         }
     }
 
-    /// Whether to look, before the launches of this number, at which cases need them: after the fewest, and after half as many
-    /// again each time. Who looks after each launch stops when chance makes an interval narrow.
+    /// Whether to look, before the launches of this number, at which cases need them: after the fewest, and after half
+    /// as many again each time. A check after each launch would stop when chance makes an interval narrow.
     pub(super) fn is_checked_before(self, number: u32) -> bool {
         let next = |&launches: &u32| Some((launches * 3).div_ceil(2));
         let mut checks = std::iter::successors(Some(self.fewest), next);

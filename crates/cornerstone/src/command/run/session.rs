@@ -163,7 +163,7 @@ impl Session {
         }
     }
 
-    /// A launch that died. Where others have measured its cases before it, they count, and the run goes on.
+    /// A launch that died. If others have measured its cases before it, they count, and the run continues.
     fn launch_died(&mut self, launch: &Launch, message: String) -> Result<(), Failure> {
         if launch.number == 0 || self.died.len() + 1 >= DIED_MAX {
             return Err(Failure::failed(message));
@@ -259,7 +259,7 @@ impl Session {
         Ok(if self.is_beyond_limit() { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS })
     }
 
-    /// Whether a processor paused for longer than somebody allows.
+    /// Whether a processor paused for longer than permitted.
     fn is_beyond_limit(&self) -> bool {
         let summaries =
             self.run.measurements.iter().filter_map(|m| m.pauses.as_ref()?.summary.as_ref());

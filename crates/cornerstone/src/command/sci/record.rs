@@ -71,7 +71,7 @@ fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
     all
 }
 
-/// What delays say, and some of them, evenly spread over all.
+/// A summary of delays, and some of them, evenly distributed over all.
 fn delays(found: &Found) -> Option<(Summary, Vec<f64>)> {
     let all: Vec<f64> = found.delays.iter().copied().map(TimeSpan::as_us).collect();
     let step = all.len().div_ceil(SAMPLES_MAX).max(1);

@@ -28,7 +28,7 @@ const MARK: &str = "\u{1e}cornerstone ";
 /// The time within which a signal is noticed.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a rank must know to join the world.
+/// The information that a rank needs to join the world.
 #[derive(Debug, Serialize, Deserialize)]
 struct JoinArgument {
     library: Option<PathBuf>,

@@ -4,7 +4,7 @@ use super::order::place;
 use crate::fft::butterfly::Pair;
 use crate::lanes::Lanes;
 
-/// Where the last pass leaves its results.
+/// The place of the results of the last pass.
 pub(super) trait Sink<V>: Copy {
     /// Takes result `k`.
     ///

@@ -13,7 +13,8 @@ pub(in crate::fft) const fn split(length: usize) -> (usize, usize) {
     }
 }
 
-/// Where result `k` of a transform lies in the scratch when every pass has put its results where its points were.
+/// The position of result `k` of a transform in the scratch buffer when every pass has put its results where its points
+/// were.
 pub(super) const fn place(length: usize, k: usize) -> usize {
     match split(length) {
         (1, _) => k,

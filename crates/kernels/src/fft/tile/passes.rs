@@ -1,4 +1,5 @@
-//! The passes over a tile: each transforms columns of as many points as registers hold, and multiplies by roots of unity.
+//! The passes over a tile: each transforms columns of as many points as registers hold, and multiplies by roots of
+//! unity.
 
 use std::mem::MaybeUninit;
 
@@ -64,7 +65,7 @@ pub(super) unsafe fn in_place<V: Lanes<Element: Scalar>, const N: usize>(
     }
 }
 
-/// What follows the first pass.
+/// The passes after the first.
 #[inline(always)]
 pub(super) unsafe fn remaining_passes<V: Lanes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,

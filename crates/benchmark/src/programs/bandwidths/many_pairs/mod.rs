@@ -60,7 +60,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     layouts.into_iter().flat_map(sizes).collect()
 }
 
-/// What the runs showed, at rank 0.
+/// The results of the runs, at rank 0.
 #[derive(Default)]
 struct PairResults {
     warm_up_ps: f64,
@@ -111,7 +111,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if bench.shape.me == 0 { report(bench, &pairs, found, stop_reason, begin) } else { Ok(()) }
 }
 
-/// What rank 0 may decide after a run: to go on, or to stop for a reason.
+/// The decision of rank 0 after a run: to continue, or to stop for a reason.
 const REASONS: [Option<StopReason>; 4] =
     [None, Some(StopReason::Precision), Some(StopReason::TimeLimit), Some(StopReason::SampleLimit)];
 

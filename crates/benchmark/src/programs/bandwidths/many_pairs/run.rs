@@ -5,10 +5,10 @@ use contract::{Rank, Result, Source, Tag, TagSelector};
 
 use crate::data::{Data, Received};
 
-/// The most that each pair sends in a run, unless its parameter says otherwise: few enough for a quick run, but a pair
+/// The default maximum of messages of each pair in a run: few enough for a quick run, but a pair
 /// that gets a fiftieth of the fastest one's rate sends one or two.
 pub(super) const MESSAGES: u64 = 64;
-/// The parameter that says otherwise.
+/// The parameter that overrides it.
 const MESSAGES_PARAMETER: &str = "messages";
 
 const DATA: Tag = Tag::new(0);
@@ -18,7 +18,7 @@ const END: Tag = Tag::new(2);
 /// From the first sender that is done to all others.
 const STOP: Tag = Tag::new(3);
 
-/// What a pair's receiver saw of a run; as bytes, what ranks tell each other of it.
+/// The observations of a pair's receiver in a run; as bytes, the messages about them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PairOutcome {
     pub(super) messages: u64,
@@ -57,7 +57,7 @@ impl PairOutcome {
     }
 }
 
-/// Who sends to whom.
+/// The pairs of senders and receivers.
 pub(super) struct Pairs {
     pub(super) count: usize,
     symmetric: bool,
@@ -76,12 +76,12 @@ impl Pairs {
     }
 
     pub(super) fn receiver(&self, sender: usize, ranks: usize) -> usize {
-        // With an odd rank left over, the last one stands aside.
+        // With an odd number of ranks, the last one is idle.
         let last = ranks - ranks % 2 - 1;
         if self.symmetric { last - sender } else { sender + self.count }
     }
 
-    /// What a receiver's block holds at the end: its sender's.
+    /// The contents of a receiver's block at the end: those of its sender.
     pub(super) fn received(&self) -> Received {
         if self.symmetric {
             Received::Blocks(|shape, _| (shape.ranks - shape.ranks % 2 - 1 - shape.me, 0))
@@ -132,7 +132,8 @@ pub(super) fn run_once(
     Ok(seen)
 }
 
-/// Sends until all is sent or another sender is done; says whether this one was done, and stopped the others.
+/// Sends until everything is sent or another sender has ended; returns whether this one ended first, and stopped the
+/// others.
 fn send_all(
     rank: &mut dyn Rank,
     pairs: &Pairs,

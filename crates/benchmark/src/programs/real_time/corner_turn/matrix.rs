@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 /// An element of 4, 8 or 16 bytes. What is in it means nothing to a corner turn.
 pub(super) trait MatrixElement: bytemuck::Pod + PartialEq + std::fmt::LowerHex {
-    /// The element that stands at a place of the matrix; different at each place, as far as its bytes allow.
+    /// The element at a place of the matrix; different at each place, as far as its bytes allow.
     fn at(seed: u64, place: u64) -> Self;
 }
 

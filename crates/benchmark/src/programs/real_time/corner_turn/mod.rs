@@ -48,7 +48,7 @@ pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// What each rank keeps unless the user says otherwise: the messages of 2, 4, 8 ... ranks are then those of the paper's
+/// The default amount of data of each rank: the messages of 2, 4, 8 ... ranks are then those of the paper's
 /// table 6.1.
 const ROWS: u64 = 512;
 const BYTES_A_RANK: u64 = 1 << 20;

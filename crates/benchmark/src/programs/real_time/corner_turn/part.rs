@@ -7,7 +7,7 @@ use pattern::corner_turn::Schedule;
 use super::matrix::{Matrix, MatrixElement};
 use crate::programs::common::{ITS_TAG, TAG};
 
-/// What a rank does in a stage.
+/// The action of a rank in a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum BlockMove {
     SendTo(usize),
@@ -19,8 +19,8 @@ pub(super) struct MatrixPart<'a, T> {
     matrix: &'a Matrix<T>,
     me: usize,
     moves: Vec<BlockMove>,
-    /// The rows that this rank keeps: those of even turns and those of odd ones, so that what stays behind from one turn
-    /// is wrong in the next.
+    /// The rows that this rank keeps: those of even turns and those of odd ones, so that what stays behind from one
+    /// turn is wrong in the next.
     inputs: [Buffer; 2],
     /// The rows turned in memory: the block for rank q is the q-th piece.
     outgoing: Buffer,
@@ -127,8 +127,8 @@ impl<'a, T: MatrixElement> MatrixPart<'a, T> {
         });
     }
 
-    /// Takes back the posted receives, and checks every element of the last turn. Called once, when every rank has ended
-    /// its last turn.
+    /// Takes back the posted receives, and checks every element of the last turn. Called once, when every rank has
+    /// ended its last turn.
     pub(super) fn finish(mut self, rank: &mut dyn Rank) -> Result<()> {
         let me = self.me;
         let others = (0..self.matrix.ranks()).filter(|&other| other != me);

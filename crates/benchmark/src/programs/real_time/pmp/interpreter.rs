@@ -1,4 +1,4 @@
-//! What a node of a pattern does, done by a rank.
+//! Executes the code sequence of a pattern's node.
 
 use contract::{Buffer, Error, Posted, Rank, Result, Source, Time, TimeSpan};
 use pattern::{Action, Cursor, Pattern, Step};
@@ -21,7 +21,7 @@ pub struct Interpreter<'a> {
     posted: Option<Posted>,
     /// Which receive of the period is posted.
     next: usize,
-    /// Where the next message but one goes; until then, the last that came.
+    /// The buffer of the next message but one; until then it contains the last message received.
     spare: Buffer,
     /// From whom that is, and how long.
     last: Option<(usize, usize)>,

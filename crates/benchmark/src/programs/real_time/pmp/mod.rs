@@ -51,7 +51,7 @@ pub(in crate::programs) const PMP: Benchmark = Benchmark {
 /// One measurement where there is a pattern; its size is that of the longest message.
 fn cases(scope: &Scope) -> Vec<Case> {
     let Some(text) = &scope.settings.pattern else { return Vec::new() };
-    // A text that is no pattern is refused when it is executed, and before, by whoever read the file.
+    // An invalid pattern is refused when it is executed, and before that by the reader of the file.
     let size_bytes = text.read().map_or(0, |pattern| u64::from(pattern.largest_bytes()));
     let parameters = Parameters::from([("pattern".into(), text.title().into())]);
     period::variants(scope, vec![Case { parameters, size_bytes }])
@@ -96,7 +96,7 @@ fn check_nodes(pattern: &Pattern, ranks: usize) -> Result<()> {
 const KEY: &str = "pattern ";
 
 impl PatternText {
-    /// The pattern that it stands for.
+    /// The parsed pattern.
     ///
     /// # Errors
     /// Everything that is wrong with it.
@@ -104,7 +104,7 @@ impl PatternText {
         pattern::read(&self.name, &self.text)
     }
 
-    /// What it is called among the texts of a run's record.
+    /// Its name among the texts of a run's record.
     pub fn key(&self) -> String {
         format!("{KEY}{}", self.name)
     }
@@ -117,7 +117,7 @@ impl PatternText {
         })
     }
 
-    /// Its name without folders and ending, as results are told apart by.
+    /// Its name without folders and extension, which distinguishes results.
     pub fn title(&self) -> &str {
         let file = self.name.rsplit('/').next().unwrap_or(&self.name);
         file.strip_suffix(".pmp").unwrap_or(file)

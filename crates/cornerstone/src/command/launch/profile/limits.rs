@@ -1,4 +1,4 @@
-//! What messages take at least, by the limits that a run has measured of this machine.
+//! The least time of messages, by the limits of this machine in a run.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,8 +28,8 @@ pub(super) fn read(path: &Path) -> Result<Limits, Failure> {
     Ok(limits)
 }
 
-/// The least seconds that the messages take which end at each place, by the rank and the index of the site: for each the
-/// hand-over of a line between the fastest pair of processors, and one copy of what is beyond that line.
+/// The least seconds that the messages take which end at each place, by the rank and the index of the site: for each
+/// the hand-over of a line between the fastest pair of processors, and one copy of what is beyond that line.
 pub(super) fn floors(
     records: &[RankRecord],
     messages: &[Matched],

@@ -1,5 +1,5 @@
-//! The report of a program that is launched: what its ranks note is read when they have ended, and written for people and
-//! programs.
+//! The report of a program that is launched: what its ranks note is read when they have ended, and written for people
+//! and programs.
 
 mod findings;
 mod limits;
@@ -29,11 +29,11 @@ use crate::failure::Failure;
 use crate::observed_memory::{self, Memory};
 use crate::utc;
 
-/// What is wanted of a run, and what its ranks have noted so far.
+/// The requested outputs of a run, and the records of its ranks so far.
 pub(super) struct Observation {
     /// The memory of the ranks, where they are on this host; elsewhere the processes that start them have it.
     memory: Option<Memory>,
-    /// What came from other hosts.
+    /// The records from other hosts.
     regions: Vec<Vec<u8>>,
     outputs: Vec<Output>,
     /// Whether the text for the terminal is wanted, and whether mistakes are.
@@ -48,8 +48,8 @@ pub(super) struct Observation {
 }
 
 impl Observation {
-    /// Prepares what the arguments ask for; nothing if they ask for nothing. What cannot be written is refused now, not after
-    /// the run.
+    /// Prepares what the arguments ask for; nothing if they ask for nothing. What cannot be written is refused now, not
+    /// after the run.
     pub(super) fn prepare(arguments: &LaunchArguments) -> Result<Option<Self>, Failure> {
         let options = &arguments.observation;
         let tells = !options.report.is_empty();
@@ -82,12 +82,12 @@ impl Observation {
         }))
     }
 
-    /// What the environment of ranks on this host needs.
+    /// The variables for the environment of ranks on this host.
     pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
         self.memory.as_ref().map(Memory::environment).unwrap_or_default()
     }
 
-    /// What hosts are to have their ranks note.
+    /// The records that ranks on hosts make.
     pub(super) fn wanted(&self) -> u64 {
         self.wanted
     }
@@ -106,7 +106,7 @@ impl Observation {
         let written = self.write(outcome);
         match (ended, written) {
             (Err(failure), Err(second)) => {
-                // Both are told; the status is the program's.
+                // Both are reported; the status is the program's.
                 second.report();
                 Err(failure)
             }
@@ -153,7 +153,7 @@ impl Observation {
                 Err(failure) => failures.push(failure),
             }
         }
-        // Nobody may be there to read it, and that ends no run.
+        // A failed write does not end the run.
         let _ = std::io::stderr().write_all(words.as_bytes());
         failures.into_iter().next().map_or(Ok(()), Err)
     }

@@ -1,8 +1,8 @@
-//! What a report of a program says, as data. The names of the fields are those of the JSON.
+//! The contents of a report of a program, as data. The names of the fields are those of the JSON.
 
 use serde::Serialize;
 
-/// The version of this form. It changes when a field changes its meaning or goes.
+/// The version of this format. It changes when a field changes its meaning or is removed.
 pub(super) const SCHEMA: &str = "cornerstone-program-1";
 
 /// The report of a program's run.
@@ -14,13 +14,13 @@ pub(super) struct Profile {
     pub(super) command: String,
     pub(super) fabric: String,
     pub(super) started: String,
-    /// How the run ended, in words.
+    /// The outcome of the run, in words.
     pub(super) outcome: String,
-    /// How many ranks were started.
+    /// The number of ranks started.
     pub(super) ranks: usize,
     /// From the first rank's MPI_Init to the last call of the last.
     pub(super) run_s: f64,
-    /// What a reader must know before anything else.
+    /// Warnings for the reader.
     pub(super) remarks: Vec<String>,
     pub(super) by_rank: Vec<RankRow>,
     pub(super) calls: Vec<CallRow>,
@@ -29,7 +29,7 @@ pub(super) struct Profile {
     pub(super) findings: Vec<FindingRow>,
     pub(super) messages: Vec<Pair>,
     pub(super) sizes: Vec<SizeRow>,
-    /// What each rank does over time; only in the picture.
+    /// The activities of each rank over time; only in the picture.
     #[serde(skip)]
     pub(super) strips: Vec<Strip>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Profile {
 pub(super) struct RankRow {
     pub(super) rank: usize,
     pub(super) host: String,
-    /// How far it came: finalized, running, or aborted.
+    /// Its state: finalized, running, or aborted.
     pub(super) state: &'static str,
     /// From the launch to the call of MPI_Init.
     pub(super) start_s: f64,
@@ -64,7 +64,7 @@ pub(super) struct CallRow {
     pub(super) function: &'static str,
     /// The function and the line of the program, as far as they are known.
     pub(super) place: String,
-    /// How many ranks call it there.
+    /// The number of ranks that call it there.
     pub(super) ranks: usize,
     pub(super) calls: u64,
     pub(super) total_s: f64,
@@ -74,8 +74,8 @@ pub(super) struct CallRow {
     pub(super) longest_s: f64,
     pub(super) waiting_s: f64,
     pub(super) bytes: u64,
-    /// Of a place that receives, if the machine's limits are known: the least that its messages take, over the time that it was
-    /// not waiting.
+    /// Of a place that receives, if the machine's limits are known: the least that its messages take, over the time
+    /// that it was not waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) share_of_limit: Option<f64>,
 }
@@ -100,13 +100,13 @@ pub(super) struct WaitRow {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Path {
     pub(super) length_s: f64,
-    /// How often it goes from one rank to another.
+    /// The number of changes from one rank to another.
     pub(super) changes: usize,
     /// In calls of MPI, and outside.
     pub(super) mpi_s: f64,
     pub(super) outside_s: f64,
     pub(super) by_rank: Vec<PathRank>,
-    /// What it consists of, the longest first.
+    /// Its parts, the longest first.
     pub(super) parts: Vec<PathRow>,
 }
 
@@ -155,7 +155,7 @@ pub(super) struct SizeRow {
     pub(super) bytes: u64,
 }
 
-/// What a rank does over time.
+/// The activities of a rank over time.
 #[derive(Clone, Debug)]
 pub(super) struct Strip {
     pub(super) rank: usize,
@@ -168,7 +168,7 @@ pub(super) struct Strip {
     pub(super) path: Vec<(f64, f64)>,
 }
 
-/// What a rank does.
+/// An activity of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     Outside,

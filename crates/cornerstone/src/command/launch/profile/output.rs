@@ -27,10 +27,10 @@ enum Kind {
     Trace,
 }
 
-/// How many bytes of a file show whether it is one of ours.
+/// The number of bytes that identify our files.
 const HEAD_BYTES: u64 = 4096;
 
-/// The files that are asked for, each of which can be written and is no file of somebody else's.
+/// The requested files, each of which can be written and is not another program's file.
 pub(super) fn prepare(
     options: &ObservationArguments,
     program: &OsStr,
@@ -67,7 +67,7 @@ impl Output {
         if self.path.is_dir() {
             return Err(Failure::usage(format!("'{shown}' is a folder, and {self} is a file")));
         }
-        // A device is nobody's file.
+        // A device is not another program's file.
         if self.path.is_file() && !self.is_ours() {
             return Err(Failure::usage(format!(
                 "'{shown}' is already there and is no such file of Cornerstone"
@@ -92,7 +92,7 @@ impl Output {
         read.is_ok() && (head.is_empty() || String::from_utf8_lossy(&head).contains(mark))
     }
 
-    /// Writes it; a line that tells where it is.
+    /// Writes it, and returns a line with its place.
     pub(super) fn write(
         &self,
         records: &[RankRecord],

@@ -7,10 +7,10 @@ use super::pictures;
 use crate::report::document;
 use crate::wording::{about_size, quantity, whole_percent};
 
-/// A share below this is told as one.
+/// Shares below this are combined.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// Rows of a table that are visible at once; the rest stands in a part that opens.
+/// Rows of a table that are visible at once; the others are in a section that opens.
 const ROWS_SHOWN: usize = 25;
 
 fn s(value: f64) -> String {

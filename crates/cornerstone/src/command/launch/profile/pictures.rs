@@ -28,7 +28,7 @@ pub(super) fn class(doing: Doing) -> &'static str {
     }
 }
 
-/// What the colours mean.
+/// The meaning of the colours.
 pub(super) fn legend() -> Markup {
     let all = [
         (Doing::Outside, "computing"),
@@ -42,7 +42,8 @@ pub(super) fn legend() -> Markup {
     }
 }
 
-/// A row for each rank, with what it spends each four-hundredth of the run on, and a line where it is on the critical path.
+/// A row for each rank, with what it spends each four-hundredth of the run on, and a line where it is on the critical
+/// path.
 pub(super) fn timeline(strips: &[Strip], run_s: f64) -> Markup {
     let height = (ROW + GAP) * strips.len() as f64 + FOOT;
     let x = |s: f64| LEFT + WIDTH * (s / run_s).clamp(0.0, 1.0);
@@ -98,7 +99,7 @@ fn area(shares: impl ExactSizeIterator<Item = f64>, top: f64) -> String {
     outline + &format!("H{:.1}V{top}Z", LEFT + WIDTH)
 }
 
-/// Who sent how much to whom.
+/// The amount of data between each two ranks.
 pub(super) fn matrix(pairs: &[Pair], ranks: usize) -> Markup {
     if pairs.is_empty() {
         return html! { p { "No messages were sent between two ranks." } };
@@ -134,7 +135,7 @@ pub(super) fn matrix(pairs: &[Pair], ranks: usize) -> Markup {
     }
 }
 
-/// How many messages there were of each size.
+/// The number of messages of each size.
 pub(super) fn sizes(rows: &[SizeRow]) -> Markup {
     let kinds = [
         ("messages", "Sizes of messages between two ranks"),

@@ -21,7 +21,7 @@ pub(super) struct Places {
     of_record: Vec<HashMap<u16, Place>>,
 }
 
-/// What stands for the places that found no room.
+/// The common entry of places that did not fit.
 const OTHERS: &str = "other places";
 
 impl Places {

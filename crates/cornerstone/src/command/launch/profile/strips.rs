@@ -1,10 +1,10 @@
-//! What each rank does over time, coarse enough for a picture.
+//! The activities of each rank over time, coarse enough for a picture.
 
 use profile::{RankRecord, Stretch, Wait};
 
 use super::model::Strip;
 
-/// How many pieces of time a picture has.
+/// The number of time intervals in a picture.
 const PIECES: usize = 400;
 /// The most ranks that are drawn.
 pub(super) const RANKS_DRAWN: usize = 64;

@@ -1,4 +1,4 @@
-//! From what ranks have noted to what a report says.
+//! From the records of ranks to the contents of a report.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use super::strips;
 /// The most rows that are kept of waits, and of parts of the path: what comes after them does not matter to anybody.
 const MOST_ROWS: usize = 500;
 
-/// How a run was started, and how it ended.
+/// The start and the outcome of a run.
 pub(super) struct About {
     pub(super) command: String,
     pub(super) fabric: String,
@@ -29,7 +29,7 @@ pub(super) struct About {
     pub(super) is_here: bool,
 }
 
-/// What follows from the records of a run.
+/// The results of the records of a run.
 pub(super) struct Followed {
     pub(super) messages: Vec<profile::Matched>,
     pub(super) path: Vec<Stretch>,
@@ -124,7 +124,7 @@ fn remarks(records: &[RankRecord], about: &About) -> Vec<String> {
     remarks
 }
 
-/// How long each rank waited at each of its places, by the rank and the index of the site.
+/// The waiting time of each rank at each of its places, by the rank and the index of the site.
 fn waiting_by_site(records: &[RankRecord], waits: &[Wait]) -> HashMap<(usize, u16), f64> {
     let mut waiting = HashMap::new();
     for wait in waits {
