@@ -22,6 +22,7 @@ mod event_hash;
 mod message_kind;
 mod network;
 mod outside;
+mod path;
 mod queue;
 mod random;
 mod ring;
@@ -40,6 +41,7 @@ pub use machine::{Level, Machine, RANKS_MAX};
 pub use message_kind::MessageKind;
 pub use network::ChannelUse;
 pub use outside::Outside;
+pub use path::CriticalPath;
 pub use run::{Failure, Options, Outcome, Watched, run, run_beside, run_endpoints, run_watched};
 pub use world::Counts;
 

@@ -13,6 +13,7 @@ use crate::endpoint::SimEndpoint;
 use crate::machine::{Level, Machine};
 use crate::network::{ChannelUse, Ways};
 use crate::outside::{Outside, OutsideWork};
+use crate::path::{CriticalPath, Paths};
 use crate::trace::Trace;
 use crate::world::{Counts, World};
 
@@ -32,6 +33,8 @@ pub struct Options {
     pub check_results: bool,
     /// Whether to keep a trace.
     pub trace: bool,
+    /// Whether to find the critical path.
+    pub critical_path: bool,
     /// The stack of each rank in bytes; chosen by the number of ranks if none is given.
     pub stack_bytes: Option<usize>,
 }
@@ -51,6 +54,8 @@ pub struct Outcome<T> {
     pub channels: Vec<ChannelUse>,
     /// The trace, if one was asked for.
     pub trace: Option<Trace>,
+    /// The critical path, if it was asked for.
+    pub critical_path: Option<CriticalPath>,
 }
 
 /// What can be seen of a run under way.
@@ -85,6 +90,7 @@ impl Options {
             seed: 1,
             check_results: true,
             trace: false,
+            critical_path: false,
             stack_bytes: None,
         }
     }
@@ -164,6 +170,7 @@ fn execute<T: 'static>(
     let mut world =
         World::new(machine, ways, level, options.ranks, sharing, options.seed, options.trace);
     world.outside = outside.map(OutsideWork::new);
+    world.paths = options.critical_path.then(|| Paths::new(options.ranks));
     let world = Rc::new(RefCell::new(world));
     let mut ranks = Ranks::start(&world, options, Rc::new(program))?;
     drive(&world, &mut ranks, watch);
@@ -183,6 +190,7 @@ fn execute<T: 'static>(
         counts: world.counts(),
         channels,
         trace,
+        critical_path: world.paths.as_ref().map(|paths| paths.last),
     })
 }
 

@@ -9,6 +9,7 @@ mod growth;
 mod levels;
 mod many_ranks;
 mod mistakes;
+mod paths;
 mod requests;
 mod sharing;
 mod time;

@@ -29,10 +29,13 @@ pub(crate) struct Operations {
 }
 
 impl Scratch {
-    /// Memory for any of `events`.
-    pub(crate) fn for_events(events: &[RankEvent], ranks: usize) -> Self {
-        let (mut out, mut room) = (0, 0);
-        for &event in events {
+    /// Memory for the collectives of `events`, and memory for the messages.
+    pub(crate) fn for_events(
+        events: impl Iterator<Item = RankEvent>,
+        ranks: usize,
+    ) -> (Self, Self) {
+        let (mut all, mut out, mut room) = (0, 0, 0);
+        for event in events {
             match event {
                 RankEvent::Send(message) | RankEvent::PostSend { message, .. } => {
                     out = out.max(message.bytes);
@@ -44,8 +47,7 @@ impl Scratch {
                     room = room.max(other.bytes)
                 }
                 RankEvent::Collective(RecordedCollective { bytes, .. }) => {
-                    let all = bytes.saturating_mul(ranks);
-                    (out, room) = (out.max(all), room.max(all));
+                    all = all.max(bytes.saturating_mul(ranks));
                 }
                 RankEvent::Compute(_)
                 | RankEvent::Sleep(_)
@@ -55,7 +57,8 @@ impl Scratch {
                 | RankEvent::Aside => {}
             }
         }
-        Scratch { out: vec![0; out], room: vec![0; room] }
+        let memory = |out, room| Scratch { out: vec![0; out], room: vec![0; room] };
+        (memory(all, all), memory(out, room))
     }
 }
 

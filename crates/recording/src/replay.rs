@@ -26,11 +26,8 @@ pub fn replay<E: Endpoint>(
     events: impl Iterator<Item = RankEvent> + Clone,
     occupy: &dyn Fn(&mut E, TimeSpan),
 ) -> Result<(TimeSpan, Time)> {
-    let (all, size) = (events.clone(), endpoint.size());
-    let (collectives, others): (Vec<RankEvent>, Vec<RankEvent>) =
-        all.partition(|event| matches!(event, RankEvent::Collective(_)));
-    let scratch = Scratch::for_events(&collectives, size);
-    let operations = Operations::new(Scratch::for_events(&others, size));
+    let (scratch, others) = Scratch::for_events(events.clone(), endpoint.size());
+    let operations = Operations::new(others);
     let process = Process::new(Dutiful::new(endpoint, operations));
     let mut again = Replay { process, scratch, occupy, account: TimeSpan::ZERO };
     let outcome = again.perform_all(events.peekable());

@@ -1,23 +1,30 @@
 //! The arguments of `tradeoff`.
 
+use std::path::PathBuf;
+
 use benchmark::Sizes;
 use clap::Args;
+use fabric_sim::topology::Shape;
 
-use super::{Format, RankCounts};
+use super::{Format, PredictionArguments, RankCounts};
 
 const EXAMPLES: &str = "\
 Examples:
   cornerstone tradeoff sharc-ring --clock 3.75 --links 3.75
       figures 12 and 13 of MPI-SHARC, and its table 11
   cornerstone tradeoff twin.toml --links 4 --calls allreduce --ranks 2,4,8
-      what links four times as fast do for a call on the twin of a machine";
+      what links four times as fast do for a call on the twin of a machine
+  cornerstone launch --fabric sim:twin.toml -n 8 --record program.rec ./program
+  cornerstone tradeoff twin.toml --program program.rec --report program.html
+      what twice the clock, half the latency, twice the link rate, another network or no pauses bring to a program";
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TradeoffArguments {
-    /// A simulated machine (see `cornerstone machines`), or a machine file ending in .toml
-    #[arg(value_name = "MACHINE")]
-    pub(crate) machine: String,
+    /// A simulated machine (see `cornerstone machines`), or a machine file ending in .toml [default with --program: the
+    /// machine that it was recorded on]
+    #[arg(value_name = "MACHINE", required_unless_present = "program")]
+    pub(crate) machine: Option<String>,
 
     /// How many times as fast processors become
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = factor)]
@@ -26,6 +33,26 @@ pub(crate) struct TradeoffArguments {
     /// How many times as fast links become
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = factor)]
     pub(crate) links: f64,
+
+    /// A recording of a program (`cornerstone launch --record`): its run is compared instead of calls
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["calls", "sizes", "at", "ranks", "lengths"])]
+    pub(crate) program: Option<PathBuf>,
+
+    /// With --program: which part of it the latency of links becomes, as 2 for the half
+    #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = factor, requires = "program")]
+    pub(crate) latency: f64,
+
+    /// With --program: other shapes of the network, of the same links, such as torus:4x4x4,fat-tree:8 [default: switch]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "program")]
+    pub(crate) topologies: Vec<Shape>,
+
+    /// With --program: other machines
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "program")]
+    pub(crate) machines: Vec<String>,
+
+    /// With --program: an HTML page with a chart of the critical path in each system
+    #[arg(long, value_name = "FILE", requires = "program")]
+    pub(crate) report: Option<PathBuf>,
 
     /// The calls: benchmarks of messages between two ranks or among all
     #[arg(
@@ -55,6 +82,9 @@ pub(crate) struct TradeoffArguments {
     /// How to write the times; csv has a line for each time, json everything
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) prediction: PredictionArguments,
 }
 
 fn factor(text: &str) -> Result<f64, String> {

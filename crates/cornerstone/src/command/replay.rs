@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use contract::{Endpoint, Error, Time, TimeSpan};
-use fabric_sim::{Machine, SimEndpoint};
+use fabric_sim::{Machine, Options, Outcome, SimEndpoint};
 use recording::{RankEvent, Recording, RecordingError, TextFormat};
 
 use super::predicted::{self, Predicted, RankTime};
@@ -48,7 +48,17 @@ fn replay_on(fabric: &FabricChoice, arguments: &ReplayArguments) -> Result<ExitC
     let recording = read(&arguments.recording)?;
     predicted::check_ranks(recording.ranks(), &machine, &arguments.prediction)?;
     let begin = Instant::now();
-    let predicted = replay(recording, &machine, &arguments.prediction)?;
+    let options = predicted::options(recording.ranks(), &arguments.prediction);
+    let factor = factor(&arguments.prediction)?;
+    let outcome = replay(&Rc::new(recording), &machine, &options, factor)?;
+    let time = |&(computing, end): &(TimeSpan, Time)| RankTime { computing, end };
+    let predicted = Predicted {
+        ranks: outcome.results.iter().map(time).collect(),
+        end: outcome.end,
+        event_hash: outcome.event_hash,
+        counts: outcome.counts,
+        calls: None,
+    };
     predicted::report(&format!("sim:{name}"), &predicted, begin.elapsed());
     Ok(ExitCode::SUCCESS)
 }
@@ -69,38 +79,33 @@ pub(super) fn read(path: &Path) -> Result<Recording, Failure> {
     })
 }
 
-/// Replays a recording on a machine.
-fn replay(
-    recording: Recording,
-    machine: &Machine,
-    wanted: &PredictionArguments,
-) -> Result<Predicted, Failure> {
-    let options = predicted::options(recording.ranks(), wanted);
-    let factor = match wanted.compute.clone().unwrap_or_default() {
-        Compute::None => 0.0,
-        Compute::Measured(factor) => factor,
+/// What the computing of a recording is multiplied with.
+pub(super) fn factor(wanted: &PredictionArguments) -> Result<f64, Failure> {
+    match wanted.compute.clone().unwrap_or_default() {
+        Compute::None => Ok(0.0),
+        Compute::Measured(factor) => Ok(factor),
         Compute::Recorded(_) => {
             let why = "a replay computes as long as its own recording says, or a factor of that";
-            return Err(
-                Failure::usage(why).hint("write --compute measured*FACTOR, or leave it out")
-            );
+            Err(Failure::usage(why).hint("write --compute measured*FACTOR, or leave it out"))
         }
-    };
-    let recording = Rc::new(recording);
+    }
+}
+
+/// Replays a recording on a machine on which computing takes `factor` of its time; for each rank, how long it has computed
+/// and when it ended.
+pub(super) fn replay(
+    recording: &Rc<Recording>,
+    machine: &Machine,
+    options: &Options,
+    factor: f64,
+) -> Result<Outcome<(TimeSpan, Time)>, Failure> {
+    let recording = Rc::clone(recording);
     let program = move |endpoint: SimEndpoint<'_>| {
         let events = recording.events(endpoint.rank()).map(|event| scaled(event, factor));
         let occupy = |endpoint: &mut SimEndpoint<'_>, span: TimeSpan| endpoint.occupy(span);
         recording::replay(endpoint, events, &occupy)
     };
-    let outcome = fabric_sim::run_endpoints(machine, &options, program).map_err(explain)?;
-    let time = |&(computing, end): &(TimeSpan, Time)| RankTime { computing, end };
-    Ok(Predicted {
-        ranks: outcome.results.iter().map(time).collect(),
-        end: outcome.end,
-        event_hash: outcome.event_hash,
-        counts: outcome.counts,
-        calls: None,
-    })
+    fabric_sim::run_endpoints(machine, options, program).map_err(explain)
 }
 
 /// An event on a processor on which computing takes `factor` of its time.

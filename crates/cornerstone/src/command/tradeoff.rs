@@ -1,5 +1,7 @@
 //! `tradeoff`: what faster processors and faster links would be worth on a simulated machine.
 
+mod program;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -13,7 +15,15 @@ use crate::wording::{quantity, size};
 
 /// Simulates the machine as it is and with each improvement, and compares the times.
 pub(crate) fn execute(arguments: &TradeoffArguments) -> Result<ExitCode, Failure> {
-    let machine = fabric_sim::machine::find(&arguments.machine).map_err(|error| {
+    if let Some(file) = &arguments.program {
+        return program::execute(arguments, file);
+    }
+    if let Some(option) = arguments.prediction.given() {
+        let why = format!("{option} is for programs, and calls are compared");
+        return Err(Failure::usage(why).hint("add --program FILE, or leave it out"));
+    }
+    let name = arguments.machine.as_deref().expect("clap asks for it without --program");
+    let machine = fabric_sim::machine::find(name).map_err(|error| {
         Failure::usage(error.to_string()).hint("`cornerstone machines` lists them")
     })?;
     let question = question(arguments, &machine)?;

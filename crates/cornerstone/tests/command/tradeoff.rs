@@ -69,3 +69,100 @@ fn parameters_of_few_ranks_predict_more_on_a_machine_whose_model_they_are() {
     ]);
     lab.run(&["fit", "one.jsonl", "--loggp"]).refuses(1, &["one number of ranks only"]);
 }
+
+/// Rank 0 computes for 100 us and sends; rank 1 waits for that and computes for 50 us (1000 operations are a microsecond).
+const PROGRAM: &str = "0 init\n0 compute 100000\n0 send 1 0 8\n0 finalize\n\
+    1 init\n1 recv 0 0 8\n1 compute 50000\n1 finalize\n";
+
+#[test]
+fn a_recorded_program_is_replayed_on_other_systems() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("program.ti"), PROGRAM).unwrap();
+    let words = ["tradeoff", "cluster", "--program", "program.ti"];
+    let told = lab.succeed(&[&words[..], &["--report", "page.html"]].concat()).stdout;
+    assert!(told.contains("the most is gained by processors x 2 (2.0"), "{told}");
+    assert!(told.contains("cluster has no noise"), "{told}");
+    let page = std::fs::read_to_string(lab.path("page.html")).unwrap();
+    assert!(page.contains("<svg viewBox") && page.contains("links x 2: computing 150 µs"));
+    let more = ["--machines", "paragon-osf1", "--topologies", "ring,bus", "--format", "json"];
+    let json = lab.succeed(&[&words[..], &more].concat()).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let of = |index: usize, field: &str| {
+        json["systems"][index]["critical_path"][field].as_f64().unwrap()
+    };
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} and not {b}: {json:#}");
+    // The path is all that either rank does; the machine's file has 0.3 us at each end of a message.
+    close(of(0, "computing_us"), 150.0);
+    close(of(0, "library_us"), 0.6);
+    close(of(0, "changes"), 1.0);
+    close(of(1, "computing_us"), 75.0);
+    close(of(1, "library_us"), 0.3);
+    // The message goes over two links of 0.15 us.
+    close(of(0, "moving_us") - of(2, "moving_us"), 0.15);
+    let names = |index: usize| json["systems"][index]["system"].as_str().unwrap();
+    let all = [
+        "as it is",
+        "processors x 2",
+        "latency / 2",
+        "links x 2",
+        "all of these",
+        "ring",
+        "bus",
+        "sim:paragon-osf1",
+    ];
+    all.iter().enumerate().for_each(|(index, name)| assert_eq!(names(index), *name));
+    for system in json["systems"].as_array().unwrap() {
+        let path = &system["critical_path"];
+        let parts = ["computing_us", "library_us", "moving_us", "sleeping_us"];
+        let sum: f64 = parts.iter().map(|part| path[part].as_f64().unwrap()).sum();
+        close(sum, system["time_us"].as_f64().unwrap());
+    }
+    let csv = lab.succeed(&[&words[..], &["--format", "csv"]].concat()).stdout;
+    assert_eq!(csv.lines().count(), 6, "{csv}");
+}
+
+/// The operating system of this machine takes its share of what is computed.
+#[test]
+fn noise_is_taken_away_where_a_machine_has_some() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("program.ti"), "0 init\n0 compute 1000000000\n0 finalize\n").unwrap();
+    let words = ["tradeoff", "paragon-osf1", "--program", "program.ti", "--format", "csv"];
+    let csv = lab.succeed(&words).stdout;
+    let speedup = |name: &str| {
+        let line = csv.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split(',').nth(4).unwrap().parse::<f64>().unwrap()
+    };
+    assert!(speedup("no noise") > 1.0 && speedup("all of these") > 2.0, "{csv}");
+}
+
+#[test]
+fn programs_that_cannot_be_compared_are_refused() {
+    let lab = Lab::new();
+    let write = |name: &str, text: &str| std::fs::write(lab.path(name), text).unwrap();
+    write("cut", "cornerstone-recording 1\n4 x\n");
+    write("other", "cornerstone-recording 2\n4 x\n");
+    write("program.ti", PROGRAM);
+    write("many.ti", &(0..33).map(|rank| format!("{rank} barrier\n")).collect::<String>());
+    let refused = |words: &[&str], status, why: &str| {
+        lab.run(&[&["tradeoff"], words].concat()).refuses(status, &[why]);
+    };
+    refused(&["cluster", "--program", "cut"], 2, "'cut' is cut off or damaged");
+    refused(&["cluster", "--program", "other"], 2, "is of another version");
+    refused(&["cluster", "--program", "nowhere"], 1, "'nowhere'");
+    refused(&["--program", "program.ti"], 2, "does not say on which machine it was recorded");
+    refused(&["sharc-ring", "--program", "many.ti"], 2, "has at most 32 ranks, not 33");
+    let small = ["cluster", "--program", "many.ti", "--machines", "sharc-ring"];
+    refused(&small, 2, "sharc-ring has at most 32 ranks, not 33");
+    let grid = ["cluster", "--program", "program.ti", "--topologies", "torus:1x1"];
+    refused(&grid, 1, "torus:1x1: ");
+    refused(
+        &["cluster", "--program", "program.ti", "--calls", "broadcast"],
+        2,
+        "cannot be used with",
+    );
+    refused(&["cluster", "--compute", "none"], 2, "--compute is for programs");
+    refused(&["cluster", "--latency", "4"], 2, "--program");
+    write("page.html", "somebody else's");
+    let page = ["cluster", "--program", "program.ti", "--report", "page.html"];
+    refused(&page, 2, "is no page of Cornerstone");
+}

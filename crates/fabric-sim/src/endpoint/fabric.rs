@@ -8,6 +8,7 @@ use contract::{
 };
 
 use super::SimEndpoint;
+use crate::path::Doing;
 use crate::trace::Activity;
 use crate::world::Mode;
 
@@ -68,8 +69,10 @@ unsafe impl Endpoint for SimEndpoint<'_> {
     }
 
     fn wait_until_time(&mut self, time: Time) {
+        self.carry_on(Doing::Library);
         let next = self.world.borrow_mut().wait_until(self.rank, time);
         self.suspend_if(next);
+        self.carry_on(Doing::Sleeping);
     }
 
     fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {

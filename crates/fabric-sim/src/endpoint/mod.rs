@@ -13,6 +13,7 @@ use contract::record::FabricDescription;
 use contract::{Envelope, Request, Result, Selector, Time, TimeSpan, Work};
 use corosensei::Yielder;
 
+use crate::path::Doing;
 use crate::trace::Activity;
 use crate::world::{Mode, Next, World};
 
@@ -68,7 +69,9 @@ impl<'a> SimEndpoint<'a> {
     /// Lets the rank's processor work for `span`, as a program that computes.
     pub fn occupy(&self, span: TimeSpan) {
         let begin = self.virtual_time();
+        self.carry_on(Doing::Library);
         self.work(span);
+        self.carry_on(Doing::Computing);
         self.note(Activity::Compute, begin);
     }
 
@@ -76,9 +79,11 @@ impl<'a> SimEndpoint<'a> {
     /// work takes no virtual time.
     pub fn work_outside(&self) -> bool {
         let begin = self.virtual_time();
+        self.carry_on(Doing::Library);
         let works = self.world.borrow_mut().work_outside(self.rank);
         if works {
             self.yielder.suspend(());
+            self.carry_on(Doing::Computing);
             self.note(Activity::Compute, begin);
         }
         works
@@ -98,6 +103,15 @@ impl<'a> SimEndpoint<'a> {
     fn poll(&self) {
         let polling = self.world.borrow().machine.processor.polling;
         self.work(polling);
+    }
+
+    /// What the rank has done up to now, for the critical path.
+    fn carry_on(&self, doing: Doing) {
+        let mut world = self.world.borrow_mut();
+        let now = world.now();
+        if let Some(paths) = &mut world.paths {
+            paths.carry_on(self.rank, now, doing);
+        }
     }
 
     fn note(&self, activity: Activity, begin: Time) {

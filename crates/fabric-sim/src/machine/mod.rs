@@ -7,6 +7,7 @@ mod fault;
 mod file;
 mod network;
 mod scaled;
+mod shaped;
 mod show;
 mod source;
 

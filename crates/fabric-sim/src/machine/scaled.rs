@@ -1,8 +1,8 @@
-//! A machine with faster processors or links.
+//! A machine with faster processors or links, nearer nodes, or without pauses.
 
 use contract::TimeSpan;
 
-use super::{Machine, Network};
+use super::{Board, Machine, Network};
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
 /// Divides a time.
@@ -112,6 +112,32 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// The same machine with a latency of the `times`-th part: the time from one end of a link to the other, and until
+    /// others see what is on a board.
+    ///
+    /// # Panics
+    /// If `times` is not above 0.
+    pub fn nearer(&self, times: f64) -> Machine {
+        assert!(times > 0.0, "no latency is the {times}-th part of another");
+        let mut machine = self.clone();
+        let inner = machine.inner_networks.iter_mut().map(|inner| &mut inner.network);
+        for network in inner.chain([&mut machine.network]) {
+            network.latency = network.latency.faster(times);
+        }
+        if let Some(board) = &mut machine.board {
+            let see = board.see.faster(times);
+            *board = Board { see, ..(**board).clone() }.into();
+        }
+        machine
+    }
+
+    /// The same machine whose operating system never interrupts a rank; `None` if it does not as it is.
+    pub fn without_noise(&self) -> Option<Machine> {
+        (!self.pauses.is_empty()).then(|| Machine { pauses: Vec::new(), ..self.clone() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::find;
@@ -149,5 +175,23 @@ mod tests {
             }
         }
         assert_eq!(ring.scaled(1.0, 1.0), ring);
+    }
+
+    #[test]
+    fn nearer_nodes_have_the_same_processors_and_links() {
+        let cluster = find("cluster").unwrap();
+        let nearer = cluster.nearer(2.0);
+        // 0.15 us in the machine's file.
+        assert_eq!(nearer.network.latency, TimeSpan::from_ps(75_000));
+        let latency = cluster.network.latency;
+        let network = Network { latency, ..nearer.network.clone() };
+        assert_eq!(Machine { network, ..nearer }, cluster);
+    }
+
+    #[test]
+    fn only_a_machine_with_pauses_can_lose_them() {
+        assert_eq!(find("cluster").unwrap().without_noise(), None);
+        let quiet = find("paragon-osf1").unwrap().without_noise().unwrap();
+        assert_eq!((quiet.pauses.len(), quiet.without_noise()), (0, None));
     }
 }

@@ -11,6 +11,7 @@ use super::operation::Waiting;
 use super::time::Next;
 use super::{Event, World};
 use crate::machine::Board;
+use crate::path::PathUntil;
 
 /// What all ranks of a step must agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ struct Part {
     step: u64,
     seen_from: Time,
     data: Vec<u8>,
+    /// What led to it, where the critical path is wanted.
+    cause: Option<PathUntil>,
 }
 
 impl std::fmt::Display for Mark {
@@ -87,20 +90,27 @@ impl World {
     pub(crate) fn put_part(&mut self, rank: usize, step: u64, data: &[u8]) {
         let (places, see) = (self.board().places as usize, self.board().see);
         let seen_from = self.now() + see;
+        let cause = self.path_of(rank);
         let parts = &mut self.boards[rank].parts;
         let oldest = if parts.len() < places { None } else { parts.pop_front() };
         let mut memory = oldest.map_or_else(Vec::new, |part| part.data);
         memory.clear();
         memory.extend_from_slice(data);
-        parts.push_back(Part { step, seen_from, data: memory });
-        self.wake_at(seen_from, |waiting| *waiting == Waiting::Part { of: rank as u32, step });
+        parts.push_back(Part { step, seen_from, data: memory, cause });
+        let is_for = |waiting: &Waiting| *waiting == Waiting::Part { of: rank as u32, step };
+        self.wake_at(seen_from, cause, is_for);
     }
 
     /// Whether a rank sees another's part of a step. If not, it is to be suspended.
     pub(crate) fn see_part(&mut self, rank: usize, of: usize, step: u64) -> Result<Next> {
         self.check()?;
-        match self.part(of, step).map(|part| part.seen_from) {
-            Some(seen_from) if of != rank => Ok(self.wait_until(rank, seen_from)),
+        match self.part(of, step).map(|part| (part.seen_from, part.cause)) {
+            Some((seen_from, cause)) if of != rank => {
+                if seen_from > self.now() {
+                    self.follow_rank(rank, cause, self.now());
+                }
+                Ok(self.wait_until(rank, seen_from))
+            }
             Some(_) => Ok(Next::Continue),
             None => {
                 self.ranks[rank].waiting = Waiting::Part { of: of as u32, step };
@@ -125,17 +135,32 @@ impl World {
         let ended_by_all = self.boards.iter().map(|shown| shown.ended).min().unwrap_or(0);
         let seen_from = self.now() + self.board().see;
         let is_free = |waiting: &Waiting| matches!(waiting, Waiting::Place { ended } if *ended <= ended_by_all);
-        self.wake_at(seen_from, is_free);
+        let cause = self.path_of(rank);
+        self.wake_at(seen_from, cause, is_free);
     }
 
     fn part(&self, of: usize, step: u64) -> Option<&Part> {
         self.boards[of].parts.iter().rev().find(|part| part.step == step)
     }
 
+    /// What has led to what a rank does now.
+    fn path_of(&mut self, rank: usize) -> Option<PathUntil> {
+        let now = self.now();
+        self.paths.as_mut().map(|paths| paths.of_rank(rank, now))
+    }
+
+    /// A rank goes on at a moment because of what another did.
+    fn follow_rank(&mut self, rank: usize, cause: Option<PathUntil>, time: Time) {
+        if let (Some(paths), Some(cause)) = (&mut self.paths, cause) {
+            paths.wake(rank, cause, time);
+        }
+    }
+
     /// Ranks that wait for something that holds from `time` on continue then.
-    fn wake_at(&mut self, time: Time, is_for: impl Fn(&Waiting) -> bool) {
+    fn wake_at(&mut self, time: Time, cause: Option<PathUntil>, is_for: impl Fn(&Waiting) -> bool) {
         for rank in 0..self.ranks.len() {
             if is_for(&self.ranks[rank].waiting) {
+                self.follow_rank(rank, cause, time);
                 self.ranks[rank].waiting = Waiting::Time;
                 self.agenda.push(time, Event::Wake(rank as u32));
             }

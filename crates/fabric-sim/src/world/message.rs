@@ -194,7 +194,7 @@ impl World {
                     Some(receive) => self.meet(number, receive),
                     None => {
                         self.messages[number as usize].unexpected = true;
-                        self.note_arrival(to);
+                        self.note_arrival(to, number);
                     }
                 }
             }
@@ -239,7 +239,7 @@ impl World {
             && let State::Sending { envelope, .. } = *self.ranks[source].operations.state(send)
         {
             let done = Done { envelope, message: None, due: TimeSpan::ZERO };
-            self.finish(source, send, done);
+            self.finish(source, (send, number), done);
         }
     }
 
@@ -260,17 +260,20 @@ impl World {
         if let Some(recorder) = &mut self.recorder {
             recorder.message(envelope.source, to, bytes, message.sent_at, now);
         }
-        self.finish(to as usize, receive, Done { envelope, message: Some(number), due });
+        let done = Done { envelope, message: Some(number), due };
+        self.finish(to as usize, (receive, number), done);
     }
 
-    /// A request is done: its rank continues if it waits for it, after what its processor has to do.
-    fn finish(&mut self, rank: usize, request: Request, mut done: Done) {
+    /// A request is done, and so its message: its rank continues if it waits for it, after what its processor has to do.
+    fn finish(&mut self, rank: usize, (request, number): (Request, u32), mut done: Done) {
         let state = &mut self.ranks[rank];
         state.happenings += 1;
         if state.waiting.is_for(request) {
             let due = std::mem::take(&mut done.due);
+            self.follow(rank, number);
             self.wake_after(rank, due);
         } else if state.operations.is_watched(request) && state.waiting.is_for_others() {
+            self.follow(rank, number);
             self.wake_after(rank, TimeSpan::ZERO);
         }
         let data = done.message.map_or(&[][..], |number| &self.messages[number as usize].data);

@@ -20,6 +20,7 @@ use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
 use crate::network::{ChannelUse, Network, Outcome, Ways};
 use crate::outside::{Beside, OutsideWork};
+use crate::path::Paths;
 use crate::trace::Recorder;
 
 pub(crate) use board::Mark;
@@ -57,6 +58,8 @@ pub(crate) struct World {
     /// When the last rank ended, of those that have.
     pub(crate) ended_at: Time,
     pub(crate) recorder: Option<Recorder>,
+    /// The paths to what ranks and messages do, where the critical one is wanted.
+    pub(crate) paths: Option<Paths>,
 }
 
 /// What a run did.
@@ -135,6 +138,7 @@ impl World {
             failure: None,
             counts: Counts::default(),
             recorder: trace.then(Recorder::default),
+            paths: None,
             machine,
             level,
             seed,
@@ -229,6 +233,9 @@ impl World {
         if self.ranks[rank].waiting != Waiting::Ended {
             self.ranks[rank].waiting = Waiting::Ended;
             self.ended_at = self.now();
+            if let Some(paths) = &mut self.paths {
+                paths.end(rank, self.ended_at);
+            }
             self.ranks[rank].operations.forget_rooms();
             self.note_departure();
         }

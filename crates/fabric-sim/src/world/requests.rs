@@ -35,6 +35,7 @@ impl World {
         let state = State::Sending { to: to as u32, envelope };
         let request = self.ranks[rank].operations.add(state);
         let message = self.new_message(to as u32, envelope, data, mode);
+        self.depend(message, rank);
         self.dispatch(message, request);
         request
     }
@@ -49,6 +50,7 @@ impl World {
         let own = &mut self.ranks[rank];
         let request = own.operations.add(State::Receiving { selector, room });
         if let Some(message) = own.mailbox.post(request, selector) {
+            self.depend(message, rank);
             self.meet(message, request);
         }
         request
@@ -180,6 +182,7 @@ impl World {
         (moved.context, moved.tag) = (context, tag);
         let moved = Arrived { message, envelope: *moved };
         if let Some(receive) = self.ranks[rank].mailbox.arrive(moved) {
+            self.depend(message, rank);
             self.meet(message, receive);
         }
         Some(envelope)
@@ -214,12 +217,29 @@ impl World {
     }
 
     /// A message arrived that no receive has taken.
-    pub(super) fn note_arrival(&mut self, rank: usize) {
+    pub(super) fn note_arrival(&mut self, rank: usize, message: u32) {
         let state = &mut self.ranks[rank];
         state.happenings += 1;
         let polls = std::mem::take(&mut state.polls) && state.waiting.is_for_others();
         if polls || state.waiting == Waiting::Anything {
+            self.follow(rank, message);
             self.wake_after(rank, TimeSpan::ZERO);
+        }
+    }
+
+    /// The way of a message depends on what a rank does now.
+    pub(super) fn depend(&mut self, message: u32, rank: usize) {
+        let now = self.now();
+        if let Some(paths) = &mut self.paths {
+            paths.depend(message, rank, now);
+        }
+    }
+
+    /// A rank that waited continues because of a message.
+    pub(super) fn follow(&mut self, rank: usize, message: u32) {
+        let now = self.now();
+        if let Some(paths) = &mut self.paths {
+            paths.wake_by_message(rank, message, now);
         }
     }
 

@@ -43,7 +43,7 @@ pub(super) fn launch(
     options.environment.extend(environment(&computing)?);
     let recorder = match &arguments.record {
         Some(path) => Some(
-            Recorder::create(path, arguments.ranks, &title(arguments))
+            Recorder::create(path, arguments.ranks, &title(arguments, &name))
                 .map_err(|error| Failure::failed(error.to_string()))?,
         ),
         None => None,
@@ -125,10 +125,10 @@ fn computing(arguments: &LaunchArguments) -> Result<Computing, Failure> {
     })
 }
 
-/// The origin of a recording, in words.
-fn title(arguments: &LaunchArguments) -> String {
+/// The origin of a recording, in words: `tradeoff` finds the machine there.
+fn title(arguments: &LaunchArguments, fabric: &str) -> String {
     let words = arguments.program.iter().map(|word| word.to_string_lossy());
-    words.collect::<Vec<_>>().join(" ")
+    format!("{} on {fabric}", words.collect::<Vec<_>>().join(" "))
 }
 
 /// The processes, whose computing the simulation does not wait for.

@@ -1,0 +1,143 @@
+//! The critical path of a run: the chain of activities, from rank to rank, that the run's length depends on.
+//!
+//! It is carried forward, and nothing is kept of what is past: each rank has the path that led to it, each message that
+//! of its sender when it was sent. A rank that waited goes on with the path of what it waited for.
+
+use contract::{Time, TimeSpan};
+
+/// What the time of a run was spent on, along its critical path. The four spans make up the length of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CriticalPath {
+    /// The rank that it ends at.
+    pub rank: usize,
+    /// Computing of the program.
+    pub computing: TimeSpan,
+    /// Work of processors for messages and collectives.
+    pub library: TimeSpan,
+    /// Messages on their way, and what ranks show each other on boards.
+    pub moving: TimeSpan,
+    /// Sleeps of the program.
+    pub sleeping: TimeSpan,
+    /// How often it goes from one rank to another.
+    pub changes: u64,
+}
+
+impl CriticalPath {
+    /// Its length.
+    pub fn length(&self) -> TimeSpan {
+        self.computing + self.library + self.moving + self.sleeping
+    }
+}
+
+/// What a rank does with its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Computing,
+    Library,
+    Sleeping,
+}
+
+/// A path up to a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PathUntil {
+    path: CriticalPath,
+    until: Time,
+}
+
+/// The paths to all ranks and messages.
+pub(crate) struct Paths {
+    ranks: Vec<PathUntil>,
+    messages: Vec<PathUntil>,
+    /// That of the rank that ended last.
+    pub(crate) last: CriticalPath,
+}
+
+impl Paths {
+    pub(crate) fn new(ranks: usize) -> Self {
+        let path = |rank| CriticalPath { rank, ..CriticalPath::default() };
+        let ranks = (0..ranks).map(|rank| PathUntil { path: path(rank), until: Time::ZERO });
+        Paths { ranks: ranks.collect(), messages: Vec::new(), last: path(0) }
+    }
+
+    /// A rank has done something up to now, since its path was last carried on.
+    pub(crate) fn carry_on(&mut self, rank: usize, now: Time, doing: Doing) {
+        let PathUntil { path, until } = &mut self.ranks[rank];
+        let span = match doing {
+            Doing::Computing => &mut path.computing,
+            Doing::Library => &mut path.library,
+            Doing::Sleeping => &mut path.sleeping,
+        };
+        *span = *span + now.since(*until);
+        *until = now;
+    }
+
+    /// The path to what a rank does now.
+    pub(crate) fn of_rank(&mut self, rank: usize, now: Time) -> PathUntil {
+        self.carry_on(rank, now, Doing::Library);
+        self.ranks[rank]
+    }
+
+    /// A message goes on because of what a rank does now: it sends it, or posts the receive that it waits for.
+    pub(crate) fn depend(&mut self, message: u32, rank: usize, now: Time) {
+        let index = message as usize;
+        if self.messages.len() <= index {
+            self.messages.resize(index + 1, PathUntil::default());
+        }
+        self.messages[index] = self.of_rank(rank, now);
+    }
+
+    /// A rank that waited continues now because of a message.
+    pub(crate) fn wake_by_message(&mut self, rank: usize, message: u32, now: Time) {
+        self.wake(rank, self.messages[message as usize], now);
+    }
+
+    /// The same because of what another rank did, whose path it was.
+    pub(crate) fn wake(&mut self, rank: usize, cause: PathUntil, now: Time) {
+        let PathUntil { mut path, until } = cause;
+        path.moving = path.moving + now.since(until);
+        path.changes += u64::from(path.rank != rank);
+        path.rank = rank;
+        self.ranks[rank] = PathUntil { path, until: now };
+    }
+
+    /// A rank has ended its part.
+    pub(crate) fn end(&mut self, rank: usize, now: Time) {
+        self.last = self.of_rank(rank, now).path;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + TimeSpan::from_us(us)
+    }
+
+    /// Rank 0 computes for 5 us, takes 1 us to send, and its message is there at 10 us. Rank 1 has computed for 3 us
+    /// and waits; it sleeps from 11 us to 14 us. So its path is 5 us of computing, 1 us and 1 us of the library, 4 us
+    /// of the message's way, and 3 us of sleep.
+    #[test]
+    fn a_rank_that_waited_goes_on_with_the_path_of_its_message() {
+        let mut paths = Paths::new(2);
+        paths.carry_on(0, at(5), Doing::Computing);
+        paths.depend(2, 0, at(6));
+        paths.carry_on(1, at(3), Doing::Computing);
+        paths.end(0, at(6));
+        paths.wake_by_message(1, 2, at(10));
+        paths.carry_on(1, at(11), Doing::Library);
+        paths.carry_on(1, at(14), Doing::Sleeping);
+        paths.end(1, at(14));
+        let us = TimeSpan::from_us;
+        let expected = CriticalPath {
+            rank: 1,
+            computing: us(5),
+            library: us(2),
+            moving: us(4),
+            sleeping: us(3),
+            changes: 1,
+        };
+        assert_eq!(paths.last, expected);
+        assert_eq!(expected.length(), us(14));
+    }
+}
