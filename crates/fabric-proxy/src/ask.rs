@@ -1,6 +1,6 @@
 //! The requests of a process to the endpoint behind its line. Lists and data follow a request in the buffer.
 
-use contract::{ContextPlace, Request, Selector, Time};
+use contract::{Awaited, ContextPlace, Envelope, Request, Selector, Time};
 
 use crate::stream::{Reader, Writer, request_of, selector_numbers, selector_of};
 
@@ -25,10 +25,13 @@ pub(crate) enum Ask {
         context: u32,
         tag: u32,
         synchronous: bool,
+        /// What the process calls the request, here and below.
+        request: Request,
     },
     PostReceive {
         selector: Selector,
         room: usize,
+        request: Request,
     },
     Cancel(Request),
     Probe(Selector),
@@ -97,6 +100,20 @@ impl Ask {
         )
     }
 
+    /// What a question that waits by itself waits for.
+    pub(crate) fn awaited(&self) -> Vec<Awaited> {
+        match *self {
+            Ask::Receive { selector, .. } | Ask::Exchange { selector, .. } => {
+                vec![Awaited::Message(selector)]
+            }
+            Ask::Send { to, context, tag, bytes } => {
+                let envelope = Envelope { context, tag, bytes, ..Envelope::default() };
+                vec![Awaited::Receive { to, envelope }]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Writes it.
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         let mut numbers = [0; NUMBERS];
@@ -126,12 +143,14 @@ impl Ask {
             Ask::WaitUntilTime(time) => (3, of(&[time.as_ps()])),
             Ask::OpenContext { number, me } => (4, of(&[number.into(), to_number(me)])),
             Ask::CloseContext(place) => (5, of(&[place.0.into()])),
-            Ask::PostSend { to, context, tag, synchronous } => {
-                (6, of(&[to_number(to), context.into(), tag.into(), synchronous.into()]))
+            Ask::PostSend { to, context, tag, synchronous, request: one } => {
+                let numbers =
+                    [to_number(to), context.into(), tag.into(), synchronous.into(), request(one)];
+                (6, of(&numbers))
             }
-            Ask::PostReceive { selector, room } => {
+            Ask::PostReceive { selector, room, request: one } => {
                 let [a, b, c] = select(selector);
-                (7, of(&[a, b, c, to_number(room)]))
+                (7, of(&[a, b, c, to_number(room), request(one)]))
             }
             Ask::Cancel(one) => (8, of(&[request(one)])),
             Ask::Probe(selector) => (9, of(&select(selector))),
@@ -180,8 +199,9 @@ impl Ask {
                 context: b as u32,
                 tag: c as u32,
                 synchronous: d != 0,
+                request: request_of(e),
             },
-            7 => Ask::PostReceive { selector, room: d as usize },
+            7 => Ask::PostReceive { selector, room: d as usize, request: request_of(e) },
             8 => Ask::Cancel(request_of(a)),
             9 => Ask::Probe(selector),
             10 => Ask::Claim { selector, context: d as u32, tag: e as u32 },
@@ -230,8 +250,8 @@ mod tests {
             Ask::WaitUntilTime(Time::from_ps(u64::from(a) << 31)),
             Ask::OpenContext { number: a, me: to },
             Ask::CloseContext(place),
-            Ask::PostSend { to, context, tag, synchronous: flag },
-            Ask::PostReceive { selector, room },
+            Ask::PostSend { to, context, tag, synchronous: flag, request: one },
+            Ask::PostReceive { selector, room, request: one },
             Ask::Cancel(one),
             Ask::Probe(selector),
             Ask::Claim { selector, context, tag },

@@ -1,5 +1,6 @@
 //! Processes that compute beside the simulation: their computing time, as seen from outside.
 
+use std::cell::Cell;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +13,10 @@ use crate::host::Host;
 use crate::line::Line;
 use crate::stream::Reader;
 
-/// The minimum interval between checks of processes, and the maximum while none of them has made a request.
+/// How long a look at processes is put off at least, and at most while none of them has asked: questions that need no
+/// answer wake nobody.
 const SHORTEST: Duration = Duration::from_micros(50);
-const LONGEST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_millis(2);
 /// Of a folder of `/proc`, beside one for each folder in it.
 const LINKS_OF_A_FOLDER: u64 = 2;
 
@@ -27,6 +29,8 @@ pub struct Beside {
     lines: Vec<Line>,
     factor: f64,
     at_once: usize,
+    /// Whether a rank's turn was open at the last look: a process that asks a few things in a row is left in peace.
+    were_open: Vec<Cell<bool>>,
 }
 
 impl Beside {
@@ -39,7 +43,8 @@ impl Beside {
             _ => (0.0, 0),
         };
         let lines = (0..ranks).map(|rank| host.line(rank)).collect();
-        Beside { host, lines, factor, at_once }
+        let were_open = (0..ranks).map(|_| Cell::new(false)).collect();
+        Beside { host, lines, factor, at_once, were_open }
     }
 
     /// The number of processes that may compute at once; 0 if none may beside the simulation.
@@ -50,8 +55,12 @@ impl Beside {
     /// The computing time of a rank's process, once it has made a request.
     pub fn ended(&self, rank: usize) -> Option<TimeSpan> {
         let line = &self.lines[rank];
+        let is_open = line.is_open();
+        if self.were_open[rank].replace(is_open) && is_open {
+            line.take_open();
+        }
         if line.is_asked() {
-            let [computed_ns] = Reader::new(line).numbers();
+            let [_, computed_ns] = Reader::part(line, 0).0.numbers();
             return Some(scaled(computed_ns, self.factor));
         }
         // A wait for its request learns why it does not come.
@@ -60,10 +69,15 @@ impl Beside {
 
     /// A lower bound of its computing time.
     pub fn at_least(&self, rank: usize) -> TimeSpan {
-        let computing = self.lines[rank].computes_since();
+        let line = &self.lines[rank];
+        let computing = line.computes_since();
         let used_ns = computing.and_then(|(since_ns, process)| {
             Some(clock_ns(clock_of(process)?).saturating_sub(since_ns))
         });
+        // What comes after a question that needs no answer is no part of what came before it.
+        if line.is_open() {
+            return TimeSpan::ZERO;
+        }
         scaled(used_ns.unwrap_or(0), self.factor)
     }
 
@@ -77,6 +91,8 @@ impl Beside {
             Some(_) | None => LONGEST,
         };
         let Some(&first) = ranks.first() else { return };
+        let any_is_open = ranks.iter().any(|&rank| self.lines[rank].is_open());
+        let limit = if any_is_open { SHORTEST } else { limit };
         let is_asked = || ranks.iter().any(|&rank| self.lines[rank].is_asked());
         self.lines[first].await_questions(limit, ranks.len() < self.at_once, is_asked);
     }

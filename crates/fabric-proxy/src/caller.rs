@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use contract::{Awaited, Endpoint, Envelope, Error, Request, Result, Time};
+use contract::{Awaited, Endpoint, Error, Request, Result, Time};
 use fabric_shm::{PollState, ShmEndpoint};
 
 use crate::ask::Ask;
@@ -24,6 +24,9 @@ const QUESTIONS: usize = 31;
 
 /// The time of a clock read: without it, a program that polls a clock would make no progress.
 const CLOCK_READ_NS: u64 = 20;
+
+/// Questions that need no answer fill at most so much of the room.
+const DEFERRED_BYTES: usize = 256 << 10;
 
 /// After so many calls it is looked what other threads have used.
 const CALLS_OF_OTHERS: u64 = 64;
@@ -51,6 +54,8 @@ pub(crate) struct Caller {
     inside: Cell<u32>,
     /// Whether a question is being written or an answer read.
     is_busy: Cell<bool>,
+    /// How many bytes of the room hold questions that need no answer, since the server's last turn.
+    deferred: Cell<usize>,
     /// Requests that were ended since the last question.
     ended: RefCell<Vec<Request>>,
     any_has_left: Cell<bool>,
@@ -88,6 +93,7 @@ impl Caller {
             calls: Cell::new(0),
             inside: Cell::new(0),
             is_busy: Cell::new(false),
+            deferred: Cell::new(0),
             ended: RefCell::default(),
             any_has_left: Cell::new(false),
             has_told: Cell::new(false),
@@ -186,7 +192,7 @@ impl Caller {
         loop {
             match self.await_answer()? {
                 Answer::Given(head, reader) => return self.finish(head, reader, read),
-                Answer::Question => self.tell(awaited_by(ask)),
+                Answer::Question => self.tell(ask.awaited()),
             }
         }
     }
@@ -208,25 +214,64 @@ impl Caller {
 
     /// Asks without waiting.
     pub(crate) fn ask(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<()> {
+        self.write(ask, fill, false)?;
+        self.line.ask();
+        Ok(())
+    }
+
+    /// Whether a question with so many bytes of data may be asked by [`Caller::defer`].
+    pub(crate) fn may_defer(&self, bytes: usize) -> bool {
+        self.deferred.get() + bytes <= DEFERRED_BYTES
+    }
+
+    /// Asks what needs no answer, and goes on: the server does it before the next question, or earlier. An error is that of
+    /// the next question.
+    ///
+    /// # Errors
+    /// If the run has failed.
+    pub(crate) fn defer(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<()> {
+        self.write(ask, fill, true)?;
+        self.is_busy.set(false);
+        // Before the turn is left open: as long as it is, the server takes nothing of what is computed for certain.
+        self.compute_from(self.reading_ns.get());
+        self.line.leave_open();
+        Ok(())
+    }
+
+    /// Writes a question into the room, behind those that need no answer. After a failure it is refused with the error.
+    fn write(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>), deferred: bool) -> Result<()> {
         if let Some(error) = &*self.failed.borrow() {
             return Err(error.clone());
         }
         let computed = self.computed_ns();
         self.now.set(None);
         self.is_busy.set(true);
-        let mut writer = Writer::new(&self.line);
+        let mut writer = Writer::behind(&self.line, self.take_turn()?);
+        let begin = writer.begin_part();
         let mut ended = self.ended.borrow_mut();
-        writer.numbers(&[computed, ended.len() as u64]);
+        writer.numbers(&[deferred.into(), computed, ended.len() as u64]);
         ended.drain(..).for_each(|request| writer.number(request.0.into()));
         ask.write(&mut writer);
         fill(&mut writer);
-        writer.end();
-        self.line.ask();
+        let end = writer.end_part(begin);
+        self.deferred.set(if deferred { end } else { 0 });
         Ok(())
     }
 
-    /// Waits until there is an answer.
-    pub(crate) fn await_answer(&self) -> Result<Answer<'_>> {
+    /// Takes the turn back if it was left open; how many bytes of the room hold questions that the server has not read.
+    fn take_turn(&self) -> Result<usize> {
+        let deferred = self.deferred.take();
+        if deferred == 0 || self.line.close() {
+            return Ok(deferred);
+        }
+        while !self.await_turn()? {
+            self.tell(Vec::new());
+        }
+        Ok(0)
+    }
+
+    /// Waits for the turn. Returns whether it is there: if not, the launcher wants to know what is waited for.
+    fn await_turn(&self) -> Result<bool> {
         let is_there = self.line.spin_for_answer();
         while !(is_there || self.line.await_answer(self.sleep())) {
             if let Some(error) = self.why_none_comes() {
@@ -235,7 +280,7 @@ impl Caller {
                 return Err(error);
             }
             if self.is_asked() {
-                return Ok(Answer::Question);
+                return Ok(false);
             }
             if self.line.state() == RunState::Stuck {
                 self.tell_wait();
@@ -245,6 +290,14 @@ impl Caller {
             && let Some(launched) = &mut *self.launched_mut()
         {
             launched.end_long_wait();
+        }
+        Ok(true)
+    }
+
+    /// Waits until there is an answer.
+    pub(crate) fn await_answer(&self) -> Result<Answer<'_>> {
+        if !self.await_turn()? {
+            return Ok(Answer::Question);
         }
         let mut reader = Reader::new(&self.line);
         let head = Head::read(&mut reader);
@@ -301,6 +354,11 @@ impl Caller {
 
     /// The program computes from now on: an answer has been read, with all its data.
     fn begin_computing(&self) {
+        self.compute_from(self.returning_ns.get());
+    }
+
+    /// The same where `later_ns` of the processor's time are yet to pass until it computes.
+    fn compute_from(&self, later_ns: u64) {
         if self.factor.is_none() {
             return;
         }
@@ -309,7 +367,7 @@ impl Caller {
             let used_ns = clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
             self.others_ns.set(used_ns.saturating_sub(processor_ns()));
         }
-        let since_ns = processor_ns() + self.returning_ns.get();
+        let since_ns = processor_ns() + later_ns;
         self.since_ns.set(since_ns);
         self.told_ns.set(0);
         // Later by a reading, for whoever looks in the midst of one. Also where it does not count: telling takes its
@@ -324,20 +382,6 @@ impl Caller {
             return 0;
         }
         processor_ns().saturating_sub(self.since_ns.get()).max(self.told_ns.get())
-    }
-}
-
-/// The event for which a waiting request waits.
-fn awaited_by(ask: Ask) -> Vec<Awaited> {
-    match ask {
-        Ask::Receive { selector, .. } | Ask::Exchange { selector, .. } => {
-            vec![Awaited::Message(selector)]
-        }
-        Ask::Send { to, context, tag, bytes } => {
-            let envelope = Envelope { context, tag, bytes, ..Envelope::default() };
-            vec![Awaited::Receive { to, envelope }]
-        }
-        _ => Vec::new(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The memory that the launcher's process shares with those of the ranks, and how the two ends of a line take turns in
 //! it.
 //!
-//! Each rank has a line: a buffer for one request of its process, or one reply. Whose turn it is says who may touch the
-//! room. A page for all lines comes first; it has a count of questions, on which the server sleeps.
+//! Each rank has a line: room for questions of its process, or one answer. Whose turn it is says who may touch the room.
+//! A process that goes on after a question leaves the turn open: whoever takes it first has it. A page for all lines comes first; it has a count of questions, on which the server sleeps.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,6 +27,8 @@ const SPINS: u32 = 4000;
 
 const OF_PROCESS: u32 = 0;
 const OF_SERVER: u32 = 1;
+/// The process goes on, with questions in the room that need no answer: either end may take the turn.
+const OPEN: u32 = 2;
 
 /// The state of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,6 +238,25 @@ impl Line {
         }
     }
 
+    /// Leaves the turn open, with questions in the room that need no answer. Nobody is woken: the next question does
+    /// that, or the server looks after a while.
+    pub(crate) fn leave_open(&self) {
+        // Release, partner of the acquire in `take_open`: whoever takes the turn sees the room.
+        self.head().turn.store(OPEN, Ordering::Release);
+    }
+
+    /// Takes a turn back that was left open. Returns whether the process has it: otherwise the server has taken it, and
+    /// will give it back.
+    pub(crate) fn close(&self) -> bool {
+        // Acquire, so that nothing is written to the room before. Its partner is the exchange in `take_open`.
+        self.exchange_open(OF_PROCESS)
+    }
+
+    fn exchange_open(&self, by: u32) -> bool {
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        self.head().turn.compare_exchange(OPEN, by, success, failure).is_ok()
+    }
+
     fn is_answered(&self) -> bool {
         self.head().turn.load(Ordering::Acquire) == OF_PROCESS
     }
@@ -275,11 +296,26 @@ impl Line {
         (since_ns != UNKNOWN).then(|| (since_ns, head.process.load(Ordering::Relaxed)))
     }
 
+    /// Whether there are questions that need no answer, from a process that goes on.
+    pub(crate) fn is_open(&self) -> bool {
+        self.head().turn.load(Ordering::Acquire) == OPEN
+    }
+
+    /// Takes the turn if it was left open; returns whether it was.
+    pub(crate) fn take_open(&self) -> bool {
+        self.exchange_open(OF_SERVER)
+    }
+
     /// Gives the turn to the process, with an answer in the room.
     pub(crate) fn answer(&self) {
-        let head = self.head();
         // It is visible with the turn, which is stored after it.
-        head.since_ns.store(UNKNOWN, Ordering::Relaxed);
+        self.head().since_ns.store(UNKNOWN, Ordering::Relaxed);
+        self.give_back();
+    }
+
+    /// Gives the turn back to a process that waits for no answer, and has gone on computing.
+    pub(crate) fn give_back(&self) {
+        let head = self.head();
         // Before the look whether the process sleeps, which it says before the system compares the turn.
         head.turn.store(OF_PROCESS, Ordering::SeqCst);
         if head.process_sleeps.load(Ordering::SeqCst) != 0 {
@@ -330,66 +366,4 @@ impl Line {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LONG: Duration = Duration::from_secs(100);
-
-    /// A counter that the two ends raise in turns, with and without sleeps.
-    #[test]
-    fn two_ends_take_turns() {
-        const TURNS: u64 = 2000;
-        for spins in [0, SPINS] {
-            let lines = Lines { spins, ..Lines::create(3).unwrap() };
-            let (own, server) = (lines.line(2), lines.line(2));
-            let counter = |line: &Line| line.room().cast::<u64>();
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    let server = server;
-                    for _ in 0..TURNS {
-                        while !server.await_question(LONG) {}
-                        // SAFETY: it is the server's turn.
-                        unsafe { *counter(&server) += 1 };
-                        server.answer();
-                    }
-                });
-                for turn in 0..TURNS {
-                    // SAFETY: it is the process's turn.
-                    unsafe { *counter(&own) += 1 };
-                    own.ask();
-                    while !own.spin_for_answer() && !own.await_answer(LONG) {}
-                    // SAFETY: as above.
-                    assert_eq!(unsafe { *counter(&own) }, 2 * (turn + 1));
-                }
-            });
-        }
-    }
-
-    #[test]
-    fn a_wait_ends_by_its_limit_and_by_the_state_of_the_run() {
-        let lines = Lines::create(1).unwrap();
-        let own = lines.line(0);
-        assert!(!own.await_question(Duration::from_millis(1)));
-        own.ask();
-        assert!(!own.await_answer(Duration::from_millis(1)));
-        assert_eq!(own.state(), RunState::Runs);
-        lines.set_state(RunState::Over);
-        assert_eq!(own.state(), RunState::Over);
-        lines.set_state(RunState::Stuck);
-        assert_eq!(own.state(), RunState::Stuck);
-    }
-
-    #[test]
-    fn memory_of_long_contents_is_given_back() {
-        let lines = Lines::create(1).unwrap();
-        let own = lines.line(0);
-        // SAFETY: nothing else uses the line.
-        unsafe {
-            own.room().add(KEPT_BYTES).write(7);
-            own.room().write(5);
-            own.set_bytes(KEPT_BYTES + 1);
-            own.shrink();
-            assert_eq!((own.room().read(), own.room().add(KEPT_BYTES).read()), (5, 0));
-        }
-    }
-}
+mod tests;

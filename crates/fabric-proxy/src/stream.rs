@@ -4,7 +4,7 @@ use contract::{Envelope, Request, Selector};
 
 use crate::line::{Line, ROOM_BYTES};
 
-/// Writes into the room of a line, from its beginning.
+/// Writes into the room of a line.
 pub(crate) struct Writer<'a> {
     line: &'a Line,
     at: usize,
@@ -25,6 +25,26 @@ impl<'a> Writer<'a> {
     pub(crate) fn new(line: &'a Line) -> Self {
         line.shrink();
         Writer { line, at: 0 }
+    }
+
+    /// The same behind `at` bytes that this end has written before, in the same turn.
+    pub(crate) fn behind(line: &'a Line, at: usize) -> Self {
+        if at == 0 { Writer::new(line) } else { Writer { line, at } }
+    }
+
+    /// Begins a part whose length its reader is to know; gives what [`Writer::end_part`] needs.
+    pub(crate) fn begin_part(&mut self) -> usize {
+        self.number(0);
+        self.at
+    }
+
+    /// Ends a part; how many bytes of the room are in use.
+    pub(crate) fn end_part(mut self, begin: usize) -> usize {
+        let end = std::mem::replace(&mut self.at, begin - 8);
+        self.number((end - begin) as u64);
+        self.at = end;
+        self.end();
+        end
     }
 
     pub(crate) fn number(&mut self, number: u64) {
@@ -68,6 +88,16 @@ impl<'a> Reader<'a> {
     /// To be made by the end whose turn it is.
     pub(crate) fn new(line: &'a Line) -> Self {
         Reader { line, at: 0, end: line.bytes() }
+    }
+
+    /// Reads the part that begins at `at`; the second number is where the next one would begin.
+    pub(crate) fn part(line: &'a Line, at: usize) -> (Self, usize) {
+        let all = line.bytes();
+        let mut reader = Reader { line, at: at.min(all), end: all };
+        let length = reader.number() as usize;
+        reader.end = reader.at.saturating_add(length).min(all);
+        let end = reader.end;
+        (reader, end)
     }
 
     pub(crate) fn number(&mut self) -> u64 {
@@ -151,6 +181,26 @@ mod tests {
         assert_eq!(reader.bytes(), b"");
         assert_eq!(reader.envelope(), envelope);
         assert_eq!((reader.number(), reader.bytes(), reader.number()), (0, &[][..], 0));
+    }
+
+    #[test]
+    fn parts_are_read_one_by_one_and_none_beyond_its_end() {
+        let lines = Lines::create(1).unwrap();
+        let line = lines.line(0);
+        let mut used = 0;
+        for number in [5, 6] {
+            let mut writer = Writer::behind(&line, used);
+            let begin = writer.begin_part();
+            writer.number(number);
+            writer.bytes(b"x");
+            used = writer.end_part(begin);
+        }
+        assert_eq!(used, line.bytes());
+        let (mut first, next) = Reader::part(&line, 0);
+        assert_eq!((first.number(), first.bytes(), first.number()), (5, &b"x"[..], 0));
+        let (mut second, end) = Reader::part(&line, next);
+        assert_eq!((second.number(), end), (6, used));
+        assert_eq!(Reader::part(&line, used).0.number(), 0);
     }
 
     #[test]

@@ -32,13 +32,13 @@ impl ProxyEndpoint {
             &mut |own, kind, left, right| {
                 if kind == Kind::Poll {
                     caller.inside(|| idle(own));
-                    return caller.ask(Ask::Polled(true), |_| {});
+                    return caller.ask(Ask::Polled(true), |_| {}).map(|()| false);
                 }
                 let mut result = vec![0; left.len()];
                 if let Some(combine) = &mut combine {
                     (combine.apply)(left.as_ptr(), right.as_ptr(), result.as_mut_ptr(), left.len());
                 }
-                caller.ask(Ask::Combined, |writer| writer.bytes(&result))
+                caller.ask(Ask::Combined, |writer| writer.bytes(&result)).map(|()| false)
             },
             &mut |own| {
                 let (collective, members) = (shape.kind.name().into(), own.size);

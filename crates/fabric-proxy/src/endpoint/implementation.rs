@@ -4,8 +4,9 @@ use std::ptr::NonNull;
 
 use contract::record::FabricDescription;
 use contract::{
-    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint,
-    Envelope, Error, OtherRuns, Readable, Request, Result, Selector, Time, TimeSpan, Writable,
+    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, EAGER_BYTES,
+    Endpoint, Envelope, Error, OtherRuns, Readable, Request, Result, Selector, Time, TimeSpan,
+    Writable, check_rank,
 };
 
 use super::ProxyEndpoint;
@@ -13,7 +14,6 @@ use super::collective::out_of_turn;
 use crate::ask::Ask;
 use crate::line::LONGEST_BYTES;
 use crate::reply::{Kind, envelope_of};
-use crate::stream::request_of;
 
 impl OtherRuns for ProxyEndpoint {}
 
@@ -89,18 +89,9 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        let operations = &mut self.operations;
-        let ask = Ask::PostReceive { selector, room: room.bytes() };
-        self.caller.call(
-            ask,
-            |_| {},
-            |head, mut reader| {
-                let request = request_of(head.values[0]);
-                operations.add_receive(request, selector, room);
-                operations.absorb(head.ended, &mut reader);
-                request
-            },
-        )
+        let bytes = room.bytes();
+        let request = self.operations.add_receive(selector, room);
+        self.begin(request, Ask::PostReceive { selector, room: bytes, request }, &[])
     }
 
     fn is_done(&self, request: Request) -> bool {
@@ -184,7 +175,13 @@ unsafe impl Endpoint for ProxyEndpoint {
             &mut |own, kind, _, _| match kind {
                 Kind::Poll => {
                     let found = caller.inside(|| done.borrow_mut()(own));
-                    caller.ask(Ask::Polled(found), |_| {})
+                    // Once it has found what it waits for, the process has no more to learn from this wait.
+                    let polled = Ask::Polled(found);
+                    let asked = match found {
+                        true => caller.defer(polled, |_| {}),
+                        false => caller.ask(polled, |_| {}),
+                    };
+                    asked.map(|()| found)
                 }
                 _ => Err(out_of_turn()),
             },
@@ -197,8 +194,13 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+        check_rank(to, self.size)?;
         super::check_length(&self.name, data.len())?;
         let ask = Ask::Send { to, context, tag, bytes: data.len() };
+        // The fabric keeps a copy of short data, so their sender waits for nobody.
+        if data.len() <= EAGER_BYTES {
+            return self.ask_ahead(ask, data);
+        }
         self.call(ask, |writer| writer.bytes(data)).map(drop)
     }
 
@@ -231,7 +233,7 @@ unsafe impl Endpoint for ProxyEndpoint {
     fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
         if self.sees_collectives {
             // An error shows in the next call that can return it.
-            let _ = self.call(Ask::Announce { place, mark }, |_| {});
+            let _ = self.ask_ahead(Ask::Announce { place, mark }, &[]);
         }
         0
     }

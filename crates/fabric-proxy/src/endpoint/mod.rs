@@ -8,7 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use contract::{Awaited, Completion, Envelope, Error, Readable, RemoteMemory, Request, Result};
+use contract::{
+    Awaited, Completion, Envelope, Error, Readable, RemoteMemory, Request, Result, check_rank,
+};
 use fabric_shm::ShmEndpoint;
 
 use crate::ask::Ask;
@@ -19,11 +21,11 @@ use crate::reply::{Head, Kind, VALUES};
 use crate::stream::{Reader, Writer};
 use operations::Operations;
 
-/// The properties that both ends of a line must agree on.
-pub(crate) const VERSION: u64 = 1;
+/// What both ends of a line must agree on.
+pub(crate) const VERSION: u64 = 2;
 
-/// The action of a process when a reply requests a poll or a combination of two operands.
-type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<()> + 'a;
+/// What a process does when an answer asks it to poll or to combine two operands. Returns whether the call is over.
+type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<bool> + 'a;
 
 /// A rank's end of a fabric that another process has.
 pub struct ProxyEndpoint {
@@ -110,14 +112,14 @@ impl ProxyEndpoint {
                     continue;
                 }
             };
-            match head.kind {
+            let is_over = match head.kind {
                 Kind::Poll => {
                     self.operations.absorb(head.ended, &mut reader);
-                    turn(self, Kind::Poll, Vec::new(), Vec::new())?;
+                    turn(self, Kind::Poll, Vec::new(), Vec::new())?
                 }
                 Kind::Combine => {
                     let (left, right) = (reader.bytes().to_vec(), reader.bytes().to_vec());
-                    turn(self, Kind::Combine, left, right)?;
+                    turn(self, Kind::Combine, left, right)?
                 }
                 Kind::Done | Kind::Failed => {
                     return caller.finish(head, reader, |head, mut reader| {
@@ -126,6 +128,9 @@ impl ProxyEndpoint {
                         head.values
                     });
                 }
+            };
+            if is_over {
+                return Ok([0; VALUES]);
             }
         }
     }
@@ -142,6 +147,7 @@ impl ProxyEndpoint {
         data: Readable,
         completion: Completion,
     ) -> Result<Request> {
+        check_rank(to, self.size)?;
         check_length(&self.name, data.bytes())?;
         let synchronous = completion == Completion::Synchronous;
         let envelope = Envelope {
@@ -151,18 +157,24 @@ impl ProxyEndpoint {
             bytes: data.bytes(),
             room: data.bytes(),
         };
-        let operations = &mut self.operations;
-        let ask = Ask::PostSend { to, context, tag, synchronous };
-        self.caller.call(
-            ask,
-            |writer| writer.bytes(data.as_slice()),
-            |head, mut reader| {
-                let request = crate::stream::request_of(head.values[0]);
-                operations.add_send(request, to, envelope);
-                operations.absorb(head.ended, &mut reader);
-                request
-            },
-        )
+        let request = self.operations.add_send(to, envelope);
+        let ask = Ask::PostSend { to, context, tag, synchronous, request };
+        self.begin(request, ask, data.as_slice())
+    }
+
+    /// Has an operation begun, without waiting for that unless its data are long.
+    fn begin(&mut self, request: Request, ask: Ask, data: &[u8]) -> Result<Request> {
+        let begun = self.ask_ahead(ask, data);
+        begun.inspect_err(|_| self.operations.forget(request)).map(|()| request)
+    }
+
+    /// Asks what the process need not wait for; it does where there are many data.
+    fn ask_ahead(&mut self, ask: Ask, data: &[u8]) -> Result<()> {
+        let fill = |writer: &mut Writer<'_>| writer.bytes(data);
+        match self.caller.may_defer(data.len()) {
+            true => self.caller.defer(ask, fill),
+            false => self.call(ask, fill).map(drop),
+        }
     }
 }
 

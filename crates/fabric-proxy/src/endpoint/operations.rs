@@ -12,31 +12,36 @@ enum Operation {
     Done(Envelope),
 }
 
-/// Operations by the numbers of their requests, which are used again.
+/// Operations by the numbers of their requests, which are chosen here and used again.
 #[derive(Default)]
-pub(super) struct Operations(Vec<Operation>);
+pub(super) struct Operations {
+    places: Vec<Operation>,
+    free: Vec<Request>,
+}
 
 impl Operations {
-    pub(super) fn add_send(&mut self, request: Request, to: usize, envelope: Envelope) {
-        *self.place(request) = Operation::Send { to, envelope };
+    pub(super) fn add_send(&mut self, to: usize, envelope: Envelope) -> Request {
+        self.add(Operation::Send { to, envelope })
     }
 
-    pub(super) fn add_receive(&mut self, request: Request, selector: Selector, room: Writable) {
-        *self.place(request) = Operation::Receive { selector, room };
+    pub(super) fn add_receive(&mut self, selector: Selector, room: Writable) -> Request {
+        self.add(Operation::Receive { selector, room })
     }
 
-    fn place(&mut self, request: Request) -> &mut Operation {
-        if self.0.len() <= request.index() {
-            self.0.resize_with(request.index() + 1, || Operation::Free);
+    fn add(&mut self, operation: Operation) -> Request {
+        if let Some(request) = self.free.pop() {
+            self.places[request.index()] = operation;
+            return request;
         }
-        &mut self.0[request.index()]
+        self.places.push(operation);
+        Request(self.places.len() as u32 - 1)
     }
 
     /// Reads which requests are done. The data of receives go where these have said.
     pub(super) fn absorb(&mut self, ended: usize, reader: &mut Reader<'_>) {
         for _ in 0..ended {
             let (request, envelope, data) = read_ended(reader);
-            let place = self.place(request);
+            let Some(place) = self.places.get_mut(request.index()) else { continue };
             if let Operation::Receive { room, .. } = place {
                 room.write(0, data);
             }
@@ -45,24 +50,27 @@ impl Operations {
     }
 
     pub(super) fn is_done(&self, request: Request) -> bool {
-        matches!(self.0.get(request.index()), Some(Operation::Done(_)))
+        matches!(self.places.get(request.index()), Some(Operation::Done(_)))
     }
 
     /// The message of a request that is done.
     pub(super) fn envelope(&self, request: Request) -> Envelope {
-        match self.0.get(request.index()) {
+        match self.places.get(request.index()) {
             Some(Operation::Done(envelope)) => *envelope,
             _ => panic!("only a request that is done is asked for its message"),
         }
     }
 
     pub(super) fn forget(&mut self, request: Request) {
-        *self.place(request) = Operation::Free;
+        let place = std::mem::replace(&mut self.places[request.index()], Operation::Free);
+        if !matches!(place, Operation::Free) {
+            self.free.push(request);
+        }
     }
 
     /// The event for which a wait for a request waits.
     pub(super) fn awaited(&self, request: Request) -> Option<Awaited> {
-        match self.0.get(request.index())? {
+        match self.places.get(request.index())? {
             Operation::Send { to, envelope } => {
                 Some(Awaited::Receive { to: *to, envelope: *envelope })
             }

@@ -84,7 +84,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Some(Ok(())) => {
                 let mut values = [0; VALUES];
                 values[0] = 1;
-                let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, &[]);
+                let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, 0);
                 writer.bytes(output);
                 writer.end();
                 self.line.answer();
@@ -103,7 +103,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             reduction.combine(&mut left, &right)?;
             return Ok(left);
         }
-        let mut writer = self.write(Kind::Combine, false, [0; VALUES], &[]);
+        let mut writer = self.write(Kind::Combine, false, [0; VALUES], 0);
         writer.bytes(&left);
         writer.bytes(&right);
         writer.end();
@@ -111,8 +111,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
         while !self.line.await_question(super::SLEEP) {
             self.host.check()?;
         }
-        let mut reader = Reader::new(self.line);
-        let [_, _] = reader.numbers::<2>();
+        let (mut reader, _) = Reader::part(self.line, 0);
+        let [_, _, _] = reader.numbers::<3>();
         let combined = match Ask::read(&mut reader) {
             Some(Ask::Combined) => reader.bytes(),
             _ => &[],

@@ -4,7 +4,7 @@ use contract::{Completion, Endpoint, Error, Readable, Request, Result, Selector,
 use recording::{Room, SentMessage};
 
 use super::requests::Memory;
-use super::{Attempt, Outcome, Server, done, failed};
+use super::{Attempt, Outcome, Server, done, failed, unit};
 use crate::ask::Ask;
 use crate::computing::is_of_collectives;
 use crate::reply::{Kind, VALUES, envelope_values};
@@ -19,7 +19,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         endpoint: &mut E,
         message: SentMessage,
         data: Vec<u8>,
-        synchronous: bool,
+        (synchronous, own): (bool, Request),
     ) -> Attempt {
         let SentMessage { to, context, tag, .. } = message;
         let completion = if synchronous { Completion::Synchronous } else { Completion::Local };
@@ -31,14 +31,14 @@ impl<'a, E: Endpoint> Server<'a, E> {
         if let Ok(request) = posted {
             self.notes.posted_send(request, message, synchronous);
         }
-        self.note_posted(posted, Memory::Sent { _data: data })
+        self.note_posted(own, posted, Memory::Sent { _data: data })
     }
 
     pub(super) fn post_receive(
         &mut self,
         endpoint: &mut E,
         selector: Selector,
-        bytes: usize,
+        (bytes, own): (usize, Request),
     ) -> Attempt {
         let mut room = vec![0; bytes];
         // SAFETY: as above; the bytes are not read before the request is done.
@@ -49,17 +49,11 @@ impl<'a, E: Endpoint> Server<'a, E> {
         if let Ok(request) = posted {
             self.notes.posted_receive(request, Room { selector, bytes });
         }
-        self.note_posted(posted, Memory::Room(room))
+        self.note_posted(own, posted, Memory::Room(room))
     }
 
-    pub(super) fn note_posted(&mut self, posted: Result<Request>, memory: Memory) -> Attempt {
-        match posted {
-            Ok(request) => {
-                self.requests.add(request, memory);
-                done([request.0.into()])
-            }
-            Err(error) => failed(error),
-        }
+    fn note_posted(&mut self, own: Request, posted: Result<Request>, memory: Memory) -> Attempt {
+        unit(posted.map(|request| self.requests.add(own, request, memory)))
     }
 
     /// Posts a message. Those inside collectives, whose contexts are odd, are the library's and not the program's.
@@ -80,21 +74,25 @@ impl<'a, E: Endpoint> Server<'a, E> {
         posted
     }
 
-    pub(super) fn cancel(&mut self, endpoint: &mut E, request: Request) -> Attempt {
+    pub(super) fn cancel(&mut self, endpoint: &mut E, own: Request) -> Attempt {
+        let request = self.requests.of_endpoint(own).map_err(Outcome::Failed)?;
         let cancelled = endpoint.cancel_receive(request);
         if cancelled {
-            self.requests.forget(request);
+            self.requests.forget(own);
             self.notes.cancelled(request);
         }
         done([cancelled.into()])
     }
 
-    pub(super) fn wait_any(&mut self, endpoint: &mut E, requests: &[Request]) -> Attempt {
-        match endpoint.wait_any(requests) {
+    /// `own` are the numbers of the process.
+    pub(super) fn wait_any(&mut self, endpoint: &mut E, own: &[Request]) -> Attempt {
+        let requests: Result<Vec<Request>> =
+            own.iter().map(|&one| self.requests.of_endpoint(one)).collect();
+        match endpoint.wait_any(&requests.map_err(Outcome::Failed)?) {
             Ok(index) => {
                 let mut values = [0; VALUES];
                 values[0] = index as u64;
-                self.answer_as(Kind::Done, endpoint, values, Some(requests[index]));
+                self.answer_as(Kind::Done, endpoint, values, Some(own[index]));
                 Err(Outcome::Replied)
             }
             Err(error) => failed(error),
@@ -137,7 +135,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         // The room holds the data already, so what lies there must not be given back.
         self.line.set_bytes(0);
         let values = envelope_values(Some(envelope));
-        let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, &[]);
+        let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, 0);
         writer.room(envelope.bytes.min(envelope.room));
         writer.end();
         self.line.answer();

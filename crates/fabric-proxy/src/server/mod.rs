@@ -3,15 +3,16 @@
 mod collective;
 mod messages;
 mod notes;
+mod questions;
 mod requests;
 
 use std::time::Duration;
 
-use contract::{ContextPlace, Endpoint, Error, Request, Result, TimeSpan};
+use contract::{ContextPlace, Endpoint, Envelope, Error, Request, Result, TimeSpan};
 use recording::SentMessage;
 
 use crate::ask::Ask;
-use crate::computing::{Call, RankComputing, Step, is_of_collectives};
+use crate::computing::RankComputing;
 use crate::endpoint::VERSION;
 use crate::host::{Host, RankAccount};
 use crate::line::Line;
@@ -20,8 +21,8 @@ use crate::stream::{Reader, Writer};
 use notes::Notes;
 use requests::Requests;
 
-/// The time that the server sleeps before it checks whether the run is over.
-const SLEEP: Duration = Duration::from_millis(100);
+/// How long the server sleeps before it looks whether the run is over, or its process goes on without having asked.
+const SLEEP: Duration = Duration::from_millis(2);
 /// Data of requests that one answer brings at most, but for those of the first.
 const ENDED_BYTES: usize = 1 << 30;
 
@@ -57,6 +58,10 @@ pub(crate) struct Server<'a, E> {
     notes: Notes<'a>,
     computing: RankComputing,
     account: RankAccount,
+    /// Where in the room the next question begins, while it is the server's turn and questions were read that need no
+    /// answer; and why one of them has failed.
+    at: Option<usize>,
+    deferred_error: Option<Error>,
     /// Why the process has failed, once it has said that it is the end; `None` in it for a good end.
     finished: Option<Option<String>>,
 }
@@ -70,7 +75,19 @@ impl<'a, E: Endpoint> Server<'a, E> {
         let (requests, account) = Default::default();
         let notes = Notes::new(host.recorder(), rank);
         let computing = host.computing().of_rank(rank);
-        Server { host, line, works, requests, notes, computing, account, finished: None }
+        let (at, deferred_error, finished) = Default::default();
+        Server {
+            host,
+            line,
+            works,
+            requests,
+            notes,
+            computing,
+            account,
+            at,
+            deferred_error,
+            finished,
+        }
     }
 
     /// Answers until the process has ended its part.
@@ -84,73 +101,21 @@ impl<'a, E: Endpoint> Server<'a, E> {
         };
         self.account.end = endpoint.now();
         endpoint.finish(why.map_or(Ok(()), |why| Err(Error::Program(why))));
-        self.write(Kind::Done, true, [0; VALUES], &[]).end();
+        self.write(Kind::Done, true, [0; VALUES], 0).end();
         self.line.answer();
         Ok(self.account)
     }
 
-    /// The next question, after the time that the process has computed.
-    fn next(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
-        let has_passed = self.works.work_beside(endpoint);
-        while !self.line.await_question(SLEEP) {
-            self.host.check()?;
-        }
-        let mut reader = Reader::new(self.line);
-        let [computed_ns, ended] = reader.numbers();
-        for _ in 0..ended {
-            let request = Request(reader.number() as u32);
-            let envelope = endpoint.end(request);
-            self.requests.forget(request);
-            self.notes.ended(request, &envelope);
-        }
-        let ask = Ask::read(&mut reader);
-        let ask = ask.ok_or_else(|| Error::Program("a process asked what nobody knows".into()));
-        let ask = ask.inspect_err(|error| self.host.note_fatal(error))?;
-        let step = self.step(&ask);
-        let span = self
-            .computing
-            .before(step, computed_ns)
-            .inspect_err(|error| self.host.note_fatal(error))?;
-        if span > TimeSpan::ZERO {
-            if !has_passed {
-                self.works.occupy(endpoint, span);
-            }
-            self.notes.computed(span);
-            self.account.computing = self.account.computing + span;
-        }
-        self.account.calls += 1;
-        Ok((ask, reader))
-    }
-
-    /// The meaning of a request for recorded computing.
-    fn step(&mut self, ask: &Ask) -> Step {
-        let context = match *ask {
-            Ask::PostSend { context, .. } => Some(context),
-            Ask::PostReceive { selector, .. } => Some(selector.context),
-            _ => None,
-        };
-        if context.is_some_and(is_of_collectives) || self.notes.is_librarys() {
-            return Step::Other;
-        }
-        let step = match *ask {
-            Ask::PostSend { .. } | Ask::Send { .. } => Step::Call(Call::Send),
-            Ask::PostReceive { .. } | Ask::Receive { .. } => Step::Call(Call::Receive),
-            Ask::Exchange { .. } => Step::Call(Call::Exchange),
-            Ask::Collective(ContextPlace::WORLD) => Step::Call(Call::Collective),
-            Ask::WaitUntilTime(_) => Step::Call(Call::Sleep),
-            Ask::WaitAny | Ask::WaitUntil => Step::Wait,
-            Ask::Finish { failed: false } => Step::End,
-            _ => Step::Other,
-        };
-        if matches!(step, Step::Call(_)) {
-            self.notes.leave_collective();
-        }
-        step
-    }
-
     /// Does what is asked, and answers.
     fn perform(&mut self, endpoint: &mut E, ask: Ask, reader: Reader<'a>) -> Result<()> {
-        let outcome = match self.attempt(endpoint, ask, reader)? {
+        let before = self.deferred_error.take().filter(|_| !matches!(ask, Ask::Finish { .. }));
+        let attempt = match before {
+            Some(error) => failed(error),
+            None => self.attempt(endpoint, ask, reader)?,
+        };
+        let outcome = match attempt {
+            // The process has ended its wait by itself, and goes on.
+            Ok(_) if self.at.is_some() => return Ok(()),
             Ok(values) => return self.answer(endpoint, ask, values),
             Err(Outcome::Replied) => return Ok(()),
             Err(Outcome::Failed(error)) => error,
@@ -160,7 +125,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             self.host.note_stuck();
             return Err(outcome);
         }
-        let mut writer = self.write(Kind::Failed, endpoint.any_has_left(), [0; VALUES], &[]);
+        let mut writer = self.write(Kind::Failed, endpoint.any_has_left(), [0; VALUES], 0);
         write_error(&mut writer, &outcome);
         writer.end();
         self.line.answer();
@@ -171,12 +136,14 @@ impl<'a, E: Endpoint> Server<'a, E> {
     fn attempt(&mut self, endpoint: &mut E, ask: Ask, mut reader: Reader<'a>) -> Result<Attempt> {
         let attempt = match ask {
             Ask::Join { version } => self.join(endpoint, version),
-            Ask::PostSend { to, context, tag, synchronous } => {
+            Ask::PostSend { to, context, tag, synchronous, request } => {
                 let data = reader.bytes().to_vec();
                 let message = SentMessage { to, context, tag, bytes: data.len() };
-                self.post_send(endpoint, message, data, synchronous)
+                self.post_send(endpoint, message, data, (synchronous, request))
             }
-            Ask::PostReceive { selector, room } => self.post_receive(endpoint, selector, room),
+            Ask::PostReceive { selector, room, request } => {
+                self.post_receive(endpoint, selector, (room, request))
+            }
             Ask::Cancel(request) => self.cancel(endpoint, request),
             Ask::Claim { selector, context, tag } => {
                 let claimed = endpoint.claim(selector, context, tag);
@@ -216,6 +183,12 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 self.finished = Some(failed.then(|| reader.text()));
                 Err(Outcome::Replied)
             }
+            Ask::Test(own) | Ask::IsHopeless(own) | Ask::GiveUpOn(own) => {
+                match self.requests.of_endpoint(own) {
+                    Ok(request) => of_request(endpoint, ask, request),
+                    Err(error) => failed(error),
+                }
+            }
             other => plain(endpoint, other, reader),
         };
         Ok(attempt)
@@ -238,7 +211,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             self.answer_as(Kind::Done, endpoint, values, None);
             return Ok(());
         }
-        self.write(Kind::Done, endpoint.any_has_left(), values, &[]).end();
+        self.write(Kind::Done, endpoint.any_has_left(), values, 0).end();
         self.line.answer();
         Ok(())
     }
@@ -250,43 +223,39 @@ impl<'a, E: Endpoint> Server<'a, E> {
         values: [u64; VALUES],
         first: Option<Request>,
     ) {
-        let mut ended: Vec<Request> = Vec::new();
+        let mut ended: Vec<(Request, Envelope)> = Vec::new();
         let mut bytes = 0;
         let under_way = self.requests.under_way();
-        for request in first.into_iter().chain(under_way) {
-            if ended.first() != Some(&request) && endpoint.is_done(request) {
-                bytes += endpoint.envelope(request).bytes;
+        for own in first.into_iter().chain(under_way) {
+            let Ok(request) = self.requests.of_endpoint(own) else { continue };
+            if ended.first().is_none_or(|one| one.0 != own) && endpoint.is_done(request) {
+                let envelope = endpoint.envelope(request);
+                bytes += envelope.bytes;
                 if bytes > ENDED_BYTES && !ended.is_empty() {
                     break;
                 }
-                ended.push(request);
+                ended.push((own, envelope));
             }
         }
-        let mut writer = self.write(kind, endpoint.any_has_left(), values, &ended);
-        for &request in &ended {
-            let envelope = endpoint.envelope(request);
-            write_ended(
-                &mut writer,
-                request,
-                &envelope,
-                self.requests.received(request, &envelope),
-            );
+        let mut writer = self.write(kind, endpoint.any_has_left(), values, ended.len());
+        for (own, envelope) in &ended {
+            write_ended(&mut writer, *own, envelope, self.requests.received(*own, envelope));
         }
         writer.end();
-        ended.into_iter().for_each(|request| self.requests.note_told(request));
+        ended.into_iter().for_each(|(own, _)| self.requests.note_told(own));
         self.line.answer();
     }
 
-    /// Begins an answer; the data of `ended` are to follow.
+    /// Begins an answer; so many requests that have `ended` are to follow.
     fn write(
         &self,
         kind: Kind,
         any_has_left: bool,
         values: [u64; VALUES],
-        ended: &[Request],
+        ended: usize,
     ) -> Writer<'a> {
         let mut writer = Writer::new(self.line);
-        Head { kind, any_has_left, values, ended: ended.len() }.write(&mut writer);
+        Head { kind, any_has_left, values, ended }.write(&mut writer);
         writer
     }
 
@@ -334,16 +303,22 @@ fn plain<E: Endpoint>(endpoint: &mut E, ask: Ask, mut reader: Reader<'_>) -> Att
         Ask::CloseContext(place) => unit(endpoint.close_context(place)),
         Ask::Probe(selector) => values(endpoint.probe(selector).map(envelope_values)),
         Ask::Progress => unit(endpoint.progress()),
-        Ask::Test(request) => unit(endpoint.test(request).map(drop)),
         Ask::Leave => unit(endpoint.leave()),
-        Ask::IsHopeless(request) => done([endpoint.is_hopeless(request).into()]),
         Ask::NoneWillSend(selector) => done([endpoint.none_will_send(selector).into()]),
-        Ask::GiveUpOn(request) => failed(endpoint.give_up_on(request)),
         _ => failed(Error::Program("a process answered what was not asked".into())),
     }
 }
 
-/// The result of a call, unless it was answered otherwise.
+/// Does what is asked about a request.
+fn of_request<E: Endpoint>(endpoint: &mut E, ask: Ask, request: Request) -> Attempt {
+    match ask {
+        Ask::Test(_) => unit(endpoint.test(request).map(drop)),
+        Ask::IsHopeless(_) => done([endpoint.is_hopeless(request).into()]),
+        _ => failed(endpoint.give_up_on(request)),
+    }
+}
+
+/// What a call returns, unless it was answered otherwise.
 type Attempt = std::result::Result<[u64; VALUES], Outcome>;
 
 enum Outcome {

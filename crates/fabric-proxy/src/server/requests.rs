@@ -1,13 +1,21 @@
-//! The requests of a process that its rank's endpoint has under way, with their memory.
+//! The requests of a process that its rank's endpoint has under way, with their memory. The process has numbers of its
+//! own for them, so that it can go on before the endpoint has begun them.
 
-use contract::{Envelope, Request};
+use contract::{Envelope, Error, Request, Result};
 
 /// Requests by number.
 #[derive(Default)]
 pub(super) struct Requests {
-    memory: Vec<Option<Memory>>,
+    places: Vec<Option<Place>>,
     /// Those that the process does not know to be done.
     under_way: Vec<Request>,
+}
+
+/// A request.
+struct Place {
+    /// What the endpoint calls it.
+    request: Request,
+    memory: Memory,
 }
 
 /// The memory of a request.
@@ -19,13 +27,22 @@ pub(super) enum Memory {
 }
 
 impl Requests {
-    /// Keeps the memory of a request until it has ended.
-    pub(super) fn add(&mut self, request: Request, memory: Memory) {
-        if self.memory.len() <= request.index() {
-            self.memory.resize_with(request.index() + 1, || None);
+    /// Keeps the memory of a request of the endpoint until it has ended; the process calls it `own`.
+    pub(super) fn add(&mut self, own: Request, request: Request, memory: Memory) {
+        if self.places.len() <= own.index() {
+            self.places.resize_with(own.index() + 1, || None);
         }
-        self.memory[request.index()] = Some(memory);
-        self.under_way.push(request);
+        self.places[own.index()] = Some(Place { request, memory });
+        self.under_way.push(own);
+    }
+
+    /// What the endpoint calls a request of the process.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRequest`] where there is none, because it could not be begun.
+    pub(super) fn of_endpoint(&self, own: Request) -> Result<Request> {
+        let place = self.places.get(own.index()).and_then(Option::as_ref);
+        place.map(|place| place.request).ok_or(Error::UnknownRequest)
     }
 
     /// Those that the process does not know to be done, in the order of their posts.
@@ -41,15 +58,17 @@ impl Requests {
     /// A request has ended.
     pub(super) fn forget(&mut self, request: Request) {
         self.note_told(request);
-        if let Some(place) = self.memory.get_mut(request.index()) {
+        if let Some(place) = self.places.get_mut(request.index()) {
             *place = None;
         }
     }
 
     /// The data that a completed request has received; none for a send.
     pub(super) fn received(&self, request: Request, envelope: &Envelope) -> &[u8] {
-        match self.memory.get(request.index()) {
-            Some(Some(Memory::Room(room))) => &room[..envelope.bytes.min(room.len())],
+        match self.places.get(request.index()) {
+            Some(Some(Place { memory: Memory::Room(room), .. })) => {
+                &room[..envelope.bytes.min(room.len())]
+            }
             _ => &[],
         }
     }

@@ -1,0 +1,106 @@
+//! The questions of a process, one after the other: those that want an answer, and those that it has asked ahead.
+
+use contract::{ContextPlace, Endpoint, Error, Request, Result, TimeSpan};
+
+use super::{Outcome, SLEEP, Server};
+use crate::ask::Ask;
+use crate::computing::{Call, Step, is_of_collectives};
+use crate::stream::Reader;
+
+impl<'a, E: Endpoint> Server<'a, E> {
+    /// The next question that wants an answer, or what a look has found. What needs no answer is done before it.
+    pub(super) fn next(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
+        loop {
+            let (ask, reader) = self.next_of_any(endpoint)?;
+            if self.at.is_none() || matches!(ask, Ask::Polled(_)) {
+                return Ok((ask, reader));
+            }
+            let failed = match self.attempt(endpoint, ask, reader)? {
+                Err(Outcome::Failed(error)) => Some(error),
+                Ok(_) | Err(Outcome::Replied) => None,
+            };
+            self.deferred_error = self.deferred_error.take().or(failed);
+        }
+    }
+
+    /// The next part of the room with a question, once there is one. Returns whether the time has passed that was computed
+    /// before it.
+    fn await_part(&mut self, endpoint: &mut E) -> Result<bool> {
+        if self.at.take_if(|at| *at >= self.line.bytes()).is_some() {
+            // The server has taken the turn of a process that goes on.
+            self.line.give_back();
+        }
+        if self.at.is_some() {
+            return Ok(false);
+        }
+        let has_passed = self.works.work_beside(endpoint);
+        while !self.line.await_question(SLEEP) && !self.line.take_open() {
+            self.host.check()?;
+        }
+        Ok(has_passed)
+    }
+
+    /// The next question, after the time that the process has computed.
+    fn next_of_any(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
+        let has_passed = self.await_part(endpoint)?;
+        let (mut reader, next) = Reader::part(self.line, self.at.unwrap_or(0));
+        let [deferred, computed_ns, ended] = reader.numbers();
+        self.at = (deferred != 0).then_some(next);
+        for _ in 0..ended {
+            self.end_request(endpoint, Request(reader.number() as u32));
+        }
+        let ask = Ask::read(&mut reader);
+        let ask = ask.ok_or_else(|| Error::Program("a process asked what nobody knows".into()));
+        let ask = ask.inspect_err(|error| self.host.note_fatal(error))?;
+        let step = self.step(&ask);
+        let span = self
+            .computing
+            .before(step, computed_ns)
+            .inspect_err(|error| self.host.note_fatal(error))?;
+        if span > TimeSpan::ZERO {
+            if !has_passed {
+                self.works.occupy(endpoint, span);
+            }
+            self.notes.computed(span);
+            self.account.computing = self.account.computing + span;
+        }
+        self.account.calls += 1;
+        Ok((ask, reader))
+    }
+
+    /// The process has ended a request.
+    fn end_request(&mut self, endpoint: &mut E, own: Request) {
+        // It has only ended what was done, and so was begun.
+        if let Ok(request) = self.requests.of_endpoint(own) {
+            let envelope = endpoint.end(request);
+            self.requests.forget(own);
+            self.notes.ended(request, &envelope);
+        }
+    }
+
+    /// What a question means for recorded computing.
+    fn step(&mut self, ask: &Ask) -> Step {
+        let context = match *ask {
+            Ask::PostSend { context, .. } => Some(context),
+            Ask::PostReceive { selector, .. } => Some(selector.context),
+            _ => None,
+        };
+        if context.is_some_and(is_of_collectives) || self.notes.is_librarys() {
+            return Step::Other;
+        }
+        let step = match *ask {
+            Ask::PostSend { .. } | Ask::Send { .. } => Step::Call(Call::Send),
+            Ask::PostReceive { .. } | Ask::Receive { .. } => Step::Call(Call::Receive),
+            Ask::Exchange { .. } => Step::Call(Call::Exchange),
+            Ask::Collective(ContextPlace::WORLD) => Step::Call(Call::Collective),
+            Ask::WaitUntilTime(_) => Step::Call(Call::Sleep),
+            Ask::WaitAny | Ask::WaitUntil => Step::Wait,
+            Ask::Finish { failed: false } => Step::End,
+            _ => Step::Other,
+        };
+        if matches!(step, Step::Call(_)) {
+            self.notes.leave_collective();
+        }
+        step
+    }
+}
