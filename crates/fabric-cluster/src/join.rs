@@ -33,7 +33,7 @@ pub enum Joined {
 
 /// The information for the ranks of a host.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct JobContent {
     call: SocketAddr,
     secret: Secret,
     ranks: Vec<usize>,
@@ -52,14 +52,14 @@ pub fn is_job(job: &[u8]) -> bool {
 }
 
 /// Returns the content of a job, or `None` if it is not one of a rank of a cluster.
-fn told_in(job: &[u8]) -> Option<Result<Told>> {
+fn parse_job(job: &[u8]) -> Option<Result<JobContent>> {
     let rest = job.strip_prefix(MARK.as_bytes())?;
     let read = || {
         let mut lines = std::str::from_utf8(rest).ok()?.lines();
         let call = lines.next()?.parse().ok()?;
         let secret = Secret::from_line(lines.next()?)?;
         let ranks = lines.next()?.split(',').map(|word| word.parse().ok());
-        Some(Told { call, secret, ranks: ranks.collect::<Option<_>>()? })
+        Some(JobContent { call, secret, ranks: ranks.collect::<Option<_>>()? })
     };
     Some(read().ok_or_else(|| Error::System {
         what: "joining the run on several hosts".into(),
@@ -74,11 +74,11 @@ fn told_in(job: &[u8]) -> Option<Result<Told>> {
 /// The failure, which whoever started the run also learns of.
 pub fn join(local: ShmProcess) -> Result<(ClusterProcess, Vec<u8>)> {
     let inner = local.into_endpoint();
-    let told = told_in(inner.job()).unwrap_or_else(|| {
+    let content = parse_job(inner.job()).unwrap_or_else(|| {
         Err(Error::Program("this job is not one of a rank on several hosts".into()))
     });
-    let (endpoint, reporter, job) = match told {
-        Ok(told) => meet(inner, told)?,
+    let (endpoint, reporter, job) = match content {
+        Ok(content) => meet(inner, content)?,
         Err(error) => return Err(give_up(inner, error)),
     };
     Ok((ClusterProcess { process: Process::new(endpoint), reporter }, job))
@@ -89,9 +89,9 @@ pub fn join(local: ShmProcess) -> Result<(ClusterProcess, Vec<u8>)> {
 /// # Errors
 /// As for [`join`].
 pub fn join_from_library(inner: ShmEndpoint) -> Result<Joined> {
-    match told_in(inner.job()) {
+    match parse_job(inner.job()) {
         None => library::join_from_library(inner).map(Joined::One),
-        Some(Ok(told)) => meet(inner, told).map(|(endpoint, ..)| Joined::Cluster(endpoint)),
+        Some(Ok(content)) => meet(inner, content).map(|(endpoint, ..)| Joined::Cluster(endpoint)),
         Some(Err(error)) => Err(give_up(inner, error)),
     }
 }
@@ -102,14 +102,17 @@ fn give_up(inner: ShmEndpoint, error: Error) -> Error {
     error
 }
 
-fn meet(mut inner: ShmEndpoint, told: Told) -> Result<(ClusterEndpoint, Reporter, Vec<u8>)> {
-    let Some(&rank) = told.ranks.get(inner.rank()) else {
-        let why = format!("the job names {} ranks", told.ranks.len());
+fn meet(
+    mut inner: ShmEndpoint,
+    content: JobContent,
+) -> Result<(ClusterEndpoint, Reporter, Vec<u8>)> {
+    let Some(&rank) = content.ranks.get(inner.rank()) else {
+        let why = format!("the job names {} ranks", content.ranks.len());
         return Err(give_up(inner, Error::Program(why)));
     };
     // The lowest rank of a host is a number that no other host has.
-    let host = told.ranks.iter().min().map_or(0, |&lowest| lowest as u16);
-    let joined = remote::join_and_tell(told.call, rank, &told.secret, &host.to_le_bytes());
+    let host = content.ranks.iter().min().map_or(0, |&lowest| lowest as u16);
+    let joined = remote::join_and_tell(content.call, rank, &content.secret, &host.to_le_bytes());
     let (mut outer, job, hosts) = match joined {
         Ok(joined) => joined,
         Err(error) => return Err(give_up(inner, error)),
@@ -124,7 +127,7 @@ fn meet(mut inner: ShmEndpoint, told: Told) -> Result<(ClusterEndpoint, Reporter
     }
     let reporter = outer.reporter();
     let hosts = hosts.as_chunks::<2>().0.iter().map(|host| u16::from_le_bytes(*host)).collect();
-    let rest = rest(outer, host, told.ranks, hosts);
+    let rest = rest(outer, host, content.ranks, hosts);
     Ok((ClusterEndpoint::new(inner, rest), reporter, job))
 }
 
@@ -176,8 +179,8 @@ mod tests {
         let (ranks, task) = (vec![2, 5], String::new());
         let job = job_of(&HostPart { call, ranks: ranks.clone(), secret: secret.clone(), task });
         assert!(is_job(&job) && !is_job(b"cornerstone-tcp-1\n"));
-        assert_eq!(told_in(&job), Some(Ok(Told { call, secret, ranks })));
-        assert_eq!(told_in(b""), None);
-        assert!(told_in(&job[..job.len() - 8]).unwrap().is_err());
+        assert_eq!(parse_job(&job), Some(Ok(JobContent { call, secret, ranks })));
+        assert_eq!(parse_job(b""), None);
+        assert!(parse_job(&job[..job.len() - 8]).unwrap().is_err());
     }
 }

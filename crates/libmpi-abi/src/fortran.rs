@@ -22,26 +22,26 @@ struct Booleans {
 
 /// The values that were set.
 #[derive(Default)]
-struct Told {
+struct FortranSettings {
     info: RefCell<Option<mpi::Info>>,
     booleans: RefCell<Option<Booleans>>,
 }
 
-static TOLD: Shared<Told> = Shared::new(Told::default);
+static SETTINGS: Shared<FortranSettings> = Shared::new(FortranSettings::default);
 
 /// Returns MPI_INFO_NULL before the values were set.
 pub(crate) unsafe fn get_info(place: *mut Info) -> Result {
-    let told = TOLD.info.borrow();
-    *place = match &*told {
-        Some(told) => info::make(mpi::Info::from_pairs(told.pairs())),
+    let set = SETTINGS.info.borrow();
+    *place = match &*set {
+        Some(set) => info::make(mpi::Info::from_pairs(set.pairs())),
         None => INFO_NULL,
     };
     Ok(())
 }
 
-pub(crate) unsafe fn set_info(told: Info) -> Result {
-    let copy = info::copy_or_none(told)?;
-    let mut place = TOLD.info.borrow_mut();
+pub(crate) unsafe fn set_info(set: Info) -> Result {
+    let copy = info::copy_or_none(set)?;
+    let mut place = SETTINGS.info.borrow_mut();
     ensure!(place.is_none(), ERR_ABI, "Fortran's sizes have already been set");
     *place = Some(copy);
     Ok(())
@@ -60,7 +60,7 @@ pub(crate) unsafe fn set_booleans(bytes: c_int, yes: *const c_void, no: *const c
         std::ptr::copy_nonoverlapping(from.cast(), value.as_mut_ptr(), bytes);
         value
     };
-    let mut place = TOLD.booleans.borrow_mut();
+    let mut place = SETTINGS.booleans.borrow_mut();
     ensure!(place.is_none(), ERR_ABI, "Fortran's LOGICAL values have already been set");
     *place = Some(Booleans { bytes, yes: read(yes), no: read(no) });
     Ok(())
@@ -73,12 +73,12 @@ pub(crate) unsafe fn get_booleans(
     is_set: *mut c_int,
 ) -> Result {
     let bytes = check_size(bytes)?;
-    let told = *TOLD.booleans.borrow();
-    *is_set = c_int::from(told.is_some());
-    let Some(told) = told else { return Ok(()) };
-    ensure!(bytes == told.bytes, ERR_ARG, "a LOGICAL of {bytes} bytes, which has {}", told.bytes);
+    let set = *SETTINGS.booleans.borrow();
+    *is_set = c_int::from(set.is_some());
+    let Some(set) = set else { return Ok(()) };
+    ensure!(bytes == set.bytes, ERR_ARG, "a LOGICAL of {bytes} bytes, which has {}", set.bytes);
     ensure!(!yes.is_null() && !no.is_null(), ERR_ARG, "a value of a LOGICAL is a null pointer");
-    std::ptr::copy_nonoverlapping(told.yes.as_ptr(), yes.cast(), bytes);
-    std::ptr::copy_nonoverlapping(told.no.as_ptr(), no.cast(), bytes);
+    std::ptr::copy_nonoverlapping(set.yes.as_ptr(), yes.cast(), bytes);
+    std::ptr::copy_nonoverlapping(set.no.as_ptr(), no.cast(), bytes);
     Ok(())
 }

@@ -13,22 +13,22 @@ use crate::{
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
 
 /// The choice of a tool, if it has made one.
-static TOLD: Shared<Cell<Option<c_int>>> = Shared::new(|| Cell::new(None));
+static CHOICE: Shared<Cell<Option<c_int>>> = Shared::new(|| Cell::new(None));
 
 /// Returns whether leaks are reported: not 0 if they are.
-pub(crate) fn wish() -> c_int {
+pub(crate) fn setting() -> c_int {
     let asked = || std::env::var_os(VARIABLE).is_some_and(|value| value != "0");
-    TOLD.get().unwrap_or_else(|| c_int::from(asked()))
+    CHOICE.get().unwrap_or_else(|| c_int::from(asked()))
 }
 
 /// Sets whether leaks are reported, whatever the launcher's option is.
-pub(crate) fn tell(wish: c_int) {
-    TOLD.set(Some(wish));
+pub(crate) fn set(value: c_int) {
+    CHOICE.set(Some(value));
 }
 
 /// Prints the leaks, by kind and number, on request.
 pub(crate) fn report() {
-    if wish() == 0 {
+    if setting() == 0 {
         return;
     }
     let left = left();

@@ -52,7 +52,7 @@ fn no_port(why: String) -> Error {
 }
 
 /// Length of a caller's message: the tag of the following ones.
-const TOLD_BYTES: usize = 4;
+const TAG_BYTES: usize = 4;
 
 /// The communicator of processes without a common context.
 pub(crate) struct Meetings<E: Endpoint> {
@@ -98,10 +98,10 @@ impl<E: Endpoint + 'static> Meetings<E> {
     fn answer(&self, port: &Port, goes_on: &dyn Fn() -> Result) -> Result<Bridge<E>> {
         let own = self.engine().endpoint()?.own_name()?;
         ensure!(port.process == own, ErrorClass::Port, "{port} is another process's");
-        let told = Storage::zeroed(TOLD_BYTES);
+        let message = Storage::zeroed(TAG_BYTES);
         let context = self.context.of_programs();
         let selector = Selector { context, source: None, tag: Some(port.number) };
-        let room = told.writable(0..TOLD_BYTES);
+        let room = message.writable(0..TAG_BYTES);
         let started = self.engine().endpoint()?.post_receive(selector, room)?;
         let mut stopped = Ok(());
         self.engine().wait_until(&mut |endpoint| {
@@ -113,7 +113,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
             stopped?;
         }
         let leader = endpoint.end(started).source as usize;
-        let tag = told.with(0..TOLD_BYTES, |bytes| {
+        let tag = message.with(0..TAG_BYTES, |bytes| {
             u32::from_ne_bytes(*bytes.first_chunk().expect("a tag is whole"))
         });
         Ok(Bridge { context: self.context.clone(), leader, tag })
@@ -135,8 +135,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
         // Two processes may call each other at the same time.
         let tag = 2 * self.calls.get() + u32::from(endpoint.comes_before(leader));
         self.calls.set(self.calls.get() + 1);
-        let told = Storage::from(tag.to_ne_bytes().to_vec());
-        let (context, data) = (self.context.of_programs(), told.readable(0..TOLD_BYTES));
+        let message = Storage::from(tag.to_ne_bytes().to_vec());
+        let (context, data) = (self.context.of_programs(), message.readable(0..TAG_BYTES));
         let started = endpoint.post_send(leader, context, port.number, data, Completion::Local)?;
         drop(endpoint);
         let hopeless = |endpoint: &E| endpoint.is_hopeless(started).then_some(started);

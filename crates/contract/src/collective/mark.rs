@@ -17,7 +17,7 @@ const REDUCTION_BITS: u32 = 5;
 const NO_REDUCTION: u32 = (1 << REDUCTION_BITS) - 1;
 
 /// Returns each collective with each of its algorithms: ranks that chose differently detect it.
-fn ways() -> impl Iterator<Item = (Collective, Algorithm)> {
+fn choices() -> impl Iterator<Item = (Collective, Algorithm)> {
     Collective::ALL.into_iter().flat_map(|(collective, _)| {
         collective.algorithms().iter().map(move |&algorithm| (collective, algorithm))
     })
@@ -27,13 +27,13 @@ impl Mark {
     /// Returns the mark of a call by an algorithm.
     pub(super) fn new(call: &Call, algorithm: Algorithm, reduction: Option<Reduction>) -> Self {
         let collective = call.collective();
-        let way = ways().position(|way| way == (collective, algorithm));
-        let way = way.expect("a collective is made by an algorithm of its own") as u32;
+        let choice = choices().position(|choice| choice == (collective, algorithm));
+        let choice = choice.expect("a collective is made by an algorithm of its own") as u32;
         let root = call.root().unwrap_or(0) as u32 & ((1 << ROOT_BITS) - 1);
         let reduction = reduction.map_or(NO_REDUCTION, reduction_code);
         Mark {
             collective,
-            tag: Tag::reserved((way << REDUCTION_BITS | reduction) << ROOT_BITS | root),
+            tag: Tag::reserved((choice << REDUCTION_BITS | reduction) << ROOT_BITS | root),
         }
     }
 }
@@ -86,7 +86,8 @@ pub(crate) fn describe(tag: Tag) -> String {
     let mark = tag.value() & Tag::MAX;
     let root = mark & ((1 << ROOT_BITS) - 1);
     let reduction = (mark >> ROOT_BITS) & NO_REDUCTION;
-    let Some((collective, algorithm)) = ways().nth((mark >> (ROOT_BITS + REDUCTION_BITS)) as usize)
+    let Some((collective, algorithm)) =
+        choices().nth((mark >> (ROOT_BITS + REDUCTION_BITS)) as usize)
     else {
         return format!("a collective of its fabric ({mark})");
     };
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_has_room_in_a_tag() {
-        assert!(ways().count() <= 1 << 5, "{}", ways().count());
+    fn every_choice_fits_in_a_tag() {
+        assert!(choices().count() <= 1 << 5, "{}", choices().count());
     }
 }

@@ -154,14 +154,15 @@ impl Window {
         target != self.me && self.targets[target].route == Route::Asked
     }
 
-    /// Returns whether this member serves others or asks them. Then its face must [advance](Window::advance) it.
+    /// True if this member serves others or accesses their memory by messages. Then its face must
+    /// [advance](Window::advance) it.
     pub fn goes_by_messages(&self) -> bool {
         let several = self.targets.len() > 1;
         several && self.targets.iter().any(|one| one.route == Route::Asked || one.control.is_none())
     }
 
     /// Returns the route to each member's memory as a word.
-    pub fn ways(&self) -> impl Iterator<Item = &'static str> {
+    pub fn routes(&self) -> impl Iterator<Item = &'static str> {
         self.targets.iter().map(|target| match target.route {
             Route::Shared => "shared",
             Route::Attached => "attached",

@@ -32,7 +32,7 @@ fn room_of(receive: Option<&Writable>) -> *mut c_void {
 }
 
 /// Fails a call whose own arguments contradict each other: MPI has no means to report this to the other ranks.
-fn check_told(collective: &'static str, each: usize, told: Option<usize>) -> Result<()> {
+fn check_own_block(collective: &'static str, each: usize, told: Option<usize>) -> Result<()> {
     let Some(found_bytes) = told else { return Ok(()) };
     let what = "the block of this rank".into();
     Err(Error::UnequalCounts { collective, what, expected_bytes: each, found_bytes })
@@ -67,11 +67,11 @@ impl MpiEndpoint {
                 self.mpi_gather(comm, root, send.as_ref(), &receive, each)
             }
             CollectiveCall::Allgather { send, receive, each, told } => {
-                check_told("allgather", each, told)?;
+                check_own_block("allgather", each, told)?;
                 self.mpi_allgather(comm, send.as_ref(), &receive, each)
             }
             CollectiveCall::AllToAll { send, receive, each, told } => {
-                check_told("all_to_all", each, told)?;
+                check_own_block("all_to_all", each, told)?;
                 self.mpi_all_to_all(comm, send.as_ref(), &receive, each)
             }
             CollectiveCall::Reduce { root, send, receive, combine } => {

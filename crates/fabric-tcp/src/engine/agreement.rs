@@ -33,21 +33,21 @@ struct Calls {
     /// The last calls, the oldest first.
     recent: VecDeque<Call>,
     /// Marks from other members for calls that this rank has not made yet.
-    early: Vec<Told>,
+    early: Vec<MarkReport>,
 }
 
 struct Call {
     mark: u32,
     made: Instant,
     /// True if the mark was sent to all members.
-    is_told: bool,
+    is_reported: bool,
     /// A member whose call of the same number has another mark.
     differing: Option<usize>,
 }
 
 /// The mark of another rank's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct MarkReport {
     pub(super) from: usize,
     pub(super) number: u32,
     pub(super) mark: u32,
@@ -62,13 +62,13 @@ impl Calls {
     }
 
     /// Compares the mark of another rank. Returns the mark to answer with, if that rank does not know it.
-    fn compare(&mut self, told: Told) -> Option<u32> {
-        let call = self.call(told.number)?;
-        if call.mark == told.mark {
+    fn compare(&mut self, report: MarkReport) -> Option<u32> {
+        let call = self.call(report.number)?;
+        if call.mark == report.mark {
             return None;
         }
-        call.differing.get_or_insert(told.from);
-        (!call.is_told).then_some(call.mark)
+        call.differing.get_or_insert(report.from);
+        (!call.is_reported).then_some(call.mark)
     }
 
     /// Adds the next call. Returns its number, and the ranks to which its mark must be sent as an answer.
@@ -79,13 +79,13 @@ impl Calls {
             self.recent.pop_front();
         }
         let made = Instant::now();
-        self.recent.push_back(Call { mark, made, is_told: false, differing: None });
+        self.recent.push_back(Call { mark, made, is_reported: false, differing: None });
         let (now, later) = std::mem::take(&mut self.early)
             .into_iter()
-            .partition::<Vec<_>, _>(|told| told.number == number);
+            .partition::<Vec<_>, _>(|report| report.number == number);
         self.early = later;
-        let answered = now.into_iter().filter(|told| self.compare(*told).is_some());
-        (number, answered.map(|told| told.from).collect())
+        let answered = now.into_iter().filter(|report| self.compare(*report).is_some());
+        (number, answered.map(|report| report.from).collect())
     }
 }
 
@@ -111,20 +111,20 @@ impl Agreement {
     }
 
     /// Records the mark of another rank. Returns the mark to answer with, if that rank does not know it.
-    pub(super) fn take(&mut self, context: u32, told: Told) -> Option<u32> {
+    pub(super) fn take(&mut self, context: u32, report: MarkReport) -> Option<u32> {
         let calls = self.contexts.entry(context).or_default();
         // Numbers wrap around, so the nearer side counts.
-        let is_early = told.number.wrapping_sub(calls.last) as i32 > 0;
+        let is_early = report.number.wrapping_sub(calls.last) as i32 > 0;
         if is_early {
-            calls.early.push(told);
+            calls.early.push(report);
             return None;
         }
-        calls.compare(told)
+        calls.compare(report)
     }
 
     /// Returns the mark of a call and the ranks to send it to, if that is due `waited` after the call was made. It is
     /// due once.
-    pub(super) fn tell(
+    pub(super) fn take_due(
         &mut self,
         (context, number): (u32, u32),
         waited: impl Fn(Instant) -> Duration,
@@ -132,10 +132,10 @@ impl Agreement {
         let calls = self.contexts.get_mut(&context)?;
         let patience = PATIENCE_PER_MEMBER * calls.members.len() as u32;
         let call = calls.call(number)?;
-        if call.is_told || waited(call.made) < patience {
+        if call.is_reported || waited(call.made) < patience {
             return None;
         }
-        call.is_told = true;
+        call.is_reported = true;
         let mark = call.mark;
         Some((mark, calls.members.clone()))
     }
@@ -164,15 +164,15 @@ mod tests {
         let mut agreement = open(3);
         assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![])));
         assert_eq!(agreement.announce(CONTEXT, 60), Some((2, vec![])));
-        let told = |from, number, mark| Told { from, number, mark };
-        assert_eq!(agreement.take(CONTEXT, told(1, 1, 50)), None);
+        let report = |from, number, mark| MarkReport { from, number, mark };
+        assert_eq!(agreement.take(CONTEXT, report(1, 1, 50)), None);
         assert_eq!(agreement.differing(CONTEXT, 1), None);
-        assert_eq!(agreement.take(CONTEXT, told(2, 1, 51)), Some(50));
+        assert_eq!(agreement.take(CONTEXT, report(2, 1, 51)), Some(50));
         assert_eq!(agreement.differing(CONTEXT, 1), Some(2));
         assert_eq!(agreement.differing(CONTEXT, 2), None);
         // A rank that was sent the mark does not get it again as an answer.
-        assert_eq!(agreement.tell((CONTEXT, 2), LONG), Some((60, vec![0, 1, 2])));
-        assert_eq!(agreement.take(CONTEXT, told(1, 2, 61)), None);
+        assert_eq!(agreement.take_due((CONTEXT, 2), LONG), Some((60, vec![0, 1, 2])));
+        assert_eq!(agreement.take(CONTEXT, report(1, 2, 61)), None);
         assert_eq!(agreement.differing(CONTEXT, 2), Some(1));
     }
 
@@ -181,12 +181,12 @@ mod tests {
         let mut agreement = open(4);
         agreement.announce(CONTEXT, 50);
         // 4 members of 5 ms each.
-        assert_eq!(agreement.tell((CONTEXT, 1), |_| Duration::from_millis(19)), None);
-        let due = agreement.tell((CONTEXT, 1), |_| Duration::from_millis(20));
+        assert_eq!(agreement.take_due((CONTEXT, 1), |_| Duration::from_millis(19)), None);
+        let due = agreement.take_due((CONTEXT, 1), |_| Duration::from_millis(20));
         assert_eq!(due, Some((50, vec![0, 1, 2, 3])));
-        assert_eq!(agreement.tell((CONTEXT, 1), LONG), None);
+        assert_eq!(agreement.take_due((CONTEXT, 1), LONG), None);
         for unknown in [0, 2] {
-            assert_eq!(agreement.tell((CONTEXT, unknown), LONG), None);
+            assert_eq!(agreement.take_due((CONTEXT, unknown), LONG), None);
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
     fn a_report_on_a_later_call_waits_for_it_even_before_the_context_is_open() {
         let mut agreement = Agreement::default();
         for (from, number, mark) in [(1, 2, 60), (2, 1, 51), (1, 1, 50)] {
-            assert_eq!(agreement.take(CONTEXT, Told { from, number, mark }), None);
+            assert_eq!(agreement.take(CONTEXT, MarkReport { from, number, mark }), None);
         }
         agreement.open(CONTEXT, vec![0, 1, 2]);
         assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![2])));
@@ -209,7 +209,7 @@ mod tests {
         for mark in 1..=65 {
             agreement.announce(CONTEXT, mark);
         }
-        let other = |number| Told { from: 1, number, mark: 1000 };
+        let other = |number| MarkReport { from: 1, number, mark: 1000 };
         assert_eq!(agreement.take(CONTEXT, other(1)), None);
         assert_eq!(agreement.take(CONTEXT, other(2)), Some(2));
         agreement.close(CONTEXT);

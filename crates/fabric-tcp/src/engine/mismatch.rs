@@ -5,7 +5,7 @@ use std::time::Instant;
 use contract::{Error, Result};
 
 use super::Engine;
-use super::agreement::Told;
+use super::agreement::MarkReport;
 use crate::frame::{Header, Kind};
 
 impl Engine {
@@ -31,7 +31,7 @@ impl Engine {
     /// Processes the mark of another rank's call.
     pub(super) fn take_mark(&mut self, from: usize, header: Header) -> Result<()> {
         let Header { context, tag: number, request: mark, .. } = header;
-        match self.agreement.take(context, Told { from, number, mark }) {
+        match self.agreement.take(context, MarkReport { from, number, mark }) {
             Some(own) => self.tell_mark(from, context, number, own),
             None => Ok(()),
         }
@@ -47,7 +47,7 @@ impl Engine {
             return Some(Error::MismatchedCollective { explanation });
         }
         let waited = |made: Instant| made.elapsed();
-        let (mark, members) = self.agreement.tell((context, number), waited)?;
+        let (mark, members) = self.agreement.take_due((context, number), waited)?;
         let outcome =
             members.into_iter().try_for_each(|rank| self.tell_mark(rank, context, number, mark));
         outcome.err()

@@ -19,7 +19,7 @@ pub(super) struct StartedProcess {
     /// The connection of a host.
     stream: Option<TcpStream>,
     inbox: Inbox,
-    is_told: bool,
+    is_notified: bool,
     /// True if a host has connected and its connection is gone.
     is_gone: bool,
 }
@@ -34,7 +34,7 @@ impl StartedProcess {
             status: None,
             stream: None,
             inbox,
-            is_told: false,
+            is_notified: false,
             is_gone: false,
         }
     }
@@ -61,10 +61,10 @@ impl StartedProcess {
 
     /// Sends a connected host the message that the run is aborted, once.
     pub(super) fn tell_once(&mut self, message: &Message) {
-        if let Some(stream) = self.stream.as_ref().filter(|_| !self.is_told) {
+        if let Some(stream) = self.stream.as_ref().filter(|_| !self.is_notified) {
             // The end of its stream shows if it is gone.
             let _ = send(stream, message);
-            self.is_told = true;
+            self.is_notified = true;
         }
     }
 

@@ -88,7 +88,7 @@ impl Objects {
         indices: *mut c_int,
         statuses: *mut Status,
     ) -> Result {
-        tell(&found, taken, indices);
+        write_indices(&found, taken, indices);
         self.take_each(found.into_iter(), requests, statuses)
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn in_statuses(first: &Error) -> Error {
 }
 
 /// Stores the indices of some requests.
-pub(super) unsafe fn tell(found: &[usize], taken: *mut c_int, indices: *mut c_int) {
+pub(super) unsafe fn write_indices(found: &[usize], taken: *mut c_int, indices: *mut c_int) {
     *taken = found.len() as c_int;
     for (place, &index) in found.iter().enumerate() {
         *indices.add(place) = index as c_int;

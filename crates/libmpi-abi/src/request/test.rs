@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::find;
-use super::list::{Objects, tell};
+use super::list::{Objects, write_indices};
 use crate::abi::*;
 use crate::failure::Result;
 use crate::process::engine;
@@ -143,7 +143,7 @@ pub(crate) unsafe fn get_status_some(
         *taken = UNDEFINED;
         return Ok(());
     };
-    tell(&found, taken, indices);
+    write_indices(&found, taken, indices);
     if !statuses.is_null() {
         for (place, &index) in found.iter().enumerate() {
             *statuses.add(place) = objects.status_of(index)?;

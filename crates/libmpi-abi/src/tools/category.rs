@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use super::control::VARIABLES;
 use super::performance::counted;
-use super::{at, check, no_name, tell, tell_words};
+use super::{at, check, no_name, write_string, write_value};
 use crate::failure::Result;
 use crate::text;
 
@@ -32,7 +32,7 @@ impl Category {
 
 pub(crate) unsafe fn number_of_categories(count: *mut c_int) -> Result {
     check()?;
-    tell(count, CATEGORIES.len() as c_int);
+    write_value(count, CATEGORIES.len() as c_int);
     Ok(())
 }
 
@@ -49,11 +49,11 @@ pub(crate) unsafe fn category_info(
 ) -> Result {
     check()?;
     let category = at(&CATEGORIES, index)?;
-    tell_words(category.name, name, name_length);
-    tell_words(category.words, words, words_length);
-    tell(controls, category.controls() as c_int);
-    tell(counted, category.counted() as c_int);
-    tell(categories, 0);
+    write_string(category.name, name, name_length);
+    write_string(category.words, words, words_length);
+    write_value(controls, category.controls() as c_int);
+    write_value(counted, category.counted() as c_int);
+    write_value(categories, 0);
     Ok(())
 }
 
@@ -61,7 +61,7 @@ pub(crate) unsafe fn category_index(name: *const c_char, index: *mut c_int) -> R
     check()?;
     let name = text::read(name)?;
     let found = CATEGORIES.iter().position(|one| one.name == name);
-    tell(index, found.ok_or_else(|| no_name(&name))? as c_int);
+    write_value(index, found.ok_or_else(|| no_name(&name))? as c_int);
     Ok(())
 }
 
@@ -93,13 +93,13 @@ pub(crate) unsafe fn category_others(index: c_int, _room: c_int, _indices: *mut 
 pub(crate) unsafe fn category_events(index: c_int, count: *mut c_int) -> Result {
     check()?;
     at(&CATEGORIES, index)?;
-    tell(count, 0);
+    write_value(count, 0);
     Ok(())
 }
 
 /// Categories never change.
 pub(crate) unsafe fn categories_changed(stamp: *mut c_int) -> Result {
     check()?;
-    tell(stamp, 0);
+    write_value(stamp, 0);
     Ok(())
 }

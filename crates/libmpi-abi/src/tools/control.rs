@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use contract::Endpoint;
 
-use super::{at, check, no_handle, no_name, tell, tell_words};
+use super::{at, check, no_handle, no_name, write_string, write_value};
 use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
 use crate::process::engine_if_any;
@@ -77,7 +77,7 @@ impl Value {
 
 pub(crate) unsafe fn number_of_controls(count: *mut c_int) -> Result {
     check()?;
-    tell(count, VARIABLES.len() as c_int);
+    write_value(count, VARIABLES.len() as c_int);
     Ok(())
 }
 
@@ -96,13 +96,13 @@ pub(crate) unsafe fn control_info(
 ) -> Result {
     check()?;
     let variable = at(&VARIABLES, index)?;
-    tell_words(variable.name, name, name_length);
-    tell_words(variable.words, words, words_length);
-    tell(verbosity, T_VERBOSITY_USER_BASIC);
-    tell(datatype, variable.of.datatype());
-    tell(enumeration, T_ENUM_NULL);
-    tell(bound_to, T_BIND_NO_OBJECT);
-    tell(scope, variable.of.scope());
+    write_string(variable.name, name, name_length);
+    write_string(variable.words, words, words_length);
+    write_value(verbosity, T_VERBOSITY_USER_BASIC);
+    write_value(datatype, variable.of.datatype());
+    write_value(enumeration, T_ENUM_NULL);
+    write_value(bound_to, T_BIND_NO_OBJECT);
+    write_value(scope, variable.of.scope());
     Ok(())
 }
 
@@ -110,7 +110,7 @@ pub(crate) unsafe fn control_index(name: *const c_char, index: *mut c_int) -> Re
     check()?;
     let name = text::read(name)?;
     let found = VARIABLES.iter().position(|one| one.name == name);
-    tell(index, found.ok_or_else(|| no_name(&name))? as c_int);
+    write_value(index, found.ok_or_else(|| no_name(&name))? as c_int);
     Ok(())
 }
 
@@ -126,8 +126,8 @@ pub(crate) unsafe fn make_control(
     handles.made += 1;
     let made = handles.made;
     handles.known.insert(made, index as usize);
-    tell(handle, made);
-    tell(count, variable.of.count());
+    write_value(handle, made);
+    write_value(count, variable.of.count());
     Ok(())
 }
 
@@ -150,7 +150,7 @@ pub(crate) unsafe fn read_control(handle: usize, place: *mut c_void) -> Result {
     ensure!(!place.is_null(), T_ERR_INVALID, "no place for the value");
     let endpoint = engine_if_any().and_then(|engine| engine.endpoint().ok());
     match value {
-        Value::CheckLeaks => *place.cast() = leaks::wish(),
+        Value::CheckLeaks => *place.cast() = leaks::setting(),
         Value::HasProcessors => {
             let all = endpoint.is_none_or(|endpoint| endpoint.every_rank_has_a_processor());
             *place.cast() = c_int::from(all);
@@ -167,7 +167,7 @@ pub(crate) unsafe fn write_control(handle: usize, place: *const c_void) -> Resul
     let value = value(handle)?;
     ensure!(!place.is_null(), T_ERR_INVALID, "no value");
     match value {
-        Value::CheckLeaks => leaks::tell(*place.cast()),
+        Value::CheckLeaks => leaks::set(*place.cast()),
         _ => return Err(error_of(T_ERR_CVAR_SET_NEVER, "the variable cannot be set")),
     }
     Ok(())

@@ -22,7 +22,7 @@ static BEGUN: Shared<Cell<usize>> = Shared::new(|| Cell::new(0));
 
 pub(crate) unsafe fn init(required: c_int, provided: *mut c_int) -> Result {
     BEGUN.set(BEGUN.get() + 1);
-    tell(provided, process::granted(required));
+    write_value(provided, process::granted(required));
     Ok(())
 }
 
@@ -39,14 +39,14 @@ fn check() -> Result {
 }
 
 /// Writes a value, if the tool wants it.
-unsafe fn tell<T>(place: *mut T, value: T) {
+unsafe fn write_value<T>(place: *mut T, value: T) {
     if !place.is_null() {
         *place = value;
     }
 }
 
-/// As [`tell`], for a string: `length` is the room, and becomes the required length including the zero at the end.
-unsafe fn tell_words(words: &str, place: *mut c_char, length: *mut c_int) {
+/// As [`write_value`], for a string: `length` is the room, and becomes the required length including the zero at the end.
+unsafe fn write_string(words: &str, place: *mut c_char, length: *mut c_int) {
     if length.is_null() {
         return;
     }
@@ -73,7 +73,7 @@ fn no_handle() -> Error {
 /// There are no events, and no sources of events.
 pub(crate) unsafe fn number_of_events(count: *mut c_int) -> Result {
     check()?;
-    tell(count, 0);
+    write_value(count, 0);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_ulong, c_void};
 
-use super::{at, check, no_handle, no_name, tell, tell_words};
+use super::{at, check, no_handle, no_name, write_string, write_value};
 use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
 use crate::shared::Shared;
@@ -63,7 +63,7 @@ impl Open {
 
 pub(crate) unsafe fn number_of_counted(count: *mut c_int) -> Result {
     check()?;
-    tell(count, counted().len() as c_int);
+    write_value(count, counted().len() as c_int);
     Ok(())
 }
 
@@ -86,16 +86,16 @@ pub(crate) unsafe fn counted_info(
     check()?;
     let all = counted();
     let one = at(&all, index)?;
-    tell_words(&one.name, name, name_length);
-    tell_words(&one.words, words, words_length);
-    tell(verbosity, T_VERBOSITY_USER_BASIC);
-    tell(class, one.class);
-    tell(datatype, UNSIGNED_LONG);
-    tell(enumeration, T_ENUM_NULL);
-    tell(bound_to, T_BIND_NO_OBJECT);
-    tell(is_readonly, 1);
-    tell(is_continuous, 1);
-    tell(is_atomic, 0);
+    write_string(&one.name, name, name_length);
+    write_string(&one.words, words, words_length);
+    write_value(verbosity, T_VERBOSITY_USER_BASIC);
+    write_value(class, one.class);
+    write_value(datatype, UNSIGNED_LONG);
+    write_value(enumeration, T_ENUM_NULL);
+    write_value(bound_to, T_BIND_NO_OBJECT);
+    write_value(is_readonly, 1);
+    write_value(is_continuous, 1);
+    write_value(is_atomic, 0);
     Ok(())
 }
 
@@ -103,7 +103,7 @@ pub(crate) unsafe fn counted_index(name: *const c_char, class: c_int, index: *mu
     check()?;
     let name = text::read(name)?;
     let found = counted().iter().position(|one| one.name == name && one.class == class);
-    tell(index, found.ok_or_else(|| no_name(&name))? as c_int);
+    write_value(index, found.ok_or_else(|| no_name(&name))? as c_int);
     Ok(())
 }
 
@@ -112,7 +112,7 @@ pub(crate) unsafe fn open_counted(session: *mut usize) -> Result {
     let mut open = OPEN.borrow_mut();
     let made = open.next();
     open.sessions.push(made);
-    tell(session, made);
+    write_value(session, made);
     Ok(())
 }
 
@@ -140,8 +140,8 @@ pub(crate) unsafe fn make_counted(
     open.check(session)?;
     let made = open.next();
     open.handles.insert(made, (session, index as usize));
-    tell(handle, made);
-    tell(count, 1);
+    write_value(handle, made);
+    write_value(count, 1);
     Ok(())
 }
 

@@ -15,17 +15,17 @@ const REACH_LIMIT: TimeSpan = TimeSpan::from_us(60_000_000);
 
 /// A member's message about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Told {
+struct MemberOffer {
     name: ProcessName,
     offer: ContextOffer,
 }
 
-impl Told {
+impl MemberOffer {
     const BYTES: usize = ProcessName::BYTES + 8;
 
     fn own<E: Endpoint>(engine: &Engine<E>) -> Result<Self> {
         let mut endpoint = engine.endpoint()?;
-        Ok(Told { name: endpoint.own_name()?, offer: endpoint.offer_between_runs()? })
+        Ok(MemberOffer { name: endpoint.own_name()?, offer: endpoint.offer_between_runs()? })
     }
 
     fn to_bytes(self) -> Vec<u8> {
@@ -37,9 +37,9 @@ impl Told {
             let (name, offer) = bytes.split_at(ProcessName::BYTES);
             let name = ProcessName::from_bytes(name).expect("as long as a name");
             let offer = offer.first_chunk().expect("an offer follows the name");
-            Told { name, offer: ContextOffer(u64::from_ne_bytes(*offer)) }
+            MemberOffer { name, offer: ContextOffer(u64::from_ne_bytes(*offer)) }
         };
-        bytes.chunks_exact(Told::BYTES).map(one).collect()
+        bytes.chunks_exact(MemberOffer::BYTES).map(one).collect()
     }
 }
 
@@ -70,27 +70,27 @@ impl<E: Endpoint + 'static> Communicator<E> {
     ) -> Result<Self> {
         self.check_one_group()?;
         self.context().member(leader)?;
-        let mine = Told::own(self.engine())?.to_bytes();
+        let mine = MemberOffer::own(self.engine())?.to_bytes();
         let own = allgather_bytes(self.next_making(CollectiveKind::Create), &mine)?;
         let swapped = match self.rank() == leader {
             true => bridge().and_then(|bridge| bridge.swap(&own)),
             false => Ok(Vec::new()),
         };
         // A leader that failed reports that by sending no bytes.
-        let told = swapped.as_deref().unwrap_or_default();
-        let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, told)?;
+        let bytes = swapped.as_deref().unwrap_or_default();
+        let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, bytes)?;
         swapped?;
-        self.open_across_runs(Told::all(&own), Told::all(&theirs))
+        self.open_across_runs(MemberOffer::all(&own), MemberOffer::all(&theirs))
     }
 
-    fn open_across_runs(&self, own: Vec<Told>, theirs: Vec<Told>) -> Result<Self> {
+    fn open_across_runs(&self, own: Vec<MemberOffer>, theirs: Vec<MemberOffer>) -> Result<Self> {
         let lost = "the leaders of the two groups did not find each other";
         ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{lost}");
         let apart = theirs.iter().all(|one| own.iter().all(|other| one.name != other.name));
         ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
         let (first, second) =
             if own[0].name < theirs[0].name { (own, theirs) } else { (theirs, own) };
-        let meet = |all: &[Told]| -> Result<Group> {
+        let meet = |all: &[MemberOffer]| -> Result<Group> {
             let mut endpoint = self.engine().endpoint()?;
             let numbers = all.iter().map(|one| endpoint.meet(&one.name));
             Ok(numbers.collect::<contract::Result<Vec<_>>>()?.into())
@@ -112,12 +112,12 @@ mod tests {
 
     #[test]
     fn messages_between_members_are_decoded_unchanged() {
-        let told = |byte, offer| Told {
+        let member = |byte, offer| MemberOffer {
             name: ProcessName([byte; ProcessName::BYTES]),
             offer: ContextOffer(offer),
         };
-        let all = [told(3, 1 << 40), told(250, 7)];
-        assert_eq!(Told::all(&all.map(Told::to_bytes).concat()), all);
-        assert!(Told::all(&[]).is_empty());
+        let all = [member(3, 1 << 40), member(250, 7)];
+        assert_eq!(MemberOffer::all(&all.map(MemberOffer::to_bytes).concat()), all);
+        assert!(MemberOffer::all(&[]).is_empty());
     }
 }

@@ -122,8 +122,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
             false => Ok(Vec::new()),
         };
         // A leader that failed reports that by sending no bytes.
-        let told = swapped.as_deref().unwrap_or_default();
-        let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, told)?;
+        let bytes = swapped.as_deref().unwrap_or_default();
+        let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, bytes)?;
         if theirs.get(4).is_some_and(|&flag| flag != 0) {
             agreement.open(&mut *self.engine().endpoint()?, &at, None)?;
             return self.join_across_runs(leader, || {

@@ -29,7 +29,7 @@ fn part_in(tiles: &Tiles, range: DataRange, window: &Range<i64>) -> DataRange {
 }
 
 /// Encodes pieces for another member: their number, offset in the window and length of each; then the data.
-fn tell(pieces: impl Iterator<Item = Piece>, start: i64, data: &[u8]) -> Vec<u8> {
+fn encode(pieces: impl Iterator<Item = Piece>, start: i64, data: &[u8]) -> Vec<u8> {
     let mut message = vec![0; 4];
     let mut count = 0_u32;
     for piece in pieces {
@@ -43,7 +43,7 @@ fn tell(pieces: impl Iterator<Item = Piece>, start: i64, data: &[u8]) -> Vec<u8>
 }
 
 /// Decodes such a message: ranges of the window, and data.
-fn understand(message: &[u8]) -> (Vec<Range<usize>>, &[u8]) {
+fn decode(message: &[u8]) -> (Vec<Range<usize>>, &[u8]) {
     let Some((count, rest)) = message.split_first_chunk() else { return (Vec::new(), &[]) };
     let (words, data) = rest.split_at(8 * u32::from_ne_bytes(*count) as usize);
     let (words, _) = words.as_chunks::<4>();
@@ -72,7 +72,7 @@ fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 fn write_window(disk: &Disk, start: i64, messages: &[Vec<u8>], space: &mut [u8]) -> Result {
     let mut written = Vec::new();
     for message in messages {
-        let (ranges, mut data) = understand(message);
+        let (ranges, mut data) = decode(message);
         for range in ranges {
             let (here, after) = data.split_at(range.len());
             space[range.clone()].copy_from_slice(here);
@@ -92,7 +92,7 @@ fn read_window(
     messages: &[Vec<u8>],
     space: &mut [u8],
 ) -> (Vec<Vec<u8>>, Result) {
-    let wanted: Vec<Vec<Range<usize>>> = messages.iter().map(|one| understand(one).0).collect();
+    let wanted: Vec<Vec<Range<usize>>> = messages.iter().map(|one| decode(one).0).collect();
     let all = || wanted.iter().flatten();
     let first = all().map(|range| range.start).min().unwrap_or(0);
     let end = all().map(|range| range.end).max().unwrap_or(0);
@@ -153,7 +153,7 @@ impl<E: Endpoint + 'static> File<E> {
                 let start = (part.from - range.from) as usize;
                 match part.bytes {
                     0 => Ok(Vec::new()),
-                    bytes => Ok(tell(
+                    bytes => Ok(encode(
                         tiles.pieces(part)?,
                         window.start,
                         &data[start..start + bytes as usize],
@@ -183,7 +183,7 @@ impl<E: Endpoint + 'static> File<E> {
                 let part = part_in(tiles, range, &window);
                 match part.bytes {
                     0 => Ok(Vec::new()),
-                    _ => Ok(tell(tiles.pieces(part)?, window.start, &[])),
+                    _ => Ok(encode(tiles.pieces(part)?, window.start, &[])),
                 }
             })?;
             let messages = self.exchange(&messages)?;
@@ -250,9 +250,9 @@ mod tests {
     #[test]
     fn encoded_requests_are_decoded_unchanged() {
         let pieces = [Piece { offset: 105, bytes: 2 }, Piece { offset: 110, bytes: 3 }];
-        let message = tell(pieces.into_iter(), 100, b"abcde");
-        assert_eq!(understand(&message), (vec![5..7, 10..13], &b"abcde"[..]));
-        assert_eq!(understand(&[]), (vec![], &[][..]));
+        let message = encode(pieces.into_iter(), 100, b"abcde");
+        assert_eq!(decode(&message), (vec![5..7, 10..13], &b"abcde"[..]));
+        assert_eq!(decode(&[]), (vec![], &[][..]));
         assert_eq!(joined(vec![10..13, 5..7, 7..8, 6..7]), [5..8, 10..13]);
     }
 }

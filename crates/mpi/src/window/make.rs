@@ -23,7 +23,7 @@ use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark};
 const BY_MESSAGES: &str = "cornerstone_window_by_messages";
 
 /// A member's arguments.
-struct Wish {
+struct MemberArguments {
     flavor: Flavor,
     bytes: u64,
     unit: i64,
@@ -49,8 +49,8 @@ impl<E: Endpoint + 'static> Window<E> {
         let (start, bytes) = (memory.start(), memory.bytes());
         let bytes = check(i64::try_from(bytes).unwrap_or(-1), unit)?;
         ensure!(bytes == 0 || !start.is_null(), ErrorClass::Buffer, "the memory is a null pointer");
-        let wish = Wish { flavor: Flavor::Create, bytes, unit };
-        Window::open(of, wish, info, |_, _| Ok((start, Allocation::Nothing)))
+        let arguments = MemberArguments { flavor: Flavor::Create, bytes, unit };
+        Window::open(of, arguments, info, |_, _| Ok((start, Allocation::Nothing)))
     }
 
     /// Creates a window of memory that it allocates.
@@ -59,8 +59,8 @@ impl<E: Endpoint + 'static> Window<E> {
     /// [`ErrorClass::Size`], [`ErrorClass::Displacement`], and errors that end the run.
     pub fn allocate(of: &Communicator<E>, bytes: i64, unit: i64, info: Info) -> Result<Self> {
         let bytes = check(bytes, unit)?;
-        let wish = Wish { flavor: Flavor::Allocate, bytes, unit };
-        Window::open(of, wish, info, |own, _| {
+        let arguments = MemberArguments { flavor: Flavor::Allocate, bytes, unit };
+        Window::open(of, arguments, info, |own, _| {
             let made = allocate(own, bytes.max(1) as usize)?;
             Ok(made.unwrap_or_else(|| {
                 let storage = Storage::zeroed(bytes.max(1) as usize);
@@ -82,10 +82,10 @@ impl<E: Endpoint + 'static> Window<E> {
         let bytes = check(bytes, unit)?;
         let apart = of.context().is_between_runs();
         ensure!(!apart, ErrorClass::RmaShared, "processes of several runs share no memory");
-        let wish = Wish { flavor: Flavor::Shared, bytes, unit };
+        let arguments = MemberArguments { flavor: Flavor::Shared, bytes, unit };
         let hint = info.get("alloc_shared_noncontig");
         let is_contiguous = hint.is_none_or(|value| value != "true");
-        Window::open(of, wish, info, |own, all| match is_contiguous {
+        Window::open(of, arguments, info, |own, all| match is_contiguous {
             true => allocate_together(own, all),
             false => allocate_apart(own, bytes),
         })
@@ -96,14 +96,14 @@ impl<E: Endpoint + 'static> Window<E> {
     /// # Errors
     /// Errors that end the run.
     pub fn create_dynamic(of: &Communicator<E>, info: Info) -> Result<Self> {
-        let wish = Wish { flavor: Flavor::Dynamic, bytes: DYNAMIC_BYTES, unit: 1 };
-        Window::open(of, wish, info, |_, _| Ok((std::ptr::null_mut(), Allocation::Nothing)))
+        let arguments = MemberArguments { flavor: Flavor::Dynamic, bytes: DYNAMIC_BYTES, unit: 1 };
+        Window::open(of, arguments, info, |_, _| Ok((std::ptr::null_mut(), Allocation::Nothing)))
     }
 
     /// Opens the window of the members' parts. `memory` gets the lengths of all.
     fn open(
         of: &Communicator<E>,
-        Wish { flavor, bytes, unit }: Wish,
+        MemberArguments { flavor, bytes, unit }: MemberArguments,
         info: Info,
         memory: impl FnOnce(&Communicator<E>, &[u64]) -> Result<Memory>,
     ) -> Result<Self> {
@@ -249,7 +249,7 @@ fn cannot_share() -> Error {
 
 impl<E: Endpoint> Window<E> {
     /// Returns the route to each member's memory as a word.
-    pub fn ways(self: &Rc<Self>) -> Vec<&'static str> {
-        self.service.window().ways().collect()
+    pub fn routes(self: &Rc<Self>) -> Vec<&'static str> {
+        self.service.window().routes().collect()
     }
 }
