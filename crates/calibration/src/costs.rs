@@ -23,6 +23,7 @@ use crate::copies::CopyCosts;
 use crate::curve::Curve;
 use crate::evidence::Evidence;
 use crate::knee::{self, Knee};
+use crate::windows::WindowCosts;
 
 /// A rate so high that it never matters.
 pub(crate) const NO_LIMIT_MB_PER_S: f64 = 1e9;
@@ -45,6 +46,7 @@ pub(crate) struct Costs {
     /// If messages are copies in memory: their cost instead of `ends`.
     pub(crate) copies: Option<CopyCosts>,
     pub(crate) board: Option<BoardCosts>,
+    pub(crate) windows: Option<WindowCosts>,
     /// A copy by its length.
     pub(crate) copy: Curve,
     /// One copy and its size.
@@ -111,6 +113,7 @@ impl Costs {
             rendezvous: rendezvous.filter(|_| copies.is_none()),
             copies,
             board: BoardCosts::of(evidence),
+            windows: WindowCosts::of(evidence),
             copy: Curve::through(&evidence.copy, &[]),
             one_copy: evidence.one_copy,
         }

@@ -6,13 +6,18 @@ use crate::states::LineStates;
 use crate::times::{BySize, median};
 
 /// The benchmarks whose times between two ranks a twin is made from.
-pub const CALIBRATING: [&str; 5] = [PING_PONG, STREAM, TWO_WAY, REDUCE, BROADCAST];
+pub const CALIBRATING: [&str; 9] =
+    [PING_PONG, STREAM, TWO_WAY, REDUCE, BROADCAST, PUT, GET, ACCUMULATE, NOTIFIED_PUT];
 /// The benchmark whose sizes a twin meets.
 pub const PING_PONG: &str = "ping-pong";
 const STREAM: &str = "bandwidth";
 const TWO_WAY: &str = "two-way-bandwidth";
 const REDUCE: &str = "reduce";
 const BROADCAST: &str = "broadcast";
+const PUT: &str = "put";
+const GET: &str = "get";
+const ACCUMULATE: &str = "accumulate";
+const NOTIFIED_PUT: &str = "notified-put";
 const COPY: &str = "copy";
 const CLOCK_COST: &str = "clock-cost";
 
@@ -33,6 +38,14 @@ pub(crate) struct Evidence {
     /// A reduction of double-precision numbers.
     pub(crate) reduce: BySize,
     pub(crate) broadcast: BySize,
+    /// Puts into memory of the other rank, until they are there.
+    pub(crate) put: BySize,
+    /// Gets from there.
+    pub(crate) get: BySize,
+    /// Sums of double-precision numbers there, until they are done.
+    pub(crate) accumulate: BySize,
+    /// Half a round trip by puts with a notice.
+    pub(crate) notified_put: BySize,
     /// A copy by one rank.
     pub(crate) copy: BySize,
     /// One copy and its size, for a run that does not say what a copy costs by size.
@@ -53,6 +66,10 @@ impl Evidence {
             two_way: medians_us(TWO_WAY, 2),
             reduce: medians_us(REDUCE, 2),
             broadcast: medians_us(BROADCAST, 2),
+            put: medians_us(PUT, 2),
+            get: medians_us(GET, 2),
+            accumulate: medians_us(ACCUMULATE, 2),
+            notified_put: medians_us(NOTIFIED_PUT, 2),
             copy: medians_us(COPY, 1),
             one_copy: median_of_one(run, COPY),
             clock_us: median_of_one(run, CLOCK_COST).map(|(_, us)| us),

@@ -16,6 +16,7 @@ mod machine_file;
 mod pauses;
 mod states;
 mod times;
+mod windows;
 mod work;
 
 use contract::FileError;

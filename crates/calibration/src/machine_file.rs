@@ -33,6 +33,7 @@ pub(crate) fn describe(
         protocol_section(costs),
         network_section(costs),
         board_section(costs),
+        costs.windows.as_ref().map_or(String::new(), |windows| windows.text(pieces)),
     ] {
         if !section.is_empty() {
             text.push('\n');
@@ -153,6 +154,12 @@ fn sources(costs: &Costs, pauses: &TwinPauses, from: &str) -> String {
             "broadcast and reduce between 2 ranks of {from}; sizes and number of pieces are the fabric's own words. Assumed for more ranks than two: a look at one more board takes what the shortest message of a stream does (bandwidth), for both are one line from another's cache; all read a line as fast as one does; ranks are no more in each other's way than two; what the shortest reduction takes is spent once, not for each part."
         );
         all.push(("board", "measured", how));
+    }
+    if costs.windows.is_some() {
+        let how = format!(
+            "put, get, accumulate and notified-put between 2 ranks of {from}: ranks see each other's memory, so all of an access is the origin's work. A notice is an update of no elements; what half a round trip takes besides it, the put and a look is the time until it is seen."
+        );
+        all.push(("windows", "measured", how));
     }
     all.extend(pauses.source(from));
     let mut text = String::new();

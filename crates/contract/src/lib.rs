@@ -46,8 +46,9 @@ pub use endpoint::other_runs::{
     BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName,
 };
 pub use endpoint::{
-    Apply, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    RemoteMemory, Request, Selector, StartedCollective,
+    AccessKind, Agent, AgentAnswer, Apply, CollectiveCall, Combine, Completion, ContextOffer,
+    ContextPlace, Endpoint, Envelope, RemoteAccess, RemoteMemory, Request, Selector,
+    StartedCollective,
 };
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};

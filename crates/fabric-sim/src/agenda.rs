@@ -12,6 +12,8 @@ pub(crate) enum Event {
     Wake(u32),
     /// The overhead of a message is spent, and the network gets it.
     Launch(u32),
+    /// The adapter of an access's target has carried it out.
+    Served(u32),
     /// A rank can continue as soon as it gets the processor that it shares.
     Ready(u32),
     /// What runs on a shared processor ends.
@@ -70,6 +72,7 @@ impl Event {
             Event::Choose(node) => (13, node),
             Event::Fault(fault) => (14, fault),
             Event::Again(message) => (15, message),
+            Event::Served(message) => (16, message),
         }
     }
 }

@@ -9,4 +9,6 @@ pub enum MessageKind {
     Control,
     /// A step of a machine's own collective, which every node expects: one packet of any length, without a header.
     Bare,
+    /// An access to another rank's memory, or its answer: packets with headers, which no software sets up.
+    Access,
 }

@@ -15,6 +15,7 @@ mod sharing;
 mod time;
 mod traces;
 mod ways;
+mod windows;
 
 use contract::{Rank, Result, Tag};
 
@@ -27,7 +28,7 @@ const TAG: Tag = Tag::new(3);
 fn machine(lines: &str) -> Machine {
     let text = format!(
         "name = \"test\"\ntitle = \"a test's\"\n{lines}\n[[source]]\n\
-         of = [\"processor\", \"endpoint\", \"protocol\", \"network\", \"inner_network\", \"ring_collectives\", \"board\", \"pause\"]\n\
+         of = [\"processor\", \"endpoint\", \"protocol\", \"network\", \"inner_network\", \"ring_collectives\", \"board\", \"windows\", \"pause\"]\n\
          kind = \"assumed\"\nfrom = \"a test\"\n"
     );
     parse("test.toml", &text).unwrap_or_else(|error| panic!("{error}"))

@@ -24,7 +24,7 @@ struct Stage {
 /// The time of an engine before the first packet of a message. The steps of a machine's own collectives have none.
 fn setup(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     match kind {
-        MessageKind::Bare => TimeSpan::ZERO,
+        MessageKind::Bare | MessageKind::Access => TimeSpan::ZERO,
         _ => machine.endpoint.setup.of(bytes) + machine.network.message.of(bytes),
     }
 }

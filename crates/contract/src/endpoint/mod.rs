@@ -16,7 +16,7 @@ pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
 pub use context::{ContextOffer, ContextPlace};
 use message::finish;
 pub use message::{Completion, Envelope, Request, Selector};
-pub use remote::RemoteMemory;
+pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteMemory};
 
 use std::ptr::NonNull;
 

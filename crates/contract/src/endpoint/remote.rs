@@ -2,7 +2,47 @@
 
 use std::ptr::NonNull;
 
-use crate::{Error, Result};
+use crate::{Error, Readable, Request, Result, Writable};
+
+/// What an access does to another rank's memory, for networks on which kinds of access cost differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// Its data take the place of what is there.
+    Put,
+    /// It fetches what is there.
+    Get,
+    /// It changes what is there atomically: updates of elements, locks, notices.
+    Update,
+}
+
+/// An access to another rank's memory, as the network sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemoteAccess {
+    /// What it does.
+    pub kind: AccessKind,
+    /// The data that go there.
+    pub there_bytes: u64,
+    /// The data that come back.
+    pub back_bytes: u64,
+}
+
+/// What an agent sends to a rank.
+#[derive(Debug)]
+pub struct AgentAnswer {
+    /// The rank.
+    pub to: usize,
+    /// The tag by which it waits for the answer.
+    pub tag: u32,
+    /// The answer.
+    pub data: Vec<u8>,
+}
+
+/// Carries out accesses to a rank's memory where the network asks for it, without the rank's taking part.
+pub trait Agent {
+    /// Carries out the request of rank `source` and appends the answers that can be given now. Returns whether the agent's
+    /// rank may wait for what was done.
+    fn serve(&mut self, source: usize, request: &[u8], answers: &mut Vec<AgentAnswer>) -> bool;
+}
 
 /// Memory of other ranks that an endpoint can access. The provided methods are for a fabric that can access none;
 /// windows then use messages.
@@ -71,6 +111,34 @@ pub trait RemoteMemory {
         _bytes: usize,
     ) -> Result<()> {
         let (fabric, what) = ("this fabric".into(), "write another rank's memory".into());
+        Err(Error::Unsupported { fabric, what })
+    }
+
+    /// Whether the network carries out accesses to memory by itself, by agents of the ranks.
+    fn has_agents(&self) -> bool {
+        false
+    }
+
+    /// Gives all accesses in `context` that come to this rank to `agent`, from now on, and those that have come before.
+    fn place_agent(&self, _context: u32, _agent: Box<dyn Agent>) {}
+
+    /// Ends that.
+    fn remove_agent(&self, _context: u32) {}
+
+    /// Sends `request` to the agent of rank `to`, and posts the receive of its answer, by tag and room. Returns both requests,
+    /// that of the answer last.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the network has no agents, and those that end the run.
+    fn post_access(
+        &mut self,
+        _to: usize,
+        _context: u32,
+        _access: RemoteAccess,
+        _request: Readable,
+        _answer: (u32, Writable),
+    ) -> Result<[Request; 2]> {
+        let (fabric, what) = ("this fabric".into(), "access memory by an agent".into());
         Err(Error::Unsupported { fabric, what })
     }
 }

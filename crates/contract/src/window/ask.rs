@@ -78,17 +78,21 @@ impl Window {
         });
         let sent = wire::write((kind, ticket, answer_bytes.is_some()), stretches, operand);
         let mut room = vec![0; WORD + answer_bytes.unwrap_or(0)];
-        let selector = Selector {
-            context: self.context,
-            source: Some(rank as u32),
-            tag: Some(answer_tag(ticket)),
-        };
         // SAFETY: both vectors are kept unchanged until both requests are done.
         let (place, data) = unsafe {
             (Writable::new(room.as_mut_ptr(), room.len()), Readable::new(sent.as_ptr(), sent.len()))
         };
-        let answer = endpoint.post_receive(selector, place)?;
-        let send = endpoint.post_send(rank, self.context, REQUESTS, data, Completion::Local)?;
+        let tag = answer_tag(ticket);
+        let [send, answer] = if self.has_agents {
+            let access = wire::access(kind, operand.len(), answer_bytes.unwrap_or(0));
+            endpoint.post_access(rank, self.context, access, data, (tag, place))?
+        } else {
+            let (source, tag) = (Some(rank as u32), Some(tag));
+            let selector = Selector { context: self.context, source, tag };
+            let answer = endpoint.post_receive(selector, place)?;
+            let send = endpoint.post_send(rank, self.context, REQUESTS, data, Completion::Local)?;
+            [send, answer]
+        };
         let pending =
             Pending { target, send, answer, _sent: sent, room, is_done: false, is_detached };
         self.asked.pending[ticket as usize] = Some(pending);

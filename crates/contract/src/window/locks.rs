@@ -58,7 +58,8 @@ impl Window {
             let has_come = self.has_come(ticket);
             return if has_come { self.take(ticket).map(|_| true) } else { Ok(false) };
         }
-        let Some(control) = self.control_of(target) else {
+        // An agent keeps the order of those who wait, so that its own member asks it, too.
+        let Some(control) = self.control_of(target).filter(|_| !self.has_agents) else {
             let kind = if exclusive { Kind::Take } else { Kind::Share };
             attempt.state =
                 Attempt::Asked(self.ask(endpoint, target, kind, (&[], &[]), (None, false))?);
@@ -125,7 +126,7 @@ impl Window {
         target: usize,
         exclusive: bool,
     ) -> Result<()> {
-        if let Some(control) = self.control_of(target) {
+        if let Some(control) = self.control_of(target).filter(|_| !self.has_agents) {
             control.give_up(self.me, exclusive);
             return Ok(());
         }

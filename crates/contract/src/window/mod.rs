@@ -3,12 +3,15 @@
 //! Each member's memory is accessed on one of three routes, which is fixed when the window is opened:
 //! * *shared*: every member has it mapped. Loads, stores and atomics do everything; the member does not participate.
 //! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]); the member does not participate.
-//! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`].
+//! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`];
+//!   or, where the network executes accesses by itself, an [`Agent`](crate::Agent) of the member serves them, and the member
+//!   does not participate.
 //!
 //! A face opens a window in three steps: each member creates its [`WindowPart`], the members exchange their
 //! [offers](WindowPart::offer), and each [opens](Window::open) the window with all offers.
 #![allow(unsafe_code)]
 
+mod agent;
 mod ask;
 mod at_once;
 mod calls;
@@ -18,6 +21,7 @@ mod locks;
 mod offer;
 mod operate;
 mod serve;
+mod server;
 mod update;
 mod waiting;
 mod wire;
@@ -32,13 +36,17 @@ pub use update::{Action, Arithmetic, Stretch, Update};
 pub(crate) use waiting::OwnMemory;
 pub use waiting::{RankWindow, WindowCall};
 
+use std::cell::RefCell;
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 use crate::{Endpoint, Error, Result};
+use agent::MemberAgent;
 use ask::Asked;
 use control::Control;
 use copy::Runs;
 use serve::Served;
+use server::Server;
 use words::Remembered;
 
 /// The route to a member's memory.
@@ -86,6 +94,9 @@ pub struct Window {
     part: WindowPart,
     asked: Asked,
     served: Served,
+    server: Rc<RefCell<Server>>,
+    /// Whether agents serve the members' memory.
+    has_agents: bool,
     runs: Runs,
 }
 
@@ -103,7 +114,6 @@ impl Window {
         offers: &[WindowOffer],
         arithmetic: Arithmetic,
     ) -> Result<Self> {
-        let own = part.offer();
         let seen = |offer: &WindowOffer| offer.control(endpoint);
         let controls: Option<Vec<NonNull<Control>>> = offers.iter().map(seen).collect();
         let can_attach = offers.iter().all(|offer| offer.can_attach);
@@ -133,19 +143,39 @@ impl Window {
             }
         };
         let targets: Box<[Target]> = offers.iter().zip(members).enumerate().map(target).collect();
-        if targets.len() != members.len() || own != offers[me] {
+        if targets.len() != members.len() || part.offer() != offers[me] {
             let what = "open a window without the offer of each member".into();
             return Err(Error::Unsupported { fabric: "this face".into(), what });
         }
-        let (asked, served) = (Asked::new(targets.len()), Served::default());
-        let runs = Runs::default();
-        Ok(Window { me, targets, context, arithmetic, part, asked, served, runs })
+        let memory = (targets[me].base, targets[me].bytes);
+        let server = Rc::new(RefCell::new(Server::new(part.control(), memory, arithmetic)));
+        let has_agents = offers.iter().all(|offer| offer.has_agent);
+        if has_agents {
+            endpoint.place_agent(context, Box::new(MemberAgent::new(&server, members)));
+        }
+        Ok(Window {
+            me,
+            asked: Asked::new(targets.len()),
+            targets,
+            context,
+            arithmetic,
+            part,
+            served: Served::default(),
+            server,
+            has_agents,
+            runs: Runs::default(),
+        })
     }
 
     /// Returns whether this member must serve the others, by [`advance`](Window::advance), for them to access its
     /// memory.
     pub fn is_served(&self) -> bool {
-        self.targets[self.me].route == Route::Asked && self.targets.len() > 1
+        self.targets[self.me].route == Route::Asked && self.targets.len() > 1 && !self.has_agents
+    }
+
+    /// Returns whether an agent in the network serves this member's memory.
+    pub fn has_agent(&self) -> bool {
+        self.has_agents
     }
 
     /// Returns whether operations on this member may still be in progress when their call returns.
@@ -166,6 +196,7 @@ impl Window {
         self.targets.iter().map(|target| match target.route {
             Route::Shared => "shared",
             Route::Attached => "attached",
+            Route::Asked if self.has_agents => "agent",
             Route::Asked => "asked",
         })
     }
@@ -226,6 +257,9 @@ impl Window {
 
     /// Frees this member's handle. The face ensures that no member needs it any more.
     pub fn close<E: Endpoint>(self, endpoint: &mut E) {
+        if self.has_agents {
+            endpoint.remove_agent(self.context);
+        }
         self.part.close(endpoint);
     }
 }

@@ -21,6 +21,8 @@ pub struct WindowOffer {
     control_address: u64,
     control_place: u64,
     pub(super) can_attach: bool,
+    /// Whether an agent in the network serves the memory.
+    pub(super) has_agent: bool,
 }
 
 impl WindowOffer {
@@ -35,7 +37,7 @@ impl WindowOffer {
             self.place,
             self.control_address,
             self.control_place,
-            u64::from(self.can_attach),
+            u64::from(self.can_attach) | u64::from(self.has_agent) << 1,
         ];
         let mut bytes = [0; WindowOffer::BYTES];
         for (word, place) in words.iter().zip(bytes.chunks_exact_mut(8)) {
@@ -54,7 +56,8 @@ impl WindowOffer {
             place: word(2),
             control_address: word(3),
             control_place: word(4),
-            can_attach: word(5) != 0,
+            can_attach: word(5) & 1 != 0,
+            has_agent: word(5) & 2 != 0,
         }
     }
 
@@ -148,6 +151,7 @@ impl WindowPart {
             control_address: control_start as u64,
             control_place,
             can_attach: endpoint.reads_memory(),
+            has_agent: endpoint.has_agents(),
         };
         let base = NonNull::new(start).or((bytes == 0).then(NonNull::dangling));
         WindowPart { offer, base, control, is_allocated: allocated.is_some() }
@@ -157,7 +161,7 @@ impl WindowPart {
     #[must_use]
     pub fn asked(mut self) -> Self {
         (self.offer.place, self.offer.control_place) = (NOWHERE, NOWHERE);
-        self.offer.can_attach = false;
+        (self.offer.can_attach, self.offer.has_agent) = (false, false);
         self
     }
 
@@ -199,7 +203,10 @@ mod tests {
             control_address: 1000,
             control_place: 400,
             can_attach: true,
+            has_agent: false,
         };
+        let with_agent = WindowOffer { can_attach: false, has_agent: true, ..offer };
+        assert_eq!(WindowOffer::from_bytes(&with_agent.to_bytes()), with_agent);
         assert_eq!(WindowOffer::from_bytes(&offer.to_bytes()), offer);
         assert_eq!((offer.shift(), offer.is_shared()), (600, false));
     }

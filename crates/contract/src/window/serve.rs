@@ -1,13 +1,11 @@
-//! Requests of other members to this one by message.
+//! Requests of other members to this one by message, which it answers itself.
 
 use std::collections::VecDeque;
-use std::ptr::NonNull;
 
-use super::ask::{OUT_OF_WINDOW, REQUESTS, SUCCESS, answer_tag};
-use super::offer::DYNAMIC_BYTES;
-use super::update::{Action, Stretch};
-use super::wire::{self, Head, Kind};
-use super::{Window, control};
+use super::Window;
+use super::ask::{REQUESTS, answer_tag};
+use super::server::Answer;
+use super::update::Stretch;
 use crate::{Completion, Endpoint, Readable, Request, Result, Selector, Writable};
 
 /// An incoming request and its sender.
@@ -17,23 +15,11 @@ struct Incoming {
     source: usize,
 }
 
-/// A member that waits for access.
-struct Waiting {
-    source: usize,
-    ticket: u32,
-    exclusive: bool,
-}
-
 /// The requests in progress.
 #[derive(Default)]
 pub(super) struct Served {
-    /// Number of requests answered so far.
-    count: u64,
     incoming: VecDeque<Incoming>,
     answers: Vec<(Request, Vec<u8>)>,
-    waiting: VecDeque<Waiting>,
-    /// Memory of a dynamic window: address and length of each part.
-    attached: Vec<(u64, u64)>,
 }
 
 impl Window {
@@ -50,21 +36,23 @@ impl Window {
         }
         self.forget_sent(endpoint);
         self.accept(endpoint)?;
+        let mut answers = Vec::new();
         // One after the other, so that the requests of a member keep their order.
         while self.served.incoming.front().is_some_and(|one| endpoint.is_done(one.request)) {
             let Some(one) = self.served.incoming.pop_front() else { break };
             endpoint.end(one.request);
-            self.serve(endpoint, one.source, &one.room)?;
+            self.server.borrow_mut().serve(one.source, &one.room, &mut answers);
         }
-        self.grant(endpoint)
+        self.server.borrow_mut().grant(&mut answers);
+        answers.into_iter().try_for_each(|answer| self.answer(endpoint, answer))
     }
 
-    /// Returns the number of requests of others that this member has answered since the window was opened.
+    /// Returns how many requests of others this member has answered since the window was opened.
     pub fn requests_served(&self) -> u64 {
-        self.served.count
+        self.server.borrow().count()
     }
 
-    /// Returns whether none of this member's answers is in progress.
+    /// Returns whether nothing of what this member answers is under way.
     pub fn is_quiet<E: Endpoint>(&mut self, endpoint: &mut E) -> bool {
         self.forget_sent(endpoint);
         self.served.answers.is_empty() && self.served.incoming.is_empty()
@@ -72,34 +60,18 @@ impl Window {
 
     /// Adds memory to a dynamic window.
     pub fn attach(&mut self, address: u64, bytes: u64) {
-        self.served.attached.push((address, bytes));
+        self.server.borrow_mut().attach(address, bytes);
     }
 
     /// Removes memory from it. Returns false if none begins there.
     pub fn detach(&mut self, address: u64) -> bool {
-        let attached = &mut self.served.attached;
-        let found = attached.iter().position(|&(start, _)| start == address);
-        found.map(|index| attached.swap_remove(index)).is_some()
+        self.server.borrow_mut().detach(address)
     }
 
-    /// Returns whether this member's memory contains all of these bytes. Parts of a dynamic window may be adjacent.
+    /// Returns whether this member has all of these bytes in its memory. Parts of a dynamic window may lie side by
+    /// side.
     pub fn holds(&self, stretch: &Stretch) -> bool {
-        let Stretch { mut offset, mut bytes } = *stretch;
-        if self.bytes_of(self.me) != DYNAMIC_BYTES {
-            return self.check_range(self.me, offset, bytes).is_ok();
-        }
-        while bytes > 0 {
-            // The longest remainder of a part from here on; parts may overlap.
-            let rests = self.served.attached.iter().map(|&(start, length)| {
-                offset.checked_sub(start).and_then(|before| length.checked_sub(before)).unwrap_or(0)
-            });
-            let here = rests.max().unwrap_or(0).min(bytes);
-            if here == 0 {
-                return false;
-            }
-            (offset, bytes) = (offset + here, bytes - here);
-        }
-        true
+        self.server.borrow().holds(stretch)
     }
 
     /// Starts to receive the requests that have arrived.
@@ -119,74 +91,9 @@ impl Window {
         Ok(())
     }
 
-    fn serve<E: Endpoint>(&mut self, endpoint: &mut E, source: usize, asked: &[u8]) -> Result<()> {
-        self.served.count += 1;
-        let Some((head, stretches, operand)) = wire::read(asked) else { return Ok(()) };
-        let Head { kind, ticket, fetches, .. } = head;
-        // SAFETY: the block lasts as long as the window.
-        let control = unsafe { self.part.control().as_ref() };
-        match kind {
-            Kind::Share | Kind::Take => {
-                let exclusive = kind == Kind::Take;
-                self.served.waiting.push_back(Waiting { source, ticket, exclusive });
-                return Ok(());
-            }
-            Kind::GiveUpShared | Kind::GiveUpExclusive => {
-                control.give_up(source, kind == Kind::GiveUpExclusive);
-            }
-            Kind::Notify(number) => {
-                let notice = control.notice(number as usize % control::NOTICES);
-                notice.fetch_add(1, std::sync::atomic::Ordering::Release);
-            }
-            Kind::Update(action) => {
-                let answer = self.update_own(action, fetches, &stretches, operand);
-                return self.answer(endpoint, source, ticket, answer);
-            }
-        }
-        self.answer(endpoint, source, ticket, SUCCESS.to_ne_bytes().to_vec())
-    }
-
-    /// Carries out a request on this member's memory, and sends the answer.
-    fn update_own(
-        &self,
-        action: Action,
-        fetches: bool,
-        stretches: &[Stretch],
-        mut operand: &[u8],
-    ) -> Vec<u8> {
-        let wanted: u64 = stretches.iter().map(|one| one.bytes).sum();
-        let fits = operand.len() == action.operand_bytes(wanted as usize);
-        if !fits || !stretches.iter().all(|stretch| self.holds(stretch)) {
-            return OUT_OF_WINDOW.to_ne_bytes().to_vec();
-        }
-        let mut answer = SUCCESS.to_ne_bytes().to_vec();
-        let base = self.targets[self.me].base;
-        for &Stretch { offset, bytes } in stretches {
-            let start = match base {
-                Some(base) => base.as_ptr().wrapping_add(offset as usize),
-                None => offset as *mut u8,
-            };
-            let Some(start) = NonNull::new(start) else { continue };
-            // SAFETY: `holds` has checked. All updates of this memory are made by this process, one after the other.
-            let target = unsafe { NonNull::slice_from_raw_parts(start, bytes as usize).as_mut() };
-            if fetches {
-                answer.extend_from_slice(target);
-            }
-            let (here, rest) = operand.split_at(action.operand_bytes(bytes as usize));
-            action.make(&self.arithmetic, here, target);
-            operand = rest;
-        }
-        answer
-    }
-
-    fn answer<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        source: usize,
-        ticket: u32,
-        answer: Vec<u8>,
-    ) -> Result<()> {
-        let rank = self.targets[source].rank;
+    fn answer<E: Endpoint>(&mut self, endpoint: &mut E, answer: Answer) -> Result<()> {
+        let Answer { member, ticket, data: answer } = answer;
+        let rank = self.targets[member].rank;
         // SAFETY: the vector is kept unchanged until the request is done.
         let data = unsafe { Readable::new(answer.as_ptr(), answer.len()) };
         let request =
@@ -203,23 +110,5 @@ impl Window {
             }
             !is_done
         });
-    }
-
-    /// Grants access to the waiters in the order of their requests.
-    fn grant<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
-        while let Some(&Waiting { source, ticket, exclusive }) = self.served.waiting.front() {
-            // SAFETY: the block lasts as long as the window.
-            let control = unsafe { self.part.control().as_ref() };
-            let granted = match exclusive {
-                true => control.try_take(source).is_ok(),
-                false => control.try_share().is_ok(),
-            };
-            if !granted {
-                break;
-            }
-            self.served.waiting.pop_front();
-            self.answer(endpoint, source, ticket, SUCCESS.to_ne_bytes().to_vec())?;
-        }
-        Ok(())
     }
 }

@@ -298,7 +298,7 @@ impl RankWindow {
         endpoint: &mut E,
         mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
     ) -> Result<()> {
-        if self.window.is_served() {
+        if self.window.is_served() || self.window.has_agent() {
             return self.wait(endpoint, &[], done);
         }
         loop {

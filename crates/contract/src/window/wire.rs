@@ -1,6 +1,7 @@
 //! The requests of a member to another by message, as bytes.
 
 use super::update::{Action, Stretch};
+use crate::{AccessKind, RemoteAccess};
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +90,16 @@ pub(super) fn read(message: &[u8]) -> Option<(Head, Vec<Stretch>, &[u8])> {
         Stretch { offset: u64::from_ne_bytes(words[0]), bytes: u64::from_ne_bytes(words[1]) }
     };
     Some((head, pairs.iter().map(stretch).collect(), operand))
+}
+
+/// What a request is for the network: its kind, and the data that go there and come back.
+pub(super) fn access(kind: Kind, there_bytes: usize, back_bytes: usize) -> RemoteAccess {
+    let kind = match kind {
+        Kind::Update(Action::Replace) if back_bytes == 0 => AccessKind::Put,
+        Kind::Update(Action::Nothing) => AccessKind::Get,
+        _ => AccessKind::Update,
+    };
+    RemoteAccess { kind, there_bytes: there_bytes as u64, back_bytes: back_bytes as u64 }
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, OtherRuns, Priority, PriorityGranted, Readable, RemoteMemory, Request, Result, Selector,
-    Time, TimeSpan, Work, Writable, check_rank,
+    Agent, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint,
+    Envelope, Error, OtherRuns, Priority, PriorityGranted, Readable, RemoteAccess, RemoteMemory,
+    Request, Result, Selector, Time, TimeSpan, Work, Writable, check_rank,
 };
 
 use super::SimEndpoint;
@@ -12,8 +12,32 @@ use crate::path::Doing;
 use crate::trace::Activity;
 use crate::world::Mode;
 
-/// Windows go by messages.
-impl RemoteMemory for SimEndpoint<'_> {}
+/// Windows go by messages, or by agents where the machine says what accesses cost.
+impl RemoteMemory for SimEndpoint<'_> {
+    fn has_agents(&self) -> bool {
+        self.world.borrow().windows().is_some()
+    }
+
+    fn place_agent(&self, context: u32, agent: Box<dyn Agent>) {
+        self.world.borrow_mut().place_agent(self.rank, context, agent);
+    }
+
+    fn remove_agent(&self, context: u32) {
+        self.world.borrow_mut().remove_agent(self.rank, context);
+    }
+
+    fn post_access(
+        &mut self,
+        to: usize,
+        context: u32,
+        access: RemoteAccess,
+        request: Readable,
+        answer: (u32, Writable),
+    ) -> Result<[Request; 2]> {
+        check_rank(to, self.size)?;
+        self.access(to, context, access, request, answer)
+    }
+}
 
 impl OtherRuns for SimEndpoint<'_> {}
 

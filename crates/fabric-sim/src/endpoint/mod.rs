@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use contract::record::FabricDescription;
-use contract::{Envelope, Request, Result, Selector, Time, TimeSpan, Work};
+use contract::{
+    Envelope, Readable, RemoteAccess, Request, Result, Selector, Time, TimeSpan, Work, Writable,
+};
 use corosensei::Yielder;
 
 use crate::path::Doing;
@@ -209,6 +211,32 @@ impl<'a> SimEndpoint<'a> {
         let mut world = self.world.borrow_mut();
         world.check()?;
         Ok(world.start_receive(self.rank, selector, None))
+    }
+
+    /// Starts an access to another rank's memory, after what the processor does for it.
+    fn access(
+        &mut self,
+        to: usize,
+        context: u32,
+        access: RemoteAccess,
+        request: Readable,
+        (tag, room): (u32, Writable),
+    ) -> Result<[Request; 2]> {
+        let begin = self.virtual_time();
+        let start = {
+            let world = self.world.borrow();
+            world.check()?;
+            let bytes = access.there_bytes.max(access.back_bytes);
+            world.windows().map_or(TimeSpan::ZERO, |costs| costs.start(access.kind).of(bytes))
+        };
+        self.work(start);
+        self.note(Activity::Send, begin);
+        let mut world = self.world.borrow_mut();
+        world.check()?;
+        let selector = Selector { context, source: Some(to as u32), tag: Some(tag) };
+        let answer = world.start_receive(self.rank, selector, Some(room));
+        let sent = world.start_access(self.rank, to, context, access, request.as_slice());
+        Ok([sent, answer])
     }
 
     /// Starts to send a step of a collective of the machine's own. There is no overhead but what the collective's own

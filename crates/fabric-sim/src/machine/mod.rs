@@ -10,6 +10,7 @@ mod scaled;
 mod shaped;
 mod show;
 mod source;
+mod windows;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub use file::{add_faults, parse};
 pub use network::{InnerNetwork, MergePolicy, Network, Switching};
 pub use show::show;
 pub use source::Source;
+pub use windows::{AccessPath, Windows};
 
 /// The most ranks of any machine. Handles of posted operations hold the rank in 20 bits.
 pub const RANKS_MAX: usize = 1 << 20;
@@ -61,6 +63,9 @@ pub struct Machine {
     pub ring_collectives: Option<RingCollectives>,
     /// Boards in shared memory, if it has them. Collectives then go over them.
     pub board: Option<Arc<Board>>,
+    /// What accesses to memory of other ranks cost, if it carries them out without the target's taking part. Otherwise windows go
+    /// by messages.
+    pub windows: Option<Windows>,
     /// Its processors word by word, if it is described so.
     pub array: Option<Array>,
     /// Pauses by its operating system, by kind.

@@ -95,7 +95,7 @@ impl Network {
     /// The time of a node to pass a packet on.
     pub fn forwarding(&self, kind: MessageKind) -> TimeSpan {
         match kind {
-            MessageKind::Data => self.forward,
+            MessageKind::Data | MessageKind::Access => self.forward,
             MessageKind::Control => self.forward_control,
             MessageKind::Bare => TimeSpan::ZERO,
         }
@@ -105,7 +105,7 @@ impl Network {
     pub fn packets(&self, bytes: u64, kind: MessageKind) -> u64 {
         match kind {
             MessageKind::Bare => 1,
-            MessageKind::Data | MessageKind::Control => {
+            MessageKind::Data | MessageKind::Control | MessageKind::Access => {
                 bytes.div_ceil(u64::from(self.packet_bytes)).max(1)
             }
         }

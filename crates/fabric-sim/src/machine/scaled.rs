@@ -2,7 +2,7 @@
 
 use contract::TimeSpan;
 
-use super::{Board, Machine, Network};
+use super::{AccessPath, Board, Machine, Network, Windows};
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
 /// Divides a time.
@@ -44,6 +44,20 @@ impl Network {
         self.forward_control = self.forward_control.faster(clock);
         self.byte_time = self.byte_time.faster(links);
         self.slot = self.slot.faster(links);
+    }
+}
+
+impl Windows {
+    /// Loads and stores go at the rate of memory; what starts an access of the network is software.
+    fn scale(&mut self, clock: f64, links: f64) {
+        let start = if self.path == AccessPath::Processor { links } else { clock };
+        for cost in [&mut self.put, &mut self.get, &mut self.update] {
+            *cost = cost.faster(start);
+        }
+        for cost in [&mut self.target, &mut self.target_update] {
+            *cost = cost.faster(links);
+        }
+        (self.done, self.see) = (self.done.faster(clock), self.see.faster(links));
     }
 }
 
@@ -107,6 +121,9 @@ impl Machine {
             faster.take = faster.take.faster(links);
             faster.combine = faster.combine.faster(clock);
             *board = faster.into();
+        }
+        if let Some(windows) = &mut machine.windows {
+            windows.scale(clock, links);
         }
         machine
     }

@@ -1,6 +1,7 @@
 //! A machine in words.
 
 mod network;
+mod windows;
 
 use contract::{TimeSpan, WorkKind};
 
@@ -23,6 +24,9 @@ pub fn show(machine: &Machine) -> String {
     let collectives = collectives(machine);
     if !collectives.is_empty() {
         paragraph("Collectives", collectives);
+    }
+    if let Some(windows) = &machine.windows {
+        paragraph("Memory of other ranks", windows::lines(windows));
     }
     paragraph("The processors", processor(machine));
     if let Some(array) = &machine.array {

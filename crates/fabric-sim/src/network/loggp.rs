@@ -24,7 +24,7 @@ pub(crate) struct LogGp {
     /// By message.
     parcels: Vec<Parcel>,
     route: Vec<u32>,
-    times: [Option<Times>; 3],
+    times: [Option<Times>; 4],
     /// When the last parcel of each pair arrives. `None` where a short parcel cannot overtake a long one.
     last: Option<HashMap<(u32, u32), Time>>,
 }
@@ -57,7 +57,7 @@ impl LogGp {
             topology,
             parcels: Vec::new(),
             route: Vec::new(),
-            times: [None; 3],
+            times: [None; 4],
             last: (!one_stage).then(HashMap::new),
         }
     }

@@ -1,6 +1,6 @@
 //! A message's way from its send to its receive: a short one eagerly, a long one by rendezvous (RTS, CTS, data).
 
-use contract::{EAGER_BYTES, Envelope, Request, Selector, TimeSpan};
+use contract::{EAGER_BYTES, Envelope, RemoteAccess, Request, Selector, TimeSpan};
 
 use super::matching::Arrived;
 use super::operation::{Done, State};
@@ -18,6 +18,10 @@ pub(crate) enum Mode {
     Synchronous,
     /// At once, as a step of the machine's own collective: there is no overhead at either end.
     Bare,
+    /// A request to an agent.
+    Access(RemoteAccess),
+    /// What an agent answers to one.
+    Answer(RemoteAccess),
 }
 
 /// How far a message is.
@@ -49,6 +53,16 @@ pub(super) struct Message {
     sent_at: super::Time,
     /// False once its place is free for another message.
     in_use: bool,
+}
+
+impl Message {
+    pub(super) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub(super) fn sent_at(&self) -> super::Time {
+        self.sent_at
+    }
 }
 
 impl World {
@@ -94,7 +108,7 @@ impl World {
         let at_once = match message.mode {
             Mode::Standard => self.machine.protocol.sends_at_once(bytes as u64),
             Mode::Synchronous => false,
-            Mode::Bare => true,
+            Mode::Bare | Mode::Access(_) | Mode::Answer(_) => true,
         };
         let is_buffered = bytes <= EAGER_BYTES && message.mode != Mode::Synchronous;
         message.send = Some(send);
@@ -117,8 +131,14 @@ impl World {
         }
     }
 
+    /// The send of a message is done, for a copy of its data is kept.
+    pub(super) fn keep_send(&mut self, number: u32, send: Request) {
+        self.messages[number as usize].send = Some(send);
+        self.finish_send(number);
+    }
+
     /// Whether it never leaves its processor.
-    fn is_local(&self, number: u32) -> bool {
+    pub(super) fn is_local(&self, number: u32) -> bool {
         let message = &self.messages[number as usize];
         self.processors.are_one(message.envelope.source as usize, message.to as usize)
     }
@@ -127,10 +147,16 @@ impl World {
     pub(super) fn launch(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let control_bytes = u64::from(self.machine.protocol.control_bytes);
-        let data = if message.mode == Mode::Bare { MessageKind::Bare } else { MessageKind::Data };
         let (source, to) = (message.envelope.source, message.to);
+        let (data_bytes, data) = match message.mode {
+            Mode::Standard | Mode::Synchronous => (message.data.len() as u64, MessageKind::Data),
+            Mode::Bare => (message.data.len() as u64, MessageKind::Bare),
+            mode @ (Mode::Access(_) | Mode::Answer(_)) => {
+                (self.access_bytes(mode), MessageKind::Access)
+            }
+        };
         let (from, to, bytes, kind) = match message.stage {
-            Stage::Eager | Stage::Data => (source, to, message.data.len() as u64, data),
+            Stage::Eager | Stage::Data => (source, to, data_bytes, data),
             Stage::RequestToSend => (source, to, control_bytes, MessageKind::Control),
             Stage::ClearToSend => (to, source, control_bytes, MessageKind::Control),
         };
@@ -188,6 +214,9 @@ impl World {
     pub(super) fn arrived(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let (to, envelope) = (message.to as usize, message.envelope);
+        if let Mode::Access(access) = message.mode {
+            return self.access_arrived(number, access);
+        }
         match message.stage {
             Stage::Eager | Stage::RequestToSend => {
                 match self.ranks[to].mailbox.arrive(Arrived { message: number, envelope }) {
@@ -250,7 +279,9 @@ impl World {
         let bytes = envelope.bytes;
         let now = self.agenda.now();
         let costs = &self.machine.endpoint;
-        let due = if message.mode == Mode::Bare || self.is_local(number) {
+        let due = if let Mode::Answer(_) = message.mode {
+            self.machine.windows.as_ref().map_or(TimeSpan::ZERO, |windows| windows.done)
+        } else if message.mode == Mode::Bare || self.is_local(number) {
             TimeSpan::ZERO
         } else if message.unexpected {
             costs.receive.of(bytes as u64) + costs.unexpected.of(bytes as u64)

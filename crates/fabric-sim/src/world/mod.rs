@@ -1,5 +1,6 @@
 //! All of a simulated machine except its rank programs: what they ask for, and what comes of it.
 
+mod access;
 mod board;
 mod deadlock;
 mod leaving;
@@ -44,6 +45,7 @@ pub(crate) struct World {
     pub(crate) outside: Option<OutsideWork>,
     /// By rank; only machines with boards use them.
     boards: Vec<board::Shown>,
+    agents: access::Agents,
     messages: Vec<Message>,
     free_messages: Vec<u32>,
     /// How many ranks have left or ended, each counted for both.
@@ -129,6 +131,7 @@ impl World {
             agenda,
             ended_at: Time::ZERO,
             network,
+            agents: access::Agents::default(),
             messages: Vec::new(),
             free_messages: Vec::new(),
             departures: 0,
@@ -191,6 +194,7 @@ impl World {
                     return Some(rank as usize);
                 }
                 Event::Launch(message) => self.launch(message),
+                Event::Served(message) => self.access_served(message),
                 Event::Ready(rank) => self.give_processor(rank),
                 Event::Stop(node) => self.processors.stop(&mut self.agenda, node),
                 Event::Choose(node) => self.processors.choose(&mut self.agenda, node),

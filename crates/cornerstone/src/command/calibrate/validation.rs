@@ -16,7 +16,7 @@ use crate::output::table;
 const RANKS: usize = 2;
 /// Groups whose benchmarks do not measure messages alone. What a service does besides is the processor's work, which a
 /// twin does not predict.
-const NOT_OF_MESSAGES: [&str; 5] = ["limits", "processor", "windows", "congestion", "services"];
+const NOT_PREDICTED: [&str; 4] = ["limits", "processor", "congestion", "services"];
 
 /// A measurement that was held back, and the twin's.
 struct HeldBack<'a> {
@@ -66,7 +66,7 @@ pub(super) fn report(run: &Run) -> Result<String, Failure> {
 
 fn validate<'a>(run: &'a Run, states: &LineStates) -> Result<Validation<'a>, Failure> {
     let kept = kept_sizes(run);
-    let is_kept = |m: &Measurement| !of_messages(m) || calibrates(m, &kept);
+    let is_kept = |m: &Measurement| !is_predicted(m) || calibrates(m, &kept);
     let part = Run {
         measurements: run.measurements.iter().filter(|m| is_kept(m)).cloned().collect(),
         ..run.clone()
@@ -75,7 +75,7 @@ fn validate<'a>(run: &'a Run, states: &LineStates) -> Result<Validation<'a>, Fai
     let twin = fabric_sim::machine::parse("twin", &made.text)
         .map_err(|error| Failure::failed(error.to_string()))?;
     let asked = run.measurements.iter().filter(|m| {
-        of_messages(m) && m.metric == "time" && m.ranks == RANKS && !calibrates(m, &kept)
+        is_predicted(m) && m.metric == "time" && m.ranks == RANKS && !calibrates(m, &kept)
     });
     let mut found = Validation { held_back: Vec::new(), not_compared: Vec::new() };
     for measurement in asked {
@@ -104,8 +104,8 @@ fn not_compared(measurements: &[&Measurement]) -> String {
     )
 }
 
-fn of_messages(m: &Measurement) -> bool {
-    !NOT_OF_MESSAGES.contains(&m.group.as_str())
+fn is_predicted(m: &Measurement) -> bool {
+    !NOT_PREDICTED.contains(&m.group.as_str())
 }
 
 /// Every other size of the ping-pong, with the first and the last, so that the sizes held back lie between.

@@ -8,6 +8,7 @@ mod network;
 mod place;
 mod schema;
 mod sources;
+mod windows;
 
 use std::sync::Arc;
 
@@ -54,6 +55,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
             .map(|ring| costs::ring_collectives(&place, &ring))
             .transpose()?,
         board: read.board.map(|board| costs::board(&place, &board)).transpose()?.map(Arc::new),
+        windows: read.windows.map(|read| windows::windows(&place, &read)).transpose()?,
         array: read.array.map(|read| array::array(&place, &read)).transpose()?,
         pauses: read
             .pause

@@ -26,6 +26,7 @@ pub(super) struct File {
     pub(super) fault: Vec<FileFault>,
     pub(super) ring_collectives: Option<FileRing>,
     pub(super) board: Option<FileBoard>,
+    pub(super) windows: Option<FileWindows>,
     pub(super) array: Option<super::array_schema::FileArray>,
     #[serde(default)]
     pub(super) pause: Vec<FilePause>,
@@ -210,6 +211,43 @@ pub(super) struct FileBoard {
     pub(super) put: Vec<FilePiece>,
     pub(super) take: Vec<FilePiece>,
     pub(super) combine: Vec<FilePiece>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileWindows {
+    #[serde(default)]
+    pub(super) path: FileAccessPath,
+    pub(super) put_us: Option<f64>,
+    pub(super) put_ns_per_byte: Option<f64>,
+    #[serde(default)]
+    pub(super) put: Vec<FilePiece>,
+    pub(super) get_us: Option<f64>,
+    pub(super) get_ns_per_byte: Option<f64>,
+    #[serde(default)]
+    pub(super) get: Vec<FilePiece>,
+    pub(super) update_us: Option<f64>,
+    pub(super) update_ns_per_byte: Option<f64>,
+    #[serde(default)]
+    pub(super) update: Vec<FilePiece>,
+    pub(super) target_us: Option<f64>,
+    pub(super) target_ns_per_byte: Option<f64>,
+    pub(super) target_update_us: Option<f64>,
+    pub(super) target_update_ns_per_byte: Option<f64>,
+    pub(super) done_us: Option<f64>,
+    pub(super) see_us: Option<f64>,
+    #[serde(default)]
+    pub(super) request_bytes: u32,
+    #[serde(default)]
+    pub(super) answer_bytes: u32,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FileAccessPath {
+    #[default]
+    Network,
+    Processor,
 }
 
 #[derive(Deserialize)]

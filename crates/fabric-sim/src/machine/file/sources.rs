@@ -6,7 +6,7 @@ use super::place::Place;
 use crate::machine::Source;
 
 /// The tables of costs.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "processor",
     "endpoint",
     "protocol",
@@ -14,6 +14,7 @@ const SECTIONS: [&str; 9] = [
     "inner_network",
     "ring_collectives",
     "board",
+    "windows",
     "array",
     "pause",
 ];

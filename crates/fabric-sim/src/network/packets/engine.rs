@@ -93,7 +93,7 @@ impl Packets {
         }
         let kind = travel.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
         let setup = match travel.parcel {
-            Some(parcel) if first && kind != MessageKind::Bare => {
+            Some(parcel) if first && !matches!(kind, MessageKind::Bare | MessageKind::Access) => {
                 let software = self.ways.network(travel.way as usize).message;
                 endpoint.setup.of(parcel.bytes) + software.of(parcel.bytes)
             }

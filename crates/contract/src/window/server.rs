@@ -1,0 +1,166 @@
+//! What is done to a member's memory for the others who ask for it, by the member itself or by its agent in the network.
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
+
+use super::ask::{OUT_OF_WINDOW, SUCCESS};
+use super::control::{Control, NOTICES};
+use super::offer::DYNAMIC_BYTES;
+use super::update::{Action, Arithmetic, Stretch};
+use super::wire::{self, Head, Kind};
+
+/// A member that waits for access.
+struct Waiting {
+    source: usize,
+    ticket: u32,
+    exclusive: bool,
+}
+
+/// What goes back to a member.
+pub(super) struct Answer {
+    pub(super) member: usize,
+    pub(super) ticket: u32,
+    pub(super) data: Vec<u8>,
+}
+
+/// A member's memory, and who waits for it.
+pub(super) struct Server {
+    control: NonNull<Control>,
+    base: Option<NonNull<u8>>,
+    bytes: u64,
+    arithmetic: Arithmetic,
+    /// Number of requests answered so far.
+    count: u64,
+    waiting: VecDeque<Waiting>,
+    /// Memory of a dynamic window: address and length of each part.
+    attached: Vec<(u64, u64)>,
+}
+
+impl Server {
+    /// Of `bytes` bytes from `base` on, or of what a dynamic window gets; both pointers outlive it.
+    pub(super) fn new(
+        control: NonNull<Control>,
+        (base, bytes): (Option<NonNull<u8>>, u64),
+        arithmetic: Arithmetic,
+    ) -> Self {
+        let (waiting, attached) = (VecDeque::new(), Vec::new());
+        Server { control, base, bytes, arithmetic, count: 0, waiting, attached }
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn attach(&mut self, address: u64, bytes: u64) {
+        self.attached.push((address, bytes));
+    }
+
+    pub(super) fn detach(&mut self, address: u64) -> bool {
+        let attached = &mut self.attached;
+        let found = attached.iter().position(|&(start, _)| start == address);
+        found.map(|index| attached.swap_remove(index)).is_some()
+    }
+
+    /// Returns whether the memory contains all of these bytes. Parts of a dynamic window may be adjacent.
+    pub(super) fn holds(&self, stretch: &Stretch) -> bool {
+        let Stretch { mut offset, mut bytes } = *stretch;
+        if self.bytes != DYNAMIC_BYTES {
+            return offset <= self.bytes && bytes <= self.bytes - offset;
+        }
+        while bytes > 0 {
+            // The longest remainder of a part from here on; parts may overlap.
+            let rests = self.attached.iter().map(|&(start, length)| {
+                offset.checked_sub(start).and_then(|before| length.checked_sub(before)).unwrap_or(0)
+            });
+            let here = rests.max().unwrap_or(0).min(bytes);
+            if here == 0 {
+                return false;
+            }
+            (offset, bytes) = (offset + here, bytes - here);
+        }
+        true
+    }
+
+    /// Carries out the request of member `source`, and appends the answers that can be given now. Returns whether the request was a
+    /// notice.
+    pub(super) fn serve(
+        &mut self,
+        source: usize,
+        request: &[u8],
+        answers: &mut Vec<Answer>,
+    ) -> bool {
+        self.count += 1;
+        let Some((head, stretches, operand)) = wire::read(request) else { return false };
+        let Head { kind, ticket, fetches, .. } = head;
+        // SAFETY: the block lasts as long as the window.
+        let control = unsafe { self.control.as_ref() };
+        let mut answer = |data| answers.push(Answer { member: source, ticket, data });
+        match kind {
+            Kind::Share | Kind::Take => {
+                let exclusive = kind == Kind::Take;
+                self.waiting.push_back(Waiting { source, ticket, exclusive });
+            }
+            Kind::GiveUpShared | Kind::GiveUpExclusive => {
+                control.give_up(source, kind == Kind::GiveUpExclusive);
+                answer(SUCCESS.to_ne_bytes().to_vec());
+            }
+            Kind::Notify(number) => {
+                // Release, partner of the acquire in `Window::notices`.
+                control.notice(number as usize % NOTICES).fetch_add(1, Ordering::Release);
+                answer(SUCCESS.to_ne_bytes().to_vec());
+            }
+            Kind::Update(action) => answer(self.update(action, fetches, &stretches, operand)),
+        }
+        matches!(kind, Kind::Notify(_))
+    }
+
+    /// Carries out a request on the memory, and returns the answer.
+    fn update(
+        &self,
+        action: Action,
+        fetches: bool,
+        stretches: &[Stretch],
+        mut operand: &[u8],
+    ) -> Vec<u8> {
+        let wanted: u64 = stretches.iter().map(|one| one.bytes).sum();
+        let fits = operand.len() == action.operand_bytes(wanted as usize);
+        if !fits || !stretches.iter().all(|stretch| self.holds(stretch)) {
+            return OUT_OF_WINDOW.to_ne_bytes().to_vec();
+        }
+        let mut answer = SUCCESS.to_ne_bytes().to_vec();
+        for &Stretch { offset, bytes } in stretches {
+            let start = match self.base {
+                Some(base) => base.as_ptr().wrapping_add(offset as usize),
+                None => offset as *mut u8,
+            };
+            let Some(start) = NonNull::new(start) else { continue };
+            // SAFETY: `holds` has checked. All updates of this memory are made by this process, one after the other.
+            let target = unsafe { NonNull::slice_from_raw_parts(start, bytes as usize).as_mut() };
+            if fetches {
+                answer.extend_from_slice(target);
+            }
+            let (here, rest) = operand.split_at(action.operand_bytes(bytes as usize));
+            action.make(&self.arithmetic, here, target);
+            operand = rest;
+        }
+        answer
+    }
+
+    /// Grants access to the waiters in the order of their requests.
+    pub(super) fn grant(&mut self, answers: &mut Vec<Answer>) {
+        while let Some(&Waiting { source, ticket, exclusive }) = self.waiting.front() {
+            // SAFETY: the block lasts as long as the window.
+            let control = unsafe { self.control.as_ref() };
+            let granted = match exclusive {
+                true => control.try_take(source).is_ok(),
+                false => control.try_share().is_ok(),
+            };
+            if !granted {
+                break;
+            }
+            self.waiting.pop_front();
+            answers.push(Answer { member: source, ticket, data: SUCCESS.to_ne_bytes().to_vec() });
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Accesses to memory of other ranks, which the network carries out by agents: a request over the links, the agent's work at the
+//! target's adapter, and the answer back. The target's processor takes no part.
+
+use std::collections::HashMap;
+
+use contract::{AccessKind, Agent, AgentAnswer, Envelope, RemoteAccess, Request, Time, TimeSpan};
+
+use super::message::Mode;
+use super::operation::{State, Waiting};
+use super::{Event, World};
+use crate::machine::{AccessPath, Windows};
+
+/// The agents of all ranks, and the adapters at which they work.
+#[derive(Default)]
+pub(super) struct Agents {
+    /// By rank and context.
+    placed: HashMap<(u32, u32), Box<dyn Agent>>,
+    /// Requests that came before their agent, in order.
+    early: Vec<u32>,
+    /// By node, until when its adapter works, if it ever has.
+    busy_until: HashMap<usize, Time>,
+}
+
+impl World {
+    /// What accesses cost; nothing on a machine without agents.
+    pub(crate) fn windows(&self) -> Option<&Windows> {
+        self.machine.windows.as_ref()
+    }
+
+    /// A rank's memory has an agent in a context. Requests that came before it are served now.
+    pub(crate) fn place_agent(&mut self, rank: usize, context: u32, agent: Box<dyn Agent>) {
+        self.agents.placed.insert((rank as u32, context), agent);
+        for number in std::mem::take(&mut self.agents.early) {
+            self.access_served(number);
+        }
+    }
+
+    pub(crate) fn remove_agent(&mut self, rank: usize, context: u32) {
+        self.agents.placed.remove(&(rank as u32, context));
+    }
+
+    /// Starts an access, after the processor's work for it. The request of its send is done at once, for a copy is kept.
+    pub(crate) fn start_access(
+        &mut self,
+        rank: usize,
+        to: usize,
+        context: u32,
+        access: RemoteAccess,
+        data: &[u8],
+    ) -> Request {
+        let (source, bytes) = (rank as u32, data.len());
+        let envelope = Envelope { context, source, tag: 0, bytes, room: bytes };
+        let state = State::Sending { to: to as u32, envelope };
+        let request = self.ranks[rank].operations.add(state);
+        let number = self.new_message(to as u32, envelope, data, Mode::Access(access));
+        self.keep_send(number, request);
+        self.set_out(number);
+        request
+    }
+
+    /// Sends an access or an answer: over the network, or at once where both ends are one processor or see one memory.
+    fn set_out(&mut self, number: u32) {
+        let by_processor = self.windows().is_some_and(|one| one.path == AccessPath::Processor);
+        if by_processor || self.is_local(number) {
+            self.arrived(number);
+        } else {
+            self.launch(number);
+        }
+    }
+
+    /// The bytes of an access or of its answer on the links.
+    pub(super) fn access_bytes(&self, mode: Mode) -> u64 {
+        let Some(windows) = self.windows() else { return 0 };
+        match mode {
+            Mode::Access(access) => access.there_bytes + windows.request_bytes,
+            Mode::Answer(access) => access.back_bytes + windows.answer_bytes,
+            Mode::Standard | Mode::Synchronous | Mode::Bare => 0,
+        }
+    }
+
+    /// A request has come to the adapter of its target, which serves one after the other.
+    pub(super) fn access_arrived(&mut self, number: u32, access: RemoteAccess) {
+        let to = self.messages[number as usize].to as usize;
+        let RemoteAccess { kind, there_bytes, back_bytes } = access;
+        let costs = self.windows().expect("only machines with agents have accesses");
+        let service = match kind {
+            AccessKind::Update => costs.target_update.of(there_bytes),
+            AccessKind::Put | AccessKind::Get => costs.target.of(there_bytes.max(back_bytes)),
+        };
+        let (now, node) = (self.now(), self.processors.node(to));
+        let busy_until = self.agents.busy_until.get(&node).copied();
+        // What is due at this very moment is served by its own event, and before this one.
+        let waits = busy_until.is_some_and(|until| until >= now);
+        if service == TimeSpan::ZERO && !waits {
+            return self.access_served(number);
+        }
+        let served = busy_until.map_or(now, |until| until.max(now)) + service;
+        self.agents.busy_until.insert(node, served);
+        self.agenda.push(served, Event::Served(number));
+    }
+
+    /// The agent carries a request out, and its answers set out.
+    pub(super) fn access_served(&mut self, number: u32) {
+        let message = &self.messages[number as usize];
+        let (to, source, sent_at) = (message.to, message.envelope.source, message.sent_at());
+        let Mode::Access(access) = message.mode() else { unreachable!("only accesses are served") };
+        let place = (to, message.envelope.context);
+        let Some(mut agent) = self.agents.placed.remove(&place) else {
+            return self.agents.early.push(number);
+        };
+        let mut answers = Vec::new();
+        let request = std::mem::take(&mut self.messages[number as usize].data);
+        let is_notice = agent.serve(source as usize, &request, &mut answers);
+        self.agents.placed.insert(place, agent);
+        let now = self.agenda.now();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.message(source, to, request.len(), sent_at, now);
+        }
+        self.messages[number as usize].data = request;
+        self.forget(number);
+        for answer in answers {
+            self.answer_access(to, place.1, access, answer);
+        }
+        if is_notice {
+            self.note_access(to as usize);
+        }
+    }
+
+    /// An answer may be that of an earlier request, such as a lock that is granted now: those bring nothing but a word.
+    fn answer_access(
+        &mut self,
+        from: u32,
+        context: u32,
+        access: RemoteAccess,
+        answer: AgentAnswer,
+    ) {
+        let AgentAnswer { to, tag, data } = answer;
+        let bytes = data.len();
+        let envelope = Envelope { context, source: from, tag, bytes, room: bytes };
+        let number = self.new_message(to as u32, envelope, &data, Mode::Answer(access));
+        self.set_out(number);
+    }
+
+    /// A rank's memory has changed in a way for which it may wait.
+    fn note_access(&mut self, rank: usize) {
+        let see = self.windows().map_or(TimeSpan::ZERO, |windows| windows.see);
+        let state = &mut self.ranks[rank];
+        state.happenings += 1;
+        if state.waiting == Waiting::Anything {
+            self.wake_after(rank, see);
+        }
+    }
+}
