@@ -2,6 +2,7 @@
 
 use crate::field_kind::FieldKind;
 use crate::medium::{Medium, ReceiveMode};
+use crate::ring_call::RingCall;
 
 /// The result of a call of a service.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -182,6 +183,51 @@ pub enum Error {
         sent: u16,
         /// That of the words that came.
         found: u16,
+    },
+    /// More ranks than a ring has addresses.
+    #[error(
+        "a ring has at most {} nodes, for an address is a bit of a 32-bit word, and there are {ranks} ranks",
+        crate::RING_NODES_MAX
+    )]
+    RingTooLong {
+        /// The ranks.
+        ranks: usize,
+    },
+    /// A message to or from nodes that are none, or the node itself.
+    #[error(
+        "nodes {destinations:#b} are no other nodes of a ring of {nodes}: node {me} sends to and receives from the others"
+    )]
+    NotOnRing {
+        /// A bit for each node that was named.
+        destinations: u32,
+        /// The node that called.
+        me: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A message that was longer than the room for it.
+    #[error(
+        "a message of {bytes} bytes with tag {tag} from node {from} came into a room of {room_bytes} bytes"
+    )]
+    RingMessageTooLong {
+        /// Its sender.
+        from: usize,
+        /// Its tag.
+        tag: u32,
+        /// Its length.
+        bytes: usize,
+        /// That of the room.
+        room_bytes: usize,
+    },
+    /// Nodes that called different collectives.
+    #[error("node {node} has called {other} where node 0 has called {first}")]
+    RingCallsDiffer {
+        /// What node 0 called.
+        first: RingCall,
+        /// The first node that called something else.
+        node: usize,
+        /// What it called.
+        other: RingCall,
     },
     /// A mistake that a handler of the program found.
     #[error("{0}")]

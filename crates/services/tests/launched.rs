@@ -69,3 +69,12 @@ fn a_cluster_sorts_and_leaves_nothing() {
         says("cluster_sort", nodes, &words);
     }
 }
+
+#[test]
+fn all_nodes_of_a_ring_come_to_the_mean() {
+    for nodes in [1, 2, 4] {
+        // The numbers are 0 to 4 nodes - 1.
+        let mean = (4 * nodes - 1) as f64 / 2.0;
+        says("ring_relaxation", nodes, &format!("{nodes} nodes: all numbers have become {mean}"));
+    }
+}

@@ -72,6 +72,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     services::active_stream::ACTIVE_STREAM,
     services::tuple_space::TUPLE_SPACE,
     services::send_and_receive::SEND_AND_RECEIVE,
+    services::ring_protocol::RING_PROTOCOL,
     services::hcs::HCS,
     applications::multiply::MULTIPLY,
     applications::parallel_sort::PARALLEL_SORT,

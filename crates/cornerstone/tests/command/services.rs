@@ -19,6 +19,8 @@ fn services_are_measured_on_real_and_simulated_fabrics() {
         assert_eq!(measured("send-and-receive", "time"), 4, "{ended:#?}");
         // The longest is no tuple.
         assert_eq!(measured("tuple-space", "rate"), 2, "{ended:#?}");
+        // A broadcast in three ways, and an allgather, of each length.
+        assert_eq!(measured("ring-protocol", "time"), 4 * 3, "{ended:#?}");
         // Messages, blocks and memory of each length, and signals.
         assert_eq!(measured("hcs", "time"), 3 * 3 + 1, "{ended:#?}");
         assert!(lab.becomes_empty());
@@ -27,7 +29,7 @@ fn services_are_measured_on_real_and_simulated_fabrics() {
 
 #[test]
 fn a_rank_that_dies_in_a_service_is_named_and_ends_the_run() {
-    for name in ["active-stream", "tuple-space", "send-and-receive", "hcs"] {
+    for name in ["active-stream", "tuple-space", "send-and-receive", "ring-protocol", "hcs"] {
         let lab = Lab::new();
         let words = ["run", name, "--sizes", "8", "--time-limit", "100s", "--precision", "1e-9"];
         let running = lab.start(&[&words[..], &["--ranks", "3", "--out", "run.jsonl"]].concat());

@@ -1,0 +1,106 @@
+//! A shared vector that all nodes relax, by the ring protocol of MPI-SHARC: each node owns a block, an allgather gives all blocks to
+//! all, node 0 tells everybody by one message when to stop. Build it and start it as several ranks:
+//!
+//! ```text
+//! cargo build --release -p cornerstone && cargo build --release -p services --example ring_relaxation
+//! target/release/cornerstone launch -n 4 target/release/examples/ring_relaxation
+//! target/release/cornerstone launch -n 4 --fabric tcp target/release/examples/ring_relaxation
+//! ```
+
+use std::process::ExitCode;
+
+use contract::{Endpoint, Process, Rank};
+use fabric_shm::ShmEndpoint;
+use fabric_tcp::library::{Joined, join_from_library};
+use services::{Error, Result, RingNode, SharcRing};
+
+/// Numbers that each node owns.
+const BLOCK: usize = 4;
+const WORD: usize = size_of::<f64>();
+/// All numbers are equal when none differs from the mean by more than this.
+const REST: f64 = 1e-6;
+/// The tag of the messages that say whether to go on.
+const VERDICT: u32 = 7;
+
+fn to_bytes(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn to_numbers(bytes: &[u8]) -> Vec<f64> {
+    bytes.as_chunks::<WORD>().0.iter().map(|word| f64::from_le_bytes(*word)).collect()
+}
+
+/// Node 0 says whether the numbers are at rest, by one message to all other nodes.
+fn is_at_rest(node: &mut RingNode<'_>, numbers: &[f64]) -> Result<bool> {
+    let mut verdict = [0];
+    if node.me() != 0 {
+        node.receive(0, VERDICT, &mut verdict)?;
+        return Ok(verdict == [1]);
+    }
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    let at_rest = numbers.iter().all(|number| (number - mean).abs() <= REST);
+    let others = (1..node.nodes()).map(|to| 1_u32 << to).sum::<u32>();
+    if others != 0 {
+        node.send_to_many(others, VERDICT, &[u8::from(at_rest)])?;
+    }
+    Ok(at_rest)
+}
+
+fn program(rank: &mut dyn Rank) -> Result<()> {
+    let mut ring = SharcRing::open(rank)?;
+    let mut node = ring.enter(rank);
+    let (me, nodes) = (node.me(), node.nodes());
+    let mut own: Vec<f64> = (0..BLOCK).map(|at| (me * BLOCK + at) as f64).collect();
+    let mut all = vec![0; nodes * BLOCK * WORD];
+    loop {
+        node.allgather(&to_bytes(&own), &mut all)?;
+        let numbers = to_numbers(&all);
+        if is_at_rest(&mut node, &numbers)? {
+            break;
+        }
+        // Each number becomes the mean of itself and its two neighbours, around the circle of all: the sum stays.
+        let count = numbers.len();
+        let around = |at: usize| numbers[at % count];
+        for (at, number) in own.iter_mut().enumerate() {
+            let place = me * BLOCK + at + count;
+            *number = (around(place - 1) + around(place) + around(place + 1)) / 3.0;
+        }
+    }
+    drop(node);
+    ring.close(rank)?;
+    // The numbers were 0 to n - 1.
+    let mean = (nodes * BLOCK - 1) as f64 / 2.0;
+    if own.iter().any(|number| (number - mean).abs() > 2.0 * REST) {
+        return Err(Error::Program(format!("{own:?} where {mean} is expected")));
+    }
+    if me == 0 {
+        println!("{nodes} nodes: all numbers have become {mean}");
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let status = match join() {
+        Ok(Joined::SharedMemory(endpoint)) => run(endpoint),
+        Ok(Joined::Tcp(endpoint)) => run(endpoint),
+        Err(error) => {
+            eprintln!("{error}");
+            1
+        }
+    };
+    ExitCode::from(u8::from(status != 0))
+}
+
+/// Finds out which run this process belongs to, and what carries its messages.
+fn join() -> contract::Result<Joined> {
+    match ShmEndpoint::attach_library() {
+        Some(launched) => join_from_library(launched?),
+        None => Ok(Joined::SharedMemory(ShmEndpoint::alone()?)),
+    }
+}
+
+fn run<E: Endpoint>(endpoint: E) -> i32 {
+    let mut process = Process::new(endpoint);
+    let outcome = program(&mut process.world()).map_err(Error::into_contract);
+    process.finish(outcome)
+}

@@ -1,0 +1,218 @@
+//! The two links of a node. It takes packets from the left, keeps what is for it, stores the rest and passes it on to the right.
+//!
+//! A node sends packets of its own only while it stores none of others, and it takes packets only while it has a place to store
+//! one. So never are all places of the ring taken: when the last own packet was sent, its sender stored none, and what is in the
+//! ring does not fill the places of all the others and its own. Some node can always take a packet, and all get on.
+
+use std::collections::VecDeque;
+
+use contract::{Buffer, Completed, Posted, Progress, Source, Tag, TagSelector};
+
+use super::RingNode;
+use super::packet::{HEADER_BYTES, Header, Opcode, PACKET_BYTES_MAX};
+use crate::limits::RING_TRANSIT_PACKETS;
+use crate::{Error, Result};
+
+/// Packets with a header.
+const PACKETS: Tag = Tag::new(0);
+
+/// What a node's links hold.
+#[derive(Default)]
+pub(super) struct Links {
+    /// The receive that waits for the next packet from the left.
+    coming: Option<Posted>,
+    /// The packet that leaves to the right.
+    leaving: Option<Posted>,
+    /// Packets to pass on.
+    transit: VecDeque<Buffer>,
+    /// Buffers that are used again.
+    spare: Vec<Buffer>,
+    /// Receivers that are ready for a message of this node, with the tag.
+    pub(super) ready: Vec<(usize, u32)>,
+    /// The message that this node receives.
+    pub(super) message: Option<Arriving>,
+    /// The token of a barrier, with its data.
+    pub(super) token: Option<(Opcode, Vec<u8>)>,
+    /// Whether the left neighbour sends nothing more.
+    has_ended: bool,
+}
+
+/// A message that its receiver has asked for.
+pub(super) struct Arriving {
+    pub(super) from: usize,
+    pub(super) tag: u32,
+    /// As much of it as there is room for.
+    pub(super) data: Vec<u8>,
+    pub(super) room: usize,
+    /// All of its bytes that have come, and its packets.
+    pub(super) bytes: usize,
+    pub(super) packets: u16,
+    pub(super) is_whole: bool,
+}
+
+impl RingNode<'_> {
+    /// Sends a packet of this node's own, once it stores none of others.
+    pub(super) fn inject(&mut self, header: Header, data: &[u8]) -> Result<()> {
+        while self.links.leaving.is_some() || !self.links.transit.is_empty() {
+            self.step()?;
+        }
+        let mut packet = self.buffer();
+        packet.resize(HEADER_BYTES + data.len());
+        packet[..HEADER_BYTES].copy_from_slice(&header.encode());
+        packet[HEADER_BYTES..].copy_from_slice(data);
+        self.begin_sending(packet)
+    }
+
+    /// Waits until what leaves has left.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        while self.links.leaving.is_some() {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self) -> Buffer {
+        self.links.spare.pop().unwrap_or_else(|| Buffer::zeroed(PACKET_BYTES_MAX))
+    }
+
+    fn begin_sending(&mut self, packet: Buffer) -> Result<()> {
+        let right = self.right();
+        self.links.leaving = Some(self.rank.post_send(right, PACKETS, packet)?);
+        Ok(())
+    }
+
+    /// Keeps both links at work, as far as there is something for them to do.
+    fn start_links(&mut self) -> Result<()> {
+        let has_place = self.links.transit.len() < RING_TRANSIT_PACKETS;
+        if self.links.coming.is_none() && has_place && !self.links.has_ended {
+            let mut room = self.buffer();
+            room.resize(PACKET_BYTES_MAX);
+            let left = Source::Rank(self.left());
+            self.links.coming =
+                Some(self.rank.post_receive(left, TagSelector::Is(PACKETS), room)?);
+        }
+        if self.links.leaving.is_none()
+            && let Some(packet) = self.links.transit.pop_front()
+        {
+            self.begin_sending(packet)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a packet has come or has left.
+    pub(super) fn step(&mut self) -> Result<()> {
+        self.start_links()?;
+        let Links { coming, leaving, .. } = &mut *self.links;
+        let has_leaving = leaving.is_some();
+        let mut posted: Vec<Posted> = leaving.take().into_iter().chain(coming.take()).collect();
+        let (index, completed) = self.rank.wait_any(&mut posted)?;
+        let is_leaving = has_leaving && index == 0;
+        let other = posted.pop();
+        let place = if is_leaving { &mut self.links.coming } else { &mut self.links.leaving };
+        *place = other;
+        self.has_moved(is_leaving, completed)
+    }
+
+    /// Passes on and takes in what can be, without waiting. Returns whether there was anything.
+    ///
+    /// # Errors
+    /// Those of the fabric.
+    pub fn serve(&mut self) -> Result<bool> {
+        let mut has_moved = false;
+        if self.nodes() == 1 {
+            return Ok(false);
+        }
+        loop {
+            self.start_links()?;
+            let mut moved_now = false;
+            for is_leaving in [true, false] {
+                let Links { coming, leaving, .. } = &mut *self.links;
+                let place = if is_leaving { leaving } else { coming };
+                let Some(posted) = place.take() else { continue };
+                match self.rank.test(posted)? {
+                    Progress::Pending(same) if is_leaving => self.links.leaving = Some(same),
+                    Progress::Pending(same) => self.links.coming = Some(same),
+                    Progress::Done(completed) => {
+                        self.has_moved(is_leaving, completed)?;
+                        moved_now = true;
+                    }
+                }
+            }
+            if !moved_now {
+                return Ok(has_moved);
+            }
+            has_moved = true;
+        }
+    }
+
+    fn has_moved(&mut self, is_leaving: bool, completed: Completed) -> Result<()> {
+        let Completed { mut buffer, status, .. } = completed;
+        if is_leaving {
+            self.links.spare.push(buffer);
+            return Ok(());
+        }
+        buffer.resize(status.bytes);
+        self.has_come(buffer)
+    }
+
+    /// Keeps what of a packet is for this node, and stores it if it is for others, too.
+    fn has_come(&mut self, mut packet: Buffer) -> Result<()> {
+        let (left, own) = (self.left(), 1 << self.me());
+        let malformed = |what: &str| Error::Malformed { from: left, what: what.into() };
+        let mut header = Header::decode(&packet).ok_or_else(|| malformed("it is no packet"))?;
+        if header.destinations & own != 0 {
+            self.keep(&header, &packet[HEADER_BYTES..]).map_err(malformed)?;
+        }
+        header.destinations &= !own;
+        if header.destinations == 0 {
+            self.links.spare.push(packet);
+            return Ok(());
+        }
+        if header.sources & own != 0 {
+            return Err(malformed("it went all the way round and met no receiver"));
+        }
+        packet[..HEADER_BYTES].copy_from_slice(&header.encode());
+        self.links.transit.push_back(packet);
+        Ok(())
+    }
+
+    /// Takes in a packet that is for this node; says what is wrong with it.
+    fn keep(&mut self, header: &Header, data: &[u8]) -> std::result::Result<(), &'static str> {
+        let source = header.sources.trailing_zeros() as usize;
+        match header.opcode {
+            Opcode::ReadyToSend => self.links.ready.push((source, header.tag)),
+            Opcode::Data | Opcode::LastData => {
+                let wanted = |one: &&mut Arriving| {
+                    (one.from, one.tag, one.packets) == (source, header.tag, header.number)
+                };
+                let message = self.links.message.as_mut().filter(wanted);
+                let message = message.ok_or("nobody has asked for it")?;
+                let fits = data.len().min(message.room - message.data.len());
+                message.data.extend_from_slice(&data[..fits]);
+                message.bytes += data.len();
+                message.packets = message.packets.wrapping_add(1);
+                message.is_whole = header.opcode == Opcode::LastData;
+            }
+            Opcode::Collect | Opcode::Release => {
+                let token = (header.opcode, data.to_vec());
+                if self.links.token.replace(token).is_some() {
+                    return Err("it is a second token");
+                }
+            }
+            Opcode::End => self.links.has_ended = true,
+        }
+        Ok(())
+    }
+
+    /// Tells the right neighbour that nothing follows, and waits until the left one has.
+    pub(super) fn end_links(&mut self) -> Result<()> {
+        let (sources, destinations) = (1 << self.me(), 1 << self.right());
+        let opcode = Opcode::End;
+        let end = Header { sources, destinations, bytes: 0, number: 0, opcode, tag: 0 };
+        self.inject(end, &[])?;
+        while !self.links.has_ended || self.links.leaving.is_some() {
+            self.step()?;
+        }
+        Ok(())
+    }
+}
