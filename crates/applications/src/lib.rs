@@ -9,6 +9,8 @@
 //! * [`transform`]: one long Fourier transform.
 //! * [`tracking`]: where a source is that hydrophones hear in shallow water.
 //! * [`relaxation`]: an elliptic equation by successive over-relaxation.
+//!
+//! [`traffic`] is a program that only sends: it makes messages as a model of a program's locality says.
 #![forbid(unsafe_code)]
 
 mod application;
@@ -20,6 +22,7 @@ pub mod multiply;
 pub mod relaxation;
 pub mod sort;
 pub mod tracking;
+pub mod traffic;
 pub mod transform;
 
 pub use application::{Application, Quantity, Spent, Timed};

@@ -50,8 +50,10 @@ pub use job::{Job, Launch, Step};
 pub use paper::{Paper, Source};
 pub use plan::{PlanError, plan};
 pub use presentation::{HasFigure, Headline, KeyFigure, OsuColumns, OsuTest, View};
-pub use programs::Interpreter;
+pub use programs::{Interpreter, check_traffic_hits, check_traffic_rule};
 pub use ranks::{Placement, RankRule};
-pub use settings::{CornerTurn, EVERY_ALGORITHM, OsIsolation, PatternText, RealTime, Settings};
+pub use settings::{
+    CornerTurn, EVERY_ALGORITHM, OsIsolation, PatternText, RealTime, Settings, TrafficSettings,
+};
 pub use sizes::{SizeError, Sizes, parse_size};
 pub use stage_functions::{Function, list as list_stage_functions};

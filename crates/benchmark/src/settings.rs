@@ -46,6 +46,31 @@ pub struct Settings {
     pub corner_turn: CornerTurn,
     /// The chain that `pipeline` runs.
     pub pipeline: Pipeline,
+    /// What `traffic` is like.
+    pub traffic: TrafficSettings,
+}
+
+/// The models of synthetic communication.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrafficSettings {
+    /// Rules of spatial locality, as a user writes them. If there are neither rules nor hits, those of the paper's figures.
+    pub rules: Vec<String>,
+    /// Probabilities of hits in the stack, as a user writes them.
+    pub hits: Vec<String>,
+    /// How many messages all ranks send together.
+    pub messages: u64,
+    /// The mean time between two messages of a rank in microseconds; 0 for none.
+    pub gap_us: u64,
+    /// After how many messages of a rank its stack is emptied; 0 for never.
+    pub flush: u64,
+}
+
+impl Default for TrafficSettings {
+    /// As many messages as in the paper's figures 7 and 8.
+    fn default() -> Self {
+        let (rules, hits) = (Vec::new(), Vec::new());
+        TrafficSettings { rules, hits, messages: 3000, gap_us: 0, flush: 0 }
+    }
 }
 
 /// The name for the fabric's own choice and all algorithms.
@@ -171,6 +196,7 @@ impl Default for Settings {
             pattern: None,
             corner_turn: CornerTurn::default(),
             pipeline: Pipeline::default(),
+            traffic: TrafficSettings::default(),
         }
     }
 }

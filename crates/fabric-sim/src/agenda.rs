@@ -34,6 +34,8 @@ pub(crate) enum Event {
     ChannelFree(u32),
     /// L2: a packet can be passed on by the node at which it has arrived.
     AtNode(u32),
+    /// L2: a node's processor has begun to forward a packet.
+    Forwarded(u32),
     /// L2: a packet has arrived at its last node.
     AtEnd(u32),
     /// L2: a node's engine has taken in a packet.
@@ -73,6 +75,7 @@ impl Event {
             Event::Fault(fault) => (14, fault),
             Event::Again(message) => (15, message),
             Event::Served(message) => (16, message),
+            Event::Forwarded(packet) => (17, packet),
         }
     }
 }

@@ -69,9 +69,9 @@ impl Watched<'_> {
         self.world.borrow().now()
     }
 
-    /// The use of each channel up to now (level L2).
+    /// The use of each channel up to now (level L2). Its longest queue is that since it was asked for before.
     pub fn channel_use(&self) -> Vec<ChannelUse> {
-        self.world.borrow().channel_use()
+        self.world.borrow_mut().channel_use()
     }
 }
 

@@ -5,6 +5,7 @@ mod conformance;
 mod contexts;
 mod determinism;
 mod fairness;
+mod forwarding;
 mod growth;
 mod levels;
 mod many_ranks;

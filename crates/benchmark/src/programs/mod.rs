@@ -19,6 +19,9 @@ mod windows;
 
 use crate::declaration::Benchmark;
 
+pub use self::applications::traffic::{
+    check_hits as check_traffic_hits, check_rule as check_traffic_rule,
+};
 pub(crate) use limits::core_to_core::HAND_OVER;
 pub use real_time::pmp::Interpreter;
 
@@ -78,6 +81,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     applications::parallel_sort::PARALLEL_SORT,
     applications::parallel_fft::PARALLEL_FFT,
     applications::sor::SOR,
+    applications::traffic::TRAFFIC,
     applications::tracking::TRACKING,
     real_time::clock::CLOCK,
     real_time::hartstone::HARTSTONE,

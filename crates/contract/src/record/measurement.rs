@@ -132,6 +132,12 @@ pub struct LinkUse {
     pub share: f64,
     /// Number of packets that it carried.
     pub packets: u64,
+    /// How many packets waited for it on average.
+    #[serde(default)]
+    pub queue_mean: f64,
+    /// The most packets that waited for it at once.
+    #[serde(default)]
+    pub queue_max: u64,
 }
 
 /// One measurement: its subject, the summary, the reason why sampling stopped, and the samples.

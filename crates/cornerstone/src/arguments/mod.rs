@@ -16,6 +16,7 @@ mod run;
 mod sci;
 mod simulation;
 mod tradeoff;
+mod traffic;
 mod values;
 
 use std::num::NonZeroU64;
@@ -45,6 +46,7 @@ pub(crate) use sci::{
 };
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use tradeoff::TradeoffArguments;
+pub(crate) use traffic::TrafficArguments;
 pub(crate) use values::{AlgorithmNames, Only, RankCounts, Seconds, Share, Variable};
 
 /// The heading of the options on where results go.

@@ -7,7 +7,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use super::{
     AlgorithmNames, Arguments, Command, FabricChoice, HostsArguments, Only, RESULTS, RankCounts,
-    RealTimeArguments, Seconds, Share, SimulationArguments, Sizes, TaskArguments,
+    RealTimeArguments, Seconds, Share, SimulationArguments, Sizes, TaskArguments, TrafficArguments,
 };
 
 const RUN_EXAMPLES: &str = "\
@@ -38,6 +38,8 @@ Examples:
       on a simulated machine, in virtual time
   cornerstone run all-to-all --fabric sim:cluster --ranks 512 --level packets
       packets over every link
+  cornerstone run traffic --fabric sim:ipsc --ranks 16 --rule sphere:1,uniform --hits 0,0.9
+      messages as a model of a program's locality draws them, and the queue of each link
   cornerstone run hartstone --duration 5s
       the shortest period, each trial of 5 s
   cornerstone run hartstone --period 5ms
@@ -153,6 +155,9 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) tasks: TaskArguments,
 
+    #[command(flatten)]
+    pub(crate) traffic: TrafficArguments,
+
     /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
     #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = RESULTS)]
     pub(crate) out: Option<PathBuf>,
@@ -208,6 +213,7 @@ impl RunArguments {
             seed: self.seed.or(earlier.seed),
             real_time: self.real_time.or(earlier.real_time),
             tasks: self.tasks.or(earlier.tasks),
+            traffic: self.traffic.or(earlier.traffic),
             pattern: self.pattern.or(earlier.pattern),
             corner_turn: self.corner_turn.or(earlier.corner_turn),
             pipeline: self.pipeline.or(earlier.pipeline),

@@ -13,8 +13,8 @@ const LINKS_MAX: usize = 64;
 #[derive(Default)]
 pub(super) struct LinkMeter {
     since: Option<Time>,
-    /// By the name of the channel: its busy time and its packets at the last reading.
-    seen: HashMap<String, (TimeSpan, u64)>,
+    /// By the name of the channel, what was read last.
+    seen: HashMap<String, ChannelUse>,
 }
 
 impl LinkMeter {
@@ -26,14 +26,18 @@ impl LinkMeter {
     fn since_last(&mut self, now: Time, channels: Vec<ChannelUse>) -> Vec<LinkUse> {
         let passed = now.since(self.since.replace(now).unwrap_or(Time::ZERO));
         let mut used: Vec<(usize, LinkUse)> = Vec::new();
-        for (place, ChannelUse { name, busy, packets }) in channels.into_iter().enumerate() {
-            let before = self.seen.insert(name.clone(), (busy, packets)).unwrap_or_default();
-            let carried = packets - before.1;
-            if carried > 0 && passed > TimeSpan::ZERO {
-                let busy_us = busy.as_us() - before.0.as_us();
+        for (place, channel) in channels.into_iter().enumerate() {
+            let ChannelUse { name: link, busy, packets, waited, queue_max } = channel.clone();
+            let before = self.seen.insert(link.clone(), channel);
+            let since = |now: TimeSpan, of: fn(&ChannelUse) -> TimeSpan| {
+                (now - before.as_ref().map_or(TimeSpan::ZERO, of)).as_us() / passed.as_us()
+            };
+            let packets = packets - before.as_ref().map_or(0, |before| before.packets);
+            if packets > 0 && passed > TimeSpan::ZERO {
                 // A packet counts when it starts, so the last packets may end after the reading.
-                let share = (busy_us / passed.as_us()).clamp(0.0, 1.0);
-                used.push((place, LinkUse { link: name, share, packets: carried }));
+                let share = since(busy, |before| before.busy).clamp(0.0, 1.0);
+                let queue_mean = since(waited, |before| before.waited);
+                used.push((place, LinkUse { link, share, packets, queue_mean, queue_max }));
             }
         }
         used.sort_by(|(_, a), (_, b)| b.share.total_cmp(&a.share));
@@ -48,7 +52,13 @@ mod tests {
     use super::*;
 
     fn channel(name: &str, busy_us: u64, packets: u64) -> ChannelUse {
-        ChannelUse { name: name.into(), busy: TimeSpan::from_us(busy_us), packets }
+        ChannelUse {
+            name: name.into(),
+            busy: TimeSpan::from_us(busy_us),
+            packets,
+            waited: TimeSpan::from_us(2 * busy_us),
+            queue_max: packets,
+        }
     }
 
     fn at(us: u64) -> Time {
@@ -61,9 +71,13 @@ mod tests {
         meter.since_last(at(100), vec![channel("a", 50, 5), channel("b", 10, 1)]);
         // 30 of 100 µs on a; nothing more on b.
         let found = meter.since_last(at(200), vec![channel("a", 80, 8), channel("b", 10, 1)]);
-        let [LinkUse { link, share, packets }] = &found[..] else { panic!("{found:?}") };
-        assert_eq!((link.as_str(), *packets), ("a", 3));
+        let [LinkUse { link, share, packets, queue_mean, queue_max }] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!((link.as_str(), *packets, *queue_max), ("a", 3, 8));
         assert!((share - 0.3).abs() < 1e-12, "{share}");
+        // Packets waited for 160 us up to now and for 100 before.
+        assert!((queue_mean - 0.6).abs() < 1e-12, "{queue_mean}");
     }
 
     #[test]

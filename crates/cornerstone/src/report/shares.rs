@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 use super::elements::swatch;
 use super::grouping::{Benchmark, Metric, parameter, ranks};
-use crate::wording::{quantity, size, whole_percent};
+use crate::wording::{quantity, significant, size, whole_percent};
 
 const PAIR: &str = "pair";
 
@@ -46,7 +46,8 @@ pub(super) fn links(benchmark: &Benchmark, runs: &[Run], open: bool) -> Markup {
     html! {
         details open[open] {
             summary { "Links: how busy each was" }
-            p.facts { "The share of the time, warm-up included, in which a link of the simulated network carried packets." }
+            p.facts { "The share of the time, warm-up included, in which a link of the simulated network carried packets; how many \
+                packets waited for it, on average and at most." }
             div.shares {
                 @for (subject, measured) in &pictures { (links_picture(subject, measured, runs)) }
             }
@@ -141,8 +142,11 @@ fn fairness(benchmark: &Benchmark, subject: &Subject, run: usize) -> Option<Stri
 fn links_picture(subject: &Subject, measured: &Measured, runs: &[Run]) -> Markup {
     let mut rows: Vec<Row> = Vec::new();
     for &(run, m) in measured {
-        for LinkUse { link, share, packets } in &m.link_use {
-            let text = format!("{}, {packets} packets", whole_percent(*share));
+        for LinkUse { link, share, packets, queue_mean, queue_max } in &m.link_use {
+            let mut text = format!("{}, {packets} packets", whole_percent(*share));
+            if *queue_max > 0 {
+                text += &format!(", queue {}, at most {queue_max}", significant(*queue_mean));
+            }
             add(&mut rows, link.clone(), Bar { run, value: *share, interval: None, text });
         }
     }

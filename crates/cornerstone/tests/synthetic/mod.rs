@@ -117,7 +117,13 @@ pub(crate) fn pairs_run() -> Run {
             ..template.clone()
         }
     };
-    let link = |link: &str, share, packets| LinkUse { link: link.into(), share, packets };
+    let link = |link: &str, share, packets| LinkUse {
+        link: link.into(),
+        share,
+        packets,
+        queue_mean: share * 3.0,
+        queue_max: packets / 100,
+    };
     let mut time = measurement("time", "us", 100.0, None);
     time.link_use = vec![link("node 0 +x", 0.25, 7), link("node 1 +x", 0.75, 21)];
     run.measurements = vec![

@@ -199,6 +199,7 @@ impl<'a> SimEndpoint<'a> {
         let overhead = {
             let world = self.world.borrow();
             world.check()?;
+            world.check_route(self.rank, to, address.1)?;
             world.send_overhead(self.rank, to, data.len())
         };
         self.work(overhead);

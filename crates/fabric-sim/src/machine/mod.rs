@@ -131,6 +131,10 @@ pub struct NodeCosts {
     /// Whether the packet engine takes packets from all messages of a node in turn, and not one message after the other
     /// (level L2).
     pub interleaves_messages: bool,
+    /// Whether the processor passes on the messages of others: it takes [`Network::forward`](Network) for each, in
+    /// preference to its own program, and queues it at its next link, as it does its own messages (level L2). Otherwise
+    /// the network does that, beside the processor.
+    pub processor_forwards: bool,
     /// Whether a blocking send returns when the last byte has left. Otherwise it returns when the message has started.
     pub send_waits_for_link: bool,
 }

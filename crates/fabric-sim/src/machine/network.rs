@@ -20,6 +20,13 @@ pub struct Network {
     pub header_bytes: u32,
     /// The time of a byte on a link.
     pub byte_time: PerUnit,
+    /// The time of a packet on a link beside its bytes; not for the steps of a machine's own collectives.
+    pub packet: TimeSpan,
+    /// Whether a link carries packets one way at a time (level L2). A node then drives all its links at once, even where
+    /// its end point is simplex.
+    pub simplex_links: bool,
+    /// Whether the nodes pass no messages on, so that a program can send to neighbours only.
+    pub single_hop: bool,
     /// The time from one end of a link to the other.
     pub latency: TimeSpan,
     /// The time of a node to pass a data packet on.
@@ -76,7 +83,8 @@ pub enum MergePolicy {
 impl Network {
     /// The time of a packet with `bytes` bytes of payload on a link, in whole slots where the link has slots.
     pub fn serialisation(&self, bytes: u64, kind: MessageKind) -> TimeSpan {
-        let time = self.byte_time.times(bytes + self.header(kind));
+        let fixed = if kind == MessageKind::Bare { TimeSpan::ZERO } else { self.packet };
+        let time = fixed + self.byte_time.times(bytes + self.header(kind));
         match self.slot {
             TimeSpan::ZERO => time,
             slot => slot.times(time.as_ps().div_ceil(slot.as_ps())),

@@ -43,6 +43,7 @@ impl Network {
         self.forward = self.forward.faster(clock);
         self.forward_control = self.forward_control.faster(clock);
         self.byte_time = self.byte_time.faster(links);
+        self.packet = self.packet.faster(links);
         self.slot = self.slot.faster(links);
     }
 }

@@ -137,6 +137,12 @@ fn message(machine: &Machine) -> Vec<String> {
         let own = if endpoint.co_processor { "a co-processor" } else { "the processor" };
         lines.push(format!("Each further packet takes {own} {}.", cost(endpoint.packet_send)));
     }
+    if endpoint.processor_forwards {
+        lines.push(
+            "The processor passes messages of others on, before it goes on with its own program."
+                .into(),
+        );
+    }
     if endpoint.interleaves_messages {
         lines.push("Messages that a node sends at once take turns, packet by packet.".into());
     }

@@ -143,6 +143,12 @@ impl LogGp {
         }
     }
 
+    pub(crate) fn hops(&self, from: usize, to: usize) -> usize {
+        let mut route = Vec::new();
+        self.topology.route(from, to, &mut route);
+        route.len()
+    }
+
     fn times(&mut self, parcel: Parcel) -> Times {
         self.route.clear();
         self.topology.route(parcel.from as usize, parcel.to as usize, &mut self.route);

@@ -7,7 +7,7 @@ mod ways;
 
 use std::rc::Rc;
 
-use contract::Time;
+use contract::{Time, TimeSpan};
 
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
@@ -39,6 +39,8 @@ pub(crate) enum Outcome {
     CutOff(u32),
     /// A node, which is no message, is broken for ever.
     Died(u32),
+    /// A node's processor is to take up a packet that the node passes on, which takes it this long.
+    Forwards { node: u32, packet: u32, span: TimeSpan },
 }
 
 /// A network at one of the levels.
@@ -53,9 +55,13 @@ pub struct ChannelUse {
     /// The channel's name.
     pub name: String,
     /// How long it carried packets.
-    pub busy: contract::TimeSpan,
+    pub busy: TimeSpan,
     /// How many packets.
     pub packets: u64,
+    /// How long packets waited for it at the nodes, all together.
+    pub waited: TimeSpan,
+    /// The most packets that waited at once since the use was read before.
+    pub queue_max: u64,
 }
 
 impl Network {
@@ -108,6 +114,14 @@ impl Network {
         }
     }
 
+    /// How many links a message passes from one node to another.
+    pub(crate) fn hops(&self, from: usize, to: usize) -> usize {
+        match self {
+            Network::LogGp(network) => network.hops(from, to),
+            Network::Packets(network) => network.hops(from, to),
+        }
+    }
+
     /// Whether a decision of this instant is open.
     pub(crate) fn is_unsettled(&self) -> bool {
         match self {
@@ -131,11 +145,11 @@ impl Network {
         }
     }
 
-    /// The use of each channel that was used.
-    pub(crate) fn channel_use(&self) -> Vec<ChannelUse> {
+    /// The use of each channel that was used, up to `now`.
+    pub(crate) fn channel_use(&mut self, now: Time) -> Vec<ChannelUse> {
         match self {
             Network::LogGp(_) => Vec::new(),
-            Network::Packets(network) => network.channel_use(),
+            Network::Packets(network) => network.channel_use(now),
         }
     }
 

@@ -128,6 +128,20 @@ impl Ways {
         way.route(group, from, to, channels);
     }
 
+    /// The channel that shares a simplex link with this one.
+    pub(crate) fn other_direction(&self, channel: u32) -> Option<u32> {
+        let way = self.of(channel);
+        let (group, local) = way.within(channel);
+        let link = way.topology.link_of(local).filter(|_| way.network.simplex_links);
+        link.map(|(_, reverse)| way.channel(group, reverse))
+    }
+
+    /// The node from which a channel leads, in a machine whose processors forward: its network is one hypercube.
+    pub(crate) fn node_before(&self, channel: u32) -> u32 {
+        let link = self.of(channel).topology.link_of(channel);
+        link.expect("files with processors that forward have a hypercube").0
+    }
+
     /// Whether a packet that comes over channel `from`, or from a node's engine, enters a closed ring with `channel`.
     pub(crate) fn enters_ring(&self, from: Option<u32>, channel: u32) -> bool {
         let way = self.of(channel);

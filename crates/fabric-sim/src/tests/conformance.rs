@@ -31,8 +31,8 @@ fn a_line_passes_at_both_levels() {
 
 #[test]
 fn a_hypercube_passes_at_both_levels() {
-    passes(&find("mark-iii").unwrap(), Level::LogGp, 1..=9);
-    passes(&find("mark-iii").unwrap(), Level::Packets, 1..=9);
+    passes(&find("ipsc").unwrap(), Level::LogGp, 1..=9);
+    passes(&find("ipsc").unwrap(), Level::Packets, 1..=9);
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn sums(rank: &mut dyn Rank) -> Result<()> {
 #[test]
 fn contexts_keep_their_messages_and_collectives_to_themselves() {
     let boards = machine(super::boards::BOARDS);
-    for machine in [switch(), boards, find("sharc-ring").unwrap(), find("mark-iii").unwrap()] {
+    for machine in [switch(), boards, find("sharc-ring").unwrap(), find("ipsc").unwrap()] {
         for (level, sharing) in [(Level::LogGp, 1), (Level::Packets, 1), (Level::LogGp, 2)] {
             for ranks in [2, 3, 5, 8] {
                 let options = Options {

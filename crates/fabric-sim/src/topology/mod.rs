@@ -192,6 +192,13 @@ impl Topology {
         }
     }
 
+    /// The node from which a channel leads, and the channel that leads back over its link; known for hypercubes.
+    pub(crate) fn link_of(&self, channel: u32) -> Option<(u32, u32)> {
+        let Layout::Hypercube { dimensions } = self.layout else { return None };
+        let (node, bit) = (channel as usize / dimensions, channel as usize % dimensions);
+        Some((node as u32, ((node ^ (1 << bit)) * dimensions + bit) as u32))
+    }
+
     /// The channels from which packets only leave the network and are never passed on.
     pub fn last_channels(&self) -> std::ops::Range<usize> {
         match self.layout {

@@ -183,6 +183,10 @@ impl World {
                 Outcome::Arrived(number) => self.arrived(number),
                 Outcome::CutOff(number) => self.cut_off(number),
                 Outcome::Died(node) => self.died(node),
+                Outcome::Forwards { node, packet, span } => {
+                    let done = Event::Forwarded(packet);
+                    self.processors.interrupt(&mut self.agenda, node, span, done);
+                }
             }
         }
         // Acting on them may have added more to the new list, which is nearly always empty.

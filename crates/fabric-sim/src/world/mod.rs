@@ -103,7 +103,10 @@ impl World {
         seed: u64,
         trace: bool,
     ) -> Self {
-        let processors = Processors::new(&machine, ways.nodes(), ranks_per_processor as u32, seed);
+        let processors = {
+            let (nodes, sharing) = (ways.nodes(), ranks_per_processor as u32);
+            Processors::new(&machine, level, nodes, sharing, seed)
+        };
         let mut network = Network::new(&machine, ways, level);
         if trace {
             network.keep_busy_spans();
@@ -164,8 +167,8 @@ impl World {
         Counts { events: self.agenda.events(), ..self.counts.clone() }
     }
 
-    pub(crate) fn channel_use(&self) -> Vec<ChannelUse> {
-        self.network.channel_use()
+    pub(crate) fn channel_use(&mut self) -> Vec<ChannelUse> {
+        self.network.channel_use(self.agenda.now())
     }
 
     pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {

@@ -1,37 +1,45 @@
-//! The processors of all ranks: one each, or several ranks on one.
+//! The processors of all ranks: one each, or several ranks on one, and what a processor does for its node beside its ranks.
 
 use contract::{Priority, Time, TimeSpan};
 
 use super::noise::Noise;
 use super::scheduler::{Costs, Job, Scheduler};
 use crate::agenda::{Agenda, Event};
-use crate::machine::Machine;
+use crate::machine::{Level, Machine};
+
+/// The number of what a processor does for its node, in place of a rank's.
+const NODE: u32 = u32::MAX;
+/// That comes before every rank, as an interrupt does.
+const INTERRUPT: Priority = Priority::Fixed(u8::MAX);
 
 /// All processors of a machine. Rank r is on processor r / ranks_per_processor.
 pub(super) struct Processors {
     ranks_per_processor: u32,
     /// By rank, where each has a processor of its own; empty on a machine without pauses.
     noise: Vec<Noise>,
-    /// By processor, where several ranks share one.
-    shared: Vec<Scheduler>,
+    /// By processor, where several ranks share one, or it forwards messages beside its rank.
+    scheduled: Vec<Scheduler>,
 }
 
 impl Processors {
     pub(super) fn new(
         machine: &Machine,
+        level: Level,
         nodes: usize,
         ranks_per_processor: u32,
         seed: u64,
     ) -> Self {
         let noise = |node| Noise::new(machine, seed, node);
-        let nodes = 0..nodes as u32;
+        let forwards = machine.endpoint.processor_forwards && level == Level::Packets;
+        // Nodes without a rank, in a cube that is not full, forward, too.
+        let nodes = 0..if forwards { nodes.next_power_of_two() } else { nodes } as u32;
         let mut processors =
-            Processors { ranks_per_processor, noise: Vec::new(), shared: Vec::new() };
-        if ranks_per_processor > 1 {
+            Processors { ranks_per_processor, noise: Vec::new(), scheduled: Vec::new() };
+        if ranks_per_processor > 1 || forwards {
             let costs =
                 Costs { slice: machine.processor.time_slice, switch: machine.processor.switch };
             let scheduler = |node| Scheduler::new(node, costs, noise(node));
-            processors.shared = nodes.map(scheduler).collect();
+            processors.scheduled = nodes.map(scheduler).collect();
         } else if !machine.pauses.is_empty() {
             processors.noise = nodes.map(noise).collect();
         }
@@ -45,6 +53,11 @@ impl Processors {
     /// Whether ranks share processors.
     pub(super) fn are_shared(&self) -> bool {
         self.ranks_per_processor > 1
+    }
+
+    /// Whether a scheduler says when each piece of work is done.
+    pub(super) fn are_scheduled(&self) -> bool {
+        !self.scheduled.is_empty()
     }
 
     /// The processor of a rank.
@@ -76,16 +89,28 @@ impl Processors {
     ) {
         let node = self.node(rank);
         let job = Job { rank: rank as u32, priority, left: span, done };
-        self.shared[node].submit(agenda, job);
+        self.scheduled[node].submit(agenda, job);
+    }
+
+    /// Lets a processor work for its node, before it goes on with its ranks; `done` happens afterwards.
+    pub(super) fn interrupt(
+        &mut self,
+        agenda: &mut Agenda,
+        node: u32,
+        span: TimeSpan,
+        done: Event,
+    ) {
+        let job = Job { rank: NODE, priority: INTERRUPT, left: span, done };
+        self.scheduled[node as usize].submit(agenda, job);
     }
 
     /// What runs on a shared processor ends.
     pub(super) fn stop(&mut self, agenda: &mut Agenda, node: u32) {
-        self.shared[node as usize].stop(agenda);
+        self.scheduled[node as usize].stop(agenda);
     }
 
     /// The scheduler of a shared processor chooses the next job.
     pub(super) fn choose(&mut self, agenda: &mut Agenda, node: u32) {
-        self.shared[node as usize].choose(agenda);
+        self.scheduled[node as usize].choose(agenda);
     }
 }

@@ -1,6 +1,6 @@
 //! Requests of ranks: sends and receives from their posts to their ends.
 
-use contract::{Envelope, Error, Request, Result, Selector, TimeSpan, WorkKind, Writable};
+use contract::{Envelope, Error, Request, Result, Selector, Tag, TimeSpan, WorkKind, Writable};
 
 use super::matching::Arrived;
 use super::message::Mode;
@@ -18,6 +18,28 @@ impl World {
         match self.machine.protocol.announcement {
             Announcement::Free => TimeSpan::ZERO,
             Announcement::Message => self.machine.endpoint.send.of(bytes as u64),
+        }
+    }
+
+    /// Refuses a program's message to a node to which none is passed on.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] names both nodes and says which messages there are.
+    pub(crate) fn check_route(&self, rank: usize, to: usize, tag: u32) -> Result<()> {
+        let single_hop = self.machine.network.single_hop;
+        if !single_hop || self.processors.are_one(rank, to) || Tag::from_wire(tag).is_reserved() {
+            return Ok(());
+        }
+        let [from, to] = [rank, to].map(|rank| self.processors.node(rank));
+        match self.network.hops(from, to) {
+            0 | 1 => Ok(()),
+            hops => Err(Error::Unsupported {
+                fabric: format!("sim:{}", self.machine.name),
+                what: format!(
+                    "send from node {from} to node {to}, {hops} hops away: its operating system passes no messages on; \
+                     use a program whose messages go to neighbours only, whose numbers differ in one bit"
+                ),
+            }),
         }
     }
 

@@ -20,7 +20,7 @@ impl World {
         if span == TimeSpan::ZERO {
             return Next::Continue;
         }
-        if self.processors.are_shared() {
+        if self.processors.are_scheduled() {
             if self.has_failed() {
                 self.agenda.drift(self.now() + span);
                 return Next::Continue;
@@ -37,7 +37,7 @@ impl World {
     /// that ranks share is not done beside, for how they take turns depends on its length.
     pub(crate) fn work_outside(&mut self, rank: usize) -> bool {
         let now = self.now();
-        let takes = !self.has_failed() && !self.processors.are_shared();
+        let takes = !self.has_failed() && !self.processors.are_scheduled();
         let Some(outside) = self.outside.as_mut().filter(|outside| takes && outside.takes()) else {
             return false;
         };
@@ -48,7 +48,7 @@ impl World {
 
     /// A rank's processor works for it while its program waits, or continues: `done` happens afterwards.
     pub(super) fn spend(&mut self, rank: usize, span: TimeSpan, done: Event) {
-        if self.processors.are_shared() {
+        if self.processors.are_scheduled() {
             self.occupy(rank, span, done);
         } else {
             let at = self.processors.end(rank, self.agenda.now(), span);
@@ -89,8 +89,8 @@ impl World {
 
     /// The rank waits for a moment.
     pub(crate) fn wait_until(&mut self, rank: usize, time: Time) -> Next {
-        let shared = self.processors.are_shared();
-        let event = if shared { Event::Ready(rank as u32) } else { Event::Wake(rank as u32) };
+        let scheduled = self.processors.are_scheduled();
+        let event = if scheduled { Event::Ready(rank as u32) } else { Event::Wake(rank as u32) };
         self.wait_for_time(rank, time, event)
     }
 

@@ -5,6 +5,7 @@ pub(super) mod parallel_fft;
 pub(super) mod parallel_sort;
 pub(super) mod sor;
 pub(super) mod tracking;
+pub(super) mod traffic;
 
 use analysis::limits::BoundRule;
 use analysis::parallel::{COMMUNICATION, EFFICIENCY, Parallel, SERIAL, SPEED_UP, UNEVEN, WORK};

@@ -17,7 +17,8 @@ pub(in crate::programs) const RING_BROADCAST: Benchmark = Benchmark {
     group: Group::Collectives,
     summary: "N-way broadcast around a ring, by messages between neighbours",
     explains: "Each of P ranks has a message for all others. In P - 1 steps every rank sends to the next one what it \
-        received last and receives from the one before. All start together; the time is that of the slowest; the rate \
+        received last and receives from the one before. Of 2^k ranks the ring is a Gray code, so that on a hypercube neighbours \
+        in it are neighbours; other numbers of ranks go round in their order. All start together; the time is that of the slowest; the rate \
         is size (P - 1) P / time.",
     source: paper::HYPERCUBE.part("simple communication, fourth test (N-way broadcast)"),
     ranks: RankRule::AtLeast(2),
@@ -36,16 +37,58 @@ pub(in crate::programs) const RING_BROADCAST: Benchmark = Benchmark {
 
 fn around_the_ring(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     let Shape { ranks, me, size, .. } = data.shape;
-    let (next, before) = ((me + 1) % ranks, (me + ranks - 1) % ranks);
+    let place = place_of(me, ranks);
+    // The rank so many places before this one.
+    let before = |places: usize| rank_at((place + ranks - places) % ranks, ranks);
+    let (next, from) = (before(ranks - 1), before(1));
     let range = |block: usize| block * size..(block + 1) * size;
     for step in 0..ranks - 1 {
-        let sent = (me + ranks - step) % ranks;
-        let received = (sent + ranks - 1) % ranks;
+        let (sent, received) = (before(step), before(step + 1));
         let [send, receive] =
             data.receive.get_disjoint_mut([range(sent), range(received)]).map_err(|error| {
                 Error::Program(format!("blocks {sent} and {received} of {ranks}: {error}"))
             })?;
-        rank.send_receive(next, TAG, send, Source::Rank(before), ITS_TAG, receive)?;
+        rank.send_receive(next, TAG, send, Source::Rank(from), ITS_TAG, receive)?;
     }
     Ok(())
+}
+
+/// The rank at a place of the ring: by the reflected Gray code, whose successive numbers differ in one bit, if there are 2^k.
+fn rank_at(place: usize, ranks: usize) -> usize {
+    if ranks.is_power_of_two() { place ^ (place >> 1) } else { place }
+}
+
+/// The place of a rank in the ring.
+fn place_of(rank: usize, ranks: usize) -> usize {
+    if !ranks.is_power_of_two() {
+        return rank;
+    }
+    let shifts = (0..usize::BITS).map(|shift| rank >> shift).take_while(|&shifted| shifted > 0);
+    shifts.fold(0, |place, shifted| place ^ shifted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_in_the_ring_are_neighbours_in_the_cube() {
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|place| rank_at(place, 8)),
+            [0, 1, 3, 2, 6, 7, 5, 4]
+        );
+        for ranks in [2, 4, 8, 64] {
+            for place in 0..ranks {
+                assert_eq!(place_of(rank_at(place, ranks), ranks), place);
+                let apart = rank_at(place, ranks) ^ rank_at((place + 1) % ranks, ranks);
+                assert_eq!(apart.count_ones(), 1, "place {place} of {ranks}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_numbers_of_ranks_go_round_in_their_order() {
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|place| rank_at(place, 6)), [0, 1, 2, 3, 4, 5]);
+        assert_eq!([0, 3, 5].map(|rank| place_of(rank, 6)), [0, 3, 5]);
+    }
 }

@@ -155,6 +155,7 @@ fn settings(arguments: &RunArguments) -> Settings {
             quick,
             defaults.real_time.clone(),
         ))),
+        traffic: arguments.traffic.settings(),
         pattern: arguments.pattern.clone(),
         corner_turn: arguments.corner_turn.clone().unwrap_or(defaults.corner_turn.clone()),
         pipeline: arguments.pipeline.clone().unwrap_or_default(),

@@ -96,6 +96,7 @@ pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<NodeCos
         engine_overlaps_link: file.engine_overlaps_link,
         co_processor: file.co_processor,
         interleaves_messages: file.interleaves_messages,
+        processor_forwards: file.processor_forwards,
         send_waits_for_link: file.send_waits_for_link,
     })
 }

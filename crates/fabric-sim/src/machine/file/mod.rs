@@ -32,6 +32,8 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
     let network = network::outermost(&place, &read.network)?;
     let inner_networks = network::inner(&place, &read.inner_network, &network)?;
     let faults = faults::faults(&place, &read.fault, &inner_networks, &network)?;
+    let endpoint = costs::endpoint(&place, &read.endpoint)?;
+    network::forwarding(&place, &endpoint, &network, &inner_networks)?;
     let machine = Machine {
         level: match read.level {
             FileLevel::Loggp => Level::LogGp,
@@ -45,7 +47,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
             given => given.unwrap_or(1),
         },
         processor: costs::processor(&place, &read.processor)?,
-        endpoint: costs::endpoint(&place, &read.endpoint)?,
+        endpoint,
         protocol: costs::protocol(&place, &read.protocol)?,
         network,
         inner_networks,

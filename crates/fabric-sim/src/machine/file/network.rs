@@ -1,10 +1,10 @@
 //! Reads the network of a machine from a file.
 
-use contract::FileError;
+use contract::{FileError, TimeSpan};
 
 use super::place::Place;
 use super::schema::{FileMerge, FileNetwork, FileShape, FileSwitching};
-use crate::machine::{InnerNetwork, MergePolicy, Network, Switching};
+use crate::machine::{InnerNetwork, MergePolicy, Network, NodeCosts, Switching};
 use crate::topology::{Shape, joined};
 
 /// The packet length of a network that does not give one: longer than any message.
@@ -85,6 +85,7 @@ fn network(place: &Place<'_>, section: &str, file: &FileNetwork) -> Result<Netwo
     };
     let span = |field: &str, us| place.span(&named(field), us);
     let shape = shape(place, section, file)?;
+    let packet = packet_time(place, section, file)?;
     // Bubble flow control needs two places for a packet that enters a ring.
     let closed = matches!(shape, Shape::Ring { .. } | Shape::Torus(_) | Shape::EightNeighbours(_));
     let least_places = if closed { 2 } else { 1 };
@@ -101,6 +102,9 @@ fn network(place: &Place<'_>, section: &str, file: &FileNetwork) -> Result<Netwo
         )?,
         header_bytes: file.header_bytes.unwrap_or(0),
         byte_time: place.rate(&named("link_mb_per_s"), file.link_mb_per_s)?,
+        packet,
+        simplex_links: file.simplex_links,
+        single_hop: file.single_hop,
         latency: span("latency_us", file.latency_us)?,
         forward,
         forward_control: match file.forward_control_us {
@@ -127,6 +131,48 @@ fn network(place: &Place<'_>, section: &str, file: &FileNetwork) -> Result<Netwo
         detour_bytes: file.detour_bytes,
         notice: span("notice_us", file.notice_us)?,
     })
+}
+
+/// The time of a packet beside its bytes, and what only some networks can have.
+fn packet_time(
+    place: &Place<'_>,
+    section: &str,
+    file: &FileNetwork,
+) -> Result<TimeSpan, FileError> {
+    let named = |field: &str| format!("{section}.{field}");
+    let packet = place.span(&named("packet_us"), file.packet_us)?;
+    if packet > TimeSpan::ZERO && matches!(file.switching, Some(FileSwitching::CutThrough)) {
+        let why = "is the time of a whole packet, which nodes that pass headers on do not know; give `latency_us`";
+        return Err(place.refuse(&named("packet_us"), why));
+    }
+    let direct = file.shape == FileShape::Hypercube;
+    for (field, given) in [("simplex_links", file.simplex_links), ("single_hop", file.single_hop)] {
+        if given && !direct {
+            let why = "belongs to links between two nodes, of which the simulator knows those of a `hypercube`";
+            return Err(place.refuse(&named(field), why));
+        }
+    }
+    Ok(packet)
+}
+
+/// Refuses processors that forward where they cannot: they queue whole messages, of which each node has stored all.
+pub(super) fn forwarding(
+    place: &Place<'_>,
+    endpoint: &NodeCosts,
+    outermost: &Network,
+    inner: &[InnerNetwork],
+) -> Result<(), FileError> {
+    let can = outermost.shape == Shape::Hypercube
+        && outermost.switching == Switching::StoreAndForward
+        && outermost.packet_bytes >= WHOLE_MESSAGE_BYTES
+        && inner.is_empty();
+    match endpoint.processor_forwards && !can {
+        true => Err(place.refuse(
+            "endpoint.processor_forwards",
+            "needs a single network, a `hypercube` that stores and forwards whole messages: without `packet_bytes`",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn shape(place: &Place<'_>, section: &str, file: &FileNetwork) -> Result<Shape, FileError> {

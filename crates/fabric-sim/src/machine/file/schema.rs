@@ -97,6 +97,8 @@ pub(super) struct FileEndpoint {
     #[serde(default)]
     pub(super) interleaves_messages: bool,
     #[serde(default)]
+    pub(super) processor_forwards: bool,
+    #[serde(default)]
     pub(super) send_waits_for_link: bool,
 }
 
@@ -145,6 +147,11 @@ pub(super) struct FileNetwork {
     pub(super) packet_bytes: Option<u32>,
     pub(super) header_bytes: Option<u32>,
     pub(super) link_mb_per_s: f64,
+    pub(super) packet_us: Option<f64>,
+    #[serde(default)]
+    pub(super) simplex_links: bool,
+    #[serde(default)]
+    pub(super) single_hop: bool,
     pub(super) latency_us: Option<f64>,
     pub(super) forward_us: Option<f64>,
     pub(super) forward_control_us: Option<f64>,

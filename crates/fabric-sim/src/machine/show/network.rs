@@ -75,6 +75,12 @@ fn network(network: &Network) -> Vec<String> {
         rate if rate < NO_LIMIT_MB_PER_S => format!("A link carries {} MB/s.", trimmed(rate)),
         _ => "A link carries whatever the ends send.".into(),
     });
+    if network.packet > TimeSpan::ZERO {
+        lines.push(format!("A packet takes it {} beside its bytes.", us(network.packet)));
+    }
+    if network.simplex_links {
+        lines.push("It carries them one way at a time.".into());
+    }
     if network.packet_bytes < crate::machine::file::WHOLE_MESSAGE_BYTES {
         lines.push(format!(
             "Packets carry at most {} B, and {} B of header.",
@@ -85,6 +91,9 @@ fn network(network: &Network) -> Vec<String> {
         Switching::StoreAndForward => "A node stores a packet before it passes it on.".into(),
         Switching::CutThrough => "A packet is passed on as soon as its header is there.".into(),
     });
+    if network.single_hop {
+        lines.push("No node passes messages on: programs send to neighbours only.".into());
+    }
     if network.forward > TimeSpan::ZERO {
         lines.push(format!("Passing a packet on takes a node {}.", us(network.forward)));
     }

@@ -14,7 +14,7 @@ impl Packets {
         self.channels.len() + node as usize
     }
 
-    /// Appends a packet to the queue of an input.
+    /// Appends a packet to the queue of an input, or to that of its next channel where channels have their own.
     pub(super) fn enter(
         &mut self,
         agenda: &mut Agenda,
@@ -22,6 +22,9 @@ impl Packets {
         packet: u32,
         outcomes: &mut Vec<Outcome>,
     ) {
+        let channel = self.next_channel(packet);
+        self.channels[channel as usize].queue.grows(agenda.now());
+        let input = self.queue_of(channel).unwrap_or(input);
         self.inputs[input as usize].push_back(packet);
         if self.inputs[input as usize].len() == 1 {
             self.request(agenda, input, outcomes);
@@ -31,15 +34,15 @@ impl Packets {
     /// Requests the next channel of the packet at the head of an input. Packets that are lost, or whose next channel is
     /// broken, leave it.
     pub(super) fn request(&mut self, agenda: &mut Agenda, input: u32, outcomes: &mut Vec<Outcome>) {
-        let injected = input as usize >= self.channels.len();
         while let Some(&number) = self.inputs[input as usize].front() {
             let packet = self.packets[number as usize];
-            let travel = &self.travels[packet.message as usize];
-            let (channel, born) = (travel.route[packet.hop as usize], travel.born);
+            let (channel, injected) = (self.next_channel(number), packet.hop == 0);
+            let born = self.travels[packet.message as usize].born;
             if packet.lost || self.channels[channel as usize].broken > 0 {
                 self.inputs[input as usize].pop_front();
+                self.channels[channel as usize].queue.shrinks(agenda.now());
                 self.packets[number as usize].lost = true;
-                self.leaves_input(agenda, input, number, outcomes);
+                self.leaves_input(agenda, input, (number, false), outcomes);
                 self.drops(agenda, number, outcomes);
                 continue;
             }
@@ -52,19 +55,23 @@ impl Packets {
         }
     }
 
-    /// A packet has left an input: there is room for another.
+    /// A packet has left an input, carried or lost there: there is room for another.
     fn leaves_input(
         &mut self,
         agenda: &mut Agenda,
         input: u32,
-        packet: u32,
+        (packet, carried): (u32, bool),
         outcomes: &mut Vec<Outcome>,
     ) {
-        if (input as usize) < self.channels.len() {
-            return self.gives_place_back(input);
-        }
-        let engine = input - self.channels.len() as u32;
-        let Packet { message, last, bytes, lost, .. } = self.packets[packet as usize];
+        let Packet { message, last, bytes, lost, hop, .. } = self.packets[packet as usize];
+        let (channels, engines) = (self.channels.len() as u32, self.nodes.len() as u32);
+        let engine = match input {
+            channel if channel < channels => return self.gives_place_back(channel),
+            engine if engine < channels + engines => engine - channels,
+            // In the queue of a link there are the node's own packets, and those that it passes on.
+            _ if hop > u32::from(carried) => return,
+            _ => self.engines(message).0,
+        };
         self.nodes[engine as usize].waiting_bytes -= u64::from(bytes);
         if last && !lost {
             outcomes.push(Outcome::Left(message));
@@ -86,14 +93,18 @@ impl Packets {
 
     /// Grants a request of each free channel that was touched in this instant.
     pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
-        for index in 0..self.touched.len() {
-            let number = self.touched[index];
+        let mut index = 0;
+        while let Some(&number) = self.touched.get(index) {
+            index += 1;
             let channel = &mut self.channels[number as usize];
             channel.touched = false;
             if channel.serves.is_some() {
                 continue;
             }
             let Some(granted) = channel.merge.arbitrate(channel.credits) else { continue };
+            if self.leaves_link_to_other(number) {
+                continue;
+            }
             if self.simplex_ends(granted.input).any(|node| self.nodes[node as usize].occupied) {
                 self.blocked.push(number);
                 continue;
@@ -111,7 +122,8 @@ impl Packets {
         let packet = self.packets[number as usize];
         let (parcel, channels) =
             (self.parcel(packet.message), self.travels[packet.message as usize].route.len());
-        let is_simplex = self.machine.endpoint.is_simplex(parcel.bytes);
+        let of_links = self.ways.network(self.travels[packet.message as usize].way as usize);
+        let is_simplex = self.machine.endpoint.is_simplex(parcel.bytes) && !of_links.simplex_links;
         let (from, to) = self.engines(packet.message);
         let sends = (is_simplex && packet.hop == 0).then_some(from);
         let takes = (is_simplex && packet.hop as usize + 1 == channels).then_some(to);
@@ -137,10 +149,15 @@ impl Packets {
         channel.serves = Some(input);
         channel.busy = channel.busy + time;
         channel.carried += 1;
+        channel.yields = true;
+        channel.queue.shrinks(agenda.now());
         if channel.credits != UNLIMITED {
             channel.credits -= 1;
         }
         agenda.push(start + time, Event::ChannelFree(number));
+        if let Some(other) = self.ways.other_direction(number) {
+            self.channels[other as usize].yields = false;
+        }
         if let Some(spans) = &mut self.busy_spans {
             spans.push((number, start, start + time));
         }
@@ -151,10 +168,11 @@ impl Packets {
                 Switching::StoreAndForward => time,
                 Switching::CutThrough => network.head_time(kind),
             };
-            agenda.push(
-                start + head + network.latency + network.forwarding(kind),
-                Event::AtNode(packet_number),
-            );
+            let beside = match self.machine.endpoint.processor_forwards {
+                true => TimeSpan::ZERO,
+                false => network.forwarding(kind),
+            };
+            agenda.push(start + head + network.latency + beside, Event::AtNode(packet_number));
         }
     }
 
@@ -165,8 +183,11 @@ impl Packets {
         self.release_ends(input);
         let packet = self.inputs[input as usize].pop_front().expect("it was served there");
         self.touch(number);
+        if let Some(other) = self.ways.other_direction(number) {
+            self.touch(other);
+        }
         self.request(agenda, input, outcomes);
-        self.leaves_input(agenda, input, packet, outcomes);
+        self.leaves_input(agenda, input, (packet, true), outcomes);
     }
 }
 

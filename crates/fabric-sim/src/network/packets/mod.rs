@@ -9,12 +9,16 @@
 //! needs two free places, and one that stays in it needs one (bubble flow control, Carrion et al. 1997).
 //!
 //! Where several networks lead from a node to another, the message takes the innermost that is whole and whose queue is short.
+//! On a machine whose processors forward, a packet that is to go on takes time of the node's processor first, and each link
+//! has a queue of its own at its node, in memory without limit.
+//!
 //! A node has an engine for each network. What breaks under way is sent again, and messages of two nodes keep their order.
 
 mod engine;
 mod faults;
 mod links;
 mod order;
+mod queues;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -22,13 +26,14 @@ use std::rc::Rc;
 use contract::{Time, TimeSpan};
 
 use super::merge::{self, Merge};
-use super::{ChannelUse, Outcome, Parcel};
+use super::{Outcome, Parcel};
 use crate::agenda::{Agenda, Event};
 use crate::machine::Machine;
 use crate::message_kind::MessageKind;
 use crate::network::ways::Ways;
 use faults::Faults;
 use order::Order;
+use queues::LinkQueue;
 
 const UNLIMITED: u32 = u32::MAX;
 
@@ -38,7 +43,8 @@ pub(crate) struct Packets {
     /// The engines: for each network, those of all nodes.
     nodes: Vec<Node>,
     channels: Vec<Channel>,
-    /// The packets at each input. Input c holds those from channel c; after these there is one input for each engine.
+    /// The packets at each input. Input c holds those from channel c; after these there is one input for each engine, and
+    /// where processors forward one for each channel, of the packets that are to go over it.
     inputs: Vec<VecDeque<u32>>,
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
@@ -67,6 +73,10 @@ struct Channel {
     touched: bool,
     busy: TimeSpan,
     carried: u64,
+    /// The packets that wait for it, wherever they do.
+    queue: LinkQueue,
+    /// Whether it was the last of the two directions of a simplex link that carried a packet.
+    yields: bool,
 }
 
 #[derive(Default)]
@@ -140,17 +150,23 @@ impl Packets {
                 touched: false,
                 busy: TimeSpan::ZERO,
                 carried: 0,
+                queue: LinkQueue::default(),
+                yields: false,
             }
         };
         let mut channels: Vec<Channel> = (0..ways.channels() as u32).map(channel).collect();
-        if machine.endpoint.packet_receive.is_zero() {
+        if machine.endpoint.processor_forwards {
+            channels.iter_mut().for_each(|channel| channel.credits = UNLIMITED);
+        } else if machine.endpoint.packet_receive.is_zero() {
             // No packet waits for an engine that takes no time.
             ways.last_channels().for_each(|last| channels[last].credits = UNLIMITED);
         }
         let engines = ways.count() * ways.nodes();
+        let queues = if machine.endpoint.processor_forwards { channels.len() } else { 0 };
+        let inputs = channels.len() + engines + queues;
         Packets {
             nodes: (0..engines).map(|_| Node::default()).collect(),
-            inputs: vec![VecDeque::new(); channels.len() + engines],
+            inputs: vec![VecDeque::new(); inputs],
             channels,
             faults: Faults::default(),
             order: machine.has_ways().then(Order::default),
@@ -284,9 +300,10 @@ impl Packets {
                     self.gives_place_back(input);
                     self.drops(agenda, packet, outcomes);
                 } else {
-                    self.enter(agenda, input, packet, outcomes);
+                    self.passes_on(agenda, input, packet, outcomes);
                 }
             }
+            Event::Forwarded(packet) => self.forwarded(agenda, packet, outcomes),
             Event::AtEnd(packet) => {
                 let Packet { message, hop, lost, .. } = self.packets[packet as usize];
                 if lost {
@@ -315,16 +332,6 @@ impl Packets {
 
     pub(crate) fn packets_inside(&self) -> usize {
         self.packets.len() - self.free_packets.len() - self.faults.lost_packets()
-    }
-
-    pub(crate) fn channel_use(&self) -> Vec<ChannelUse> {
-        let used = self.channels.iter().enumerate().filter(|(_, channel)| channel.carried > 0);
-        used.map(|(number, channel)| ChannelUse {
-            name: self.ways.channel_name(number as u32),
-            busy: channel.busy,
-            packets: channel.carried,
-        })
-        .collect()
     }
 
     pub(crate) fn keep_busy_spans(&mut self) {

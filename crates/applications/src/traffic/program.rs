@@ -1,0 +1,189 @@
+//! The program of every node: source, sink and, on machines that leave it to processors, forwarder of messages.
+
+use std::collections::VecDeque;
+
+use contract::{Buffer, Completed, Error, Posted, Progress, Rank, Result, Source, Tag, Time};
+
+use super::plan::Planned;
+use super::{Model, Plan};
+
+/// What the program needs of a message: when it was made, and the how manieth of its sender it is.
+pub(super) const HEADER_BYTES: usize = 16;
+/// How many runs are drawn in advance; later ones repeat them.
+const RUNS: usize = 40;
+/// How many receives a node has posted at once.
+const RECEIVES: usize = 16;
+
+/// The program at one rank, with what it sends drawn in advance.
+pub struct Traffic {
+    runs: Vec<Run>,
+    /// How many runs were made.
+    made: usize,
+    finished: Finished,
+}
+
+/// One run at this rank.
+struct Run {
+    plan: Plan,
+    /// How many messages come.
+    expected: usize,
+    /// The longest of them.
+    longest: usize,
+}
+
+/// What the last run has shown at this rank.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finished {
+    /// From the moment at which each message was made until this rank had it, in microseconds.
+    pub delays_us: Vec<f64>,
+}
+
+/// What of a run is under way.
+struct Underway<'a> {
+    run: &'a Run,
+    tag: Tag,
+    /// Messages that were taken in of each rank.
+    taken: Vec<usize>,
+    receives: VecDeque<Posted>,
+    posted: usize,
+    delays_us: Vec<f64>,
+}
+
+impl Traffic {
+    /// Draws the runs. All ranks call it.
+    ///
+    /// # Errors
+    /// [`Error::Program`], the same on every rank, for a model that needs nodes that there are not.
+    pub fn new(rank: &mut dyn Rank, model: &Model) -> Result<Self> {
+        let (me, ranks) = (rank.rank(), rank.size());
+        for other in 0..ranks {
+            Plan::new(&Model { messages: 0, ..model.clone() }, other, ranks, 0)?;
+        }
+        let plans = (0..RUNS).map(|run| Plan::new(model, me, ranks, run as u64));
+        let plans = plans.collect::<Result<Vec<Plan>>>()?;
+        // For each rank and run, how many messages go there and how long the longest is.
+        let mut told = vec![[0u32; 2]; ranks * RUNS];
+        for (run, plan) in plans.iter().enumerate() {
+            for message in &plan.messages {
+                let [count, longest] = &mut told[message.to * RUNS + run];
+                *count += 1;
+                *longest = (*longest).max(message.bytes as u32);
+            }
+        }
+        let mut heard = vec![[0u32; 2]; ranks * RUNS];
+        rank.all_to_all(bytemuck::cast_slice(&told), bytemuck::cast_slice_mut(&mut heard))?;
+        let of_run = |(run, plan)| {
+            let heard = || heard.iter().skip(run).step_by(RUNS);
+            let expected = heard().map(|[count, _]| *count as usize).sum();
+            let longest = heard().map(|[_, longest]| *longest as usize).max().unwrap_or(0);
+            Run { plan, expected, longest }
+        };
+        let runs = plans.into_iter().enumerate().map(of_run).collect();
+        Ok(Traffic { runs, made: 0, finished: Finished::default() })
+    }
+
+    /// Makes the next run: sends this rank's messages at their moments, without waiting for any, and takes in those that come.
+    /// All ranks call it.
+    ///
+    /// # Errors
+    /// [`Error::Program`] names a message that is not the one that was sent.
+    pub fn run(&mut self, rank: &mut dyn Rank) -> Result<()> {
+        let number = self.made % RUNS;
+        self.made += 1;
+        let run = &self.runs[number];
+        let mut underway = Underway {
+            run,
+            tag: Tag::new(number as u32),
+            taken: vec![0; rank.size()],
+            receives: VecDeque::with_capacity(RECEIVES),
+            posted: 0,
+            delays_us: std::mem::take(&mut self.finished.delays_us),
+        };
+        underway.delays_us.clear();
+        for _ in 0..RECEIVES {
+            underway.post(rank, Buffer::zeroed(run.longest))?;
+        }
+        let mut sends = Vec::with_capacity(run.plan.messages.len());
+        let mut due = rank.now();
+        for (number, message) in run.plan.messages.iter().enumerate() {
+            due = due + message.gap;
+            rank.wait_until(due);
+            let buffer = contents(rank, number, message);
+            sends.push(rank.post_send(message.to, underway.tag, buffer)?);
+            underway.take_arrived(rank)?;
+        }
+        while let Some(posted) = underway.receives.pop_front() {
+            let completed = rank.wait(posted)?;
+            underway.take(rank, completed)?;
+        }
+        sends.into_iter().try_for_each(|send| rank.wait(send).map(drop))?;
+        self.finished.delays_us = underway.delays_us;
+        Ok(())
+    }
+
+    /// What the last run has shown at this rank.
+    pub fn finished(&self) -> &Finished {
+        &self.finished
+    }
+}
+
+/// A message of this rank: when it was made, its number, and bytes that depend on both ends of its header.
+fn contents(rank: &dyn Rank, number: usize, message: &Planned) -> Buffer {
+    let mut buffer = Buffer::zeroed(message.bytes);
+    buffer[HEADER_BYTES..].fill(fill(rank.rank(), number));
+    buffer[..8].copy_from_slice(&rank.now().as_ps().to_ne_bytes());
+    buffer[8..HEADER_BYTES].copy_from_slice(&(number as u64).to_ne_bytes());
+    buffer
+}
+
+fn fill(from: usize, number: usize) -> u8 {
+    (from * 37 + number * 11 + 1) as u8
+}
+
+impl Underway<'_> {
+    /// Posts a receive, if more messages come than were posted for.
+    fn post(&mut self, rank: &mut dyn Rank, buffer: Buffer) -> Result<()> {
+        if self.posted < self.run.expected {
+            self.posted += 1;
+            let tag = self.tag.into();
+            self.receives.push_back(rank.post_receive(Source::Any, tag, buffer)?);
+        }
+        Ok(())
+    }
+
+    /// Takes in what has arrived. Receives end in the order in which they were posted, so the first is asked for.
+    fn take_arrived(&mut self, rank: &mut dyn Rank) -> Result<()> {
+        while let Some(posted) = self.receives.pop_front() {
+            match rank.test(posted)? {
+                Progress::Done(completed) => self.take(rank, completed)?,
+                Progress::Pending(posted) => {
+                    self.receives.push_front(posted);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the delay of a message, checks it, and posts its buffer again.
+    fn take(&mut self, rank: &mut dyn Rank, completed: Completed) -> Result<()> {
+        let (from, bytes) = (completed.status.source, completed.status.bytes);
+        let words = bytemuck::pod_collect_to_vec::<u8, u64>(&completed.buffer[..HEADER_BYTES]);
+        let made = Time::from_ps(words[0]);
+        self.delays_us.push(rank.now().since(made).as_us());
+        let number = self.taken[from];
+        self.taken[from] += 1;
+        let sent = words[1] as usize;
+        let wrong = |byte: &u8| *byte != fill(from, sent);
+        if sent != number
+            || bytes < HEADER_BYTES
+            || completed.buffer[HEADER_BYTES..bytes].iter().any(wrong)
+        {
+            return Err(Error::Program(format!(
+                "message {number} from rank {from} to rank {}, of {bytes} bytes, is not what was sent",
+                rank.rank()
+            )));
+        }
+        self.post(rank, completed.buffer)
+    }
+}

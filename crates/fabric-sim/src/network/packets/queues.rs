@@ -1,0 +1,131 @@
+//! Packets that wait for a link: in its own queue where the node's processor forwards them, and how many there are.
+
+use contract::{Time, TimeSpan};
+
+use super::Packets;
+use crate::agenda::Agenda;
+use crate::network::{ChannelUse, Outcome};
+
+/// How many packets wait for a channel, over time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LinkQueue {
+    length: u64,
+    /// The greatest length that lasted, since this was read.
+    longest: u64,
+    changed: Time,
+    /// The sum of all waits up to the last change.
+    waited: TimeSpan,
+}
+
+impl LinkQueue {
+    pub(super) fn grows(&mut self, now: Time) {
+        self.passes_time(now);
+        self.length += 1;
+    }
+
+    pub(super) fn shrinks(&mut self, now: Time) {
+        self.passes_time(now);
+        self.length -= 1;
+    }
+
+    /// A packet that a free channel carries at once has not waited.
+    fn passes_time(&mut self, now: Time) {
+        if now > self.changed {
+            self.longest = self.longest.max(self.length);
+            self.waited = self.waited(now);
+            self.changed = now;
+        }
+    }
+
+    fn waited(&self, now: Time) -> TimeSpan {
+        self.waited + now.since(self.changed).times(self.length)
+    }
+
+    fn take_longest(&mut self, now: Time) -> u64 {
+        self.passes_time(now);
+        std::mem::take(&mut self.longest)
+    }
+}
+
+impl Packets {
+    /// The channel that a packet is to go over next.
+    pub(super) fn next_channel(&self, packet: u32) -> u32 {
+        let packet = self.packets[packet as usize];
+        self.travels[packet.message as usize].route[packet.hop as usize]
+    }
+
+    /// The input for the packets that are to go over a channel, where channels have their own.
+    pub(super) fn queue_of(&self, channel: u32) -> Option<u32> {
+        let before = (self.channels.len() + self.nodes.len()) as u32;
+        self.machine.endpoint.processor_forwards.then_some(before + channel)
+    }
+
+    /// A packet that goes on has arrived at a node over `input`.
+    pub(super) fn passes_on(
+        &mut self,
+        agenda: &mut Agenda,
+        input: u32,
+        packet: u32,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        let message = self.packets[packet as usize].message;
+        let kind = self.parcel(message).kind;
+        let way = self.travels[message as usize].way as usize;
+        let span = self.ways.network(way).forwarding(kind);
+        if self.machine.endpoint.processor_forwards && span > TimeSpan::ZERO {
+            let node = self.ways.node_before(self.next_channel(packet));
+            outcomes.push(Outcome::Forwards { node, packet, span });
+        } else {
+            self.enter(agenda, input, packet, outcomes);
+        }
+    }
+
+    /// A node's processor has taken up a packet that the node passes on.
+    pub(super) fn forwarded(
+        &mut self,
+        agenda: &mut Agenda,
+        packet: u32,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        let queue = self.queue_of(self.next_channel(packet));
+        self.enter(agenda, queue.expect("processors forward here"), packet, outcomes);
+    }
+
+    /// Whether a direction of a simplex link, for which a packet waits, carries none now: the other direction does, or is to
+    /// be next, for they take turns.
+    pub(super) fn leaves_link_to_other(&mut self, number: u32) -> bool {
+        let Some(other) = self.ways.other_direction(number) else { return false };
+        let opposite = &self.channels[other as usize];
+        if opposite.serves.is_some() {
+            return true;
+        }
+        let waits = opposite.merge.arbitrate(opposite.credits).is_some();
+        let leaves = waits && self.channels[number as usize].yields;
+        if leaves {
+            self.touch(other);
+        }
+        leaves
+    }
+
+    /// How many links a message passes from a node to another, over the network that it would take if nothing were in its way.
+    pub(crate) fn hops(&self, from: usize, to: usize) -> usize {
+        let mut route = Vec::new();
+        if let Some(way) = (0..self.ways.count()).find(|&way| self.ways.reaches(way, from, to)) {
+            self.ways.route(way, from, to, &mut route);
+        }
+        route.len()
+    }
+
+    pub(crate) fn channel_use(&mut self, now: Time) -> Vec<ChannelUse> {
+        let used = self.channels.iter_mut().enumerate();
+        used.filter(|(_, channel)| channel.carried > 0)
+            .map(|(number, channel)| ChannelUse {
+                name: self.ways.channel_name(number as u32),
+                busy: channel.busy,
+                packets: channel.carried,
+                waited: channel.queue.waited(now),
+                queue_max: channel.queue.take_longest(now),
+            })
+            .collect()
+    }
+}
