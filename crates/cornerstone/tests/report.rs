@@ -131,7 +131,7 @@ fn a_benchmark_without_sizes_is_drawn_over_ranks() {
 
 #[test]
 fn an_empty_run_and_no_run_say_so() {
-    assert!(render(&[synthetic::empty_run()]).contains("holds no measurement"));
+    assert!(render(&[synthetic::empty_run()]).contains("contains no measurement"));
     assert!(render(&[]).contains("No run was given"));
 }
 

@@ -75,7 +75,7 @@ impl Host {
         match slots.parse() {
             Ok(slots) if slots > 0 => Host::named(name, slots),
             _ if name.is_empty() => Host::named(line, 1),
-            _ => Err(format!("'{line}': '{slots}' is no number of ranks")),
+            _ => Err(format!("'{line}': '{slots}' is not a number of ranks")),
         }
     }
 

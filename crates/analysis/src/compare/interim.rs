@@ -47,11 +47,11 @@ mod tests {
             });
             let settings = Settings { confidence, paired: true, ..Settings::default() };
             match compare(&a, &b, settings).comparisons[0].verdict {
-                Verdict::CannotTell => {}
+                Verdict::Undecided => {}
                 told => return told,
             }
         }
-        Verdict::CannotTell
+        Verdict::Undecided
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Two runs, measurement by measurement: faster, slower, same, or cannot tell.
+//! Two runs, measurement by measurement: faster, slower, same, or undecided.
 //!
 //! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
 //! ([`shift`]). Launches of one build differ by more than their samples do, so one launch on a side tells nothing of
@@ -26,7 +26,7 @@ use crate::student;
 use correlation::FREEDOM;
 
 /// What a comparison says of the second run, seen from the first. Differences count beyond the equivalence margin, so a
-/// change of 4 to 6 % is neither the same within 5 % nor for certain another: one cannot tell.
+/// change of 4 to 6 % is neither the same within 5 % nor certainly different: it is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -37,7 +37,7 @@ pub enum Verdict {
     /// The interval of two one-sided tests lies within the margin: at 95 % the one that holds 90 %.
     Same,
     /// None of these: the samples are too few or too far apart, or the change is about as large as the margin.
-    CannotTell,
+    Undecided,
 }
 
 /// How to compare.
@@ -48,7 +48,7 @@ pub struct Settings {
     /// Ratios from 1 / (1 + margin) to 1 + margin count as the same.
     pub margin: f64,
     /// Whether one launch tells as much as many would: on simulated machines, where launches do not differ. Otherwise
-    /// what was measured in one launch, on either side, ends with *cannot tell*.
+    /// what was measured in one launch, on either side, ends with *undecided*.
     pub one_launch_tells: bool,
     /// Whether launches of the same place on both sides were made next to each other, and are compared pair by pair.
     pub paired: bool,
@@ -130,8 +130,8 @@ impl Default for Settings {
 /// interval beyond it. As hundreds of measurements are compared at once, of which some would seem to differ by chance,
 /// the step-up procedure of Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995) is applied to
 /// these two: of all verdicts *faster* and *slower* a share of 1 - confidence at most is false. So an interval, which
-/// stands on its own, may just exclude the margin and the verdict still be *cannot tell*. A measurement with too few
-/// launches for the wanted confidence, in either run, always ends with *cannot tell*.
+/// stands on its own, may just exclude the margin and the verdict still be *undecided*. A measurement with too few
+/// launches for the wanted confidence, in either run, always ends with *undecided*.
 ///
 /// # Panics
 /// If the confidence is not between 0 and 1, or the margin below 0.
@@ -215,7 +215,7 @@ impl<'a> Named<'a> {
             effect: effect(confidence),
             equivalence: effect(equivalence_confidence(confidence)),
             launches: [first, second].map(|m| m.launch_medians.len().max(1)),
-            verdict: Verdict::CannotTell,
+            verdict: Verdict::Undecided,
         }
     }
 
@@ -355,7 +355,7 @@ impl std::fmt::Display for Verdict {
             Verdict::Faster => "faster",
             Verdict::Slower => "slower",
             Verdict::Same => "same",
-            Verdict::CannotTell => "cannot tell",
+            Verdict::Undecided => "undecided",
         })
     }
 }

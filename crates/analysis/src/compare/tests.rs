@@ -49,19 +49,19 @@ fn a_small_difference_that_is_certain_is_the_same() {
 }
 
 #[test]
-fn few_samples_cannot_tell_however_far_apart() {
+fn few_samples_are_undecided_however_far_apart() {
     // Five samples reach 93.75 % at most.
-    assert_eq!(verdict(&spread(5.0, 5), &spread(50.0, 5)), Verdict::CannotTell);
-    assert_eq!(verdict(&[1.0], &[2.0]), Verdict::CannotTell);
-    assert_eq!(verdict(&[1.0], &[1.0]), Verdict::CannotTell);
+    assert_eq!(verdict(&spread(5.0, 5), &spread(50.0, 5)), Verdict::Undecided);
+    assert_eq!(verdict(&[1.0], &[2.0]), Verdict::Undecided);
+    assert_eq!(verdict(&[1.0], &[1.0]), Verdict::Undecided);
 }
 
 #[test]
-fn wide_intervals_cannot_tell() {
+fn wide_intervals_are_undecided() {
     let wide = |median: f64| -> Vec<f64> {
         spread(median, 40).into_iter().map(|value| value + 8.0 * (value - median)).collect()
     };
-    assert_eq!(verdict(&wide(5.0), &wide(5.5)), Verdict::CannotTell);
+    assert_eq!(verdict(&wide(5.0), &wide(5.5)), Verdict::Undecided);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn medians_of_zero_have_no_ratio() {
     let compared =
         compare(&one("barrier", &[0.0; 50]), &one("barrier", &[1.0; 50]), samples_tell());
     assert_eq!(compared.comparisons[0].effect, None);
-    assert_eq!(compared.comparisons[0].verdict, Verdict::CannotTell);
+    assert_eq!(compared.comparisons[0].verdict, Verdict::Undecided);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn medians_one_tick_of_the_clock_apart_are_not_for_certain_different() {
     let coarse = |median: f64| -> Vec<f64> {
         (0..300).map(|i| median + 10.0 * ((i * 7) % 3) as f64 - 10.0).collect()
     };
-    assert_eq!(verdict(&coarse(100.0), &coarse(110.0)), Verdict::CannotTell);
+    assert_eq!(verdict(&coarse(100.0), &coarse(110.0)), Verdict::Undecided);
     assert_eq!(verdict(&coarse(100.0), &coarse(140.0)), Verdict::Slower);
 }
 
@@ -270,12 +270,12 @@ fn one_launch_of_a_real_machine_tells_nothing_and_few_say_how_many_it_takes() {
     let runs = [5.0, 10.0].map(|median| one("x", &spread(median, 1000)));
     let compared = compare(&runs[0], &runs[1], Settings::default());
     let comparison = &compared.comparisons[0];
-    assert_eq!((comparison.verdict, comparison.launches), (Verdict::CannotTell, [1, 1]));
+    assert_eq!((comparison.verdict, comparison.launches), (Verdict::Undecided, [1, 1]));
     let few = |n, median| run(vec![in_launches(8, vec![median; n])]);
     let verdict =
         |n| compare(&few(n, 5.0), &few(n, 10.0), Settings::default()).comparisons[0].verdict;
     assert_eq!(crate::launches::launches_to_compare(0.95), 4);
-    assert_eq!((verdict(3), verdict(4)), (Verdict::CannotTell, Verdict::Slower));
+    assert_eq!((verdict(3), verdict(4)), (Verdict::Undecided, Verdict::Slower));
 }
 
 /// Launches of a machine with two states, one of which takes four times as long, and 2 % of noise.

@@ -11,18 +11,18 @@ Examples:
   cornerstone compare old.jsonl new.jsonl
       two runs, number by number
   cornerstone compare --measure 'old/cornerstone run ping-pong' 'new/cornerstone run ping-pong'
-      two builds, launch by launch in turn, until one can tell
+      two builds, in alternating launches, until every number is decided
   cornerstone compare --measure --within 5min 'mpiexec -n 2 osu_latency' 'other/mpiexec -n 2 osu_latency'
-      two MPIs, by a program that prints a table as the OSU micro-benchmarks do";
+      two MPIs, by a program that prints tables like the OSU micro-benchmarks";
 
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareArguments {
-    /// The results file to compare with; with --measure the command whose numbers are compared with
+    /// The results file of the reference run; with --measure, the reference command
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
 
-    /// The results files that are judged, each beside A; with --measure one command
+    /// The results files that are compared with A; with --measure, one command
     #[arg(value_name = "B", required = true)]
     pub(crate) after: Vec<PathBuf>,
 
@@ -30,16 +30,16 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
 
-    /// Take A and B for commands, and run them in turn until one can tell of every number. A `cornerstone run ...` is given
-    /// --launches 1 and a results file; another program must print a table as the OSU micro-benchmarks do
+    /// Run the commands A and B in alternation until every number is decided. A `cornerstone run ...` is given --launches 1
+    /// and a results file; another program must print tables like the OSU micro-benchmarks
     #[arg(long)]
     pub(crate) measure: bool,
 
-    /// How long to measure at most; what cannot be told by then is said to be so [default: 10min]
+    /// The maximum time of measuring; numbers that are still undecided are marked [default: 10min]
     #[arg(long, value_name = "TIME", requires = "measure")]
     pub(crate) within: Option<Seconds>,
 
-    /// Keep what is measured in NAME-a.jsonl and NAME-b.jsonl [default: results/TIME-HOST]
+    /// Keep the measurements in NAME-a.jsonl and NAME-b.jsonl [default: results/TIME-HOST]
     #[arg(long, value_name = "NAME", requires = "measure")]
     pub(crate) out: Option<PathBuf>,
 

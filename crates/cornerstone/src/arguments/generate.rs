@@ -11,7 +11,7 @@ Examples:
   cornerstone generate zsh > ~/.zfunc/_cornerstone
   cornerstone generate fish > ~/.config/fish/completions/cornerstone.fish";
 
-/// What is made from the definition of the command line.
+/// The output of `generate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Generated {
     /// Man pages, one for each subcommand
@@ -27,11 +27,11 @@ pub(crate) enum Generated {
 #[derive(Args, Debug)]
 #[command(after_help = GENERATE_EXAMPLES)]
 pub(crate) struct GenerateArguments {
-    /// What to make
+    /// The kind of output
     #[arg(value_enum, value_name = "WHAT")]
     pub(crate) what: Generated,
 
-    /// The folder to write the files into; it must be there [default: standard output]
+    /// The folder to write the files into; it must exist [default: standard output]
     #[arg(short, long, value_name = "FOLDER", required_if_eq("what", "man"))]
     pub(crate) output: Option<PathBuf>,
 }

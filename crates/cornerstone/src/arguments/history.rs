@@ -9,7 +9,7 @@ use super::{Seconds, Share};
 const HISTORY_EXAMPLES: &str = "\
 Examples:
   cornerstone history
-      every number of the runs in results/: its level, and its last change
+      all numbers of the runs in results/: their levels and last changes
   cornerstone history ping-pong --folder nightly
       one benchmark, run by run
   cornerstone history --html history.html
@@ -18,11 +18,11 @@ Examples:
 const CHECK_EXAMPLES: &str = "\
 Examples:
   cornerstone check --against nightly --add 'build/cornerstone run ping-pong allreduce'
-      status 1 if a number is slower than its level in nightly/, measured twice; the run joins the history
+      status 1 if a number is slower than its level in nightly/ in two measurements; adds the run
   cornerstone check --against nightly --format github 'cornerstone run' >> $GITHUB_STEP_SUMMARY
-      the same, as a table for GitHub's summary of the step";
+      the same, as a table for GitHub's step summary";
 
-/// How numbers are written for other programs.
+/// The format of numbers for other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Publication {
     /// For people
@@ -41,7 +41,7 @@ pub(crate) enum Publication {
 #[derive(Args, Debug)]
 #[command(after_help = HISTORY_EXAMPLES)]
 pub(crate) struct HistoryArguments {
-    /// Only this benchmark, run by run [default: all, a line for each number]
+    /// Only this benchmark, run by run [default: all benchmarks, one line per number]
     #[arg(value_name = "BENCHMARK")]
     pub(crate) benchmark: Option<String>,
 
@@ -57,7 +57,7 @@ pub(crate) struct HistoryArguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "format"])]
     pub(crate) html: Option<PathBuf>,
 
-    /// How to write to standard output; bencher, github and prometheus tell the latest run's numbers
+    /// The format of standard output; bencher, github and prometheus have the numbers of the latest run
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Publication,
 }
@@ -65,7 +65,7 @@ pub(crate) struct HistoryArguments {
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArguments {
-    /// The command that measures: a `cornerstone run ...`, or a program that prints a table as the OSU micro-benchmarks do
+    /// The command that measures: a `cornerstone run ...`, or a program that prints tables like the OSU micro-benchmarks
     #[arg(value_name = "COMMAND")]
     pub(crate) command: String,
 
@@ -73,19 +73,19 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) against: PathBuf,
 
-    /// What counts as slower; a number must be so in two measurements, and beyond what the runs of its level have shown
+    /// The share by which a number must be slower in two measurements; it must also be outside of the variation at its level
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
 
-    /// How long to measure at most [default: 1h]
+    /// The maximum time of measuring [default: 1h]
     #[arg(long, value_name = "TIME")]
     pub(crate) within: Option<Seconds>,
 
-    /// Add what is measured to the history. With an empty history there is nothing to compare with, and that is no error
+    /// Add the measurements to the history. An empty history is no error
     #[arg(long)]
     pub(crate) add: bool,
 
-    /// How to write to standard output
+    /// The format of standard output
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Publication,
 }

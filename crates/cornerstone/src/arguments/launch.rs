@@ -18,44 +18,44 @@ Examples:
   cornerstone launch -n 4 ./program input.txt            four ranks of an MPI program
   cornerstone launch -n 2 --bind core ./program          rank 0 on the first processor, rank 1 on the second
   cornerstone launch -n 2 --prefix python3 program.py    [0] or [1] before each line of output
-  cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface, one host
-  cornerstone launch -n 4 --watch 60s ./program          tell what the ranks do when nothing has moved for a minute
-  cornerstone launch --fabric sim:fat-tree -n 64 ./program  on a simulated machine: how long would it take there
-  cornerstone launch -n 4 --report ./program             where its time goes, who waits for whom: text and program-report.html
-  cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts: shared memory inside, TCP between
+  cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface
+  cornerstone launch -n 4 --watch 60s ./program          print what ranks do after a minute without progress
+  cornerstone launch --fabric sim:fat-tree -n 64 ./program  the time that it would take on a simulated machine
+  cornerstone launch -n 4 --report ./program             where its time goes: text and program-report.html
+  cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
 program's own run path. Options of the program follow its name.
 
-Standard input goes to rank 0. SIGINT, SIGTERM and SIGHUP are passed on
-and end the ranks. SIGUSR2 is passed on. SIGUSR1 tells what every rank does, and is passed on to
-ranks that have a handler for it. No rank outlives this command.
+Standard input goes to rank 0. SIGINT, SIGTERM and SIGHUP are forwarded and end the ranks. SIGUSR2
+is forwarded. On SIGUSR1 this command prints what every rank does, and forwards it to ranks that
+have a handler for it. No rank outlives this command.
 
-When all ranks wait and no message is under way, none of them can ever go on. Within some seconds
-this command tells what each of them waits for, and ends them. Lines of the source are told of
-programs that were compiled with -g. Runs of --fabric cluster are not watched: there ranks that wait
-for each other wait on, and SIGUSR1 and SIGUSR2 reach no rank.
+If all ranks wait and no message is under way, the program is deadlocked. Within some seconds this
+command prints what each rank waits for, and ends the ranks. It prints source lines of programs that
+were compiled with -g. With --fabric cluster there is no deadlock detection, and SIGUSR1 and SIGUSR2
+reach no rank.
 
-Exit status: that of the first rank that failed, or 128 and the number of the signal, or 124 if the
-ranks waited for each other for ever; else 0.";
+Exit status: that of the first rank that failed, or 128 plus the number of the signal, or 124 after
+a deadlock; else 0.";
 
-/// What becomes of ranks that wait for each other for ever.
+/// The action after a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HangAction {
-    /// Tell what each waits for, and end them
+    /// Print what each rank waits for, and end the ranks
     #[default]
     End,
-    /// Tell it once, and leave them as they are, for a debugger
+    /// Print it once, and leave the ranks as they are, for a debugger
     Tell,
 }
 
 /// Where ranks run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Bind {
-    /// Where the system puts them, and it may move them
+    /// The system places and moves the ranks
     #[default]
     None,
-    /// Rank r on the r-th processor that this process may use, in turns if there are more ranks
+    /// Rank r on the r-th processor that this process may use, round robin if there are more ranks
     Core,
     /// All on the first processor that this process may use
     One,
@@ -117,11 +117,11 @@ impl std::fmt::Display for LaunchFabric {
 #[derive(Args, Debug)]
 #[command(after_help = LAUNCH_EXAMPLES)]
 pub(crate) struct LaunchArguments {
-    /// How many ranks
+    /// The number of ranks
     #[arg(short = 'n', long = "ranks", value_name = "NUMBER")]
     pub(crate) ranks: usize,
 
-    /// What carries the messages: local (shared memory), tcp (the loopback interface of this host), cluster (shared
+    /// The fabric that carries messages: local (shared memory), tcp (the loopback interface of this host), cluster (shared
     /// memory inside hosts, TCP between them) or sim:MACHINE (a simulated machine, in virtual time) [default: cluster if
     /// hosts are named, else local]
     #[arg(long, value_name = "FABRIC")]
@@ -130,15 +130,15 @@ pub(crate) struct LaunchArguments {
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
 
-    /// Where the ranks run
+    /// The processors of the ranks
     #[arg(long, value_enum, default_value_t)]
     pub(crate) bind: Bind,
 
-    /// Put the rank before each line of output
+    /// Prefix each line of output with its rank
     #[arg(long)]
     pub(crate) prefix: bool,
 
-    /// A variable of the ranks' environment; without a value, that of this process, for ranks on other hosts
+    /// An environment variable of the ranks; without a value, the value in this process, for ranks on other hosts
     #[arg(
         long = "env",
         value_name = "NAME[=VALUE]",
@@ -146,25 +146,25 @@ pub(crate) struct LaunchArguments {
     )]
     pub(crate) variables: Vec<Variable>,
 
-    /// The folder in which the ranks begin [default: this one]
+    /// The working directory of the ranks [default: the current one]
     #[arg(long = "wdir", value_name = "FOLDER")]
     pub(crate) directory: Option<PathBuf>,
 
-    /// At MPI_Finalize, tell which requests, communicators, datatypes and other objects were not freed (our library
+    /// List at MPI_Finalize the requests, communicators, datatypes and other objects that were not freed (our library
     /// only)
     #[arg(long)]
     pub(crate) check_leaks: bool,
 
-    /// What becomes of ranks that wait for each other for ever (not with --fabric cluster)
+    /// The action after a deadlock (not with --fabric cluster)
     #[arg(long, value_enum, default_value_t, value_name = "ACTION")]
     pub(crate) on_hang: HangAction,
 
-    /// Also tell what all ranks do whenever none of them has moved for so long, such as 60s; this ends nothing (not
+    /// Also print what all ranks do whenever none has made progress for this time, such as 60s, without ending the run (not
     /// with --fabric cluster)
     #[arg(long, value_name = "TIME")]
     pub(crate) watch: Option<Seconds>,
 
-    /// Write down what the ranks do, for `cornerstone replay` (with --fabric sim:MACHINE)
+    /// Record what the ranks do, for `cornerstone replay` (with --fabric sim:MACHINE)
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 

@@ -59,28 +59,28 @@ pub(crate) const VERSION: &str =
 const EXAMPLES: &str = "\
 Examples:
   cornerstone run                        measure this machine in about a minute
-  cornerstone run ping-pong --ranks 2    one benchmark, at the sizes it comes with
+  cornerstone run ping-pong --ranks 2    one benchmark, at its default sizes
   cornerstone list                       what can be measured
   cornerstone pmp patterns/ring.pmp      the shortest period of a pattern of messages
   cornerstone corner-turn --ranks 4      the shortest period of a distributed corner turn
-  cornerstone pipeline pipelines/fft-corner-turn-fft.toml    that of a chain of processing stages
+  cornerstone pipeline pipelines/fft-corner-turn-fft.toml    the shortest period of processing stages
   cornerstone report results/RUN.jsonl   make the HTML report again
-  cornerstone compare OLD NEW            faster, slower, the same, or cannot tell
+  cornerstone compare OLD NEW            faster, slower, the same, or undecided
   cornerstone history                    the numbers of results/ over time, and their changes
   cornerstone check --against results 'cornerstone run ping-pong'    status 1 if it got slower
-  cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where the line fails
+  cornerstone fit results/RUN.jsonl      the models: start-up time, rate, where no line fits
   cornerstone reproduce mitre-1995/4.4   a published table, recomputed
   cornerstone machines                   the simulated machines that --fabric sim:NAME takes
-  cornerstone sci                        rings of the Scalable Coherent Interface under load
-  cornerstone tradeoff sharc-ring --clock 2 --links 4   what faster processors or links are worth
+  cornerstone sci                        throughput and delay of SCI rings under load
+  cornerstone tradeoff sharc-ring --clock 2 --links 4   the gain of faster processors or links
 
 Exit status:
-  0    done
-  1    the run failed on the way, or `compare` or `check` found a regression beyond the threshold
+  0    success
+  1    the run failed, or `compare` or `check` found a regression beyond the threshold
   2    the command line, or a file named on it, is wrong
-  130  Ctrl-C; what was measured is kept, and `cornerstone run --resume FILE` goes on";
+  130  Ctrl-C; the results so far are kept, and `cornerstone run --resume FILE` continues the run";
 
-/// Measures the message passing of this machine, and explains what it found.
+/// Measures, explains and predicts the performance of message passing
 #[derive(Debug, Parser)]
 #[command(
     name = "cornerstone",
@@ -98,43 +98,43 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one, once")]
 pub(crate) enum Command {
-    /// Measure: the quick suite, or the benchmarks or groups that are named
+    /// Measure the quick suite, or the named benchmarks or groups
     Run(RunArguments),
-    /// Run a message-passing pattern from a file: the shortest period that is kept, or one that is asked for
+    /// Measure a message-passing pattern from a file: its shortest sustained period, or a given one
     Pmp(PmpArguments),
-    /// Turn the corners of a matrix that lies over the ranks, or make the pattern for it
+    /// Measure the corner turn of a distributed matrix, or write its pattern to a file
     CornerTurn(CornerTurnArguments),
-    /// Run a chain of processing stages from a file: its shortest period, latency and jitter
+    /// Measure a chain of processing stages from a file: its shortest period, latency and jitter
     Pipeline(PipelineArguments),
     /// List the benchmarks by group, or explain one
     List(ListArguments),
-    /// Make the HTML report of one run, or of several side by side
+    /// Make the HTML report of one run or of several side by side
     Report(ReportArguments),
-    /// Compare two runs number by number: faster, slower, the same, or cannot tell
+    /// Compare two runs number by number: faster, slower, the same, or undecided
     Compare(CompareArguments),
-    /// Show what a folder of results says over time: each number, and when it changed
+    /// Show the results of a folder over time: each number, and when it changed
     History(HistoryArguments),
-    /// Measure, compare with a history, measure again what seems slower, and fail if it is: for CI
+    /// Measure, compare with a history, and fail if a number is slower in two measurements: for CI
     Check(CheckArguments),
     /// Start an MPI program as several ranks, as mpiexec does
     Launch(LaunchArguments),
-    /// Do on a simulated machine what a recorded MPI program has done
+    /// Replay a recorded MPI program on a simulated machine
     Replay(ReplayArguments),
-    /// The same with the usual options of mpiexec: -n, -host, -genv, and ':' between several programs
+    /// Start MPI programs with the usual options of mpiexec: -n, -host, -genv, and ':' between programs
     Mpiexec(MpiexecArguments),
-    /// Make a machine file from a measured run: the measured machine's twin, to predict with
+    /// Make a machine file from a measured run: a twin of the measured machine, for predictions
     Calibrate(CalibrateArguments),
-    /// Recompute the papers' tables on the simulated machines, beside what was published
+    /// Recompute the tables of the papers on simulated machines, beside the published ones
     Reproduce(ReproduceArguments),
-    /// List the simulated machines, or explain one in words
+    /// List the simulated machines, or explain one
     Machines(MachinesArguments),
-    /// Print the models fitted to a run: start-up time, rate, half-performance size
+    /// Fit models to a run: start-up time, rate, half-performance size
     Fit(FitArguments),
-    /// Write man pages, or what completes this command's words in a shell
+    /// Write man pages or shell completions
     Generate(GenerateArguments),
-    /// Load rings of the Scalable Coherent Interface, simulated packet by packet: throughput and delay
+    /// Simulate rings of the Scalable Coherent Interface packet by packet: throughput and delay over load
     Sci(SciArguments),
-    /// Compare what faster processors and faster links are worth on a simulated machine
+    /// Compare the gain of faster processors and faster links on a simulated machine
     Tradeoff(TradeoffArguments),
 }
 
@@ -144,9 +144,9 @@ pub(crate) enum Format {
     /// For people: tables at the end
     #[default]
     Table,
-    /// One JSON object a line, as each number is made
+    /// One JSON object per line, as soon as each number is measured
     Json,
-    /// Comma-separated values with a header, as each number is made
+    /// Comma-separated values with a header, as soon as each number is measured
     Csv,
 }
 
@@ -167,24 +167,24 @@ pub(crate) struct ReportArguments {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print every table of the runs, and make no HTML file
+    /// Print all tables of the runs, and make no HTML file
     #[arg(long, conflicts_with = "output")]
     pub(crate) tables: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
-    /// The results file: ping-pong between 2 ranks over sizes; better with bandwidth, two-way-bandwidth, copy and
-    /// clock-cost, with clock for a twin that pauses as the machine does, and with `run --turns 5` where the machine's
-    /// speed changes by itself
+    /// The results file. It must have ping-pong between 2 ranks over sizes. Bandwidth, two-way-bandwidth, copy and
+    /// clock-cost make the twin more accurate; clock gives it the pauses of the machine. Use `run --turns 5` if the
+    /// speed of the machine changes by itself
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
 
-    /// The machine file to make, ending in .toml; its name is the machine's
+    /// The machine file to make, ending in .toml; its name becomes the name of the machine
     #[arg(short, long, value_name = "FILE", required_unless_present = "validate")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Show how well a twin made from every other size predicts the sizes between and the run's other benchmarks
+    /// Show how well a twin made from every other size predicts the other sizes and benchmarks of the run
     #[arg(long)]
     pub(crate) validate: bool,
 }
@@ -202,14 +202,14 @@ pub(crate) struct ReproduceArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct MachinesArguments {
-    /// `show`, to explain a machine; nothing, to list those built in
+    /// `show` explains a machine; without it, the built-in machines are listed
     #[command(subcommand)]
     pub(crate) action: Option<MachinesAction>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MachinesAction {
-    /// Explain a machine in words: its network, what a message costs, and where each number comes from
+    /// Explain a machine: its network, the cost of a message, and the source of each number
     Show {
         /// The name of a machine, or a machine file (ending in .toml)
         #[arg(value_name = "NAME")]
@@ -223,11 +223,11 @@ pub(crate) struct FitArguments {
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
 
-    /// Fit LogGP to each call on 2 to 4 ranks, and show how well it predicts the times of more
+    /// Fit LogGP to each call on 2 to 4 ranks, and show how well it predicts the times on more ranks
     #[arg(long)]
     pub(crate) loggp: bool,
 
-    /// The longest packet in bytes, for --loggp: beyond it a message costs for each further packet
+    /// The maximum length of a packet in bytes, for --loggp: each further packet of a message has a cost
     #[arg(long, value_name = "BYTES", default_value = "2048", requires = "loggp")]
     pub(crate) packet: NonZeroU64,
 }
@@ -254,7 +254,7 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
     })
 }
 
-/// The benchmark or group that was given in the place of a subcommand.
+/// The benchmark or group that was given instead of a subcommand.
 fn benchmark_named(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidSubcommand)? {
         ContextValue::String(name) => {

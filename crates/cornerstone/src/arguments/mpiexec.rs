@@ -1,4 +1,4 @@
-//! The words after `mpiexec`, as other MPIs have them, in those of `launch`.
+//! Translates the options of `mpiexec`, as other MPIs have them, to those of `launch`.
 
 use std::ffi::{OsStr, OsString};
 
@@ -8,26 +8,26 @@ use super::launch::LaunchArguments;
 use crate::failure::Failure;
 
 const MPIEXEC_HELP: &str = "\
-Options, with one dash or two; those after a ':' are for the program that follows there:
-  -n, -np NUMBER             how many ranks run the program [default: 1, or -ppn times the hosts]
-  -wdir, -wd FOLDER          the folder in which its ranks begin
-  -env NAME VALUE            a variable of its environment
-  -x NAME[=VALUE]            the same; without a value, that of this process
+Options, with one dash or two; options after a ':' are for the program that follows:
+  -n, -np NUMBER             the number of ranks [default: 1, or -ppn times the hosts]
+  -wdir, -wd FOLDER          the working directory of its ranks
+  -env NAME VALUE            an environment variable of its ranks
+  -x NAME[=VALUE]            the same; without a value, the value in this process
 
 Options for all programs, before the first ':':
-  -host, -hosts, -H LIST     on these hosts: NAME or NAME:SLOTS, with commas between
-  -f, -machinefile, -hostfile FILE    on the hosts of a file, one a line
-  -ppn, -perhost, -N NUMBER  so many ranks on each of the hosts that -host names without slots
-  -launcher-exec PROGRAM     reach them by PROGRAM, called as ssh is
-  -genv NAME VALUE           a variable of every rank's environment
-  -genvlist NAMES            variables of this process that all ranks get, with commas between
-  -l, -prepend-rank          put the rank before each line of output
-  -bind-to core|none         a processor for each rank, or what the system decides
+  -host, -hosts, -H LIST     hosts: NAME or NAME:SLOTS, separated by commas
+  -f, -machinefile, -hostfile FILE    a file with one host per line
+  -ppn, -perhost, -N NUMBER  the ranks on each host that -host names without slots
+  -launcher-exec PROGRAM     the program that reaches other hosts, called like ssh
+  -genv NAME VALUE           an environment variable of all ranks
+  -genvlist NAMES            variables of this process for all ranks, separated by commas
+  -l, -prepend-rank          prefix each line of output with its rank
+  -bind-to core|none         a processor for each rank, or as the system decides
   -version, -help
 
-Options of `cornerstone launch` go too, such as --on-hang, --watch, --check-leaks and --fabric.
--oversubscribe, -allow-run-as-root, -genvall and -envall are taken and change nothing: ranks always
-may, and always have this process's environment.
+Options of `cornerstone launch` are also accepted, such as --on-hang, --watch, --check-leaks and
+--fabric. -oversubscribe, -allow-run-as-root, -genvall and -envall are accepted without effect: ranks
+may always oversubscribe, may run as root, and have this process's environment.
 
 Examples:
   mpiexec -n 4 ./program input.txt
@@ -137,7 +137,7 @@ impl Reader<'_> {
                 _ if self.own(name, &text, &mut section)? => {}
                 _ if !self.is_first => {
                     return Err(Failure::usage(format!("mpiexec: '{text}' stands after a ':'"))
-                        .hint("options for all programs stand before the first ':'"));
+                        .hint("put options for all programs before the first ':'"));
                 }
                 _ if self.hosts(name, &text, general)? => {}
                 _ if self.general(name, &text, general)? => {}
@@ -146,7 +146,7 @@ impl Reader<'_> {
         }
         if section.program.is_empty() {
             return Err(Failure::usage("mpiexec: there is no program to start")
-                .hint("write it after the options, and one after each ':'"));
+                .hint("write a program after the options, and one after each ':'"));
         }
         Ok(Read::Section(section))
     }
@@ -164,8 +164,8 @@ impl Reader<'_> {
             "envlist" => section.own.extend(self.listed(text)?),
             "envall" | "oversubscribe" | "allow-run-as-root" => {}
             "envnone" | "path" | "arch" | "soft" | "configfile" | "file" => {
-                return Err(Failure::usage(format!("mpiexec: {text} is not possible here"))
-                    .hint("`mpiexec -help` lists the options that are"));
+                return Err(Failure::usage(format!("mpiexec: {text} is not supported"))
+                    .hint("`mpiexec -help` lists the supported options"));
             }
             _ => return Ok(false),
         }
@@ -189,8 +189,10 @@ impl Reader<'_> {
                 Some("ssh") => {}
                 other => {
                     let other = other.unwrap_or("that");
-                    return Err(Failure::usage(format!("mpiexec: {text} {other} is not possible"))
-                        .hint("other hosts are reached by ssh, or by what -launcher-exec names"));
+                    return Err(Failure::usage(format!(
+                        "mpiexec: {text} {other} is not supported"
+                    ))
+                    .hint("other hosts are reached by ssh, or by what -launcher-exec names"));
                 }
             },
             _ => return Ok(false),
@@ -242,7 +244,7 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, option: &str) -> Result<OsString, Failure> {
-        let missing = || Failure::usage(format!("mpiexec: {option} wants a value after it"));
+        let missing = || Failure::usage(format!("mpiexec: {option} needs a value"));
         self.words.next().cloned().ok_or_else(missing)
     }
 
@@ -251,7 +253,7 @@ impl Reader<'_> {
         let number = value.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
         number.ok_or_else(|| {
             let given = value.to_string_lossy();
-            Failure::usage(format!("mpiexec: {option} wants a number from 1 on, not '{given}'"))
+            Failure::usage(format!("mpiexec: {option} needs a number of at least 1, not '{given}'"))
         })
     }
 

@@ -14,15 +14,15 @@ use super::{
 const PMP_EXAMPLES: &str = "\
 Examples:
   cornerstone pmp patterns/ring.pmp
-      the shortest period that is kept
+      the shortest sustained period
   cornerstone pmp patterns/ring.pmp --period 5ms
       how often this period is missed, and the worst instances
   cornerstone pmp patterns/ring.pmp --check
-      what the pattern does, in words; nothing is run
+      explains the pattern, without running it
   cornerstone pmp patterns/corner-turn-8.pmp --fabric sim:paragon-osf1
       the same on a simulated machine
 
-A pattern has a code sequence for each node, docs/patterns.md says more:
+A pattern has a code sequence for each node (see docs/patterns.md):
   0: S 1 256 KiB R E
       node 0 sends 256 KiB to node 1, then waits for a message
   1: R S 0 0 E
@@ -33,16 +33,16 @@ Examples:
   cornerstone corner-turn --ranks 4
       the shortest period of a corner turn of real data
   cornerstone corner-turn --ranks 2,4,8
-      the same for three numbers of ranks
+      the same with three numbers of ranks
   cornerstone corner-turn --ranks 8 --messages-only
       its messages alone, as in the paper's table 6.1
   cornerstone corner-turn --ranks 8 --order recursive
       in the published order
   cornerstone corner-turn --ranks 16 --pattern-to ct.pmp
-      write the pattern to a file, and run nothing
+      writes the pattern to a file, and runs nothing
 
-Unless --matrix or --sizes says otherwise each rank keeps 1 MiB, so that
-messages halve as ranks double.";
+Without --matrix and --sizes each rank has 1 MiB, so messages become half as
+long when the number of ranks doubles.";
 
 /// The options of all periodic benchmarks that have a subcommand.
 #[derive(Args, Clone, Debug, Default)]
@@ -55,11 +55,11 @@ pub(crate) struct PeriodicArguments {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
-    /// What carries the messages: local, tcp, sim:MACHINE, mpi or mpi:NAME, as for `cornerstone run` [default: local]
+    /// The fabric: local, tcp, cluster, sim:MACHINE, mpi or mpi:NAME, as for `cornerstone run` [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     fabric: Option<FabricChoice>,
 
-    /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1
+    /// The library of the MPI, such as /opt/mpich/lib/libmpi_abi.so.1
     #[arg(long, value_name = "FILE")]
     mpi_library: Option<PathBuf>,
 
@@ -72,7 +72,7 @@ pub(crate) struct PeriodicArguments {
     #[command(flatten)]
     hosts: HostsArguments,
 
-    /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
+    /// Results file to make [default: results/TIME-HOST.jsonl]; the report is written beside it as .html
     #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     out: Option<PathBuf>,
 
@@ -108,11 +108,11 @@ pub(crate) struct PmpArguments {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Only check the pattern, and say in words what it does
+    /// Only check the pattern, and explain it in words
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// The number of ranks, which is that of the pattern's nodes [default: the pattern's nodes]
+    /// The number of ranks, which must be the number of nodes in the pattern [default: that number]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) ranks: Option<usize>,
 
@@ -125,7 +125,7 @@ pub(crate) struct PmpArguments {
 pub(crate) enum BlockOrder {
     /// The published order, for 2, 4, 8, 16 ... ranks: up to n/4 messages share a link of a line
     Recursive,
-    /// Towards n/8 messages share a link, for any even number of ranks
+    /// For any even number of ranks: about n/8 messages share a link of a line
     Balanced,
 }
 
@@ -145,11 +145,11 @@ pub(crate) struct CornerTurnArguments {
     #[arg(long, value_name = "LIST")]
     pub(crate) ranks: RankCounts,
 
-    /// In which order the blocks go
+    /// The order in which blocks are sent
     #[arg(long, value_enum, default_value = "balanced")]
     pub(crate) order: BlockOrder,
 
-    /// The whole matrix, rows by columns, such as 512x512; both are shared evenly by the ranks
+    /// The whole matrix, rows by columns, such as 512x512; ranks divide both evenly
     #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = matrix, conflicts_with = "sizes")]
     pub(crate) matrix: Option<(u64, u64)>,
 
@@ -157,16 +157,15 @@ pub(crate) struct CornerTurnArguments {
     #[arg(long, value_name = "BYTES", default_value = "8", value_parser = ["4", "8", "16"])]
     pub(crate) element: String,
 
-    /// The length of the messages, instead of what the matrix makes them
+    /// The length of messages, instead of the length that follows from the matrix
     #[arg(long, value_name = "LIST")]
     pub(crate) sizes: Option<Sizes>,
 
-    /// Only send the messages, as a pattern: no matrix is turned
+    /// Only send the messages, as a pattern, without turning a matrix
     #[arg(long, conflicts_with_all = ["matrix"])]
     pub(crate) messages_only: bool,
 
-    /// Hold the stages of the pattern in step, each in a part of the period of its own (with --messages-only or
-    /// --pattern-to)
+    /// Synchronise the stages of the pattern, each in its own part of the period (with --messages-only or --pattern-to)
     #[arg(long, conflicts_with = "matrix")]
     pub(crate) in_step: bool,
 

@@ -11,17 +11,17 @@ use super::pattern::PeriodicArguments;
 const EXAMPLES: &str = "\
 Examples:
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml
-      the shortest period that is kept, and what a matrix takes back to back
-      beside its computing
+      the shortest sustained period, and the time of a matrix back to back
+      compared with its computing
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml --period 2ms
       how often this period is missed
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml --granularity
-      the same for every length of message
+      the same for every possible message length
   cornerstone pipeline pipelines/fft-corner-turn-fft.toml --timing both
-      self-timed and synchronised: see the jitter
+      compares the jitter of self-timed and synchronised stages
   cornerstone pipeline pipelines/scalable-mapping.toml --doublings 3 \\
       --stages-alone --copies --fabric sim:paragon-osf1
-      over 2, 4, 8 and 16 ranks a stage: which stage limits the mapping
+      with 2, 4, 8 and 16 ranks per stage: which stage limits the mapping
   cornerstone pipeline CHAIN.toml --fabric tcp --hosts HOSTS
       over TCP, on the hosts of a file
   cornerstone pipeline pipelines/paragon-fft-corner-turn-fft.toml \\
@@ -37,11 +37,11 @@ pub(crate) struct PipelineArguments {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Only check the chain, and say in words what flows where
+    /// Only check the chain, and explain it in words
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Measure with these numbers of rows in a message, such as 8,64; with all that fit if none are given
+    /// Measure with these numbers of rows in a message, such as 8,64; without a value, with all possible ones
     #[arg(long, value_name = "LIST", num_args = 0..=1, value_delimiter = ',')]
     pub(crate) granularity: Option<Vec<usize>>,
 
@@ -49,15 +49,16 @@ pub(crate) struct PipelineArguments {
     #[arg(long, value_enum, default_value = "self-timed")]
     pub(crate) timing: TimingOfStages,
 
-    /// Measure the chain doubled so often, too: twice the rows over twice the ranks in each part, each time
+    /// Also measure the chain doubled up to this many times: twice the rows on twice the ranks in each part, each time
     #[arg(long, value_name = "TIMES", default_value = "0", value_parser = clap::value_parser!(u32).range(0..=10))]
     pub(crate) doublings: u32,
 
-    /// Measure each stage by itself, too, between a source and a sink of as many ranks
+    /// Also measure each stage by itself, between a source and a sink with as many ranks
     #[arg(long)]
     pub(crate) stages_alone: bool,
 
-    /// Measure a copy of the chain as it is with each doubled matrix, too: copies that take turns use as many ranks
+    /// Also measure one unchanged copy of the chain with each doubled matrix: several copies that alternate use as many
+    /// ranks
     #[arg(long, requires = "doublings")]
     pub(crate) copies: bool,
 

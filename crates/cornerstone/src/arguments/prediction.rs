@@ -52,18 +52,18 @@ impl FromStr for Compute {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Simulated machines (--fabric sim:MACHINE)")]
 pub(crate) struct PredictionArguments {
-    /// How long computing takes: none, measured (the processor's time that the program uses here), measured*FACTOR, such
-    /// as measured*0.5 for a processor twice as fast, or recorded:FILE, as in a recording of the program [default:
+    /// The time of computing: none, measured (the processor time that the program uses on this machine), measured*FACTOR,
+    /// such as measured*0.5 for a processor twice as fast, or recorded:FILE, as in a recording of the program [default:
     /// measured]
     #[arg(long, value_name = "HOW")]
     pub(crate) compute: Option<Compute>,
 
-    /// How much detail is simulated [default: what the machine file says]
+    /// The level of detail [default: that of the machine file]
     #[arg(long, value_enum)]
     pub(crate) level: Option<LevelChoice>,
 
-    /// How many ranks share a processor of the machine: rank r is on processor r / N [default: what the machine file
-    /// says, or 1]
+    /// The number of ranks on each processor of the machine: rank r is on processor r / N [default: that of the machine
+    /// file, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) ranks_per_processor: Option<u32>,
 
@@ -74,7 +74,7 @@ pub(crate) struct PredictionArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArguments {
-    /// The recording, made by `cornerstone launch --fabric sim:MACHINE --record FILE`; or a text of another simulator:
+    /// The recording, made by `cornerstone launch --fabric sim:MACHINE --record FILE`, or a file of another simulator:
     /// FILE.goal of LogGOPSim, FILE.ti (time-independent traces) of SimGrid
     #[arg(value_name = "FILE")]
     pub(crate) recording: PathBuf,
@@ -83,7 +83,7 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "FABRIC")]
     pub(crate) fabric: Option<FabricChoice>,
 
-    /// Write it as such a text
+    /// Convert the recording to a file of another simulator
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
 

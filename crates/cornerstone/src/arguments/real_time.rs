@@ -10,64 +10,64 @@ use super::{Seconds, Share};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Periods (real-time benchmarks)")]
 pub(crate) struct RealTimeArguments {
-    /// Keep up this period and count the missed deadlines, instead of searching for the shortest
+    /// Test this period and count the missed deadlines, instead of searching for the shortest period
     #[arg(long, value_name = "TIME")]
     pub(crate) period: Option<Seconds>,
 
-    /// Where the search begins [default: measured, by instances back to back]
+    /// The first period of the search [default: measured, by instances back to back]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
     pub(crate) guess: Option<Seconds>,
 
-    /// How long each trial of a period lasts [default: 1s, or what it takes to show the miss rate, up to 10s, and 4
-    /// times that where it shows too little]
+    /// The duration of each trial of a period [default: 1s, or the time needed to prove the miss rate, up to 10s, and 4
+    /// times that if this proves too little]
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Seconds>,
 
-    /// How many instances each trial of a period has, whatever time they take
+    /// The number of instances in each trial of a period, instead of --duration
     #[arg(long, value_name = "NUMBER", conflicts_with = "duration",
         value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) instances: Option<u64>,
 
-    /// The share of instances that may miss a deadline; 0: none of a trial may [default: 1%]
+    /// The permitted share of missed deadlines; 0: none in a trial [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = miss_rate)]
     pub(crate) miss_rate: Option<Share>,
 
-    /// How narrow the interval of periods is to be, as a share of its lower end [default: 2%]
+    /// The wanted width of the interval of periods, as a share of its lower end [default: 2%]
     #[arg(long, value_name = "SHARE", conflicts_with = "period")]
     pub(crate) width: Option<Share>,
 
-    /// How often each end of the interval is tried before it is believed [default: 3; 1 in the quick suite]
+    /// The number of trials at each end of the interval [default: 3; 1 in the quick suite]
     #[arg(long, value_name = "NUMBER", conflicts_with = "period",
         value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeats: Option<u32>,
 
-    /// How long a search may take; then it answers with the interval that is shown by then [default: 30s, 3s in the
-    /// quick suite, and as long as it takes on a simulated machine]
+    /// The time limit of a search, which then returns the interval proven so far [default: 30s, 3s in the quick suite, no
+    /// limit on a simulated machine]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
     pub(crate) search_limit: Option<Seconds>,
 
-    /// Keep the period that was found up for so many times as long as a trial, after the search, before it is believed;
-    /// what does not hold goes back into the search, for as long again as that might take. 0 for not at all [default:
-    /// 10, within the time of the search; 0 on a simulated machine]
+    /// Confirm the period found by testing it, after the search, for this many times as long as a trial; if it does not
+    /// hold, the search continues, at most for the same time again. 0: no confirmation [default: 10, within the time of
+    /// the search; 0 on a simulated machine]
     #[arg(long, value_name = "TIMES", conflicts_with = "period",
         value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) confirm: Option<u32>,
 
-    /// Search so many times, and say how many pairs of the intervals overlap [default: 1]
+    /// Repeat the search this many times, and print how many pairs of intervals overlap [default: 1]
     #[arg(long, value_name = "NUMBER", conflicts_with = "period",
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) searches: Option<u32>,
 
-    /// Keep the operating system away by these: any of lock (memory stays in memory), pin (ranks stay on their
-    /// processor), fifo (a fixed priority), or none; the result says what was granted [default: lock,pin]
+    /// Isolate ranks from the operating system by any of lock (locked memory), pin (one processor for each rank), fifo (a
+    /// fixed priority), or none; the result states what was granted [default: lock,pin]
     #[arg(long, value_name = "LIST")]
     pub(crate) hygiene: Option<Isolated>,
 
-    /// Measure again with each part of --hygiene left out in turn
+    /// Repeat the measurement without each part of --hygiene in turn
     #[arg(long)]
     pub(crate) ablate: bool,
 
-    /// Say which pauses of the machine would have to go for which shorter period; for searches with a time limit
+    /// State which pauses of the machine prevent which shorter period; for searches with a time limit
     #[arg(long, conflicts_with = "period")]
     pub(crate) explain: bool,
 }
@@ -76,20 +76,20 @@ pub(crate) struct RealTimeArguments {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Periods (real-time benchmarks)")]
 pub(crate) struct TaskArguments {
-    /// Floating-point operations that each task of hartstone computes in each of its periods, at either end in turn
+    /// Floating-point operations that each task of hartstone computes in each of its periods, at both ends
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) load: Option<u64>,
 
-    /// What `clock` counts as a pause [default: 20 readings of the clock, 2us at least]
+    /// The minimum length of a pause for `clock` [default: 20 readings of the clock, at least 2us]
     #[arg(long, value_name = "TIME")]
     pub(crate) threshold: Option<Seconds>,
 
-    /// The longest pause that `clock` allows: the status is 1 if one was longer
+    /// The longest permitted pause for `clock`: the status is 1 if one was longer
     #[arg(long, value_name = "TIME")]
     pub(crate) limit: Option<Seconds>,
 }
 
-/// A list of what keeps the operating system out of the way.
+/// A list of measures that isolate ranks from the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Isolated(pub(crate) OsIsolation);
 
@@ -177,7 +177,7 @@ impl TaskArguments {
     }
 }
 
-/// A share that may be 0. Then a rate stands for it of which no trial is long enough to forgive one.
+/// A share that may be 0, which is represented by a rate so low that no trial permits a miss.
 fn miss_rate(text: &str) -> Result<Share, String> {
     match text.trim().trim_end_matches('%').parse() {
         Ok(0.0) => Ok(Share(RealTime::NONE_MISSED)),

@@ -13,54 +13,54 @@ use super::{
 const RUN_EXAMPLES: &str = "\
 Examples:
   cornerstone run
-      the quick suite, about a minute
+      the quick suite, in about a minute
   cornerstone run ping-pong barrier --ranks 2,4,8
-      two benchmarks, at three numbers of ranks
+      two benchmarks, with three numbers of ranks
   cornerstone run collectives --sizes 0..1MiB
-      a whole group, sizes doubling from 0 to 1 MiB
+      a whole group, with sizes doubling from 0 to 1 MiB
   cornerstone run allreduce --algorithm all --fabric tcp
-      each algorithm over messages, beside the one that is chosen
+      all algorithms over messages, beside the default choice
   cornerstone run multiply --ranks 1,2,4,8 --only form=blocks
-      a whole program, what it gains from more ranks and what bounds it
+      a whole program: its speed-up and what limits it
   cornerstone run ping-pong --sizes 8,1KiB,3000
-      just these sizes
+      only these sizes
   cornerstone run --precision 1% --time-limit 10s --launches 10
-      narrower intervals, and more time and launches to reach them
+      narrower intervals, with more time and launches
   cornerstone run --format json | jq .median
-      one object a line on standard output
+      one JSON object per line on standard output
   mpiexec -n 4 cornerstone run --fabric mpi
-      on an MPI, which is loaded when the run begins
+      over an MPI, which is loaded at run time
   cornerstone run ping-pong --fabric mpi:mpich --format osu
-      the launcher started for you; printed as by osu_latency
+      starts MPICH's launcher; prints the table of osu_latency
   cornerstone run ping-pong --fabric tcp --hosts HOSTS
       over TCP, on the hosts of a file
   cornerstone run sharc --fabric sim:sharc-ring --ranks 4
       on a simulated machine, in virtual time
   cornerstone run all-to-all --fabric sim:cluster --ranks 512 --level packets
-      packets over every link
+      simulates every packet on every link
   cornerstone run traffic --fabric sim:ipsc --ranks 16 --rule sphere:1,uniform --hits 0,0.9
-      messages as a model of a program's locality draws them, and the queue of each link
+      messages drawn from a model of a program's locality, and the queue of each link
   cornerstone run hartstone --duration 5s
-      the shortest period, each trial of 5 s
+      the shortest period, with trials of 5 s
   cornerstone run hartstone --period 5ms
       how often that period is missed
   cornerstone run --ranks 4 --explain-plan
       which way collectives of 4 ranks go here, for every length
   cornerstone run --resume results/RUN.jsonl
-      go on with a run that was ended
+      continues an interrupted run
 
 Sizes are in bytes, or with a unit: 64KiB is 65536 bytes, 64kB is 64000.
 A range doubles: 0..1KiB is 0, 1, 2, 4 ... 1024. Ranks may be written the same
 way: 2..16.
 
-A case is measured in several launches, and its interval is over launches. Each
-launch stops sampling it when the interval of its median is as narrow as
---precision asks, or at its share of --time-limit. A number whose interval over
-all launches is wider is marked in every output, for it did not converge.
+A case is measured in several launches, and its interval is over launches. A
+launch stops sampling when the interval of its median is as narrow as
+--precision, or at its share of --time-limit. Every output marks numbers whose
+interval over all launches is wider, because they did not converge.
 
-Standard output carries the results and nothing else; progress goes to standard
-error. Every result is also written to the results file at once, so a run that
-is ended keeps what it had.";
+Standard output has only the results; progress goes to standard error. Every
+result is also written to the results file at once, so an interrupted run keeps
+its results.";
 
 /// How `run` writes its results to standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -68,28 +68,27 @@ pub(crate) enum RunFormat {
     /// For people: tables at the end
     #[default]
     Table,
-    /// One JSON object a line, for each launch as each number is made
+    /// One JSON object per line, for each launch, as soon as each number is measured
     Json,
-    /// Comma-separated values with a header, for each launch as each number is made
+    /// Comma-separated values with a header, for each launch, as soon as each number is measured
     Csv,
-    /// What the OSU micro-benchmarks print (with our medians), at the end, for scripts that read them
+    /// Tables like those of the OSU micro-benchmarks (with our medians), at the end, for scripts that read them
     Osu,
 }
 
-/// The arguments of `run`. Nearly all are optional: what is not given comes from the run that is resumed, or is the
-/// default.
+/// The arguments of `run`. Nearly all are optional: missing ones are taken from the resumed run, or have defaults.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArguments {
-    /// Benchmarks or groups, as `cornerstone list` names them; none means the quick suite
+    /// Benchmarks or groups, as listed by `cornerstone list` [default: the quick suite]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
-    /// Numbers of ranks, such as 2 or 2,4,8 or 2..16 [default: what each benchmark comes with]
+    /// Numbers of ranks, such as 2 or 2,4,8 or 2..16 [default: those of each benchmark]
     #[arg(long, value_name = "LIST")]
     pub(crate) ranks: Option<RankCounts>,
 
-    /// Message sizes, such as 0..1MiB (doubling) or 8,1KiB,64KiB [default: what each benchmark comes with]
+    /// Message sizes, such as 0..1MiB (doubling) or 8,1KiB,64KiB [default: those of each benchmark]
     #[arg(long, value_name = "LIST")]
     pub(crate) sizes: Option<Sizes>,
 
@@ -101,33 +100,33 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SHARE")]
     pub(crate) confidence: Option<Share>,
 
-    /// Longest time for one measurement, such as 5s or 500ms [default: 2s; less in the quick suite]
+    /// Maximum time of one measurement, such as 5s or 500ms [default: 2s; less in the quick suite]
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<Seconds>,
 
-    /// Start the ranks anew so many times, and measure every case in each launch with its share of the time limit; the
-    /// intervals are then over launches [default: 6, and up to 30 of at least 50 ms for a case until its interval is within
-    /// half of --precision; fewer where there is no time for 6]
+    /// Start the ranks N times, and measure every case in each launch with its share of the time limit; intervals are
+    /// over launches [default: 6, and up to 30 of at least 50 ms for a case until its interval is within half of
+    /// --precision; fewer if there is no time for 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) launches: Option<u32>,
 
-    /// Spread the launches over this time, with nothing done in between, so that they meet more than one state of a machine
-    /// whose speed changes by itself [default: one launch after the other]
+    /// Distribute the launches over this time, with nothing done in between, so that they cover several performance states
+    /// of a machine whose speed changes by itself [default: one launch after the other]
     #[arg(long, value_name = "TIME", conflicts_with = "turns")]
     pub(crate) spread: Option<Seconds>,
 
-    /// Make each measurement in so many turns, spread over the run: all take their first, then all their second; each
-    /// has its share of the time limit. For `calibrate`, on machines whose speed changes by itself; then there is one
-    /// launch [default: 1]
+    /// Make each measurement in N turns, distributed over the run: all measurements have their first turn, then all their
+    /// second, each with its share of the time limit. For `calibrate`, on machines whose speed changes by itself; there
+    /// is then one launch [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "launches", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) turns: Option<u32>,
 
-    /// Make collectives by these algorithms over messages, such as ring or binomial,scatter-ring, instead of the fabric's own
-    /// choice; `all` means that choice and every algorithm beside it. `cornerstone list` names them
+    /// Execute collectives by these algorithms over messages, such as ring or binomial,scatter-ring, instead of the
+    /// fabric's own choice; `all` means that choice and all algorithms. `cornerstone list` names them
     #[arg(long, value_name = "LIST")]
     pub(crate) algorithm: Option<AlgorithmNames>,
 
-    /// Leave out the cases with other values of a parameter, such as form=blocks or grain=1,8; may be given several times
+    /// Measure only cases with these values of a parameter, such as form=blocks or grain=1,8; may be given several times
     #[arg(long, value_name = "NAME=LIST")]
     pub(crate) only: Vec<Only>,
 
@@ -135,13 +134,14 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// What carries the messages: local (our own shared memory), or tcp (on this host, or on --hosts), or sim:MACHINE
-    /// (simulated; the name of one of `cornerstone machines`, or a machine file), or mpi (under mpiexec), or mpi:NAME
-    /// (starts the launcher itself: mpich, intel, openmpi, or cornerstone for our own library) [default: local]
+    /// The fabric that carries messages: local (our own shared memory), tcp (on this host, or on --hosts), cluster (shared
+    /// memory inside hosts, TCP between them), sim:MACHINE (simulated: a name from `cornerstone machines`, or a machine
+    /// file), mpi (under mpiexec), or mpi:NAME (starts the launcher of that MPI: mpich, intel, openmpi, or cornerstone for
+    /// our own library) [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     pub(crate) fabric: Option<FabricChoice>,
 
-    /// The MPI's library, such as /opt/mpich/lib/libmpi_abi.so.1 [default: the loader's libmpi_abi.so.1, or the
+    /// The library of the MPI, such as /opt/mpich/lib/libmpi_abi.so.1 [default: the loader's libmpi_abi.so.1, or the
     /// launcher's]
     #[arg(long, value_name = "FILE")]
     pub(crate) mpi_library: Option<PathBuf>,
@@ -158,12 +158,12 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) traffic: TrafficArguments,
 
-    /// Results file to make [default: results/TIME-HOST.jsonl]; the report goes beside it as .html
+    /// Results file to make [default: results/TIME-HOST.jsonl]; the report is written beside it as .html
     #[arg(long, value_name = "FILE", conflicts_with = "resume", help_heading = RESULTS)]
     pub(crate) out: Option<PathBuf>,
 
-    /// Go on with the run in this results file: measure what it lacks, and append. Options not given here are the
-    /// file's
+    /// Continue the run of this results file: measure what is missing, and append it. Options that are not given are
+    /// taken from the file
     #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     pub(crate) resume: Option<PathBuf>,
 
@@ -171,11 +171,11 @@ pub(crate) struct RunArguments {
     #[arg(long, value_enum, default_value_t, help_heading = RESULTS)]
     pub(crate) format: RunFormat,
 
-    /// Print every table at the end, however many; more than two screens of them are otherwise a summary
+    /// Print all tables at the end; by default, more than two screens of tables are replaced by a summary
     #[arg(long, help_heading = RESULTS)]
     pub(crate) tables: bool,
 
-    /// Print which way each collective goes between these ranks here, for every length, and measure nothing
+    /// Print the plan of each collective between these ranks on this machine at every length, and measure nothing
     #[arg(long, conflicts_with_all = ["resume", "out"], help_heading = RESULTS)]
     pub(crate) explain_plan: bool,
 

@@ -7,10 +7,10 @@ use fabric_sim::sci::{Destination, Shape, TransactionKind};
 
 const EXAMPLES: &str = "\
 Examples:
-  cornerstone sci                                        a ring of 8, five rules of destination, rising load
+  cornerstone sci                                        a ring of 8, five rules of destination, increasing load
   cornerstone sci --shape inner-ring:4x8 --destinations random
-  cornerstone sci --access free --destinations fixed:0   what a saturating neighbour takes without go bits
-  cornerstone sci --urgent 4 --urgency preempt           the delay of urgent packets beside the load";
+  cornerstone sci --access free --destinations fixed:0   the share of a saturating neighbour without go bits
+  cornerstone sci --urgent 4 --urgency preempt           the delay of urgent packets under load";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -20,7 +20,7 @@ pub(crate) struct SciArguments {
     #[arg(long, value_name = "SHAPE", default_value = "ring:8", value_parser = shape)]
     pub(crate) shape: Shape,
 
-    /// Whom requests go to: downstream, random, upstream, self, fixed:NODE; several with commas
+    /// The targets of requests: downstream, random, upstream, self, fixed:NODE; several with commas
     #[arg(
         long,
         value_name = "RULE",
@@ -30,15 +30,15 @@ pub(crate) struct SciArguments {
     )]
     pub(crate) destinations: Vec<Destination>,
 
-    /// What is requested: move:BYTES, write:BYTES, read:BYTES (16, 64 or 256) or lock
+    /// The operation: move:BYTES, write:BYTES, read:BYTES (16, 64 or 256) or lock
     #[arg(long, value_name = "OPERATION", default_value = "move:64", value_parser = operation)]
     pub(crate) operation: TransactionKind,
 
-    /// When requests are made; `available` fills every free place of the output queues, and takes no --loads
+    /// The times of requests; `available` fills every free place of the output queues, and ignores --loads
     #[arg(long, value_enum, default_value_t = PaceChoice::Poisson)]
     pub(crate) pace: PaceChoice,
 
-    /// The data that each node offers, as a percentage of what a link carries; several with commas
+    /// The load of each node, as a percentage of the capacity of a link; several with commas
     #[arg(
         long,
         value_name = "PERCENT",
@@ -52,27 +52,27 @@ pub(crate) struct SciArguments {
     #[arg(long, value_enum, default_value_t = LinkRate::One)]
     pub(crate) link_rate: LinkRate,
 
-    /// When a node may send
+    /// The rule by which a node may send
     #[arg(long, value_enum, default_value_t = AccessChoice::GoBits)]
     pub(crate) access: AccessChoice,
 
-    /// What becomes of a packet whose target has no place for it
+    /// The action for a packet whose target has no space
     #[arg(long, value_enum, default_value_t = RetryChoice::Again)]
     pub(crate) retry: RetryChoice,
 
-    /// How urgent packets get ahead
+    /// The rule for urgent packets
     #[arg(long, value_enum, default_value_t = UrgencyChoice::None)]
     pub(crate) urgency: UrgencyChoice,
 
-    /// A node that moves 16 urgent bytes each 20 us besides, by the first rule of --destinations
+    /// A node that additionally moves 16 urgent bytes every 20 us, by the first rule of --destinations
     #[arg(long, value_name = "NODE")]
     pub(crate) urgent: Option<u32>,
 
-    /// Packets that an input or output queue holds
+    /// The length of input and output queues in packets
     #[arg(long, value_name = "PACKETS", default_value_t = 4)]
     pub(crate) queue: u32,
 
-    /// How long each load is watched, in microseconds of simulated time
+    /// The simulated time of each load, in microseconds
     #[arg(long, value_name = "TIME", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) duration_us: u32,
 
@@ -91,7 +91,7 @@ pub(crate) enum PaceChoice {
     Poisson,
     /// After equal times
     Uniform,
-    /// Whenever there is room
+    /// Whenever there is space
     Available,
 }
 
@@ -125,9 +125,9 @@ pub(crate) enum RetryChoice {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UrgencyChoice {
-    /// They do not
+    /// No priority
     None,
-    /// Before less urgent ones, passing ones too (preemptive priority queue)
+    /// Before less urgent packets, including passing ones (preemptive priority queue)
     Preempt,
     /// By two bits of priority in idle symbols
     TwoBits,

@@ -8,22 +8,22 @@ use fabric_sim::Level;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Simulated machines (--fabric sim:MACHINE)")]
 pub(crate) struct SimulationArguments {
-    /// How much detail is simulated [default: what the machine file says]
+    /// The level of detail [default: that of the machine file]
     #[arg(long, value_enum)]
     pub(crate) level: Option<LevelChoice>,
 
-    /// How many ranks share a processor: rank r is on processor r / N [default: what the benchmark needs, or the
-    /// machine file says, or 1]
+    /// The number of ranks on each processor: rank r is on processor r / N [default: that of the benchmark or of the
+    /// machine file, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) ranks_per_processor: Option<u32>,
 
-    /// Whether computing is really done, so that its results can be checked; `no` only lets its time pass, which is
-    /// sooner over [default: yes]
+    /// Whether to execute computing, so that its results can be checked; `no` only simulates its time, which is faster
+    /// [default: yes]
     #[arg(long, value_enum, value_name = "ANSWER")]
     pub(crate) check_results: Option<Answer>,
 
-    /// Parts that break in the course of the run: a file of [[fault]] tables with `at_us`, `until_us` and one of `link`,
-    /// `port`, `switch` and `node`, instead of those of the machine file
+    /// Faults during the run: a file of [[fault]] tables with `at_us`, `until_us` and one of `link`, `port`, `switch` and
+    /// `node`, instead of those of the machine file
     #[arg(long, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,
 
@@ -36,9 +36,9 @@ pub(crate) struct SimulationArguments {
 /// A level on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LevelChoice {
-    /// L1: messages wait for each other at their ends only; for many ranks
+    /// L1: contention only at the ends of messages; for many ranks
     Loggp,
-    /// L2: packets over links; messages wait for each other wherever they meet
+    /// L2: packets over links, with contention everywhere
     Packets,
 }
 

@@ -13,10 +13,10 @@ Examples:
   cornerstone tradeoff sharc-ring --clock 3.75 --links 3.75
       figures 12 and 13 of MPI-SHARC, and its table 11
   cornerstone tradeoff twin.toml --links 4 --calls allreduce --ranks 2,4,8
-      what links four times as fast do for a call on the twin of a machine
+      the gain of links four times as fast for a call, on a twin
   cornerstone launch --fabric sim:twin.toml -n 8 --record program.rec ./program
   cornerstone tradeoff twin.toml --program program.rec --report program.html
-      what twice the clock, half the latency, twice the link rate, another network or no pauses bring to a program";
+      the gain of a program from twice the clock, half the latency, twice the link rate, another network or no pauses";
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -26,11 +26,11 @@ pub(crate) struct TradeoffArguments {
     #[arg(value_name = "MACHINE", required_unless_present = "program")]
     pub(crate) machine: Option<String>,
 
-    /// How many times as fast processors become
+    /// The factor by which processors become faster
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = factor)]
     pub(crate) clock: f64,
 
-    /// How many times as fast links become
+    /// The factor by which links become faster
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = factor)]
     pub(crate) links: f64,
 
@@ -63,23 +63,23 @@ pub(crate) struct TradeoffArguments {
     )]
     pub(crate) calls: Vec<String>,
 
-    /// The message sizes at which the systems are compared, on as many ranks as --at says
+    /// The message sizes at which the systems are compared, with --at ranks
     #[arg(long, value_name = "LIST", default_value = "4,16,64,256,512,1KiB,2KiB,4KiB,8KiB,16KiB")]
     pub(crate) sizes: Sizes,
 
-    /// The number of ranks for that
+    /// The number of ranks for --sizes
     #[arg(long, value_name = "RANKS", default_value = "8")]
     pub(crate) at: usize,
 
-    /// The numbers of ranks at which the systems are compared, for messages of --lengths
+    /// The numbers of ranks at which the systems are compared, with messages of --lengths
     #[arg(long, value_name = "LIST", default_value = "2,4,8,16,32")]
     pub(crate) ranks: RankCounts,
 
-    /// The message sizes for that
+    /// The message sizes for --ranks
     #[arg(long, value_name = "LIST", default_value = "128,4KiB")]
     pub(crate) lengths: Sizes,
 
-    /// How to write the times; csv has a line for each time, json everything
+    /// The format of the times; csv has one line per time, json contains everything
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 

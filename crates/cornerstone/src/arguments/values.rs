@@ -68,7 +68,7 @@ impl FromStr for Only {
     }
 }
 
-/// The most numbers in a list. No run needs so many.
+/// The maximum of numbers in a list. No run needs more.
 const COUNTS_MAX: usize = 1000;
 
 impl FromStr for RankCounts {
@@ -104,7 +104,7 @@ fn rank_count(text: &str) -> Result<usize, String> {
     match text.trim().parse() {
         Ok(0) => Err("a run needs at least 1 rank".into()),
         Ok(count) => Ok(count),
-        Err(_) => Err(format!("'{text}' is no number of ranks: write a whole number such as 2")),
+        Err(_) => Err(format!("'{text}' is not a number of ranks: write a whole number such as 2")),
     }
 }
 
@@ -130,7 +130,7 @@ impl FromStr for Share {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let not_a_share = || format!("'{text}' is no share: write 5% or 0.05");
+        let not_a_share = || format!("'{text}' is not a share: write 5% or 0.05");
         let (number, scale) = match text.trim().strip_suffix('%') {
             Some(number) => (number, 0.01),
             None => (text.trim(), 1.0),
@@ -144,7 +144,7 @@ impl FromStr for Share {
         } else {
             String::new()
         };
-        Err(format!("'{text}' does not lie between 0 and 1 (0% and 100%){percent}"))
+        Err(format!("'{text}' is not between 0 and 1 (0% and 100%){percent}"))
     }
 }
 
@@ -162,18 +162,18 @@ impl FromStr for Seconds {
             "ms" => 1e-3,
             "m" | "min" => 60.0,
             "h" => 3600.0,
-            _ => return Err(format!("'{text}' is no time: write 2, 2s, 500ms, 20us or 1min")),
+            _ => return Err(format!("'{text}' is not a time: write 2, 2s, 500ms, 20us or 1min")),
         };
         let seconds = number
             .trim()
             .parse::<f64>()
-            .map_err(|_| format!("'{text}' is no time: write 2, 2s, 500ms, 20us or 1min"))?
+            .map_err(|_| format!("'{text}' is not a time: write 2, 2s, 500ms, 20us or 1min"))?
             * scale;
         // 64 bits of picoseconds are 213 days. A day is more than any measurement needs.
         if seconds > 0.0 && seconds <= 86_400.0 {
             Ok(Seconds(seconds))
         } else {
-            Err(format!("'{text}' does not lie between 0 and a day"))
+            Err(format!("'{text}' is not between 0 and a day"))
         }
     }
 }

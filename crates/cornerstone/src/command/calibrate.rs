@@ -70,7 +70,7 @@ fn residuals(residuals: &[Residual]) -> String {
 /// The pauses that are in the file, and those that could not be.
 fn pauses(found: &TwinPauses) -> String {
     if !found.looked {
-        return "\nno pauses: the run holds no `clock`; measure it in the same run for a twin that pauses as the machine does\n"
+        return "\nno pauses: the run contains no `clock`; measure it in the same run to give the twin the pauses of the machine\n"
             .into();
     }
     let line = |text: String| format!("  {text}\n");

@@ -90,11 +90,11 @@ impl Check<'_> {
         self.command.measure(&[], self.until, &self.interruption).map_err(|end| match end {
             Unmeasured::Interrupted(signal) => interrupted(signal),
             Unmeasured::TimeOver => {
-                Failure::failed(format!("'{command}' did not end within the time"))
-                    .hint("give more with --within TIME, or measure less")
+                Failure::failed(format!("'{command}' did not end within the time limit"))
+                    .hint("allow more time with --within TIME, or measure less")
             }
             Unmeasured::Failed(why) => Failure::failed(format!("'{command}' failed: {why}"))
-                .hint("run it by itself to see why"),
+                .hint("run it alone to see the cause"),
         })
     }
 
@@ -121,9 +121,9 @@ impl Check<'_> {
                 other.processors,
                 other.fabric
             )),
-            None => Failure::usage(format!("'{folder}' holds no run")),
+            None => Failure::usage(format!("'{folder}' contains no run")),
         };
-        Err(failure.hint("begin a history of this machine with --add"))
+        Err(failure.hint("start a history of this machine with --add"))
     }
 
     fn series(&self, name: &Name) -> Option<&Series> {
@@ -234,7 +234,7 @@ impl Check<'_> {
         );
         for (what, all) in [
             (format!("slower by more than {limit} in both measurements"), confirmed),
-            ("slower once, and not when measured again".into(), others),
+            ("slower only in the first measurement".into(), others),
         ] {
             if !all.is_empty() {
                 let header = ["measurement", "level", "now", "change"].map(String::from);

@@ -37,7 +37,7 @@ pub(crate) fn execute(arguments: FitArguments) -> Result<ExitCode, Failure> {
     text += &models(&sized, run.header().confidence);
     let left_out = others.len();
     if left_out > 0 {
-        let _ = writeln!(text, "\n{left_out} series with fewer than three sizes are left out.");
+        let _ = writeln!(text, "\n{left_out} series with fewer than three sizes were omitted.");
     }
     print(&text).map(|()| ExitCode::SUCCESS)
 }
@@ -65,12 +65,12 @@ fn models(series: &[&Series], confidence: f64) -> String {
     let table = table(&header.map(String::from), 1, rows);
     let confidence = percent(confidence);
     let intervals = format!(
-        "\nIntervals are at {confidence}. Indented lines: the same series in parts, where several lines\nexplain it much better than one.\n"
+        "\nIntervals are at {confidence}. Indented lines: the same series in parts, if several lines\nfit much better than one.\n"
     );
     if remarks.is_empty() {
         table + &intervals
     } else {
-        table + &intervals + "\nWhere the straight line fails:\n" + &remarks
+        table + &intervals + "\nSizes at which the straight line does not fit:\n" + &remarks
     }
 }
 

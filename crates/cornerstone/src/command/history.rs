@@ -17,8 +17,8 @@ pub(crate) fn execute(arguments: HistoryArguments) -> Result<ExitCode, Failure> 
     let history = results::read_folder(&arguments.folder)?;
     let runs = history.machines().values().sum::<usize>();
     if runs == 0 {
-        return Err(Failure::usage(format!("'{folder}' holds no run"))
-            .hint("`cornerstone run` puts its results there; --folder names another one"));
+        return Err(Failure::usage(format!("'{folder}' contains no run"))
+            .hint("`cornerstone run` writes its results there; --folder names another folder"));
     }
     let mut series = history.series(&Search::default());
     if let Some(benchmark) = &arguments.benchmark {
@@ -47,7 +47,7 @@ fn of_benchmark(all: Vec<Series>, benchmark: &str, folder: &str) -> Result<Vec<S
     let found: Vec<Series> =
         all.into_iter().filter(|one| one.name.key.benchmark == benchmark).collect();
     if found.is_empty() {
-        return Err(Failure::usage(format!("no run in '{folder}' has measured '{benchmark}'"))
+        return Err(Failure::usage(format!("no run in '{folder}' contains '{benchmark}'"))
             .hint(format!("there are {}", names.join(", "))));
     }
     Ok(found)

@@ -25,8 +25,10 @@ pub(crate) fn execute(arguments: PipelineArguments) -> Result<ExitCode, Failure>
     let file = chain.file.clone();
     let arguments = arguments.run(Some(chain));
     if let Some(mistake) = arguments.pipeline.as_ref().and_then(|pipeline| pipeline.mistake()) {
-        return Err(Failure::usage(format!("'{file}' cannot be measured so: {mistake}"))
-            .hint("double it less often, or let fewer rows travel in a message"));
+        return Err(Failure::usage(format!(
+            "'{file}' cannot be measured with these options: {mistake}"
+        ))
+        .hint("use fewer doublings, or fewer rows in a message"));
     }
     run::execute(arguments)
 }

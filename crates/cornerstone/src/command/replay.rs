@@ -22,14 +22,14 @@ pub(super) fn execute(arguments: &ReplayArguments) -> Result<ExitCode, Failure> 
         Some(fabric) => replay_on(fabric, arguments),
         None if arguments.to.is_some() => Ok(ExitCode::SUCCESS),
         None => Err(Failure::usage("nothing to do: neither --fabric nor --to was given")
-            .hint("replay it with --fabric sim:MACHINE, or write it as text with --to FILE.goal")),
+            .hint("replay it with --fabric sim:MACHINE, or convert it with --to FILE.goal")),
     }
 }
 
 /// Writes the recording as a text of another simulator.
 fn convert(recording: &Recording, to: &Path) -> Result<(), Failure> {
     let format = TextFormat::of_name(to).ok_or_else(|| {
-        let why = format!("'{}' ends with the name of no format", to.display());
+        let why = format!("'{}' has no known file extension", to.display());
         Failure::usage(why).hint("FILE.goal is for LogGOPSim, FILE.ti for SimGrid")
     })?;
     let text = recording.to_text(format).map_err(Failure::failed)?;
@@ -85,8 +85,9 @@ pub(super) fn factor(wanted: &PredictionArguments) -> Result<f64, Failure> {
         Compute::None => Ok(0.0),
         Compute::Measured(factor) => Ok(factor),
         Compute::Recorded(_) => {
-            let why = "a replay computes as long as its own recording says, or a factor of that";
-            Err(Failure::usage(why).hint("write --compute measured*FACTOR, or leave it out"))
+            let why =
+                "a replay takes the computing times of its own recording, or a factor of them";
+            Err(Failure::usage(why).hint("write --compute measured*FACTOR, or omit it"))
         }
     }
 }
@@ -122,7 +123,7 @@ fn explain((rank, error): (usize, Error)) -> Failure {
     let failure = Failure::failed(format!("rank {rank}: {error}"));
     match error {
         Error::Deadlock { .. } => failure.hint(
-            "the ranks' events do not fit together on this machine: record the program on it",
+            "the recorded events of the ranks are inconsistent on this machine: record the program on it",
         ),
         _ => failure,
     }

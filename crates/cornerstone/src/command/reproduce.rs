@@ -77,7 +77,7 @@ fn processors(table: &str, format: Format) -> Result<ExitCode, Failure> {
 }
 
 const PROCESSORS_HEADING: &str =
-    "program on a machine of old                       published        here  unit\n";
+    "program on an old machine                         published        here  unit\n";
 const PROCESSORS_LEGEND: &str = "
 here: the same program on this machine, which is no reproduction: neither is in error.
 ";

@@ -42,7 +42,7 @@ fn question(arguments: &TradeoffArguments, machine: &Machine) -> Result<Tradeoff
     let calls = arguments.calls.clone();
     if let Some(unknown) = calls.iter().find(|call| benchmark::find(call).is_none()) {
         return Err(Failure::usage(format!("there is no benchmark `{unknown}`"))
-            .hint("`cornerstone list` has them, those of messages among the first"));
+            .hint("`cornerstone list` lists them"));
     }
     let sorted = |mut list: Vec<u64>| {
         list.sort_unstable();
@@ -53,7 +53,7 @@ fn question(arguments: &TradeoffArguments, machine: &Machine) -> Result<Tradeoff
     let most = machine.most_ranks(1);
     if let Some(count) = ranks.iter().chain([&at]).find(|&&count| !(2..=most).contains(&count)) {
         return Err(Failure::usage(format!(
-            "{} cannot be asked about {count} ranks: it has 2 to {most}",
+            "{} does not have {count} ranks, but 2 to {most}",
             machine.name
         ))
         .hint("choose numbers of ranks with --ranks and --at"));
@@ -115,7 +115,7 @@ fn curve(what: &str, curve: &SystemCurve, named: impl Fn(u64) -> String) -> Stri
     if curve.crossings.is_empty() && curve.points.len() > 1 {
         let links = curve.points[0].time_us[2] < curve.points[0].time_us[1];
         let better = if links { "faster links" } else { "a faster clock" };
-        let _ = writeln!(text, "  everywhere here more is gained by {better}");
+        let _ = writeln!(text, "  at all sizes here, {better} gain more");
     }
     if let Some([_, clock, links, both]) = curve.slopes {
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);

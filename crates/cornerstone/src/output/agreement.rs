@@ -39,7 +39,7 @@ fn line(name: &str, searches: &[&PeriodSearch]) -> String {
         "{name}: {overlapping} of {pairs} pairs of {} searches overlap; all lie between {} and {}\n",
         searches.len(),
         quantity(low, "us"),
-        if high.is_finite() { quantity(high, "us") } else { "no period that is sustained".into() }
+        if high.is_finite() { quantity(high, "us") } else { "no sustained period".into() }
     );
     if let Some(held) = held(searches) {
         text += &format!("  {held}\n");
@@ -57,7 +57,7 @@ fn held(searches: &[&PeriodSearch]) -> Option<String> {
         |search: &&PeriodSearch| search.confirm_times > 0 || search.confirmation.is_some();
     searches.iter().any(is_asked).then(|| {
         format!(
-            "{} of {} searches ended with a period that held when it was kept up for longer; {failed} on the way did not",
+            "{} of {} searches ended with a confirmed period; {failed} other periods failed the confirmation",
             searches.iter().filter(held).count(),
             searches.len()
         )

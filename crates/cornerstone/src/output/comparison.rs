@@ -19,11 +19,11 @@ pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
     let count = |verdict| sorted.iter().filter(|c| c.verdict == verdict).count();
     let _ = writeln!(
         text,
-        "\n{} slower, {} faster, {} the same, {} that one cannot tell",
+        "\n{} slower, {} faster, {} the same, {} undecided",
         count(Verdict::Slower),
         count(Verdict::Faster),
         count(Verdict::Same),
-        count(Verdict::CannotTell)
+        count(Verdict::Undecided)
     );
     text += &too_few(compared, &sorted);
     for (run, only) in [("A", &compared.only_first), ("B", &compared.only_second)] {
@@ -61,7 +61,7 @@ fn place(verdict: Verdict) -> usize {
     match verdict {
         Verdict::Slower => 0,
         Verdict::Faster => 1,
-        Verdict::CannotTell => 2,
+        Verdict::Undecided => 2,
         Verdict::Same => 3,
     }
 }
@@ -80,7 +80,7 @@ fn row(comparison: &Comparison, threshold: f64) -> Vec<String> {
         Verdict::Slower => "slower",
         Verdict::Faster => "faster",
         Verdict::Same => "same",
-        Verdict::CannotTell => "cannot tell",
+        Verdict::Undecided => "undecided",
     };
     vec![
         comparison_name(&comparison.name),

@@ -8,7 +8,8 @@ use crate::wording::{forecast, outcome, pause_kind, pause_summary, quantity, wit
 /// The latest instances that are shown; the results file has more.
 const LATE_SHOWN: usize = 3;
 /// The text for a late instance that no pause explains.
-const NO_PAUSE: &str = "no rank met a pause that explains it: it was the work, or its messages";
+const NO_PAUSE: &str =
+    "no rank met a pause that explains it: the cause is the work or its messages";
 
 /// The result of the search for a measurement's period; `None` where there was none.
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
@@ -50,7 +51,7 @@ fn words(late: &LateInstance) -> String {
 /// The pause that made an instance late.
 fn paused(pause: &SeenPause) -> String {
     let during = match pause.during {
-        During::Waiting => "when it was to begin",
+        During::Waiting => "when the rank should have begun",
         During::Computing => "while it computed",
     };
     format!(
@@ -106,7 +107,7 @@ pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
     }
     if pauses.not_kept > 0 {
         text += &format!(
-            "  {} more are counted below only; a longer --threshold keeps more\n",
+            "  {} more are only counted below; a longer --threshold records more\n",
             pauses.not_kept
         );
     }

@@ -39,7 +39,7 @@ pub(crate) fn tables(run: &Run) -> String {
     text += &mapping(&found).unwrap_or_default();
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
         text += &format!(
-            "{UNCONVERGED} did not converge: when the time or the samples ran out, the interval was still wider than asked for, or had too few samples\n\n"
+            "{UNCONVERGED} did not converge: when the time or the samples ran out, the interval was still wider than requested, or there were too few samples\n\n"
         );
     }
     if let Some((low_us, high_us)) = limits.moved_us() {
@@ -108,7 +108,7 @@ fn free(kinds: &[WorkKind]) -> String {
     let keys: Vec<&str> = kinds.iter().map(|kind| kind.rate_key()).collect();
     match keys.is_empty() {
         true => String::new(),
-        false => format!("; work without a rate takes none: {}", keys.join(", ")),
+        false => format!("; work without a rate takes no time: {}", keys.join(", ")),
     }
 }
 

@@ -42,18 +42,18 @@ impl Comparisons {
         let counted: Vec<&Comparison> =
             all.iter().filter(|c| times == 0 || c.name.metric == "time").collect();
         if counted.is_empty() {
-            return Some(format!("Nothing was measured both here and in {}.", runs[0].label));
+            return Some(format!("There is no measurement both here and in {}.", runs[0].label));
         }
         let count = |verdict| counted.iter().filter(|c| c.verdict == verdict).count();
         Some(format!(
-            "Against {}, of {} measurements in both: {} faster, {} slower, {} the same within {}, {} cannot be told.",
+            "Against {}, of {} measurements in both: {} faster, {} slower, {} the same within {}, {} undecided.",
             runs[0].label,
             counted.len(),
             count(Verdict::Faster),
             count(Verdict::Slower),
             count(Verdict::Same),
             whole_percent(compared.settings.margin),
-            count(Verdict::CannotTell),
+            count(Verdict::Undecided),
         ))
     }
 }
@@ -64,7 +64,7 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
         Verdict::Same => "same",
-        Verdict::CannotTell => "cannot tell",
+        Verdict::Undecided => "undecided",
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) fn explanation(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     };
     html! {
         details open {
-            summary { "What each form gains, and what bounds it" }
+            summary { "The gain of each form, and its bound" }
             @for (index, run) in runs.iter().enumerate() {
                 @let found = of_run(index);
                 @if !found.is_empty() {

@@ -160,7 +160,7 @@ fn gains(metric: &Metric) -> Chart {
     };
     let is_block = |line: &&Line| text(line.points[0].1, WAY) == Some("block");
     Chart {
-        title: "What blocks bring: block FFT / a library call for each".into(),
+        title: "The gain of blocks: block FFT / a library call for each".into(),
         x: XAxis::of(&axis()),
         y: YAxis { title: "ratio".into(), unit: "×".into(), logarithmic: true, base: Some(1.0) },
         lines: lines.iter().filter(is_block).filter_map(gain).collect(),

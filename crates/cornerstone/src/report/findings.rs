@@ -124,8 +124,7 @@ fn unfinished(runs: &[Run]) -> Option<Finding> {
     (!open.is_empty()).then(|| Finding {
         weight: Weight::Caution,
         title: format!("{} did not end in order.", open.join(", ")),
-        advice: "What had been measured is here; `cornerstone run --resume` goes on from there."
-            .into(),
+        advice: "The results so far are here; `cornerstone run --resume` continues the run.".into(),
         examples: Vec::new(),
     })
 }
@@ -164,7 +163,9 @@ fn differing_machines(runs: &[Run]) -> Option<Finding> {
     (!differing.is_empty()).then(|| Finding {
         weight: Weight::Note,
         title: format!("The machines of the runs differ: {}.", differing.join(", ")),
-        advice: "A difference between their numbers may come from there. The environment below shows both.".into(),
+        advice:
+            "This may cause differences between their numbers. The environment below shows both."
+                .into(),
         examples: Vec::new(),
     })
 }
@@ -307,7 +308,7 @@ fn clock_bound(cases: &[Case]) -> Option<Finding> {
     finding(
         &bound,
         Weight::Note,
-        format!("{} measurements hold the clock's own cost.", bound.len()),
+        format!("{} measurements are affected by the cost of the clock.", bound.len()),
         "Reading the clock takes more than 5 % of each sample there.".into(),
         |m| whole_percent(m.timing.clock_share),
     )
@@ -320,8 +321,8 @@ fn late_starts(cases: &[Case]) -> Option<Finding> {
     finding(
         &late,
         Weight::Note,
-        format!("In {} measurements ranks often came late to the start.", late.len()),
-        "More than one sample in ten was set aside for it and made again: something else uses the processors.".into(),
+        format!("In {} measurements ranks were often late for the start.", late.len()),
+        "More than one sample in ten was discarded and repeated because of this: something else uses the processors.".into(),
         |m| format!("{} late starts for {} samples", m.timing.late_starts, m.summary.n),
     )
 }

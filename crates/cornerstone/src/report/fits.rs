@@ -44,7 +44,7 @@ pub(super) fn fits(metric: &Metric, runs: &[Run]) -> Vec<Fit> {
 pub(super) fn residual_chart(fits: &[Fit]) -> Chart {
     let lines = fits.iter().map(residual_line).collect();
     Chart {
-        title: "What the straight line leaves unexplained".into(),
+        title: "Residuals of the straight line".into(),
         x: XAxis::of(&Axis::Size),
         y: YAxis {
             title: "measured less fitted".into(),
@@ -103,7 +103,7 @@ pub(super) fn table(fits: &[Fit], runs: &[Run]) -> Markup {
                     td { (estimate(line.latency_us, |v| quantity(v, "us"))) }
                     td { @match line.rate_mb_per_s {
                         Some(rate) => (estimate(rate, |v| quantity(v, "MB/s"))),
-                        None => "none: size does not matter",
+                        None => "none: the time does not depend on the size",
                     } }
                     td { @match line.half_performance_bytes {
                         Some(half) => (estimate(half, |v| about_size(v.round() as u64))),

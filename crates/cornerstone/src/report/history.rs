@@ -59,7 +59,7 @@ fn opening(all: &[Series]) -> Markup {
     html! {
         p {
             (all.len()) " numbers, of which " (changed) " changed. Each point is a run, with its interval; a dashed line is a "
-            "change of level, which values in another order would show with the chance that is left."
+            "change of level. Its significance is the probability that a random order of the values shows no such change."
         }
     }
 }

@@ -78,10 +78,10 @@ fn picture(measurement: &Measurement, search: &PeriodSearch) -> Markup {
                 b { "The latest instances beside the pauses, " (full_label(measurement)) ": " }
                 "pauses of the processors explain " (explained(search)) " of " (search.worst.len()) " late instances. "
                 (key(0)) "late, by a pause; " (key(1)) "late, and no pause explains it; "
-                (key(2)) "a pause before a rank was to begin; " (key(3)) "a pause while it computed."
+                (key(2)) "a pause when a rank should have begun; " (key(3)) "a pause while it computed."
             }
             div.scroll { (over_time(&strips, &scale, &picture)) }
-            details { summary { "The latest instances, and what put them off" } (table(search)) }
+            details { summary { "The latest instances, and what delayed them" } (table(search)) }
         }
     }
 }

@@ -109,7 +109,7 @@ fn body(material: &Material, found: &[Benchmark], articles: &[Markup]) -> Markup
     let groups = groups(found);
     let main = html! {
         h1 { (title(runs)) }
-        noscript { p.notice { "Charts need a script; every number stands in the tables." } }
+        noscript { p.notice { "Charts need scripts; the tables contain every number." } }
         @if runs.is_empty() { p.notice { "No run was given, so there is nothing to report." } }
         @else { (opening(material, found)) }
         @for (group, members) in &groups {
@@ -150,7 +150,7 @@ fn opening(material: &Material, found: &[Benchmark]) -> Markup {
             h2 { "Summary" }
             (summary::sentences(material, found))
             (summary::key_figures(material, found))
-            @if found.is_empty() { p.notice { "The run holds no measurement." } }
+            @if found.is_empty() { p.notice { "The run contains no measurement." } }
         }
         @if !found.is_empty() {
             section #stands-out {

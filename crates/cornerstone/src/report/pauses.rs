@@ -44,7 +44,7 @@ fn of_run(run: &Run, several: bool) -> Markup {
     let colours: Vec<String> = (0..kinds.len()).map(|kind| kinds.colour(kind)).collect();
     let picture = Picture {
         label: "Length of each pause over the time when it began, for each processor",
-        axis: "time since the processors began to look",
+        axis: "time since the measurement began",
         seconds: true,
         mark: 2.0,
         colours: &colours,

@@ -25,7 +25,7 @@ pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
         remarks.push(format!("clock takes {}", whole_percent(m.timing.clock_share)));
     }
     if m.timing.late_starts > 0 {
-        remarks.push(format!("{} late starts made again", m.timing.late_starts));
+        remarks.push(format!("{} late starts repeated", m.timing.late_starts));
     }
     remarks.join("; ")
 }

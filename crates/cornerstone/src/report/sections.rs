@@ -166,7 +166,7 @@ fn how(m: &Measurement) -> String {
     };
     let late = match timing.late_starts {
         0 => String::new(),
-        late => format!(" {late} samples were made again after a late start."),
+        late => format!(" {late} samples were repeated after a late start."),
     };
     format!(
         "{events}; {start}; the clock takes {} of it.{late} Sampling stopped by {} after {}.",

@@ -222,12 +222,12 @@ fn machine(run: &Run) -> String {
     ];
     let mut parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
-        parts.push("the run does not say more about it".into());
+        parts.push("the run does not record more about it".into());
     }
     let host = known(&e.host).map_or("A machine without a name".into(), |host| format!("`{host}`"));
     let fabric = match header.fabric.name.as_str() {
         LOCAL => "Messages went over Cornerstone's own shared memory (`local`).".into(),
-        "" => "The run does not say what carried its messages.".into(),
+        "" => "The run does not record its fabric.".into(),
         other => format!("Messages went over `{other}`."),
     };
     format!("{host}: {}. {fabric}", parts.join(", "))

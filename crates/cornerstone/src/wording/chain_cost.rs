@@ -41,7 +41,7 @@ fn turns(ratio: &Measurement) -> String {
     match ratio.summary {
         Summary { n: 0 | 1, .. } => String::new(),
         Summary { n, ci_low, ci_high, .. } => {
-            format!(" ({ci_low:.2} .. {ci_high:.2}, the middle one of {n} turns)")
+            format!(" ({ci_low:.2} .. {ci_high:.2}, median of {n} turns)")
         }
     }
 }

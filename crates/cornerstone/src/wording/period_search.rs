@@ -26,7 +26,7 @@ fn verdict(search: &PeriodSearch) -> String {
             format!("{} is not sustained ({wanted})", us(period))
         }
         (SearchEnd::OnePeriod, None, None) => format!(
-            "{} missed, which shows neither that it is sustained nor that it is not ({wanted})",
+            "{} missed, which leaves the period undecided ({wanted})",
             search.trials.first().map_or("nothing".into(), counted)
         ),
         (_, None, _) if !search.unconfirmed.is_empty() => {
@@ -42,7 +42,7 @@ fn verdict(search: &PeriodSearch) -> String {
         }
         (SearchEnd::TimeLimit, None, Some(refused)) => {
             format!(
-                "{} is not sustained, and no longer period is shown to be ({wanted}; {trials} trials)",
+                "{} is not sustained, and no longer period is proven to be ({wanted}; {trials} trials)",
                 us(refused)
             )
         }
@@ -50,7 +50,7 @@ fn verdict(search: &PeriodSearch) -> String {
             format!("no period up to {} is sustained ({wanted}; {trials} trials)", us(refused))
         }
         (_, None, None) => {
-            format!("no period is shown to be sustained, nor not to be ({wanted}; {trials} trials)")
+            format!("all periods that were tried are undecided ({wanted}; {trials} trials)")
         }
     }
 }
@@ -74,7 +74,7 @@ fn confirmation(search: &PeriodSearch) -> Option<String> {
         }
         (None, Some(_)) if search.confirm_times > 0 => {
             let before = failed.map_or(String::new(), |failed| format!("; before it {failed}"));
-            Some(format!("not confirmed: no time was left to keep it up for longer{before}"))
+            Some(format!("not confirmed: no time was left to test it for longer{before}"))
         }
         (None, _) => failed,
     }
@@ -87,7 +87,7 @@ fn failed(search: &PeriodSearch) -> Option<String> {
         1 => "one did not hold:".into(),
         some => format!("{some} did not hold, the best of them"),
     };
-    Some(format!("{which} {}, which shows at most {}", kept_up(best), percent(best.miss_rate_max)))
+    Some(format!("{which} {}, with a bound of {}", kept_up(best), percent(best.miss_rate_max)))
 }
 
 fn share(trial: &Trial) -> f64 {
@@ -97,7 +97,7 @@ fn share(trial: &Trial) -> f64 {
 /// `tested for 10.0 s, 12 of 2000 instances of 5.00 ms missed, 0.6 %`.
 fn kept_up(trial: &Trial) -> String {
     format!(
-        "kept up for {}, {} missed, {}",
+        "tested for {}, {} missed, {}",
         quantity(trial.period_us * trial.instances as f64, "us"),
         counted(trial),
         percent(share(trial))
@@ -115,12 +115,12 @@ fn reservation(search: &PeriodSearch) -> Option<String> {
     if search.end == SearchEnd::TimeLimit {
         let limit = search.limit_s.map_or("its time".into(), |s| quantity(s, "s"));
         return Some(format!(
-            "the search ended at its limit of {limit}: the interval is what was shown by then; --search-limit gives it longer"
+            "the search ended at its limit of {limit}: the interval contains the undecided periods; increase --search-limit to narrow it"
         ));
     }
     if search.end == SearchEnd::NeverSustained {
         return Some(
-            "see when it pauses with `cornerstone run clock`, or allow more with --miss-rate"
+            "find its pauses with `cornerstone run clock`, or permit more misses with --miss-rate"
                 .into(),
         );
     }
@@ -131,7 +131,7 @@ fn reservation(search: &PeriodSearch) -> Option<String> {
     let short = search.shortest_sustained_us.is_some() && !search.proven;
     short.then(|| {
         format!(
-            "not proven: a trial needs {} instances to show that rate; use --instances, or a longer --duration",
+            "not proven: a trial needs {} instances to prove that rate; use --instances, or a longer --duration",
             search.instances_needed
         )
     })
@@ -186,8 +186,8 @@ mod tests {
     fn a_search_that_ran_out_of_time_says_so_whatever_it_found() {
         for (refused, sustained, words) in [
             (Some(4.0), Some(9.0), "9.00 µs is sustained and 4.00 µs is not"),
-            (Some(4.0), None, "4.00 µs is not sustained, and no longer period is shown to be"),
-            (None, None, "no period is shown to be sustained, nor not to be"),
+            (Some(4.0), None, "4.00 µs is not sustained, and no longer period is proven to be"),
+            (None, None, "all periods that were tried are undecided"),
         ] {
             let search = found(SearchEnd::TimeLimit, refused, sustained);
             assert!(verdict(&search).starts_with(words), "{}", verdict(&search));
@@ -223,13 +223,13 @@ mod tests {
         let none = PeriodSearch { confirm_times: 10, ..search.clone() };
         assert!(confirmation(&none).unwrap().starts_with("not confirmed: no time was left"));
         let held = PeriodSearch { confirmation: Some(trial(3, 0.0099)), ..none.clone() };
-        let words = "confirmed: kept up for 1.50 s, 3 of 300 instances of 5.00 ms missed, 1 %, at \
+        let words = "confirmed: tested for 1.50 s, 3 of 300 instances of 5.00 ms missed, 1 %, at \
             most 1 % was stated";
         assert_eq!(confirmation(&held).unwrap(), words);
         let unconfirmed = vec![trial(9, 0.06), trial(6, 0.05)];
         let second = PeriodSearch { unconfirmed: unconfirmed.clone(), ..held };
-        let best = "2 did not hold, the best of them kept up for 1.50 s, 6 of 300 instances of 5.00 ms \
-            missed, 2 %, which shows at most 5 %";
+        let best = "2 did not hold, the best of them tested for 1.50 s, 6 of 300 instances of 5.00 ms \
+            missed, 2 %, with a bound of 5 %";
         assert_eq!(confirmation(&second).unwrap(), format!("{words}; before it {best}"));
         let never = PeriodSearch { unconfirmed, ..found(SearchEnd::TimeLimit, Some(4.9e3), None) };
         assert_eq!(confirmation(&never).unwrap(), best);
@@ -244,7 +244,9 @@ mod tests {
         };
         let told = verdict(&search);
         assert!(
-            told.starts_with("3 of 300 instances of 5.00 ms missed, which shows neither"),
+            told.starts_with(
+                "3 of 300 instances of 5.00 ms missed, which leaves the period undecided"
+            ),
             "{told}"
         );
         assert!(reservation(&search).unwrap().contains("--duration"));

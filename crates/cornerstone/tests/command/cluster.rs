@@ -227,7 +227,7 @@ fn benchmarks_run_on_the_hosts_of_a_batch_system() {
 fn hosts_that_make_no_sense_for_a_program_are_refused() {
     let lab = Lab::new();
     let launch = |more: &[&str]| lab.run(&[&["launch", "-n", "3"][..], more, &["true"]].concat());
-    launch(&["--host", "a,b:x"]).refuses(2, &["--host: 'b:x': 'x' is no number of ranks"]);
+    launch(&["--host", "a,b:x"]).refuses(2, &["--host: 'b:x': 'x' is not a number of ranks"]);
     launch(&["--host", "localhost:2"]).refuses(2, &["the hosts take 2 ranks, not 3"]);
     launch(&["--fabric", "tcp", "--host", "localhost:3"])
         .refuses(2, &["--fabric tcp is for programs on this host alone"]);

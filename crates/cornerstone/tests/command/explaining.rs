@@ -323,7 +323,7 @@ fn what_cannot_be_written_is_refused_before_anything_starts() {
         assert_eq!(ended.stdout, "", "{option}");
     }
     let twice = ["launch", "-n", "1", "--report=a.json", "--trace=a.json", "echo", "started"];
-    lab.run(&twice).refuses(2, &["two files at once"]);
+    lab.run(&twice).refuses(2, &["named for two files"]);
     assert_eq!(std::fs::read_to_string(lab.path("mine.html")).unwrap(), "my own page");
     // A disk that fills only shows when something is written.
     if Path::new("/dev/full").exists() {

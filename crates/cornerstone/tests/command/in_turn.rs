@@ -32,7 +32,7 @@ fn a_slower_command_is_found_and_its_launches_are_kept() {
     let lab = Lab::new();
     let ended = lab.run(&in_turn(&lab, &["sh old", "sh new"]));
     assert_eq!(ended.status, Some(1), "{ended:#?}");
-    for part in ["Latency time, 8 B", "slower !", "+20.0 %", "7 launches of each in turn"] {
+    for part in ["Latency time, 8 B", "slower !", "+20.0 %", "7 alternating launches of each"] {
         assert!(ended.stdout.contains(part), "no '{part}': {ended:#?}");
     }
     // 2^(1 - 7) is the first error below a half of 5 %.
@@ -53,11 +53,11 @@ fn commands_of_cornerstone_need_no_options_and_a_simulated_machine_is_as_fast_ag
     );
     let ended = lab.succeed(&["compare", "--measure", "--out", "kept", &command, &command]);
     assert!(ended.stdout.contains("0 slower, 0 faster, 1 the same"), "{ended:#?}");
-    assert!(ended.stdout.contains("every number is told"), "{ended:#?}");
+    assert!(ended.stdout.contains("every number is decided"), "{ended:#?}");
 }
 
 #[test]
-fn what_cannot_be_told_within_the_time_is_named() {
+fn what_is_undecided_within_the_time_is_named() {
     let lab = Lab::new();
     lab.write(
         "slow",
@@ -65,10 +65,7 @@ fn what_cannot_be_told_within_the_time_is_named() {
     );
     let words = ["compare", "--measure", "--out", "kept", "--within", "2s", "sh slow", "sh slow"];
     let ended = lab.succeed(&words);
-    assert!(
-        ended.stdout.contains("within 2 s one cannot tell of 1:\n  Latency time, 8 B"),
-        "{ended:#?}"
-    );
+    assert!(ended.stdout.contains("undecided after 2 s: 1\n  Latency time, 8 B"), "{ended:#?}");
 }
 
 #[test]
@@ -97,10 +94,10 @@ fn a_launch_that_fails_among_many_is_left_out_with_its_partner() {
     let ended = lab.run(&words);
     assert_eq!(ended.status, Some(1), "{ended:#?}");
     assert!(
-        ended.stderr.contains("in one launch, which is left out with its partner"),
+        ended.stderr.contains("in one launch, which is discarded together with its partner"),
         "{ended:#?}"
     );
-    assert!(ended.stdout.contains("1 more failed and are left out"), "{ended:#?}");
+    assert!(ended.stdout.contains("1 more failed and were discarded"), "{ended:#?}");
     assert_eq!(
         (lab.measurements("kept-a.jsonl").len(), lab.measurements("kept-b.jsonl").len()),
         (7, 7)

@@ -62,13 +62,13 @@ fn a_launch_that_dies_among_several_is_told_and_the_others_count() {
     ended.refuses(
         1,
         &[
-            "a launch died, and the others count",
+            "a launch died, and the results are from the others",
             "launch 2 of 2 ranks",
             "SIGKILL",
             "--resume a.jsonl",
         ],
     );
-    assert!(ended.stderr.contains("the run goes on with the others"), "{ended:#?}");
+    assert!(ended.stderr.contains("the run continues with the others"), "{ended:#?}");
     assert!(ended.stdout.contains("ping-pong, 2 ranks"), "{ended:#?}");
     let before = by_launch(&lab);
     assert!(before[&0] == before[&2] && before[&1] < before[&0], "{before:?}");

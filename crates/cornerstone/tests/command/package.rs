@@ -153,7 +153,7 @@ fn several_programs_run_as_one_world() {
 fn mpiexec_refuses_what_it_cannot_do_by_name() {
     let lab = Lab::new();
     for (words, told) in [
-        ("-n 2 -envnone ./a", "-envnone is not possible"),
+        ("-n 2 -envnone ./a", "-envnone is not supported"),
         ("-n 2 --bogus ./a", "does not know the option '--bogus'"),
         ("-n 2 -wdir no-such-folder true", "'no-such-folder' is no folder"),
         ("-n 2", "no program"),

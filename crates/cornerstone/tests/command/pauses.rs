@@ -66,5 +66,5 @@ fn a_look_of_hours_that_is_ended_keeps_what_it_saw() {
     running.signal("INT");
     let ended = running.wait();
     assert!(ended.stdout.contains("available:"), "{ended:#?}");
-    assert!(ended.stderr.contains("what was measured is kept"), "{ended:#?}");
+    assert!(ended.stderr.contains("the results so far are kept"), "{ended:#?}");
 }

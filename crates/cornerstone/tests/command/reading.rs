@@ -122,7 +122,7 @@ fn one_launch_tells_nothing_of_the_next() {
     brief(&lab, "a.jsonl");
     slowed(&lab, "a.jsonl", "slow.jsonl", 1.4);
     let ended = lab.succeed(&["compare", "a.jsonl", "slow.jsonl"]);
-    assert!(ended.stdout.contains("0 slower, 0 faster, 0 the same, 5 that one"), "{ended:#?}");
+    assert!(ended.stdout.contains("0 slower, 0 faster, 0 the same, 5 undecided"), "{ended:#?}");
     assert!(ended.stdout.contains("5 were measured in fewer than 4 launches"), "{ended:#?}");
     assert!(ended.stdout.contains("--launches 6"), "{ended:#?}");
 }
@@ -210,8 +210,8 @@ fn turns_of_another_state_of_the_machine_are_set_aside_and_told() {
     for words in [
         "45 turns, of which 37 are used, while a cache line took 50 ns",
         "set aside: 8 while it took 500 ns, 0 in which that changed",
-        "with nothing set aside: 9 values",
-        "not compared, for no turn of them was made in the twin's state: 1 (exchange 64)",
+        "without discarding turns: 9 values",
+        "not compared, because no turn of them was made in the performance state of the twin: 1 (exchange 64)",
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }

@@ -94,7 +94,7 @@ fn a_twin_of_a_run_without_clock_says_that_it_has_no_pauses() {
     let words = ["run", "ping-pong", "--ranks", "2", "--sizes", "8,1KiB"];
     lab.succeed(&[&words[..], &["--fabric", "sim:pausing.toml", "--out", "a.jsonl"]].concat());
     let made = lab.succeed(&["calibrate", "a.jsonl", "-o", "twin.toml"]);
-    assert!(made.stdout.contains("no pauses: the run holds no `clock`"), "{made:#?}");
+    assert!(made.stdout.contains("no pauses: the run contains no `clock`"), "{made:#?}");
     assert!(!std::fs::read_to_string(lab.path("twin.toml")).unwrap().contains("[[pause]]"));
 }
 
@@ -239,8 +239,8 @@ fn several_searches_are_compared_and_what_they_found_is_kept_up_once_more() {
     );
     for told in [
         "1 of 1 pairs of 2 searches overlap",
-        "confirmed: kept up for",
-        "2 of 2 searches ended with a period that held when it was kept up for longer",
+        "confirmed: tested for",
+        "2 of 2 searches ended with a confirmed period",
     ] {
         assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
     }

@@ -13,13 +13,14 @@ use crate::presentation::Headline;
 
 pub(in crate::programs) const MULTIPLY: Benchmark = Benchmark {
     name: "multiply",
-    summary: "the product of two matrices: rows handed out on request, and blocks of today",
-    explains: "The product of two square matrices of doubles; the size is that of one of them: 512 KiB, 2 MiB and 8 MiB are \
-        those of order 256, 512 and 1024. The form `rows` is the paper's: rank 0 hands out `grain` rows at a time to whoever \
-        asks, and the others multiply them with the second matrix, transposed in advance, which they got by a broadcast; \
-        `rows-hcs` does the same over HCS_LIB. The form `blocks` is today's: all matrices lie over a grid of ranks, and \
-        panels travel while others are multiplied by a library. The best serial program is one call of that library. Rows \
-        of the product are checked against the definition.",
+    summary: "the product of two matrices: rows assigned on request, and distributed blocks",
+    explains: "The product of two square matrices of doubles; the size is that of one of them: 512 KiB, 2 MiB \
+        and 8 MiB are those of order 256, 512 and 1024. The form `rows` is that of the paper: rank 0 assigns \
+        `grain` rows at a time to ranks that request work, which multiply them with the second matrix, transposed \
+        in advance and broadcast to them; `rows-hcs` does the same over HCS_LIB. The form `blocks` is a current \
+        one: all matrices are distributed over a grid of ranks, and panels are sent while a library multiplies \
+        others. The best serial program is one call of that library. Rows of the product are checked against the \
+        definition.",
     source: paper::SCALE.part("section 5"),
     headlines: &[Headline {
         words: "product of matrices, best efficiency",

@@ -13,14 +13,16 @@ use crate::presentation::Headline;
 
 pub(in crate::programs) const PARALLEL_FFT: Benchmark = Benchmark {
     name: "parallel-fft",
-    summary: "one long Fourier transform: stages through a master, and turns of a matrix",
-    explains: "One transform of double-precision complex points, in natural order before and after; the size is that of the \
-        points: 64 MiB are 4 Mi points, and others are rounded down to a power of two. The form `stages` is the paper's, in radix 2 and in time: every rank transforms two \
-        blocks and joins them, then half of the ranks join the results of two each, until rank 0 joins the last two; after \
-        each stage all points go through rank 0. `stages-hcs` does the same over HCS_LIB; both need a power of two of ranks. \
-        The form `transpose` is today's: the points lie over the ranks as rows of a matrix, whose columns and rows are \
-        transformed in turn with corner turns between them. The best serial program is the same on one rank. Points are \
-        checked against the definition, and the sum of all squares by Parseval's theorem.",
+    summary: "one long Fourier transform: stages through a master, and corner turns",
+    explains: "One transform of double-precision complex points, in natural order before and after; the size \
+        is that of the points: 64 MiB are 4 Mi points, and others are rounded down to a power of two. The form \
+        `stages` is that of the paper, with radix 2 and decimation in time: every rank transforms two blocks and \
+        combines them, then half of the ranks combine the results of two ranks each, until rank 0 combines the \
+        last two; after each stage all points pass through rank 0. `stages-hcs` does the same over HCS_LIB; both \
+        need a power of two of ranks. The form `transpose` is a current one: the points are distributed over the \
+        ranks as rows of a matrix, whose columns and rows are transformed alternately with corner turns between \
+        them. The best serial program is the same on one rank. Points are checked against the definition, and the \
+        sum of all squares by Parseval's theorem.",
     source: paper::SCALE.part("section 5"),
     headlines: &[Headline {
         words: "long transform, best efficiency",

@@ -14,11 +14,12 @@ use crate::presentation::Headline;
 pub(in crate::programs) const PARALLEL_SORT: Benchmark = Benchmark {
     name: "parallel-sort",
     summary: "doubles in order: a master that merges, and a sort by samples",
-    explains: "A vector of random doubles is sorted; the size is that of the vector: 32 MiB are 4 Mi numbers. The form `master` \
-        is the paper's: rank 0 hands out equal parts, every rank sorts one by quicksort, and rank 0 merges what comes back; \
-        `master-hcs` does the same over HCS_LIB. The form `sample` is today's: the numbers lie over the ranks before and \
-        after, a sample tells which rank gets which range, every number goes there at once and is sorted there. The best \
-        serial program is the library's quicksort. All keep the vector, so all copy it. Order and numbers are checked.",
+    explains: "A vector of random doubles is sorted; the size is that of the vector: 32 MiB are 4 Mi numbers. \
+        The form `master` is that of the paper: rank 0 distributes equal parts, every rank sorts one by quicksort, \
+        and rank 0 merges the results; `master-hcs` does the same over HCS_LIB. The form `sample` is a current \
+        one: the numbers are distributed over the ranks before and after, a sample determines the range of each \
+        rank, and every number is sent to the rank of its range and sorted there. The best serial program is the \
+        library's quicksort. All programs keep the input, so all copy it. Order and numbers are checked.",
     source: paper::SCALE.part("section 5"),
     headlines: &[Headline {
         words: "sort of doubles, best efficiency",

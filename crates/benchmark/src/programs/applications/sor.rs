@@ -13,14 +13,15 @@ use crate::presentation::Headline;
 pub(in crate::programs) const SOR: Benchmark = Benchmark {
     name: "sor",
     summary: "an elliptic equation on a square: strips and blocks, three checks of convergence",
-    explains: "Laplace's equation on a square with a known solution, by successive over-relaxation in red-black order until no \
-        point changes by more than 10^-9; the size is that of the grid: 128 KiB and 512 KiB are 128 x 128 and 256 x 256 points. \
-        The form says how the grid is cut, in strips or blocks, and `partitions` how many of these each rank has. Neighbours \
-        exchange edges after each colour. `check` says how ranks find out that they may stop: `synchronous`, every 10 \
-        iterations all tell rank 0 and wait; `asynchronous`, they tell it and go on, and its answer comes with the edges some \
-        iterations later; `statistical`, as the first, but the rate of change says when the next check is worth it. \
-        `checking` is the share of the time that goes into that. The best serial program has one partition. The solution must \
-        be near the known one, and have the same bits as the serial program's.",
+    explains: "Laplace's equation on a square with a known solution, by successive over-relaxation in \
+        red-black order until no point changes by more than 10^-9; the size is that of the grid: 128 KiB and 512 \
+        KiB are 128 x 128 and 256 x 256 points. The form is the division of the grid into strips or blocks, and \
+        `partitions` is the number of these on each rank. Neighbours exchange edges after each colour. `check` is \
+        the test of convergence: `synchronous`, every 10 iterations all ranks report to rank 0 and wait; \
+        `asynchronous`, they report and continue, and the answer arrives with the edges some iterations later; \
+        `statistical`, as the first, but the rate of change determines the next check. `checking` is the share of \
+        the time spent on this. The best serial program has one partition. The solution must be close to the known \
+        one, and equal to that of the serial program in every bit.",
     source: paper::HYPERCUBE.part("section 6"),
     headlines: &[Headline {
         words: "over-relaxation, best efficiency",

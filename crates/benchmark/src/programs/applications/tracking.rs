@@ -13,13 +13,14 @@ use crate::paper;
 pub(in crate::programs) const TRACKING: Benchmark = Benchmark {
     name: "tracking",
     summary: "matched-field tracking of a source in shallow water (MPI-SHARC 4.5)",
-    explains: "Twelve hydrophones hear a source that moves through shallow water, at four frequencies and in noise; the size is \
-        that of the measured spectra, 384 bytes a frame. For each place of a grid over range, depth and bearing the field that \
-        a source there would make was computed in advance, by the normal modes of the water. Each frame is correlated with \
-        all of them; every rank has a part of the grid, and after each frame all ranks show each other their best place in \
-        an allgather of 40 bytes. The published program makes 20,000 of them. The grid of 1000 places is as much work on a \
-        SHARC as that program is. The best serial program looks through the whole grid. The track that is found must be the true one in every frame, and some frames are held against the direct \
-        powers of all places.",
+    explains: "Twelve hydrophones receive a source that moves through shallow water, at four frequencies and \
+        in noise; the size is that of the measured spectra, 384 bytes per frame. For each place of a grid over \
+        range, depth and bearing, the field of a source at this place is computed in advance, by the normal modes \
+        of the water. Each frame is correlated with all these fields; every rank has a part of the grid, and after \
+        each frame all ranks exchange their best place in an allgather of 40 bytes. The published program makes \
+        20,000 of them. The grid of 1000 places takes as much work on a SHARC as that program. The best serial \
+        program searches the whole grid. The track found must be the true one in every frame, and some frames are \
+        compared with the direct powers of all places.",
     source: paper::MPI_SHARC.part("section 4.5"),
     cases: tracks,
     measure: run,

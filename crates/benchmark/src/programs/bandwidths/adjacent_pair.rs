@@ -17,11 +17,12 @@ pub(in crate::programs) const ADJACENT_PAIR: Benchmark = Benchmark {
     name: "adjacent-pair",
     group: Group::Bandwidths,
     summary: "one-way rate over message and packet size, with and without acknowledgement",
-    explains: "Rank 0 sends 64 messages, one after the other, and rank 1 receives them; rank 0 times from its first call \
-        to the last (or only) empty message by which rank 1 acknowledges. With acknowledgement=yes rank 1 acknowledges \
-        each message, and rank 0 waits for it; else only the last. With packet_bytes rank 0 cuts each message into \
-        packets of that size and sends these. The time is a 64th, the rate is size / time. Messages above 4 MiB are \
-        fewer: 256 MiB in all, but 4 at least. The paper sends 1000 messages of 256 KiB a run, and gives one rate.",
+    explains: "Rank 0 sends 64 messages, one after the other, and rank 1 receives them; rank 0 times from its \
+        first call to the last (or only) empty message by which rank 1 acknowledges. With acknowledgement=yes, \
+        rank 1 acknowledges each message, and rank 0 waits for it; otherwise only the last. With packet_bytes, \
+        rank 0 divides each message into packets of that size. The time is a 64th, the rate is size / time. There \
+        are fewer messages above 4 MiB: 256 MiB in total, but at least 4. The paper sends 1000 messages of 256 KiB \
+        per run, and has one rate.",
     source: paper::MITRE.part("section 4.1.1"),
     bound: BoundRule::Pair(traffic),
     cases,

@@ -16,10 +16,10 @@ pub(in crate::programs) const BANDWIDTH: Benchmark = Benchmark {
     name: "bandwidth",
     group: Group::Bandwidths,
     summary: "a stream of messages one way, 64 at once",
-    explains: "Rank 0 sends 64 messages, as many at once as the fabric can have under way; rank 1 receives them with all \
-        receives posted, and answers with an empty message when it has the last. Rank 0 times from its first call to the \
-        answer; the time is a 64th of it, the rate is size / time. Messages above 4 MiB are fewer: 256 MiB in all, but 4 \
-        at least. The window is that of the OSU test.",
+    explains: "Rank 0 sends 64 messages, as many at once as the fabric can have under way; rank 1 receives \
+        them with all receives posted, and answers with an empty message after the last. Rank 0 times from its \
+        first call to the answer; the time is a 64th of it, the rate is size / time. There are fewer messages \
+        above 4 MiB: 256 MiB in total, but at least 4. The window is that of the OSU test.",
     source: paper::OSU.part("osu_bw"),
     // In a stream the hand-overs of many messages overlap.
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1 }),

@@ -16,10 +16,10 @@ pub(in crate::programs) const TWO_WAY_BANDWIDTH: Benchmark = Benchmark {
     name: "two-way-bandwidth",
     group: Group::Bandwidths,
     summary: "streams of messages both ways at once",
-    explains: "Ranks 0 and 1 each send 64 messages to the other, with posted sends and receives: 64 of each under way \
-        at once, or as many as 4 MiB hold, but 2 at least; then each tells the other that it has the last. Rank 0 times \
-        from its first call to that; the time is a 64th of it, the rate is 2 size / time. Messages above 4 MiB are \
-        fewer, as in bandwidth. The OSU test has 64 under way at every size, all in one buffer.",
+    explains: "Ranks 0 and 1 each send 64 messages to the other, with posted sends and receives: 64 of each \
+        under way at once, or as many as fit into 4 MiB, but at least 2; then each confirms the last message. Rank \
+        0 times from its first call to that; the time is a 64th of it, the rate is 2 size / time. There are fewer \
+        messages above 4 MiB, as in bandwidth. The OSU test has 64 under way at every size, all in one buffer.",
     source: paper::OSU.part("osu_bibw"),
     // In a stream the hand-overs of many messages overlap.
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 2 }),

@@ -18,10 +18,10 @@ use crate::shape::Role;
 pub(in crate::programs) const OVERLAP: Benchmark = Benchmark {
     name: "overlap",
     group: Group::BesideComputing,
-    summary: "an exchange beside computing that takes as long: how much of it is hidden?",
-    explains: "Two ranks post a receive and a send, compute as long as the exchange takes alone, and wait for both. The overlap \
-        is 1 - (time - computing) / exchange in percent, 0 where nothing is hidden and 100 where all is; the time is that of \
-        the slower rank.",
+    summary: "an exchange beside computing of the same length: the hidden share",
+    explains: "Two ranks post a receive and a send, compute as long as the exchange takes alone, and wait for \
+        both. The overlap is 1 - (time - computing) / exchange in percent, 0 if nothing is hidden and 100 if all \
+        of it is; the time is that of the slower rank.",
     source: paper::OSU.part("overlap of non-blocking operations"),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 2 }),
     headlines: &[Headline {
@@ -38,9 +38,9 @@ pub(in crate::programs) const OVERLAP: Benchmark = Benchmark {
 
 pub(in crate::programs) const PROGRESS: Benchmark = Benchmark {
     name: "progress",
-    summary: "an exchange beside long computing without a call: how much of it goes on?",
-    explains: "As overlap, but both ranks compute four times as long as the exchange takes alone, and call nothing meanwhile. \
-        What goes on by itself is done when they wait: 100. What needs calls begins only then: 0.",
+    summary: "an exchange beside long computing without calls: the share that progresses",
+    explains: "As overlap, but both ranks compute four times as long as the exchange takes alone, without \
+        calls meanwhile. The result is 100 if the exchange has ended when they wait, and 0 if it only begins then.",
     source: None,
     headlines: &[Headline {
         words: "most of an exchange without calls",

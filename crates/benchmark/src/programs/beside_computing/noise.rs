@@ -15,10 +15,10 @@ use crate::programs::common::{BENCHMARK, compute};
 pub(in crate::programs) const NOISE: Benchmark = Benchmark {
     name: "noise",
     group: Group::BesideComputing,
-    summary: "computing and allreduce by turns: what disturbances of one rank cost all",
-    explains: "All ranks compute for 10, 100 or 1000 us and make an allreduce of 8 bytes, which waits for the last of them. The \
-        time is that of the slowest. The delay is what it exceeds the computing of an undisturbed rank and the allreduce alone \
-        by; the loss is the delay as a share of the computing, in percent.",
+    summary: "computing alternates with allreduce: the cost of a disturbance of one rank",
+    explains: "All ranks compute for 10, 100 or 1000 us and execute an allreduce of 8 bytes, which waits for \
+        the last of them. The time is that of the slowest rank. The delay is this time minus the computing of an \
+        undisturbed rank and the allreduce alone; the loss is the delay as a share of the computing, in per cent.",
     source: paper::NOISE.part("fixed work between collectives"),
     ranks: ALLREDUCE.ranks,
     bound: ALLREDUCE.bound,

@@ -16,8 +16,9 @@ pub(in crate::programs) const ALL_TO_ALL: Benchmark = Benchmark {
     name: "all-to-all",
     group: Group::Collectives,
     summary: "a block from each rank to each rank, as in a corner turn",
-    explains: "Each of P ranks gives each rank, itself too, a block of its own. All start together; the time is that of \
-        the slowest; the size is that of one block; the rate is size (P - 1) P / time.",
+    explains: "Each of P ranks sends a separate block to each rank, including itself. All ranks start \
+        together; the time is that of the slowest rank; the size is that of one block; the rate is size (P - 1) P \
+        / time.",
     ranks: RankRule::AtLeast(2),
     // A rank's own block moves too.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p * p }),

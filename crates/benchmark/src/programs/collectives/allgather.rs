@@ -17,8 +17,8 @@ pub(in crate::programs) const ALLGATHER: Benchmark = Benchmark {
     name: "allgather",
     group: Group::Collectives,
     summary: "allgather, at the rank that ends last",
-    explains: "Each of P ranks gives a block to all others, and copies its own. All start together; the time is that of \
-        the slowest; the size is that of one block; the rate is size (P - 1) P / time.",
+    explains: "Each of P ranks sends a block to all others, and copies its own. All ranks start together; the \
+        time is that of the slowest rank; the size is that of one block; the rate is size (P - 1) P / time.",
     source: paper::MPI_SHARC.part("section 4.4, equation 2"),
     ranks: RankRule::AtLeast(2),
     // A rank's own block moves too.

@@ -15,8 +15,9 @@ pub(in crate::programs) const ALLGATHER_IN_PLACE: Benchmark = Benchmark {
     name: "allgather-in-place",
     group: Group::Collectives,
     summary: "allgather in place, at the rank that ends last",
-    explains: "As allgather, but each rank's own block lies already where it belongs, so that it is not copied. All start \
-        together; the time is that of the slowest; the size is that of one block; the rate is size (P - 1) P / time.",
+    explains: "As allgather, but each rank's own block is already in place, so it is not copied. All ranks \
+        start together; the time is that of the slowest rank; the size is that of one block; the rate is size (P - \
+        1) P / time.",
     source: paper::MPI_SHARC.part("section 4.4, equation 2"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p * (p - 1) }),

@@ -16,9 +16,9 @@ pub(in crate::programs) const ALLREDUCE: Benchmark = Benchmark {
     name: "allreduce",
     group: Group::Collectives,
     summary: "sum of double-precision numbers to every rank",
-    explains: "Every rank gets the sums of the numbers of all ranks, element by element. All start together; the time is \
-        that of the slowest; the size is that of one rank's numbers, rounded up to a multiple of 8; the rate is \
-        size / time.",
+    explains: "Every rank gets the sums of the numbers of all ranks, element by element. All ranks start \
+        together; the time is that of the slowest rank; the size is that of one rank's numbers, rounded up to a \
+        multiple of 8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
     // Each operand must be read once, whichever rank combines them.

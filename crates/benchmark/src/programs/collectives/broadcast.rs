@@ -16,8 +16,8 @@ pub(in crate::programs) const BROADCAST: Benchmark = Benchmark {
     name: "broadcast",
     group: Group::Collectives,
     summary: "broadcast from rank 0, at the rank that ends last",
-    explains: "Rank 0 broadcasts a message to the P - 1 others. All start together; the time is that of the slowest; the \
-        rate is size (P - 1) / time.",
+    explains: "Rank 0 broadcasts a message to the P - 1 others. All ranks start together; the time is that of \
+        the slowest rank; the rate is size (P - 1) / time.",
     source: paper::MPI_SHARC.part("section 4.3, equation 1"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),

@@ -16,8 +16,8 @@ pub(in crate::programs) const GATHER: Benchmark = Benchmark {
     name: "gather",
     group: Group::Collectives,
     summary: "a block from each rank to rank 0",
-    explains: "Each of P ranks, rank 0 too, gives rank 0 a block. All start together; the time is that of the slowest; \
-        the size is that of one block; the rate is size (P - 1) / time.",
+    explains: "Each of P ranks, including rank 0, sends a block to rank 0. All ranks start together; the time \
+        is that of the slowest rank; the size is that of one block; the rate is size (P - 1) / time.",
     ranks: RankRule::AtLeast(2),
     // The root's own block moves too.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p }),

@@ -14,10 +14,10 @@ use crate::programs::common::BENCHMARK;
 pub(in crate::programs) const GATHER_BROADCAST: Benchmark = Benchmark {
     name: "gather-broadcast",
     group: Group::Collectives,
-    summary: "allgather by way of rank 0, to set beside the fabric's own",
-    explains: "Rank 0 gathers a block of each rank, one after the other, and broadcasts all down a binomial tree: what libraries \
-        do that have no allgather of their own. All start together; the time is that of the slowest; the size is that of one \
-        block; the rate is size (P - 1) P / time.",
+    summary: "allgather through rank 0, for comparison with the fabric's own",
+    explains: "Rank 0 gathers a block from each rank, one after the other, and broadcasts all of them along a \
+        binomial tree, like libraries without a separate allgather. All ranks start together; the time is that of \
+        the slowest rank; the size is that of one block; the rate is size (P - 1) P / time.",
     source: paper::MPI_SHARC.part("section 4.4, equation 2"),
     ranks: ALLGATHER.ranks,
     bound: ALLGATHER.bound,

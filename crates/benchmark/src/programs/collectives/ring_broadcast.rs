@@ -16,10 +16,10 @@ pub(in crate::programs) const RING_BROADCAST: Benchmark = Benchmark {
     name: "ring-broadcast",
     group: Group::Collectives,
     summary: "N-way broadcast around a ring, by messages between neighbours",
-    explains: "Each of P ranks has a message for all others. In P - 1 steps every rank sends to the next one what it \
-        received last and receives from the one before. Of 2^k ranks the ring is a Gray code, so that on a hypercube neighbours \
-        in it are neighbours; other numbers of ranks go round in their order. All start together; the time is that of the slowest; the rate \
-        is size (P - 1) P / time.",
+    explains: "Each of P ranks has a message for all others. In each of P - 1 steps every rank sends the block \
+        that it received last to the next rank, and receives from the previous rank. For 2^k ranks the ring is a \
+        Gray code, so its neighbours are also neighbours of a hypercube; otherwise it is in rank order. All ranks \
+        start together; the time is that of the slowest rank; the rate is size (P - 1) P / time.",
     source: paper::HYPERCUBE.part("simple communication, fourth test (N-way broadcast)"),
     ranks: RankRule::AtLeast(2),
     // Each block visits every rank in turn.

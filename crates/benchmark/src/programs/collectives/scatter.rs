@@ -16,8 +16,8 @@ pub(in crate::programs) const SCATTER: Benchmark = Benchmark {
     name: "scatter",
     group: Group::Collectives,
     summary: "a block from rank 0 to each rank",
-    explains: "Rank 0 gives each of P ranks, itself too, a block of its own. All start together; the time is that of the \
-        slowest; the size is that of one block; the rate is size (P - 1) / time.",
+    explains: "Rank 0 sends a separate block to each of P ranks, including itself. All ranks start together; \
+        the time is that of the slowest rank; the size is that of one block; the rate is size (P - 1) / time.",
     ranks: RankRule::AtLeast(2),
     // The root's own block moves too.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p }),

@@ -14,9 +14,9 @@ use crate::programs::common::{BENCHMARK, ITS_TAG, TAG};
 pub(in crate::programs) const UNICAST_BROADCAST: Benchmark = Benchmark {
     name: "unicast-broadcast",
     group: Group::Collectives,
-    summary: "broadcast as a message to each rank in turn, to set beside the true one",
-    explains: "Rank 0 sends the same message to ranks 1 to P - 1, one after the other. All start together; the time is that of \
-        the slowest; the rate is size (P - 1) / time.",
+    summary: "broadcast as a message to each rank in turn, for comparison",
+    explains: "Rank 0 sends the same message to ranks 1 to P - 1, one after the other. All ranks start \
+        together; the time is that of the slowest rank; the rate is size (P - 1) / time.",
     source: paper::MPI_SHARC.part("section 4.3, figure 8b (multi-unicast broadcast)"),
     ranks: BROADCAST.ranks,
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),

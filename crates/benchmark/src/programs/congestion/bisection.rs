@@ -17,11 +17,12 @@ use crate::ranks::RankRule;
 pub(in crate::programs) const BISECTION: Benchmark = Benchmark {
     name: "bisection",
     group: Group::Congestion,
-    summary: "a random half of the ranks swaps messages with the other half",
-    explains: "The ranks are put in an order that the seed gives, and each of the first half swaps a message with one of the \
-        second. All start together; the time is that of the slowest; the rate is that of all, size P / time, for an even P. Of an \
-        odd number one rank is left over. `half` numbers the orders: a network whose rate depends on who talks to \
-        whom shows different rates.",
+    summary: "a random half of the ranks exchanges messages with the other half",
+    explains: "The ranks are put in an order that depends on the seed, and each rank of the first half \
+        exchanges a message with one of the second half. All ranks start together; the time is that of the slowest \
+        rank; the rate is the total of all ranks, size P / time, for an even P. With an odd number, one rank is \
+        idle. `half` numbers the orders: if their rates differ, the rate of the network depends on which ranks \
+        communicate.",
     source: paper::HP2P.part("bisection by random halves"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p / 2 * 2 }),

@@ -20,9 +20,9 @@ pub(in crate::programs) const INCAST: Benchmark = Benchmark {
     name: "incast",
     group: Group::Congestion,
     summary: "1, 2, 4 ... ranks send to rank 0 at once",
-    explains: "Rank 0 has posted its receives when ranks 1 to k start together, and each sends it a message. The time is \
-        that of the slowest; the rate is that of all, k size / time. What a network makes of more senders than its last \
-        link can serve shows in how the rate falls with k.",
+    explains: "Rank 0 has posted its receives when ranks 1 to k start together, and each sends it a message. \
+        The time is that of the slowest rank; the rate is the total, k size / time. If the rate falls with k, the \
+        network does not handle more senders well than its last link can serve.",
     source: paper::GPCNET.part("incast"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),

@@ -12,9 +12,9 @@ use crate::ranks::RankRule;
 pub(in crate::programs) const PAIR_MAP: Benchmark = Benchmark {
     name: "pair-map",
     group: Group::Congestion,
-    summary: "half of a message's round trip between each two ranks: which pairs are slow?",
-    explains: "One pair of ranks after the other measures ping-pong while all others wait: 8 bytes for the latency, 128 KiB \
-        for the rate. The time is half of the round trip, the rate is size / time.",
+    summary: "half of a message's round trip between each two ranks, to find slow pairs",
+    explains: "The pairs of ranks measure ping-pong one after the other, while all other ranks wait: 8 bytes \
+        for the latency, 128 KiB for the rate. The time is half of the round trip, the rate is size / time.",
     source: paper::HP2P.part("the map of pairs"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),

@@ -18,9 +18,10 @@ pub(in crate::programs) const RINGS: Benchmark = Benchmark {
     name: "rings",
     group: Group::Congestion,
     summary: "every rank sends to both neighbours of a ring, in natural and in random order",
-    explains: "All ranks start together. Each sends to the next one in a ring and receives of the one before, and then the \
-        other way round. The time is that of the slowest; the rate is that of a rank, 2 size / time. The order is that of the \
-        ranks (`natural`), or one that the seed gives (`random`), in which neighbours are far apart.",
+    explains: "All ranks start together. Each sends to the next rank in a ring and receives from the previous \
+        one, and then in the opposite direction. The time is that of the slowest rank; the rate is that of one \
+        rank, 2 size / time. The order is that of the ranks (`natural`), or depends on the seed (`random`), so \
+        that neighbours are far apart.",
     source: paper::HPCC.part("naturally and randomly ordered rings"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 2, blocks: 2 * p }),

@@ -20,10 +20,11 @@ pub(in crate::programs) const STEADY_STREAM: Benchmark = Benchmark {
     name: "steady-stream",
     group: Group::Congestion,
     summary: "the rate over time of half the ranks sending to the other half",
-    explains: "Rank r of the lower half sends messages to rank r + P/2 as fast as they go, eight of them posted, for 0.2 s or \
-        until 256 MiB are sent; for --duration if that is given. Each carries its number: one that is lost, comes twice or out \
-        of turn ends the run. The samples of the rate are those of a hundred equal parts of the time, in order. The gap is the \
-        longest time between two messages of a pair, the recovery the longest time in which the rate stays below half its median.",
+    explains: "Rank r of the lower half sends messages to rank r + P/2 as fast as possible, with eight of them \
+        posted, for 0.2 s or until 256 MiB are sent, or for --duration if given. Messages are numbered: one that \
+        is lost, duplicated or out of order ends the run. The samples of the rate are those of a hundred equal \
+        parts of the time, in order. The gap is the longest time between two messages of a pair, the recovery the \
+        longest time in which the rate stays below half its median.",
     source: paper::SCALE.part("section 1: congestion and faults of links"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),

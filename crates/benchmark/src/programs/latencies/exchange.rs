@@ -14,10 +14,10 @@ use crate::shape::Role;
 pub(in crate::programs) const EXCHANGE: Benchmark = Benchmark {
     name: "exchange",
     group: Group::Latencies,
-    summary: "two ranks swap messages of one size",
-    explains: "Ranks 0 and 1 start together, each sends to the other and receives at once; the time is that of the \
-        slower one. The rate is 2 size / time; compared with a simple transfer it shows whether both directions work at \
-        once.",
+    summary: "two ranks exchange messages of the same size",
+    explains: "Ranks 0 and 1 start together, and each sends to the other and receives at the same time; the \
+        time is that of the slower rank. The rate is 2 size / time; compared with simple-transfer it shows whether \
+        both directions work at the same time.",
     source: paper::HYPERCUBE.part("simple communication, third test"),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 2 }),
     key_figures: &[KeyFigure::RateBothWays.after(1)],

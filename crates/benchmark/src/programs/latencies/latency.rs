@@ -12,8 +12,9 @@ pub(in crate::programs) const LATENCY: Benchmark = Benchmark {
     name: "latency",
     group: Group::Latencies,
     summary: "half of a round trip, as the OSU micro-benchmarks define it",
-    explains: "Rank 0 sends a message to rank 1, which answers with one of the same size; the time is half of rank 0's \
-        round trip. The same as ping-pong, except that the OSU test averages over thousands of round trips in a row: each is timed here, and the median given.",
+    explains: "Rank 0 sends a message to rank 1, which answers with one of the same size; the time is half of \
+        rank 0's round trip. It is the same as ping-pong. The OSU test averages over thousands of successive round \
+        trips; here each is timed, and the median is reported.",
     source: paper::OSU.part("osu_latency"),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     key_figures: &[KeyFigure::ShortMessage.after(0), KeyFigure::StraightLine.after(1)],

@@ -12,9 +12,9 @@ pub(in crate::programs) const PING_PONG: Benchmark = Benchmark {
     name: "ping-pong",
     group: Group::Latencies,
     summary: "half of a message's round trip between two ranks",
-    explains: "Rank 0 sends a message to rank 1, which answers with one of the same size. Rank 0 times the round trip; \
-        the time is half of it, the rate is size / time. With more than 2 ranks the others wait; on a ring in one \
-        direction the way there and back is then longer.",
+    explains: "Rank 0 sends a message to rank 1, which answers with one of the same size. Rank 0 times the \
+        round trip; the time is half of it, the rate is size / time. With more than 2 ranks the others wait; on a \
+        one-way ring the round trip is then longer.",
     source: paper::MPI_SHARC.part("section 4.2"),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     headlines: &[

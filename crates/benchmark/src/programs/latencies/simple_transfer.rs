@@ -21,9 +21,10 @@ pub(in crate::programs) const SIMPLE_TRANSFER: Benchmark = Benchmark {
     name: "simple-transfer",
     group: Group::Latencies,
     summary: "one message, from its sender's call to its receiver's return",
-    explains: "Rank 1 says that it is ready and receives; rank 0 sends. The time is rank 1's return less rank 0's call, \
-        by the clock that both share; the rate is size / time. Where the two clocks may differ by more than 5 % of that \
-        time, half of a send-and-reply is given instead, and the measurement says so (method=half-of-reply).",
+    explains: "Rank 1 reports that it is ready and receives; rank 0 sends. The time is rank 1's return minus \
+        rank 0's call, by their common clock; the rate is size / time. If the two clocks may differ by more than 5 \
+        % of that time, half of a send-and-reply is reported instead, and the measurement is marked \
+        (method=half-of-reply).",
     source: paper::HYPERCUBE.part("simple communication, first test"),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     key_figures: &[

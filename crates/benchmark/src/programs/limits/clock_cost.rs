@@ -19,9 +19,8 @@ pub(in crate::programs) const CLOCK_COST: Benchmark = Benchmark {
     name: "clock-cost",
     group: Group::Limits,
     summary: "cost and resolution of the clock that times everything else",
-    explains: "One rank reads the clock in batches; the time is that of one reading. The resolution is the step between \
-        two readings that differ, taken from readings in a row, so it is at least the cost of a reading where the clock \
-        is finer than that.",
+    explains: "One rank reads the clock in batches; the time is that of one reading. The resolution is the \
+        difference between two successive readings that differ, so it is at least the cost of a reading.",
     ranks: RankRule::Exactly(1),
     cases: once,
     program: Program {

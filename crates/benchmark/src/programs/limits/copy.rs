@@ -13,9 +13,10 @@ pub(in crate::programs) const COPY: Benchmark = Benchmark {
     name: "copy",
     group: Group::Limits,
     summary: "copy bandwidth of one processor, in and out of its caches",
-    explains: "One rank copies a block of memory to another, again and again; it times each copy. The rate is \
-        size / time: bytes copied, not bytes read and written. Both blocks together fit a cache or do not, which shows \
-        as steps of the rate over the size. What one core can copy is the limit of every transport by a single copy.",
+    explains: "One rank repeatedly copies a block of memory to another block, and times each copy. The rate is \
+        size / time: bytes copied, not bytes read and written. The rate over the size has steps where both blocks \
+        together no longer fit into a cache. The rate of one core is the limit of every transport that copies data \
+        once.",
     ranks: RankRule::Exactly(1),
     cases: copy_sizes,
     program: Program {

@@ -15,11 +15,12 @@ use crate::shape::Role;
 pub(crate) const HAND_OVER: Benchmark = Benchmark {
     name: "hand-over",
     group: Group::Limits,
-    summary: "handing one cache line from processor to processor, for each pair",
-    explains: "With a rank on every processor, two ranks wait in turn for a word of a shared cache line to change and \
-        change it; the others wait out of the way. The first times there and back; the time is half of it. No message \
-        can be faster than this. On machines with very many pairs an even choice of them is measured. Beside other groups \
-        the first pair is measured again after each of them, for a hypervisor may move a processor in mid-run.",
+    summary: "transfer of one cache line between processors, for each pair",
+    explains: "There is a rank on every processor. Two ranks alternately wait for a word of a shared cache \
+        line to change, and change it; the others are idle. The first rank times the round trip; the time is half \
+        of it. No message can be faster than this. On machines with very many pairs an even selection is measured. \
+        In runs with other groups, the first pair is measured again after each group, because a hypervisor may \
+        move a processor during the run.",
     ranks: RankRule::EveryProcessor,
     view: View::CorePairs,
     cases: pairs,

@@ -15,10 +15,10 @@ use crate::ranks::{Placement, RankRule};
 pub(in crate::programs) const PROCESS_SWITCH: Benchmark = Benchmark {
     name: "process-switch",
     group: Group::Limits,
-    summary: "handing the processor from one sleeping process to another",
-    explains: "Two ranks on one and the same processor change a shared word in turn; each wakes the other and sleeps \
-        in the kernel. The first times there and back; the time is half of it: one wake, one sleep and one switch of \
-        the process. Where ranks share processors, no message can be faster than this.",
+    summary: "a context switch from one sleeping process to another",
+    explains: "Two ranks on the same processor change a shared word alternately; each wakes the other and \
+        sleeps in the kernel. The first rank times the round trip; the time is half of it: one wake-up, one sleep \
+        and one context switch. If ranks share processors, no message can be faster than this.",
     ranks: RankRule::Exactly(2),
     placement: Placement::OneProcessor,
     cases: once,

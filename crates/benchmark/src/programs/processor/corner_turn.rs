@@ -15,9 +15,9 @@ use crate::presentation::Headline;
 pub(in crate::programs) const CORNER_TURN_MEMORY: Benchmark = Benchmark {
     name: "corner-turn-memory",
     summary: "rate of a matrix transpose in memory, in place and out of place",
-    explains: "One rank transposes a square matrix of complex single-precision numbers, out of place or in place; the \
-        rate is the bytes of the matrix over the time, so it stands beside that of `copy`, which moves the same bytes. \
-        Each element of the result is checked before. The best that a corner turn can do is what a copy does.",
+    explains: "One rank transposes a square matrix of complex single-precision numbers, out of place or in \
+        place; the rate is the bytes of the matrix divided by the time, so it can be compared with `copy`, which \
+        moves the same bytes. Each element of the result is checked before. The limit of a corner turn is a copy.",
     bound: BoundRule::Copy { bytes: matrix_bytes, counted: 1 },
     headlines: &[Headline {
         words: "fastest corner turn in memory",
@@ -36,11 +36,11 @@ pub(in crate::programs) const CORNER_TURN_MEMORY: Benchmark = Benchmark {
 
 pub(in crate::programs) const FFT_CORNER_TURN: Benchmark = Benchmark {
     name: "fft-corner-turn",
-    summary: "FFTs of all rows of a 512 x 512 matrix and its corner turn, fused and apart",
-    explains: "One rank transforms every row of a 512 x 512 matrix of complex single-precision numbers and turns its \
-        corners: one after the other, through the whole matrix each time, or fused, a tile of rows at a time. The rate \
-        is nominal: 512 times 5 N log2 N operations; the corner turn counts for none. Fused and apart are checked \
-        against each other before.",
+    summary: "FFTs of all rows of a 512 x 512 matrix and its corner turn, fused and separate",
+    explains: "One rank transforms every row of a 512 x 512 matrix of complex single-precision numbers and \
+        transposes it: separately, with two passes over the matrix, or fused, a tile of rows at a time. The rate \
+        is nominal: 512 times 5 N log2 N operations; the corner turn counts as none. The results of both are \
+        compared before.",
     bound: BoundRule::Peak(Precision::Single),
     cases: fft_cases,
     measure: fft_and_turn,

@@ -10,10 +10,11 @@ use crate::paper;
 
 pub(in crate::programs) const DHRYSTONE: Benchmark = Benchmark {
     name: "dhrystone",
-    summary: "Dhrystones per second: statements as systems programs of 1984 had them",
-    explains: "One rank runs Weicker's benchmark, version 2 (1988), a thousand Dhrystones at a time; the time is that of \
-        one, and every variable is checked at the end. Procedures are not inlined, as its rules demand. Grunwald and \
-        Reed 1986, table 3, has 3472 Dhrystones (of version 1) on a Mark-III and 724 on an iPSC.",
+    summary: "Dhrystones per second: typical statements of systems programs of 1984",
+    explains: "One rank runs Weicker's benchmark, version 2 (1988), a thousand Dhrystones at a time; the time \
+        is that of one, and every variable is checked at the end. Procedures are not inlined, as its rules \
+        require. Grunwald and Reed 1986, table 3, has 3472 Dhrystones (of version 1) on a Mark-III and 724 on an \
+        iPSC.",
     source: paper::DHRYSTONE.part(""),
     measure,
     ..PROCESSOR

@@ -15,12 +15,12 @@ use crate::presentation::{Headline, KeyFigure, View};
 pub(in crate::programs) const FFT: Benchmark = Benchmark {
     name: "fft",
     summary: "rate of FFTs over their length, one at a time and in blocks (MITRE 3.1, 3.2)",
-    explains: "One rank does complex single-precision FFTs in place and times them; the time is that of one transform, \
-        the rate nominal: 5 N log2 N operations. The way `one` is a library call for each transform, `library` one call \
-        for a block of them, `block` our block FFT. A block is 1024 points, or one transform where that is longer. A \
-        repeated instance does the same block again, in cache; a multiple instance walks through 64 MiB, so every \
-        block comes from memory. The data are zeros, which stay what they are; the results of random data are checked \
-        before. The library is RustFFT.",
+    explains: "One rank executes complex single-precision FFTs in place; the time is that of one transform, \
+        the rate is nominal: 5 N log2 N operations. The method `one` is a library call for each transform, \
+        `library` one call for a block of them, `block` our block FFT. A block has 1024 points, or one transform \
+        if that is longer. A repeated instance transforms the same block again, in cache; a multiple instance goes \
+        through 64 MiB, so every block comes from memory. The data are zeros, which do not change; the results of \
+        random data are checked before. The library is RustFFT.",
     source: paper::MITRE_METHODOLOGY.part("figures 3.1 and 3.3"),
     bound: BoundRule::Peak(Precision::Single),
     headlines: &[Headline { words: "fastest FFT", metric: "rate", size_bytes: None }],

@@ -15,11 +15,11 @@ use crate::presentation::View;
 pub(in crate::programs) const FOLDFFT: Benchmark = Benchmark {
     name: "foldfft",
     summary: "weight, fold, transform, weight: plain, with a library, blocked (MITRE 3.3)",
-    explains: "One rank weights n complex points, folds them to f, transforms the f and weights them again, for a block \
-        of instances in cache; the time is that of one instance, the rate nominal: 2n + 2(n - f) + 5 f log2 f + 6 f \
-        operations. Plain loops and a textbook FFT, the same loops around a library's FFT, and every step over \
-        a block of instances. The ways are checked against each other before. The paper has 6.8 \
-        MFLOP/s for the plain and 47.3 for the blocked (64, 8) on a Paragon's processor.",
+    explains: "One rank weights n complex points, folds them to f, transforms the f and weights them again, \
+        for a block of instances in cache; the time is that of one instance, the rate is nominal: 2n + 2(n - f) + \
+        5 f log2 f + 6 f operations. The methods are plain loops and a textbook FFT, the same loops around a \
+        library's FFT, and every step over a block of instances. Their results are compared before. The paper has \
+        6.8 MFLOP/s for the plain and 47.3 for the blocked (64, 8) on a Paragon's processor.",
     source: paper::MITRE_METHODOLOGY.part("table 3.1"),
     bound: BoundRule::Peak(Precision::Single),
     view: View::Ways,

@@ -14,11 +14,11 @@ use crate::presentation::{Headline, KeyFigure};
 
 pub(in crate::programs) const LINPACK: Benchmark = Benchmark {
     name: "linpack",
-    summary: "MFLOP/s of solving dense linear equations, and the residual",
-    explains: "One rank solves 100 or 500 dense equations in double precision by Gaussian elimination with partial \
-        pivoting, column by column, as in the LINPACK users' guide (1979); the rate counts 2/3 n^3 + 2 n^2 operations. The \
-        residual is the largest element of A x - b in units of n times the largest elements of A and x times the rounding \
-        error; a sound solution has at most about ten.",
+    summary: "MFLOP/s for solving dense linear equations, and the residual",
+    explains: "One rank solves 100 or 500 dense equations in double precision by Gaussian elimination with \
+        partial pivoting, column by column, as in the LINPACK users' guide (1979); the rate counts 2/3 n^3 + 2 n^2 \
+        operations. The residual is the largest element of A x - b in units of n times the largest elements of A \
+        and x times the rounding error; it is at most about ten for a correct solution.",
     source: paper::LINPACK.part(""),
     bound: BoundRule::Peak(Precision::Double),
     headlines: &[Headline { words: "Linpack", metric: "rate", size_bytes: None }],

@@ -10,10 +10,10 @@ use crate::declaration::Benchmark;
 
 pub(in crate::programs) const PEAK: Benchmark = Benchmark {
     name: limits::PEAK,
-    summary: "floating-point operations per second of one core, at most",
-    explains: "One rank runs independent chains of fused multiply-adds, as wide as its vectors are, and nothing else; a \
-        multiply-add counts for two operations. It is the ceiling of every other floating-point rate of this core, and is \
-        measured beside every benchmark that has one.",
+    summary: "maximum floating-point operations per second of one core",
+    explains: "One rank runs only independent chains of fused multiply-adds of full vector width; a \
+        multiply-add counts as two operations. This is the limit of every other floating-point rate of this core, \
+        and is measured beside every benchmark with such a rate.",
     cases: |_| PRECISIONS.map(|one| case([(limits::PRECISION, name(one).into())])).to_vec(),
     measure,
     ..PROCESSOR

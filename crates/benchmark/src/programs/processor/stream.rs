@@ -13,9 +13,10 @@ use crate::paper;
 pub(in crate::programs) const STREAM: Benchmark = Benchmark {
     name: "stream",
     summary: "STREAM's four loops over vectors in memory",
-    explains: "One rank runs copy c = a, scale b = q c, add c = a + b and triad a = b + q c over three vectors of 64 MiB of \
-        double-precision numbers; the rate counts 16 or 24 bytes an element, as STREAM does (McCalpin 1995): what the loop \
-        names, not the line that a cache reads before it overwrites it. The elements are checked after.",
+    explains: "One rank runs copy c = a, scale b = q c, add c = a + b and triad a = b + q c over three vectors \
+        of 64 MiB of double-precision numbers; the rate counts 16 or 24 bytes per element, as STREAM does \
+        (McCalpin 1995): the data of the loop, without lines that a cache reads before it overwrites them. The \
+        elements are checked afterwards.",
     source: paper::STREAM.part(""),
     // STREAM counts what is read and what is written, `copy` what is copied.
     bound: BoundRule::Copy { bytes: |_| Some(VECTOR_BYTES), counted: 2 },

@@ -13,12 +13,12 @@ use crate::paper;
 
 pub(in crate::programs) const WHETSTONE: Benchmark = Benchmark {
     name: "whetstone",
-    summary: "Whetstones per second: floating point as programs of 1970 had it",
-    explains: "One rank runs the eight modules of Curnow and Wichmann's benchmark (1976) in double precision, in a unit of \
-        100000 Whetstone instructions; the time is that of a unit, and every module's results are checked. Grunwald \
-        and Reed 1986, table 3, has 684463 Whetstones on a Mark-III and 102637 on an iPSC. Whetstone instructions are an \
-        interpreter's; the operation rate counts the floating-point operations among them, an elementary function as one, \
-        and is what can be held against the core's peak.",
+    summary: "Whetstones per second: floating point of typical programs of 1970",
+    explains: "One rank runs the eight modules of Curnow and Wichmann's benchmark (1976) in double precision, \
+        in a unit of 100000 Whetstone instructions; the time is that of a unit, and every module's results are \
+        checked. Grunwald and Reed 1986, table 3, has 684463 Whetstones on a Mark-III and 102637 on an iPSC. \
+        Whetstone instructions are those of an interpreter; the operation rate counts the floating-point \
+        operations among them, with an elementary function as one, and can be compared with the core's peak.",
     source: paper::WHETSTONE.part(""),
     bound: BoundRule::Peak(Precision::Double),
     measure,

@@ -20,17 +20,18 @@ use crate::timed_loop::latest_arrival;
 pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     name: "clock",
     group: Group::RealTime,
-    summary: "pauses of every processor at once: when, how long, which come again",
-    explains: "A rank on every processor reads the clock again and again, all at the same time. Two readings farther apart \
-        than --threshold are a pause: the processor did something else. `pause` holds their lengths in the order in \
-        which they came, for each rank; `lost` is the share of the time that they took. The pauses are sorted into kinds \
-        by length and period: the timer's tick, what comes once a second, and what is irregular, by the decade of its \
-        length. `cornerstone calibrate` writes them into a machine file, and the simulator replays them. After each pause the \
-        rank reads what Linux has counted of interrupts, softirqs, switches to other programs, page faults and steal, and \
-        what has risen is named as the cause, as far as that takes 5 % of the time. The record has the share of the time \
-        that is available with a lower bound, and the times of 1 ms to 1 s in which most was lost. With --limit the run \
-        ends with status 1 if a pause was longer. --duration says how long to look (1 s if not given); beyond 5 s results \
-        are told again and again, so that a run that is ended keeps them. The paper looks for half an hour.",
+    summary: "pauses of all processors: when, how long, which are periodic",
+    explains: "A rank on every processor reads the clock continuously, all ranks at the same time. If two \
+        readings are farther apart than --threshold, this is a pause: the processor did something else. `pause` \
+        has their lengths in order, for each rank; `lost` is the share of the time that they took. Pauses are \
+        grouped into kinds by length and period: the timer tick, pauses once a second, and irregular pauses, by \
+        the decade of their length. `cornerstone calibrate` writes them into a machine file, and the simulator \
+        replays them. After each pause the rank reads Linux's counters of interrupts, softirqs, switches to other \
+        programs, page faults and steal; counters that increased are named as the cause. Reading takes at most 5 % \
+        of the time. The record has the available share of the time with a lower bound, and the intervals of 1 ms \
+        to 1 s in which most time was lost. With --limit the run ends with status 1 if a pause was longer. \
+        --duration sets the time of the measurement (default 1 s); above 5 s, results are reported repeatedly, so \
+        an interrupted run keeps them. The paper measures for half an hour.",
     source: paper::MITRE.part("section 4.2"),
     ranks: RankRule::EveryProcessor,
     placement: Placement::Spread,

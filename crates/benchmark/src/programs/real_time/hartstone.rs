@@ -17,15 +17,15 @@ use crate::settings::RealTime;
 pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     name: "hartstone",
     group: Group::RealTime,
-    summary: "pairs of periodic tasks, periods 1:2:4: the shortest base period that is kept",
-    explains: "Rank i of the first half sends a message to rank i of the second half once in its period, which is 2^i \
-        times the base period. A sender is in time if its send ends within its period, a receiver if its receive does; \
-        there are no acknowledgements. The result is an interval of base periods: the longest that was refused and the \
-        shortest that was sustained. `rate` is what all pairs together move at the latter. With 2 ranks there is \
-        one pair. With priority=rate-monotonic the shorter a task's period the higher its fixed priority; \
-        priority=none leaves the processors to the system. With --load every task of load=senders or load=receivers \
-        computes so many floating-point operations in each of its periods: before it sends, or after it has received. A \
-        late end's stage is its pair. The paper has messages of 256 KiB.",
+    summary: "pairs of periodic tasks, periods 1:2:4: the shortest sustained base period",
+    explains: "Rank i of the first half sends a message to rank i of the second half once in its period, which \
+        is 2^i times the base period. A sender meets its deadline if its send ends within its period, a receiver \
+        if its receive does; there are no acknowledgements. The result is an interval of base periods: the longest \
+        that was refused and the shortest that was sustained. `rate` is the total rate of all pairs at the latter. \
+        With 2 ranks there is one pair. With priority=rate-monotonic, tasks with shorter periods have higher fixed \
+        priorities; priority=none leaves scheduling to the system. With --load, every task of load=senders or \
+        load=receivers computes this number of floating-point operations in each of its periods: before it sends, \
+        or after it has received. The stage of a late instance is its pair. The paper has messages of 256 KiB.",
     source: paper::MITRE.part("section 4.3.1"),
     ranks: RankRule::Pairs(3),
     placement: Placement::TwoProcessors,

@@ -19,17 +19,18 @@ use crate::settings::Settings;
 pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
     name: "pipeline",
     group: Group::RealTime,
-    summary: "a chain of processing stages: the shortest period that it keeps, its jitter",
-    explains: "A source injects a matrix each period, stages on ranks of their own work on it, a sink checks results \
-        against the same computed directly. Receives are always posted, a block is sent when its receiver has asked \
-        for it, and buffers let it come and go while others are worked on. A matrix is missed when the source \
-        cannot inject it within its period, or when its result is over a period later than the latest of the first \
-        results. Back to back, without a period, the chain, its functions alone and its messages alone take turns: \
-        `back-to-back` is what the chain takes for a matrix, `busiest-processor` what its functions do, \
-        `back-to-back-per-computing` the one beside the other, turn by turn, and `hidden` the share of the communication \
-        that does not show. At the `period` that is found \
-        `latency`, `jitter` (how far the time between successive matrices is off the period) and `computing` are \
-        noted at each stage. Synchronised, each stage works on a matrix a period after the stage before. `cornerstone pipeline FILE` runs other chains.",
+    summary: "a chain of processing stages: its shortest sustained period, its jitter",
+    explains: "A source injects a matrix each period, stages on separate ranks process it, and a sink compares \
+        the results with a direct computation. Receives are always posted, a block is sent when its receiver has \
+        requested it, and buffers overlap communication with computing. A matrix is missed if the source cannot \
+        inject it within its period, or if its result is over a period later than the latest of the first results. \
+        Without a period, the chain, its functions alone and its messages alone are measured alternately: \
+        `back-to-back` is the time of the chain per matrix, `busiest-processor` that of its functions, \
+        `back-to-back-per-computing` the ratio of the two in each turn, and `hidden` the share of the \
+        communication that is hidden behind computing. At the `period` found, the record has `latency`, `jitter` \
+        (the deviation of the time between successive matrices from the period) and `computing` of each stage. \
+        With synchronised timing, each stage processes a matrix one period after the previous stage. `cornerstone \
+        pipeline FILE` runs other chains.",
     source: paper::MITRE.part("section 5"),
     ranks: RankRule::OfChain,
     placement: Placement::Spread,

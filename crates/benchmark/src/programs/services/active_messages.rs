@@ -18,10 +18,10 @@ pub(in crate::programs) const ACTIVE_MESSAGES: Benchmark = Benchmark {
     name: "active-messages",
     group: Group::Services,
     summary: "half of an active message's round trip: a request and its reply",
-    explains: "Rank 0 sends a request to rank 1, whose handler replies with as many bytes; rank 0 times from its call \
-        until the handler of the reply has run. The time is half of it, the rate is size / time. Up to 888 bytes are \
-        medium messages, which the handler copies; longer ones go into the receiver's segment. The same as ping-pong, \
-        which passes the fabric's own messages.",
+    explains: "Rank 0 sends a request to rank 1, whose handler replies with as many bytes; rank 0 times from \
+        its call until the handler of the reply has run. The time is half of it, the rate is size / time. Up to \
+        888 bytes are medium messages, which the handler copies; longer ones are written to the receiver's \
+        segment. ping-pong does the same with the fabric's own messages.",
     source: paper::ACTIVE_MESSAGES.part(""),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     headlines: &[Headline {

@@ -21,11 +21,11 @@ const BUFFERS: u64 = 4;
 pub(in crate::programs) const ACTIVE_STREAM: Benchmark = Benchmark {
     name: "active-stream",
     group: Group::Services,
-    summary: "a stream of active messages one way, 64 in a row",
-    explains: "Rank 0 sends 64 requests, whose handler at rank 1 replies to the last. Rank 0 times from its first call \
-        to the reply; the time is a 64th of it, the rate is size / time. Up to 888 bytes are medium messages; longer \
-        ones go into rank 1's segment. Messages above 4 MiB are fewer, as of bandwidth, which is the same stream of the \
-        fabric's own messages.",
+    summary: "a one-way stream of 64 active messages",
+    explains: "Rank 0 sends 64 requests, whose handler at rank 1 replies to the last. Rank 0 times from its \
+        first call to the reply; the time is a 64th of it, the rate is size / time. Up to 888 bytes are medium \
+        messages; longer ones are written to rank 1's segment. There are fewer messages above 4 MiB, as in \
+        bandwidth, which is the same stream of the fabric's own messages.",
     source: paper::ACTIVE_MESSAGES.part(""),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1 }),
     headlines: &[Headline { words: "fastest active messages", metric: "rate", size_bytes: None }],

@@ -21,11 +21,12 @@ pub(in crate::programs) const HCS: Benchmark = Benchmark {
     name: "hcs",
     group: Group::Services,
     summary: "one way between nodes of a cluster of 1996, by message, block, signal, memory",
-    explains: "Half of a round trip between ranks 0 and 1, in four ways. `message`: the fabric's own messages, as in \
-        ping-pong. `block`: send_block and get_block of HCS_LIB. `signal`: send_signal_and_wait, which a handler at rank 1 \
-        answers, always of 8 bytes. `memory`: rank 0 writes into a segment of rank 1, which reads it and writes it back \
-        into one of rank 0; up to 8 bytes are one word, longer ones are followed by a word. The rate is size / time. The \
-        paper wants signals in single-digit microseconds and has some 4 us for few bytes over SCI.",
+    explains: "Half of a round trip between ranks 0 and 1, with four methods. `message`: the fabric's own \
+        messages, as in ping-pong. `block`: send_block and get_block of HCS_LIB. `signal`: send_signal_and_wait, \
+        which a handler at rank 1 answers, always of 8 bytes. `memory`: rank 0 writes into a segment of rank 1, \
+        which reads it and writes it back into one of rank 0; up to 8 bytes are one word, longer data are followed \
+        by a word. The rate is size / time. The paper aims at signals in single-digit microseconds, and has some 4 \
+        us for few bytes over SCI.",
     source: paper::SCALE.part("section 4"),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     headlines: &[Headline {

@@ -29,11 +29,12 @@ const ITSELF: &str = "itself";
 pub(in crate::programs) const SEND_AND_RECEIVE: Benchmark = Benchmark {
     name: "send-and-receive",
     group: Group::Services,
-    summary: "SEND and RECV of 1 to 255 words, queued and the latest alone",
-    explains: "Ranks 0 and 1 pass a buffer of 16-bit words to and fro by SEND and RECV; the time is half of it. In synchronous \
-        mode RECV waits for the first of a queue; in asynchronous mode the receiver looks at the latest buffer until it is a \
-        new one. With itself as the partner rank 0 sends to itself and receives it: that is the time of both calls without the \
-        way between two ranks. Sizes are rounded up to whole words of 2 bytes, at most 510.",
+    summary: "SEND and RECV of 1 to 255 words, all buffers or the latest",
+    explains: "Ranks 0 and 1 exchange a buffer of 16-bit words by SEND and RECV; the time is half of the round \
+        trip. In synchronous mode RECV waits for the first of a queue; in asynchronous mode the receiver reads the \
+        latest buffer until it is a new one. With partner=itself, rank 0 sends to itself and receives: this is the \
+        time of both calls without the transfer between two ranks. Sizes are rounded up to whole words of 2 bytes, \
+        at most 510.",
     source: paper::FEM.part("section 5"),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     headlines: &[Headline {

@@ -19,11 +19,12 @@ use crate::shape::Role;
 pub(in crate::programs) const TUPLE_SPACE: Benchmark = Benchmark {
     name: "tuple-space",
     group: Group::Services,
-    summary: "an operation on a tuple space that lives at another rank",
-    explains: "Rank 0 puts a tuple with bytes of this size into a space that lives at rank 1, takes it again, and puts an \
-        empty one, which rank 1 waits for: two times out, once in. Rank 0 times from its first call to its last return; the \
-        time is a third of it, the rate its inverse: operations of one rank in a second. Each operation is one \
-        active message and its reply, so it takes two times of active-messages at least.",
+    summary: "an operation on a tuple space whose home is another rank",
+    explains: "Rank 0 puts a tuple with this number of bytes into a space whose home is rank 1, takes it \
+        again, and puts an empty one, for which rank 1 waits: two times out, once in. Rank 0 times from its first \
+        call to its last return; the time is a third of it, the rate is its inverse: operations of one rank per \
+        second. Each operation is one active message and its reply, so it takes at least twice the time of \
+        active-messages.",
     source: paper::LINDA.part(""),
     headlines: &[Headline { words: "tuple space, one rank", metric: "rate", size_bytes: Some(8) }],
     cases: sizes,

@@ -17,9 +17,9 @@ use crate::programs::common::BETWEEN_TWO;
 pub(in crate::programs) const COMPARE_AND_SWAP: Benchmark = Benchmark {
     name: "compare-and-swap",
     summary: "a compare-and-swap of a word in another rank's memory",
-    explains: "Rank 0 swaps a word of 8 bytes in the memory of rank 1 for the next number, and checks that it finds the \
-        last one; it times from the call to the return. The rate is the inverse of the time: operations of one rank \
-        in a second.",
+    explains: "Rank 0 swaps a word of 8 bytes in the memory of rank 1 for the next number, and checks that it \
+        finds the previous one. It times from the call to the return. The rate is the inverse of the time: \
+        operations of one rank per second.",
     source: paper::OSU.part("osu_cas_latency"),
     bound: analysis::limits::BoundRule::None,
     headlines: &[Headline { words: "compare-and-swap", metric: "time", size_bytes: Some(0) }],

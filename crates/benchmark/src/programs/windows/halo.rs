@@ -19,9 +19,10 @@ pub(in crate::programs) const HALO_MESSAGES: Benchmark = Benchmark {
     name: "halo-messages",
     group: Group::Windows,
     summary: "every rank exchanges a block with both neighbours in a ring, by messages",
-    explains: "Every rank sends a block to the rank after it while it receives one from the rank before it, and then the \
-        other way round. The time is the slowest rank's, from a synchronised start to its last return; the rate is \
-        the two blocks that a rank gets over the time. The same as halo-put, which puts them.",
+    explains: "Every rank sends a block to the next rank while it receives one from the previous rank, and \
+        then in the opposite direction. The time is that of the slowest rank, from a synchronised start to its \
+        last return; the rate is the two blocks that a rank receives, divided by the time. halo-put does the same \
+        with puts.",
     ranks: RankRule::AtLeast(2),
     cases: each_block_size,
     bound: BoundRule::AllRanks(|ranks| Traffic { hand_overs: 1, blocks: 2 * ranks }),
@@ -43,10 +44,11 @@ pub(in crate::programs) const HALO_MESSAGES: Benchmark = Benchmark {
 pub(in crate::programs) const HALO_PUT: Benchmark = Benchmark {
     name: "halo-put",
     summary: "every rank puts a block into the memory of both neighbours in a ring",
-    explains: "Every rank puts a block into the memory of the rank after it and one into that of the rank before it, each \
-        with a notice, and waits for the notices of both. Two halves of the memory are used in turn, as a program would \
-        that computes meanwhile. The time is the slowest rank's, from a synchronised start to its last return; the rate \
-        is the two blocks that a rank gets over the time. The same as halo-messages, which sends them.",
+    explains: "Every rank puts a block into the memory of the next rank and of the previous rank, each with a \
+        notice, and waits for the notices of both. Two halves of the memory are used alternately, as in a program \
+        that computes meanwhile. The time is that of the slowest rank, from a synchronised start to its last \
+        return; the rate is the two blocks that a rank receives, divided by the time. halo-messages does the same \
+        with messages.",
     headlines: &[Headline {
         words: "halo of 1 KiB by puts",
         metric: "time",

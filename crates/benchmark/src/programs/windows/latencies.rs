@@ -20,10 +20,10 @@ const COPIED: BoundRule = BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1
 pub(in crate::programs) const PUT: Benchmark = Benchmark {
     name: "put",
     group: Group::Windows,
-    summary: "a put into another rank's memory, until it is there",
-    explains: "Rank 0 puts a block into the memory of rank 1 and flushes; it times from the call to the return of the \
-        flush, and the rate is size / time. Over shared memory rank 1 takes no part; where puts are messages it does \
-        nothing but answer.",
+    summary: "a put into another rank's memory, until it has arrived",
+    explains: "Rank 0 puts a block into the memory of rank 1 and flushes; it times from the call to the return \
+        of the flush, and the rate is size / time. Over shared memory rank 1 does not participate; if puts are \
+        messages, it only serves requests.",
     source: paper::OSU.part("osu_put_latency"),
     bound: COPIED,
     headlines: &[Headline { words: "put of 8 bytes", metric: "time", size_bytes: Some(8) }],
@@ -43,8 +43,9 @@ const PUT_AND_FLUSH: Deed = Deed {
 pub(in crate::programs) const GET: Benchmark = Benchmark {
     name: "get",
     summary: "a get from another rank's memory",
-    explains: "Rank 0 gets a block from the memory of rank 1, and times from the call to the return; the rate is \
-        size / time. Over shared memory rank 1 takes no part; where gets are messages it does nothing but answer.",
+    explains: "Rank 0 gets a block from the memory of rank 1, and times from the call to the return; the rate \
+        is size / time. Over shared memory rank 1 does not participate; if gets are messages, it only serves \
+        requests.",
     source: paper::OSU.part("osu_get_latency"),
     headlines: &[Headline { words: "get of 8 bytes", metric: "time", size_bytes: Some(8) }],
     measure: |bench| super::between_two(bench, GET_ONE),
@@ -68,9 +69,9 @@ const GET_ONE: Deed = Deed {
 
 pub(in crate::programs) const ACCUMULATE: Benchmark = Benchmark {
     name: "accumulate",
-    summary: "adding numbers to another rank's memory, until it is done",
-    explains: "Rank 0 adds double-precision numbers to those in the memory of rank 1, atomically, and flushes; it times \
-        from the call to the return of the flush, and the rate is size / time. The sums are checked.",
+    summary: "adding numbers to another rank's memory, until it has ended",
+    explains: "Rank 0 atomically adds double-precision numbers to those in the memory of rank 1, and flushes. \
+        It times from the call to the return of the flush; the rate is size / time. The sums are checked.",
     source: paper::OSU.part("osu_acc_latency"),
     size_multiple_bytes: NUMBER_BYTES,
     cases: each_size_in_numbers,

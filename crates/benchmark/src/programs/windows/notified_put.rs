@@ -16,10 +16,10 @@ use crate::shape::Role;
 
 pub(in crate::programs) const NOTIFIED_PUT: Benchmark = Benchmark {
     name: "notified-put",
-    summary: "half of a round trip by puts that the other rank is notified of",
-    explains: "Rank 0 puts a block into the memory of rank 1 and notifies it; rank 1 waits for the notice, and does the \
-        same the other way. Rank 0 times from its call to the notice that comes back; the time is half of it, the \
-        rate is size / time. The same as ping-pong, which passes messages.",
+    summary: "half of a round trip by puts with notification of the other rank",
+    explains: "Rank 0 puts a block into the memory of rank 1 and notifies it; rank 1 waits for the notice, and \
+        does the same in the opposite direction. Rank 0 times from its call to the returning notice; the time is \
+        half of it, the rate is size / time. ping-pong does the same with messages.",
     source: None,
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     headlines: &[Headline {

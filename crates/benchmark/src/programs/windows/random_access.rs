@@ -20,11 +20,12 @@ pub(in crate::programs) const RANDOM_ACCESS: Benchmark = Benchmark {
     name: "random-access",
     group: Group::Windows,
     summary: "updates of random words of a table that all ranks share",
-    explains: "A table lies in the memory of all ranks, of each as many bytes as the size says. Every rank adds numbers to \
-        256 random words of it, each atomically, then all meet in a fence. The time is the slowest rank's, from a \
-        synchronised start; the rate is the updates of all ranks over it, in thousand millions a second (GUP/s). Every word \
-        of the table is checked afterwards. RandomAccess of HPC Challenge is the same with exclusive or in place of \
-        addition, and may lose one update in a hundred, which this may not.",
+    explains: "A table is distributed over the memory of all ranks; the size is the part of each rank. Every \
+        rank atomically adds numbers to 256 random words of it, and all ranks execute a fence. The time is that of \
+        the slowest rank, from a synchronised start; the rate is the updates of all ranks divided by it, in \
+        thousand millions per second (GUP/s). Every word of the table is checked afterwards. RandomAccess of HPC \
+        Challenge uses exclusive or instead of addition, and may lose one update in a hundred; this benchmark may \
+        not.",
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
     cases: sizes,

@@ -13,9 +13,9 @@ use crate::programs::bandwidths::window;
 pub(in crate::programs) const PUT_STREAM: Benchmark = Benchmark {
     name: "put-stream",
     summary: "a stream of puts one way, 64 before a flush",
-    explains: "Rank 0 puts 64 blocks into one place of the memory of rank 1 and flushes; it times from the first call to \
-        the return of the flush. The time is a 64th of it, the rate is size / time. Blocks above 4 MiB are fewer, as \
-        of bandwidth, which is the same stream of messages.",
+    explains: "Rank 0 puts 64 blocks to the same address in the memory of rank 1 and flushes; it times from \
+        the first call to the return of the flush. The time is a 64th of it, the rate is size / time. There are \
+        fewer blocks above 4 MiB, as in bandwidth, which is the same stream of messages.",
     source: paper::OSU.part("osu_put_bw"),
     headlines: &[Headline { words: "fastest stream of puts", metric: "rate", size_bytes: None }],
     measure: |bench| super::between_two(bench, MANY_PUTS),

@@ -47,7 +47,7 @@ pub(super) fn report(run: &Run) -> Result<String, Failure> {
     let states = LineStates::of(run);
     let found = validate(run, &states)?;
     if found.held_back.is_empty() {
-        return Err(Failure::usage("the run holds nothing to validate a twin with").hint(
+        return Err(Failure::usage("the run has no measurements to validate a twin with").hint(
             "measure more sizes, and other benchmarks, such as `exchange broadcast allgather`",
         ));
     }
@@ -58,7 +58,7 @@ pub(super) fn report(run: &Run) -> Result<String, Failure> {
         let all = validate(run, &LineStates::default())?;
         let errors = all.held_back.iter().map(HeldBack::error).collect();
         let [_, values, median, _] = summary(errors);
-        text += &format!("with nothing set aside: {values} values, median error {median}\n");
+        text += &format!("without discarding turns: {values} values, median error {median}\n");
     }
     text += &not_compared(&found.not_compared);
     Ok(text)
@@ -98,7 +98,7 @@ fn not_compared(measurements: &[&Measurement]) -> String {
     let each = |m: &&Measurement| format!("{} {}", m.benchmark, m.size_bytes);
     let names: Vec<String> = measurements.iter().map(each).collect();
     format!(
-        "not compared, for no turn of them was made in the twin's state: {} ({})\n",
+        "not compared, because no turn of them was made in the performance state of the twin: {} ({})\n",
         names.len(),
         names.join(", ")
     )

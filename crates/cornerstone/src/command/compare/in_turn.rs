@@ -147,13 +147,13 @@ impl Pair {
             }
             let compared = self.check(margin, confidence)?;
             spent += 1.0 - confidence;
-            let untold = compared.count(Verdict::CannotTell);
+            let untold = compared.count(Verdict::Undecided);
             if untold == 0 {
                 return Ok(compared);
             }
             let all = compared.comparisons.len();
             note(&format!(
-                "after {launches} launches of each: {untold} of {all} numbers cannot be told yet"
+                "after {launches} launches of each: {untold} of {all} numbers are undecided yet"
             ));
         }
         unreachable!("there is always another check")
@@ -170,7 +170,7 @@ impl Pair {
                 Ok(run) => runs[side] = Some(run),
                 Err(Unmeasured::Interrupted(signal)) => {
                     return Err(
-                        interrupted(signal).hint("what was measured is kept in the results files")
+                        interrupted(signal).hint("the measurements are kept in the results files")
                     );
                 }
                 Err(Unmeasured::TimeOver) => return Ok(Attempt::TimeOver),
@@ -197,10 +197,12 @@ impl Pair {
         );
         if made == 0 || self.failed_in_a_row >= FAILED_IN_A_ROW_MAX {
             return Err(
-                Failure::failed(format!("{what}: {why}")).hint("run it by itself to see why")
+                Failure::failed(format!("{what}: {why}")).hint("run it alone to see the cause")
             );
         }
-        note(&format!("note: {what} in one launch, which is left out with its partner: {why}"));
+        note(&format!(
+            "note: {what} in one launch, which is discarded together with its partner: {why}"
+        ));
         Ok(())
     }
 
@@ -231,8 +233,8 @@ impl Pair {
     /// The comparison of all pairs so far.
     fn check(&self, margin: f64, confidence: f64) -> Result<ComparedRuns, Failure> {
         if self.made == 0 {
-            return Err(Failure::failed("not one launch of each command ended within the time")
-                .hint("give more with --within TIME, or measure less"));
+            return Err(Failure::failed("no launch of each command ended within the time limit")
+                .hint("allow more time with --within TIME, or measure less"));
         }
         let [a, b] = [0, 1].map(|side: usize| self.sides[side].launches());
         let settings = Settings { confidence, margin, paired: true, ..Settings::default() };
@@ -259,20 +261,20 @@ impl Pair {
         let untold: Vec<String> = compared
             .comparisons
             .iter()
-            .filter(|comparison| comparison.verdict == Verdict::CannotTell)
+            .filter(|comparison| comparison.verdict == Verdict::Undecided)
             .map(|comparison| format!("  {}\n", comparison_name(&comparison.name)))
             .collect();
         let took = wait(self.begin.elapsed().as_secs_f64());
-        let mut text = format!("{} launches of each in turn, {took}", self.made);
+        let mut text = format!("{} alternating launches of each, {took}", self.made);
         let failed: u32 = self.sides.iter().map(|side| side.failed).sum();
         if failed > 0 {
-            text += &format!("; {failed} more failed and are left out");
+            text += &format!("; {failed} more failed and were discarded");
         }
         match untold.len() {
-            0 => text + "; every number is told\n",
+            0 => text + "; every number is decided\n",
             many => {
                 let within = wait(self.within.as_secs_f64());
-                text + &format!("; within {within} one cannot tell of {many}:\n{}", untold.concat())
+                text + &format!("; undecided after {within}: {many}\n{}", untold.concat())
             }
         }
     }

@@ -52,7 +52,8 @@ fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Res
 
 /// A hint that two runs cannot separate a build from the state of the machine, if they seem to differ.
 fn in_between(compared: &ComparedRuns) -> String {
-    const HINT: &str = "`cornerstone compare --measure` tells builds from what the machine did";
+    const HINT: &str =
+        "`cornerstone compare --measure` separates builds from the state of the machine";
     if let Some(excess) = compared.excess {
         return format!(
             "most numbers differ {excess:.1} times as much as launches of one run do, and intervals are as much wider:\n\

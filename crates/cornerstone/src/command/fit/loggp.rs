@@ -45,7 +45,7 @@ pub(super) fn models(series: &[Series], packet_bytes: u64) -> Result<String, Fai
     }
     if rows.is_empty() {
         return Err(Failure::failed(format!(
-            "no call of the run can be fitted: it takes times of several sizes on 2 to {FITTED_RANKS_MAX} ranks\n{refused}"
+            "no call of the run can be fitted; this needs times of several sizes on 2 to {FITTED_RANKS_MAX} ranks\n{refused}"
         ))
         .hint("measure them: cornerstone run ping-pong broadcast allgather --ranks 2,3,4,8"));
     }

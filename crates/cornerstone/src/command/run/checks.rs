@@ -12,7 +12,7 @@ use crate::wording::{about_size, ranks as rank_count, size};
 /// Refuses more ranks than the fabric can start.
 pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failure> {
     let (most, why) = match &request.hosts {
-        Some(hosts) => (hosts.slots(), "the hosts have no more slots"),
+        Some(hosts) => (hosts.slots(), "the hosts have only so many slots"),
         None => request.fabric.ranks_max(&request.simulation),
     };
     let Some(ranks) = launches.iter().map(|launch| launch.ranks).find(|ranks| *ranks > most) else {
@@ -20,7 +20,7 @@ pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failur
     };
     let hint = match request.fabric {
         FabricChoice::Mpi => format!(
-            "start {ranks} processes (mpiexec -n {ranks} ...), have them started from here (--fabric mpi:NAME), or use --ranks {most} or fewer"
+            "start {ranks} processes (mpiexec -n {ranks} ...), use --fabric mpi:NAME, which starts them, or use --ranks {most} or fewer"
         ),
         _ => format!("use --ranks {most} or fewer"),
     };
@@ -32,9 +32,9 @@ pub(super) fn started_once(fabric: &FabricChoice) -> Result<(), Failure> {
     match launcher::processes_started() {
         Some(processes) if processes > 1 && *fabric != FabricChoice::Mpi => {
             Err(Failure::usage(format!(
-                "an MPI's launcher has started this {processes} times, and each would make a run over {fabric} of its own"
+                "an MPI launcher started this command {processes} times, and each process would make its own run over {fabric}"
             ))
-            .hint("use --fabric mpi to make one run of all, or leave the launcher out"))
+            .hint("use --fabric mpi to make one run of all processes, or omit the launcher"))
         }
         _ => Ok(()),
     }

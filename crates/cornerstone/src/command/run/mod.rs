@@ -111,12 +111,10 @@ fn launches(
     let ranks = request.ranks.as_deref();
     let planned = plan(selection, ranks, processors, settings, &done).map_err(|error| {
         let hint = match error {
-            PlanError::Ranks { .. } => {
-                "choose other numbers with --ranks, or leave the benchmark out"
-            }
-            PlanError::Only { .. } => "choose other values with --only, or leave it out",
+            PlanError::Ranks { .. } => "choose other numbers with --ranks, or omit the benchmark",
+            PlanError::Only { .. } => "choose other values with --only, or omit it",
             PlanError::Algorithms { .. } => {
-                "`cornerstone list NAME` tells the algorithms of a collective"
+                "`cornerstone list NAME` lists the algorithms of a collective"
             }
         };
         Failure::usage(error.to_string()).hint(hint)

@@ -65,19 +65,19 @@ impl Request {
             && !fabric.is_simulated()
         {
             return Err(Failure::usage(format!("{option} is for simulated machines: {why}"))
-                .hint(format!("add --fabric sim:MACHINE, or leave {option} out")));
+                .hint(format!("add --fabric sim:MACHINE, or omit {option}")));
         }
         if arguments.turns.is_some() && fabric.is_simulated() {
             return Err(Failure::usage(
-                "--turns is for real machines: a simulated one is as fast at any time",
+                "--turns is for real machines: the speed of a simulated one never changes",
             )
             .hint("leave --turns out"));
         }
         let settings = settings(&arguments);
         let launches = launches(&arguments, &fabric, &settings)?;
         if arguments.spread.is_some() && launches.most < 2 {
-            return Err(Failure::usage("--spread is for several launches, and here is one")
-                .hint("add --launches N, or leave --spread out"));
+            return Err(Failure::usage("--spread needs several launches, and this run has one")
+                .hint("add --launches N, or omit --spread"));
         }
         let spread = arguments.spread.map_or(0.0, |Seconds(seconds)| seconds);
         let hosts = hosts(&arguments, &fabric)?;
@@ -170,13 +170,13 @@ fn launches(
     settings: &Settings,
 ) -> Result<Rounds, Failure> {
     let only_one = match fabric {
-        FabricChoice::Simulated(_) => Some("a simulated machine does the same in each"),
-        FabricChoice::Mpi => Some("the ranks were started by mpiexec, and once"),
+        FabricChoice::Simulated(_) => Some("a simulated machine does the same in each launch"),
+        FabricChoice::Mpi => Some("mpiexec has started the ranks once"),
         _ => None,
     };
     match (only_one, arguments.launches) {
-        (Some(why), Some(2..)) => Err(Failure::usage(format!("--launches cannot be: {why}"))
-            .hint("leave --launches out, or take a fabric whose ranks are started from here")),
+        (Some(why), Some(2..)) => Err(Failure::usage(format!("--launches is not possible: {why}"))
+            .hint("omit --launches, or use a fabric whose ranks this command starts")),
         (Some(_), _) => Ok(Rounds::exactly(1)),
         (None, Some(launches)) => Ok(Rounds::exactly(launches)),
         (None, None) if arguments.turns.is_some() => Ok(Rounds::exactly(1)),
@@ -207,11 +207,11 @@ fn continued(
     for header in run.headers.iter().rev() {
         let earlier = RunArguments::recorded(&header.command).ok_or_else(|| {
             Failure::usage(format!(
-                "'{}' was made by a command that this build does not understand: {}",
+                "'{}' was made by a command that this build does not support: {}",
                 path.display(),
                 header.command.join(" ")
             ))
-            .hint("go on with the build that made it, or measure again")
+            .hint("continue with the build that made it, or measure again")
         })?;
         let pattern = PatternText::among(&header.texts).next();
         let of_chain = |pipeline| Pipeline { chain: Chain::among(&header.texts), ..pipeline };
@@ -225,7 +225,7 @@ fn continued(
             "'{}' was measured on the fabric '{before}', not on '{fabric}'",
             path.display()
         ))
-        .hint("leave --fabric out to go on with it, or measure into another file"));
+        .hint("omit --fabric to continue it, or write to another file"));
     }
     Ok(all)
 }
@@ -248,7 +248,9 @@ fn check_machine(run: &Run, now: &Environment, path: &std::path::Path) -> Result
             "'{}' was measured on another machine: {what} were '{before}', here '{now}'",
             path.display()
         ))
-        .hint("go on there, or measure into another file here and use `cornerstone compare`"));
+        .hint(
+            "continue on that machine, or write to another file here and use `cornerstone compare`",
+        ));
     }
     let soft = [
         ("host", &before.host, &now.host),

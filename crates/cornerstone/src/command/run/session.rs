@@ -158,7 +158,9 @@ impl Session {
                 } else {
                     format!("{} launches", self.died.len())
                 };
-                Err(Failure::failed(format!("{died} died, and the others count: {first}")))
+                Err(Failure::failed(format!(
+                    "{died} died, and the results are from the others: {first}"
+                )))
             }
         }
     }
@@ -169,7 +171,7 @@ impl Session {
             return Err(Failure::failed(message));
         }
         let died = format!("launch {} of {}: {message}", launch.number + 1, ranks(launch.ranks));
-        note(&format!("note: {died}; the run goes on with the others"));
+        note(&format!("note: {died}; the run continues with the others"));
         self.died.push(died);
         Ok(())
     }
@@ -282,11 +284,11 @@ impl Session {
         }
         self.run = pooled(self.run);
         if !self.run.measurements.is_empty() && self.show().is_err() {
-            note("note: what was measured so far could not be shown");
+            note("note: the results so far could not be shown");
         }
         note(&format!("results so far  {}", path.display()));
         failure.hint_if_none(format!(
-            "what was measured is kept; go on with `cornerstone run --resume {}`",
+            "the results so far are kept; continue with `cornerstone run --resume {}`",
             path.display()
         ))
     }
@@ -341,7 +343,7 @@ fn announcement(
     let measurements = if first == 1 { "1 measurement" } else { &format!("{first} measurements") };
     match (all, run.measurements.is_empty()) {
         (0, _) => format!("nothing is missing in {path}"),
-        (_, false) => format!("{all} to measure, about {wait}; results go on in {path}"),
+        (_, false) => format!("{all} to measure, about {wait}; results are appended to {path}"),
         _ if number == 1 => format!("{measurements}, about {wait}; results go to {path}"),
         _ => format!("{measurements} in {in_launches}; results go to {path}"),
     }

@@ -94,9 +94,11 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml", "--period", "2ms"];
     let ended = lab.succeed(&[&words[..], &["--instances", "400", "--out", "run.jsonl"]].concat());
     // The source is put off by all of a pause that covers the beginning of a period, and whatever is late is so for that.
-    for told in
-        ["did something else for 9.00 ms", "when it was to begin", "explain 8 of the 8 latest"]
-    {
+    for told in [
+        "did something else for 9.00 ms",
+        "when the rank should have begun",
+        "explain 8 of the 8 latest",
+    ] {
         assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
     }
     let found = lab.measurements("run.jsonl");

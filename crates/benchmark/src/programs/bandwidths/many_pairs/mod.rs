@@ -21,13 +21,15 @@ use run::{MESSAGES, PairOutcome, Pairs, run_once, span_ps};
 pub(in crate::programs) const MANY_PAIRS: Benchmark = Benchmark {
     name: "many-pairs",
     group: Group::Bandwidths,
-    summary: "pairs across the middle of a line: each one's rate, and the share left unsent",
-    explains: "Each rank of the first half sends up to 64 messages to its mate in the second half, which acknowledges \
-        each with an empty one. With layout=symmetric the mates are as far from the middle (of 16: 0-15, 1-14 ... 7-8), \
-        with layout=asymmetric all are equally far apart (0-8 ... 7-15). The first sender to be done stops the others. \
-        A pair's rate is what its receiver got, over the time until its last message; the rate is the sum. `unsent` is \
-        the share of all messages that were left when the first pair was done, and `fairness` Jain's index of the \
-        pairs' rates: 100 % where all are equal. An odd rank is left over. The paper sends 1000 messages of 256 KiB, and so does `cornerstone reproduce`.",
+    summary: "pairs across the middle of a line: the rate of each, and the unsent share",
+    explains: "Each rank of the first half sends up to 64 messages to its partner in the second half, which \
+        acknowledges each with an empty one. With layout=symmetric, partners have the same distance from the \
+        middle (of 16: 0-15, 1-14 ... 7-8); with layout=asymmetric, all have the same distance from each other \
+        (0-8 ... 7-15). The first sender that ends stops the others. The rate of a pair is the data received, \
+        divided by the time until its last message; the rate is the sum. `unsent` is the share of all messages \
+        that were not sent when the first pair ended, and `fairness` is Jain's index of the rates: 100 % if all \
+        are equal. With an odd number, one rank is idle. The paper sends 1000 messages of 256 KiB, and so does \
+        `cornerstone reproduce`.",
     source: paper::MITRE.part("sections 4.1.2 and 4.1.3"),
     ranks: RankRule::AtLeast(2),
     cases,

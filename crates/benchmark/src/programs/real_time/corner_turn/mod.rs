@@ -25,13 +25,14 @@ use part::MatrixPart;
 pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     name: "corner-turn",
     group: Group::RealTime,
-    summary: "a matrix spread over the ranks, turned each period: the shortest period kept",
-    explains: "Rank r keeps the r-th part of the rows of a matrix and has the r-th part of its columns afterwards, as rows. \
-        In every period it turns the corners of its part in memory, so that what each other rank needs lies in one \
-        piece, sends and receives one block to and from each, and puts what came in place. Blocks go in the stages of a \
-        corner-turn pattern, in each of which a rank sends or receives one. A rank is in time if all that ends within the \
-        period; every element of the last matrix is checked. `rate` is what a rank sends over the shortest sustained \
-        period. By default each rank keeps 1 MiB, so that blocks halve as ranks double.",
+    summary: "corner turn of a distributed matrix each period: the shortest sustained period",
+    explains: "Rank r has the r-th part of the rows of a matrix before, and the r-th part of its columns, as \
+        rows, afterwards. In every period it transposes its part in memory, so that the data for each other rank \
+        are contiguous, exchanges one block with each rank, and moves the received blocks into place. Blocks are \
+        sent in the stages of a corner-turn pattern, in each of which a rank sends or receives one. A rank meets \
+        its deadline if all this ends within the period; every element of the last matrix is checked. `rate` is \
+        the data that a rank sends, divided by the shortest sustained period. By default each rank has 1 MiB, so \
+        blocks become half as long when the number of ranks doubles.",
     source: paper::MITRE.part("sections 4.3.3 and 6.3"),
     ranks: RankRule::Pairs(1),
     cases,

@@ -26,12 +26,13 @@ pub use interpreter::Interpreter;
 pub(in crate::programs) const PMP: Benchmark = Benchmark {
     name: "pmp",
     group: Group::RealTime,
-    summary: "a pattern of sends and receives from a file: the shortest period that is kept",
-    explains: "Each rank executes its node's code sequence once in every period: `R` waits for the posted receive and \
-        posts the next, `S n b` sends b bytes to node n, `W f` waits until the fraction f of the period, `L n (...)` \
-        repeats. A rank is in time if its sequence ends within the period. `rate` is what the node that sends most sends, \
-        over the shortest sustained period. The messages last received are checked. It runs by `cornerstone pmp FILE`, with \
-        as many ranks as the pattern has nodes.",
+    summary: "a pattern of sends and receives from a file: the shortest sustained period",
+    explains: "Each rank executes its node's code sequence once in every period: `R` waits for the posted \
+        receive and posts the next, `S n b` sends b bytes to node n, `W f` waits until the fraction f of the \
+        period has passed, `L n (...)` repeats. A rank meets its deadline if its sequence ends within the period. \
+        `rate` is the amount sent by the node that sends most, divided by the shortest sustained period. The \
+        messages received last are checked. Run it by `cornerstone pmp FILE`, with one rank for each node of the \
+        pattern.",
     source: paper::MITRE.part("section 4.3.2"),
     ranks: RankRule::AtLeast(1),
     view: View::Pattern,

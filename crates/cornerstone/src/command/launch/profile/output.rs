@@ -48,7 +48,7 @@ pub(super) fn prepare(
     for (index, output) in outputs.iter().enumerate() {
         if outputs[..index].iter().any(|one| one.path == output.path) {
             let shown = output.path.display();
-            return Err(Failure::usage(format!("'{shown}' is to be two files at once")));
+            return Err(Failure::usage(format!("'{shown}' is named for two files")));
         }
         output.check()?;
     }
@@ -70,7 +70,7 @@ impl Output {
         // A device is not another program's file.
         if self.path.is_file() && !self.is_ours() {
             return Err(Failure::usage(format!(
-                "'{shown}' is already there and is no such file of Cornerstone"
+                "'{shown}' already exists and is not a file of this kind from Cornerstone"
             ))
             .hint("choose another name, or remove it"));
         }
@@ -111,8 +111,9 @@ impl Output {
                 Kind::Trace => {
                     if let Some(cut_s) = trace::write(records, followed, &mut out)? {
                         let until = crate::wording::quantity(cut_s, "s");
-                        line +=
-                            &format!("  it ends at {until} of the run, for viewers open no more\n");
+                        line += &format!(
+                            "  it ends at {until} of the run, because viewers cannot open more\n"
+                        );
                     }
                 }
             }

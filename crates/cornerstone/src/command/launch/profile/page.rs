@@ -183,14 +183,14 @@ fn waits(rows: &[WaitRow]) -> Markup {
 
 fn path(path: &Path) -> Markup {
     if path.length_s <= 0.0 {
-        return html! { p { "Nothing is known of it." } };
+        return html! { p { "There is no data." } };
     }
     html! {
         p {
             "The run took as long as this chain of activities: " (s(path.length_s)) ", of which "
             (whole_percent(path.outside_s / path.length_s)) " is computing and "
             (whole_percent(path.mpi_s / path.length_s)) " MPI. It goes from one rank to another "
-            (path.changes) " times. What is not in this table can become faster without the run being shorter."
+            (path.changes) " times. Making anything else faster does not shorten the run."
         }
         (cut(&path.parts, "parts", &|rows| html! {
             table.numbers {
@@ -244,25 +244,25 @@ fn reading() -> Markup {
     let words = [
         (
             "Computing",
-            "The time of a rank outside of the functions of MPI that are looked at, from the end of MPI_Init to its last call.",
+            "The time of a rank outside of the recorded MPI functions, from the end of MPI_Init to its last call.",
         ),
         (
             "Waiting",
-            "The part of a call in which the rank could only wait: the message was not yet sent (late sender), nobody was ready to receive it (late receiver), or others had not yet come to the collective. The rest of a call is the cost of communication.",
+            "The part of a call in which the rank could only wait: the message was not yet sent (late sender), the receive was not yet posted (late receiver), or other ranks had not yet reached the collective. The rest of a call is the cost of communication.",
         ),
         (
             "Calls that poll",
-            "MPI_Test, MPI_Iprobe and their like do not wait, so waits in loops around them are computing.",
+            "MPI_Test, MPI_Iprobe and similar calls do not wait, so waits in loops around them count as computing.",
         ),
         (
             "Bytes given",
-            "What the calls of a place send, or give to a collective: of a root's broadcast its data once, of an all-to-all the parts for all.",
+            "The data that the calls of a place send or contribute to a collective: the root's data of a broadcast once, the parts for all ranks of an all-to-all.",
         ),
         (
             "Of limit",
-            "Of a place that receives: the least that its messages take on this machine (a line handed over and one copy of the rest, for each), over the time in which it was not waiting.",
+            "For a receiving place: the least time of its messages on this machine (the transfer of a line and one copy of the rest, for each), divided by the time in which it was not waiting.",
         ),
-        ("Memory", "The most that the process has had resident, as the system counts it."),
+        ("Memory", "The maximum resident memory of the process, as the system counts it."),
     ];
     html! { dl.glossary { @for (word, meaning) in words { dt { (word) } dd { (meaning) } } } }
 }

@@ -96,7 +96,7 @@ fn remarks(records: &[RankRecord], about: &About) -> Vec<String> {
         );
     } else if !missing.is_empty() {
         let who = contract::name_ranks(&missing);
-        remarks.push(format!("{who} never called MPI_Init, and nothing is known of what they did"));
+        remarks.push(format!("{who} never called MPI_Init, so there is no data about them"));
     }
     let unfinished: Vec<usize> = records
         .iter()
