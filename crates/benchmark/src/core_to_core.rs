@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use analysis::statistics::Sample;
 use contract::{Rank, Result, Source, Tag, TagSelector};
 
-/// The tag that [`wait_for`] probes for. No message has it.
+/// The tag that waits probe for. No message has it.
 const PROBED: TagSelector = TagSelector::Is(Tag::new(0));
 
 /// Polls between two liveness checks: many hand-overs long, and still a short time.
@@ -33,6 +33,28 @@ pub(crate) fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
             break;
         }
         // The probe is the liveness check: it fails if the other rank is dead.
+        rank.probe(Source::Any, PROBED)?;
+    }
+    Ok(())
+}
+
+/// Sets the first word of the shared line to `value`, and wakes the ranks that sleep on it.
+pub(crate) fn put_and_wake(rank: &dyn Rank, value: u64) {
+    put(rank, value);
+    if let Some(line) = rank.shared_line() {
+        line.wake(0);
+    }
+}
+
+/// Sleeps until the first word of the shared line is `value`, the successor of its current value.
+pub(crate) fn sleep_until(rank: &mut dyn Rank, value: u64) -> Result<()> {
+    while let Some(line) = rank.shared_line() {
+        line.sleep_while(0, value - 1);
+        // Acquire, with the Release of the other's put.
+        if line.word(0).load(Ordering::Acquire) == value {
+            break;
+        }
+        // A spurious wake-up. The probe is the liveness check: it fails if the other rank is dead.
         rank.probe(Source::Any, PROBED)?;
     }
     Ok(())

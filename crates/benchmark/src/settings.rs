@@ -133,6 +133,9 @@ pub struct RealTime {
     pub threshold_s: Option<f64>,
     /// The longest pause of the processor that is allowed, in seconds.
     pub pause_limit_s: Option<f64>,
+    /// Whether the system's tracer names the causes of pauses, where it is granted.
+    #[serde(default)]
+    pub trace_pauses: bool,
     /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
     pub load: Option<u64>,
     /// Whether a search states which pauses prevent which shorter period.
@@ -253,6 +256,7 @@ impl Default for RealTime {
             searches: 1,
             threshold_s: None,
             pause_limit_s: None,
+            trace_pauses: false,
             load: None,
             explain: false,
             os_isolation: OsIsolation::default(),

@@ -4,9 +4,9 @@ use collectives::HostMap;
 
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Context, Error, InPlace, Isolation, Priority, PriorityGranted,
-    RankWindow, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, WindowCall,
-    Work, collective,
+    Buffer, ClockQuality, Context, Error, InPlace, Isolation, OperatingSystem, Priority,
+    PriorityGranted, RankWindow, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector,
+    Time, WindowCall, Work, collective,
 };
 
 /// A posted operation that was not yet completed. Its completion returns the buffer.
@@ -99,11 +99,10 @@ pub trait Rank {
         Err("this fabric leaves that to the system".into())
     }
 
-    /// Returns the system's counts so far of events that take this rank's processor from it: interrupts by their
-    /// source, switches to other programs, and more, each with its name; empty if they are not available. Reading takes
-    /// tens of microseconds.
-    fn system_counts(&self) -> Vec<(String, u64)> {
-        Vec::new()
+    /// Returns the operating system of this rank, for measurements of it; `None` on a simulated machine and on fabrics
+    /// that do not provide it.
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        None
     }
 
     /// Returns the description of the fabric for the record of the run.

@@ -6,8 +6,9 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, InPlace, Isolation, OtherRuns, Priority, PriorityGranted, Readable, RemoteMemory,
-    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    Error, InPlace, Isolation, OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable,
+    RemoteMemory, Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan,
+    Writable,
 };
 
 use crate::ClusterEndpoint;
@@ -124,6 +125,10 @@ unsafe impl Endpoint for ClusterEndpoint {
 
     fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
         self.inner_mut().isolate(isolation, on)
+    }
+
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        self.rest().outer.operating_system()
     }
 
     #[inline]

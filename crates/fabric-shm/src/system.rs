@@ -14,15 +14,6 @@ pub(crate) fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }
 
-/// Returns the numbers of involuntary context switches and page faults of this thread.
-pub(crate) fn switches_and_faults() -> io::Result<[u64; 2]> {
-    // SAFETY: all zeros are a value of this type of numbers.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the place is live and of the right type.
-    check(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) })?;
-    Ok([usage.ru_nivcsw, usage.ru_minflt + usage.ru_majflt].map(|count| count as u64))
-}
-
 /// Creates anonymous memory behind a descriptor, zero-filled, `bytes` long, closed on exec.
 pub fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: the name is a C string, and a descriptor that was just returned has no other owner.

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, OtherRuns,
-    Priority, PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time,
-    TimeSpan, Writable,
+    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error,
+    OperatingSystem, OtherRuns, Priority, PriorityGranted, Process, Readable, RemoteMemory,
+    Request, Result, Selector, Time, TimeSpan, Writable,
 };
 use hosts::{Clock, LocalClock, Settled};
 
@@ -129,6 +129,10 @@ unsafe impl Endpoint for TcpEndpoint {
 
     fn every_rank_has_a_processor(&self) -> bool {
         self.placement.every_rank_has_a_processor
+    }
+
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        Some(linux::operating_system(self.placement.processor))
     }
 
     fn describe(&self) -> FabricDescription {

@@ -20,7 +20,7 @@ mod validation;
 pub use cell::{How, cells};
 pub use error::ReproductionError;
 pub use measured::{Beside, is_of_processors, measure_processors};
-pub use simulated::{Simulator, predict};
+pub use simulated::{Simulator, predict, predict_with};
 pub use table::{Row, reproduce, tables};
 pub use tradeoff::{
     CallTradeoff, Crossing, SYSTEMS, SystemCurve, SystemTimes, TradeoffQuestion, tradeoff,

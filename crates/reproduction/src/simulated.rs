@@ -96,7 +96,20 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
 /// # Errors
 /// The rank that failed, and why.
 pub fn predict(machine: &Machine, ranks: usize, step: Step) -> Result<Vec<Measurement>, String> {
-    execute(machine, &Options::new(ranks), step, in_virtual_time())
+    predict_with(machine, ranks, step, in_virtual_time())
+}
+
+/// As [`predict`], measured as the settings say.
+///
+/// # Errors
+/// The rank that failed, and why.
+pub fn predict_with(
+    machine: &Machine,
+    ranks: usize,
+    step: Step,
+    settings: Settings,
+) -> Result<Vec<Measurement>, String> {
+    execute(machine, &Options::new(ranks), step, settings)
 }
 
 /// No sample differs from the next by chance, so few are enough.

@@ -67,7 +67,7 @@ mod variants;
 
 pub(crate) use back_to_back::{back_to_back, rounds_last_s};
 pub(crate) use deadlines::{Deadlines, UsualTime};
-pub(crate) use os_isolation::{PRIORITY, RATE_MONOTONIC, prioritise, refusal};
+pub(crate) use os_isolation::{FIFO, PRIORITY, RATE_MONOTONIC, prioritise, refusal};
 pub(crate) use outcome::{Known, PERIODS_PER_WAITING};
 pub(crate) use report::{derived, rate, report};
 pub(crate) use search::{find, find_knowing, keep_up, lasts_s};

@@ -15,7 +15,7 @@ const WITHOUT: &str = "without";
 pub(crate) const PRIORITY: &str = "priority";
 pub(crate) const RATE_MONOTONIC: &str = "rate-monotonic";
 /// Above every time-shared program, and above no thread that the system itself needs.
-const FIFO: Priority = Priority::Fixed(1);
+pub(crate) const FIFO: Priority = Priority::Fixed(1);
 
 /// A part of OS isolation, which each rank switches on or off.
 #[derive(Clone, Copy, PartialEq, Eq)]

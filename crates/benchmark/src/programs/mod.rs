@@ -84,6 +84,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     applications::traffic::TRAFFIC,
     applications::tracking::TRACKING,
     real_time::clock::CLOCK,
+    real_time::wake_up::WAKE_UP,
     real_time::hartstone::HARTSTONE,
     real_time::pmp::PMP,
     real_time::corner_turn::CORNER_TURN,

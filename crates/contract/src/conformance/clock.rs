@@ -1,8 +1,11 @@
-//! Clock, work and description.
+//! Clock, work, description, and the operating system, if the fabric provides one.
 
 use super::case::{ANY, Case, TWO_OR_MORE};
 use super::check::{ensure, expect, fail};
-use crate::{Rank, Result, Source, Tag, Time, TimeSpan, Work, WorkKind};
+use crate::{
+    Error, OperatingSystem, Rank, Result, SleepCall, Source, Tag, TagSelector, Time, TimeSpan,
+    Work, WorkKind,
+};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -11,6 +14,8 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("clock/no-message-arrives-before-it-was-sent", TWO_OR_MORE, causality),
         Case::new("machine/compute-runs-its-body-once", ANY, compute_runs_its_body),
         Case::new("machine/is-described", ANY, is_described),
+        Case::new("operating-system/a-sleep-is-no-shorter-than-asked-for", ANY, sleeps),
+        Case::new("operating-system/a-rank-is-woken-by-its-address", TWO_OR_MORE, woken),
     ]
 }
 
@@ -78,4 +83,51 @@ fn compute_runs_its_body(machine: &mut dyn Rank) -> Result<()> {
 fn is_described(machine: &mut dyn Rank) -> Result<()> {
     ensure(!machine.describe().name.is_empty(), || "the fabric has no name".into())?;
     expect("this rank is one of the run's", true, machine.rank() < machine.size())
+}
+
+/// For the addresses of wake-ups.
+const TAG: Tag = Tag::new(3);
+const SPAN: TimeSpan = TimeSpan::from_us(2_000);
+/// The clock of a rank and that of the system may differ by this much over a sleep.
+const CLOCKS_APART: TimeSpan = TimeSpan::from_us(20);
+/// Room for an address.
+const ADDRESS_BYTES: usize = 108;
+
+fn explained<T>(outcome: std::result::Result<T, String>) -> Result<T> {
+    outcome.map_err(Error::Program)
+}
+
+fn sleeps(machine: &mut dyn Rank) -> Result<()> {
+    let Some(mut system) = machine.operating_system() else {
+        return Ok(());
+    };
+    for call in [SleepCall::Futex, SleepCall::ClockNanosleep, SleepCall::Epoll] {
+        let begin = machine.now();
+        explained(system.sleep(call, SPAN))?;
+        let slept = machine.now().since(begin) + CLOCKS_APART;
+        expect(&format!("{call:?} slept long enough"), true, slept >= SPAN)?;
+    }
+    Ok(())
+}
+
+/// Each rank wakes its predecessor by the address that it received.
+fn woken(machine: &mut dyn Rank) -> Result<()> {
+    let (rank, size) = (machine.rank(), machine.size());
+    let Some(mut system) = machine.operating_system() else {
+        return Ok(());
+    };
+    let address = explained(system.open_wake_up())?;
+    expect("an address fits", true, address.len() <= ADDRESS_BYTES)?;
+    machine.send((rank + 1) % size, TAG, &address)?;
+    let mut other = [0; ADDRESS_BYTES];
+    let before = Source::Rank((rank + size - 1) % size);
+    let status = machine.receive(before, TagSelector::Is(TAG), &mut other)?;
+    explained(system.wake(&other[..status.bytes]))?;
+    expect("woken", true, is_woken(system.as_mut())?)?;
+    // No rank closes its descriptor before all have used it.
+    machine.barrier()
+}
+
+fn is_woken(system: &mut dyn OperatingSystem) -> Result<bool> {
+    explained(system.sleep_until_woken(TimeSpan::from_s(10.0)))
 }

@@ -22,8 +22,8 @@ use std::ptr::NonNull;
 
 use crate::record::FabricDescription;
 use crate::{
-    ClockQuality, Error, InPlace, Isolation, Priority, PriorityGranted, Readable, Result,
-    SharedLine, Time, TimeSpan, Work, Writable,
+    ClockQuality, Error, InPlace, Isolation, OperatingSystem, Priority, PriorityGranted, Readable,
+    Result, SharedLine, Time, TimeSpan, Work, Writable,
 };
 
 /// One rank's endpoint of a fabric.
@@ -81,9 +81,9 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         Err("this fabric leaves that to the system".into())
     }
 
-    /// As [`Rank::system_counts`](crate::Rank::system_counts).
-    fn system_counts(&self) -> Vec<(String, u64)> {
-        Vec::new()
+    /// As [`Rank::operating_system`](crate::Rank::operating_system).
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        None
     }
 
     // Time.

@@ -11,9 +11,9 @@ use crate::endpoint::{
 use crate::record::FabricDescription;
 use crate::requests::RequestTable;
 use crate::{
-    Buffer, ClockQuality, Completed, Error, Isolation, Posted, Priority, PriorityGranted, Progress,
-    Rank, RankWindow, Readable, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector,
-    Time, WindowCall, Work, Writable, collective,
+    Buffer, ClockQuality, Completed, Error, Isolation, OperatingSystem, Posted, Priority,
+    PriorityGranted, Progress, Rank, RankWindow, Readable, Reduction, Result, SharedLine, Source,
+    Status, Tag, TagSelector, Time, WindowCall, Work, Writable, collective,
 };
 
 /// A process that is one rank of a run: an endpoint, and the operations that a program has posted to it.

@@ -48,8 +48,8 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         self.process.endpoint.isolate(isolation, on)
     }
 
-    fn system_counts(&self) -> Vec<(String, u64)> {
-        self.process.endpoint.system_counts()
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        self.process.endpoint.operating_system()
     }
 
     fn describe(&self) -> FabricDescription {

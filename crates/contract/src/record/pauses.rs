@@ -80,6 +80,9 @@ pub struct PauseSummary {
     pub beyond_limit: u64,
     /// Events that the system had counted after pauses, those with most lost time first.
     pub causes: Vec<PauseCause>,
+    /// By what the causes are named, and why not by the system's tracer, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causes_by: Option<String>,
 }
 
 /// The window of some length in which most time was lost.

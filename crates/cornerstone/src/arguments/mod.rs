@@ -181,12 +181,21 @@ pub(crate) struct CalibrateArguments {
     pub(crate) run: PathBuf,
 
     /// The machine file to make, ending in .toml; its name becomes the name of the machine
-    #[arg(short, long, value_name = "FILE", required_unless_present = "validate")]
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["validate", "tails"])]
     pub(crate) output: Option<PathBuf>,
 
     /// Show how well a twin made from every other size predicts the other sizes and benchmarks of the run
     #[arg(long)]
     pub(crate) validate: bool,
+
+    /// Show what the pauses that the run's clock saw do to an allreduce, alone and beside computing: as it was measured
+    /// (noise, allreduce), on the twin with the pauses, and without
+    #[arg(long)]
+    pub(crate) tails: bool,
+
+    /// The numbers of ranks to predict for --tails, beside those that were measured [default: 16]
+    #[arg(long, value_name = "LIST", requires = "tails")]
+    pub(crate) ranks: Option<RankCounts>,
 }
 
 #[derive(Args, Debug)]

@@ -72,7 +72,7 @@ pub(crate) struct RealTimeArguments {
     pub(crate) explain: bool,
 }
 
-/// The options of `hartstone` and `clock`, which only `run` offers.
+/// The options of `hartstone`, `clock` and `wake-up`, which only `run` offers.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Periods (real-time benchmarks)")]
 pub(crate) struct TaskArguments {
@@ -87,6 +87,11 @@ pub(crate) struct TaskArguments {
     /// The longest permitted pause for `clock`: the status is 1 if one was longer
     #[arg(long, value_name = "TIME")]
     pub(crate) limit: Option<Seconds>,
+
+    /// Have the kernel's tracer osnoise name the causes of the pauses that `clock` finds; it takes root and Linux 6.3,
+    /// and where it is refused the result says why, and causes are named by what Linux has counted
+    #[arg(long)]
+    pub(crate) osnoise: bool,
 }
 
 /// A list of measures that isolate ranks from the operating system.
@@ -163,6 +168,7 @@ impl TaskArguments {
             load: self.load.or(earlier.load),
             threshold: self.threshold.or(earlier.threshold),
             limit: self.limit.or(earlier.limit),
+            osnoise: self.osnoise || earlier.osnoise,
         }
     }
 
@@ -171,6 +177,7 @@ impl TaskArguments {
         RealTime {
             load: self.load.or(settings.load),
             threshold_s: self.threshold.map(|Seconds(s)| s).or(settings.threshold_s),
+            trace_pauses: self.osnoise || settings.trace_pauses,
             pause_limit_s: self.limit.map(|Seconds(s)| s).or(settings.pause_limit_s),
             ..settings
         }

@@ -1,5 +1,6 @@
 //! `calibrate`: makes a machine file, the twin of the measured machine, from a run.
 
+mod tails;
 mod validation;
 
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 use calibration::{Calibration, CalibrationError, LineStates, Residual, TwinPauses};
 use contract::record::Run;
 
-use crate::arguments::CalibrateArguments;
+use crate::arguments::{CalibrateArguments, RankCounts};
 use crate::failure::Failure;
 use crate::output::{print, table};
 use crate::results;
@@ -25,6 +26,10 @@ pub(crate) fn execute(arguments: &CalibrateArguments) -> Result<ExitCode, Failur
     }
     if arguments.validate {
         print(&validation::report(&run)?)?;
+    }
+    if arguments.tails {
+        let ranks = arguments.ranks.as_ref().map(|RankCounts(ranks)| &ranks[..]);
+        print(&tails::report(&run, ranks)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -24,6 +24,7 @@ pub(crate) fn pause_summary(summary: &PauseSummary) -> Vec<String> {
     if !worst.is_empty() {
         lines.push(format!("lost at worst: {}", worst.join(", ")));
     }
+    lines.extend(summary.causes_by.as_ref().map(|by| format!("causes by {by}")));
     for cause in summary.causes.iter().take(CAUSES_NAMED) {
         let pauses = if cause.count == 1 { "pause" } else { "pauses" };
         lines.push(format!(
@@ -86,12 +87,14 @@ mod tests {
             limit_us: Some(20.0),
             beyond_limit: 1,
             causes: vec![cause("timer interrupt", 2, 40.0)],
+            causes_by: Some("the tracer osnoise".into()),
         };
         assert_eq!(
             pause_summary(&summary),
             [
                 "available: 99.9600 % of the time, at least 99.8870 % with 95 %",
                 "lost at worst: 40.0 µs of 1.00 ms",
+                "causes by the tracer osnoise",
                 "timer interrupt: 2 pauses, 40.0 µs in all, 30.0 µs at most",
                 "limit 20.0 µs: exceeded by 1 of 2 pauses, the longest 30.0 µs",
             ]

@@ -36,4 +36,5 @@ mod summary;
 mod tcp;
 mod tradeoff;
 mod two_hosts;
+mod wake_up;
 mod windows;

@@ -5,7 +5,8 @@ use std::io::Write;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
+    Error, OperatingSystem, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, Time,
+    Writable,
 };
 
 use super::requests::Kind;
@@ -39,6 +40,10 @@ unsafe impl Endpoint for MpiEndpoint {
 
     fn every_rank_has_a_processor(&self) -> bool {
         self.settled.every_rank_has_a_processor
+    }
+
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        Some(linux::operating_system(self.settled.processor))
     }
 
     fn describe(&self) -> FabricDescription {

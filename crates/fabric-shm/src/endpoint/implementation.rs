@@ -6,11 +6,12 @@ use std::time::Duration;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, InPlace, Isolation, OtherRuns, Priority, PriorityGranted, Readable, RemoteMemory,
-    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    Error, InPlace, Isolation, OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable,
+    RemoteMemory, Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan,
+    Writable,
 };
 
-use super::{ShmEndpoint, real_time, system_counts};
+use super::{ShmEndpoint, real_time};
 use crate::arena;
 use crate::engine::Engine;
 use crate::wait;
@@ -105,8 +106,8 @@ unsafe impl Endpoint for ShmEndpoint {
         real_time::isolate(isolation, on, self.processor)
     }
 
-    fn system_counts(&self) -> Vec<(String, u64)> {
-        self.processor.map_or_else(Vec::new, system_counts::read)
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        Some(linux::operating_system(self.processor))
     }
 
     #[inline]

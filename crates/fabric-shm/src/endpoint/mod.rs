@@ -13,7 +13,6 @@ mod process;
 mod real_time;
 mod reporter;
 mod shared_line;
-mod system_counts;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;

@@ -1,15 +1,14 @@
 //! Two processes on one processor wake each other.
 
-use std::sync::atomic::Ordering;
-
-use contract::{Rank, Result, Source};
+use contract::{Rank, Result};
 
 use super::core_to_core::{SHARED_LINE, there_and_back};
 use crate::case::once;
+use crate::core_to_core::{put_and_wake, sleep_until};
 use crate::data::Data;
 use crate::declaration::{Benchmark, Group};
 use crate::program::Program;
-use crate::programs::common::{BENCHMARK, ITS_TAG};
+use crate::programs::common::BENCHMARK;
 use crate::ranks::{Placement, RankRule};
 
 pub(in crate::programs) const PROCESS_SWITCH: Benchmark = Benchmark {
@@ -27,26 +26,5 @@ pub(in crate::programs) const PROCESS_SWITCH: Benchmark = Benchmark {
 };
 
 fn switch(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
-    there_and_back(rank, data, put, sleep_until)
-}
-
-fn put(rank: &dyn Rank, value: u64) {
-    if let Some(line) = rank.shared_line() {
-        // Release, with the Acquire of the other's wait.
-        line.word(0).store(value, Ordering::Release);
-        line.wake(0);
-    }
-}
-
-fn sleep_until(rank: &mut dyn Rank, value: u64) -> Result<()> {
-    while let Some(line) = rank.shared_line() {
-        line.sleep_while(0, value - 1);
-        // Acquire, with the Release of the other's put.
-        if line.word(0).load(Ordering::Acquire) == value {
-            break;
-        }
-        // A spurious wake-up: polling for messages fails if the other rank is dead.
-        rank.probe(Source::Any, ITS_TAG)?;
-    }
-    Ok(())
+    there_and_back(rank, data, put_and_wake, sleep_until)
 }

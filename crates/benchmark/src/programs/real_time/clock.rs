@@ -4,7 +4,7 @@ use analysis::pauses::{PauseTotals, classify};
 use contract::record::{self, Measurement, Parameters, Pause, PauseCause, PauseSummary, Pauses};
 use contract::{Rank, Result, Source, Time, TimeSpan};
 
-use super::pause_causes::{PauseCauses, from_text};
+use super::pause_causes::{PauseCauses, from_text, named_by};
 use crate::bench::Bench;
 use crate::case::once;
 use crate::data::{Blocks, Received};
@@ -28,7 +28,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
         the decade of their length. `cornerstone calibrate` writes them into a machine file, and the simulator \
         replays them. After each pause the rank reads Linux's counters of interrupts, softirqs, switches to other \
         programs, page faults and steal; counters that increased are named as the cause. Reading takes at most 5 % \
-        of the time. The record has the available share of the time with a lower bound, and the intervals of 1 ms \
+        of the time. With --osnoise the kernel's tracer names the causes, where it is permitted. The record has the available share of the time with a lower bound, and the intervals of 1 ms \
         to 1 s in which most time was lost. With --limit the run ends with status 1 if a pause was longer. \
         --duration sets the time of the measurement (default 1 s); above 5 s, results are reported repeatedly, so \
         an interrupted run keeps them. The paper measures for half an hour.",
@@ -72,7 +72,8 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let threshold = TimeSpan::from_ps(u64::from_le_bytes(agreed));
     let reading = TimeSpan::from_ps(bench.overheads.clock_cost_ps as u64);
     let limit = real_time.pause_limit_s.map(TimeSpan::from_s);
-    let mut seen = SeenPauses::new(limit);
+    let trace = bench.settings.real_time.trace_pauses;
+    let mut seen = SeenPauses::new(limit, PauseCauses::of(bench.rank.operating_system(), trace));
     let begin = latest_arrival(bench.rank)? + LEAD + bench.overheads.agreement;
     bench.rank.wait_until(begin);
     for until in ends(duration) {
@@ -129,14 +130,14 @@ struct SeenPauses {
 
 impl SeenPauses {
     /// With all its memory touched: a page fault would be a pause of our own making, as the paper found.
-    fn new(limit: Option<TimeSpan>) -> Self {
+    fn new(limit: Option<TimeSpan>, causes: PauseCauses) -> Self {
         let mut kept = vec![[1; 2]; KEPT_MAX];
         kept.clear();
         SeenPauses {
             processor: u64::MAX,
             totals: PauseTotals::new(limit.map_or(u64::MAX, TimeSpan::as_ps)),
             kept,
-            causes: PauseCauses::default(),
+            causes,
             looked: TimeSpan::ZERO,
         }
     }
@@ -150,7 +151,7 @@ impl SeenPauses {
         (threshold, reading): (TimeSpan, TimeSpan),
     ) {
         self.processor = rank.processor().map_or(u64::MAX, |processor| processor as u64);
-        self.causes.begin(rank);
+        self.causes.begin();
         let end = begin + until;
         let first = rank.now();
         let mut last = first;
@@ -192,6 +193,7 @@ struct BroughtPauses {
     kept: Vec<[u64; 2]>,
     totals: PauseTotals,
     causes: Vec<PauseCause>,
+    causes_by: Option<String>,
 }
 
 /// Words before the pauses.
@@ -205,6 +207,7 @@ impl BroughtPauses {
         let words_end = kept_end + head[3] as usize;
         let (words, text) = bytes.split_at(8 * words_end);
         let words: Vec<u64> = words.as_chunks::<8>().0.iter().map(word).collect();
+        let text = String::from_utf8_lossy(text);
         let (totals, _) =
             PauseTotals::from_words(&words[kept_end..]).expect("a rank of this build");
         BroughtPauses {
@@ -212,7 +215,8 @@ impl BroughtPauses {
             looked_ps: head[1],
             kept: words[HEAD..kept_end].as_chunks::<2>().0.to_vec(),
             totals,
-            causes: from_text(&String::from_utf8_lossy(text)),
+            causes: from_text(&text),
+            causes_by: named_by(&text),
         }
     }
 }
@@ -247,6 +251,7 @@ fn describe(
     let summary = PauseSummary {
         limit_us: watched.limit.map(|limit| limit.as_us()),
         causes: seen.causes.clone(),
+        causes_by: seen.causes_by.clone(),
         ..seen.totals.summary(seen.looked_ps, bench.settings.confidence)
     };
     let pauses: Vec<Pause> =
@@ -301,10 +306,10 @@ mod tests {
             let us = 1_000_000;
             let rank = Altered { time_ps: Some(&time), reading_ps: us, ..Altered::new(rank) };
             let at = |us| TimeSpan::from_us(us);
-            let mut quiet = SeenPauses::new(None);
+            let mut quiet = SeenPauses::new(None, PauseCauses::default());
             quiet.watch(&rank, Time::ZERO, at(100), (at(1), TimeSpan::ZERO));
             assert_eq!((quiet.kept.len(), quiet.looked), (0, at(99)));
-            let mut all = SeenPauses::new(None);
+            let mut all = SeenPauses::new(None, PauseCauses::default());
             time.set(0);
             all.watch(&rank, Time::ZERO, at(100), (TimeSpan::from_ns(999), TimeSpan::ZERO));
             // The first reading is at 1 µs, the last at 100.

@@ -6,3 +6,4 @@ pub(super) mod hartstone;
 mod pause_causes;
 pub(super) mod pipeline;
 pub(super) mod pmp;
+pub(super) mod wake_up;

@@ -1,9 +1,9 @@
-//! The system's counters after each pause.
+//! The causes of pauses, from the system's counts or from its tracer.
 
 use std::collections::BTreeMap;
 
 use contract::record::PauseCause;
-use contract::{Rank, Time, TimeSpan};
+use contract::{OperatingSystem, Rank, Time, TimeSpan, TracedNoise};
 
 /// Reading what the system has counted may take one part in so many of the time. What is not read is said to be so.
 const SPENT_AT_MOST: u64 = 20;
@@ -14,12 +14,22 @@ const NAMES_MAX: usize = 16;
 /// Of the events that came with a pause so many are named, the most telling first.
 const NAMED: usize = 3;
 const NOTHING: &str = "nothing that the system counts";
+const NOTHING_TRACED: &str = "nothing that the tracer sees";
+const TRACER: &str = "the tracer osnoise";
+const COUNTS: &str = "what the system has counted";
+/// The beginning of the line that names the source; lines of causes begin with a number.
+const NAMED_BY: &str = "by ";
 const NOT_READ: &str = "not looked into";
 const OTHER: &str = "something else";
 
-/// The pauses by what the system had counted after them.
+/// The pauses by cause.
 #[derive(Default)]
 pub(super) struct PauseCauses {
+    system: Option<Box<dyn OperatingSystem>>,
+    /// Whether the tracer names the causes; otherwise the counts do.
+    is_traced: bool,
+    /// The source of the causes, if the user asked for the tracer.
+    named_by: Option<String>,
     last: Vec<(String, u64)>,
     /// Whether pauses have passed since `last` was read.
     is_behind: bool,
@@ -37,10 +47,33 @@ struct Found {
 }
 
 impl PauseCauses {
-    /// Reads the counts for the first time; twice, so that the memory that it takes is there.
-    pub(super) fn begin(&mut self, rank: &dyn Rank) {
-        drop(rank.system_counts());
-        self.last = rank.system_counts();
+    /// Returns the causes of no pause yet. Begins a trace if the user wants one and the system grants it.
+    pub(super) fn of(system: Option<Box<dyn OperatingSystem>>, wants_trace: bool) -> PauseCauses {
+        let mut causes = PauseCauses { system, ..PauseCauses::default() };
+        if wants_trace {
+            let begun = match &mut causes.system {
+                Some(system) => system.begin_trace(),
+                None => Err("this rank has no operating system".into()),
+            };
+            causes.is_traced = begun.is_ok();
+            causes.named_by = Some(match begun {
+                Ok(()) => TRACER.into(),
+                Err(why) => format!("{COUNTS}, not {TRACER}: {}", why.replace('\n', " ")),
+            });
+        }
+        causes
+    }
+
+    /// Begins to watch. Counts are read twice, so that the memory that it takes is there.
+    pub(super) fn begin(&mut self) {
+        let Some(system) = &mut self.system else { return };
+        if self.is_traced {
+            // Discards earlier events.
+            system.traced();
+        } else {
+            system.counts();
+            self.last = system.counts();
+        }
     }
 
     /// Examines a pause that ended `now`; `since` is the beginning of the measurement. Returns the time afterwards.
@@ -50,7 +83,7 @@ impl PauseCauses {
         (now, since): (Time, TimeSpan),
         length_ps: u64,
     ) -> Time {
-        if self.last.is_empty() {
+        if self.last.is_empty() && !self.is_traced {
             return now;
         }
         let is_long = length_ps > LONG * self.reading.as_ps();
@@ -59,16 +92,28 @@ impl PauseCauses {
             self.add(NOT_READ, length_ps);
             return now;
         }
-        let counts = rank.system_counts();
         // What shorter pauses before it left behind is little beside a long one.
         let is_known = is_long || !self.is_behind;
-        let name = if is_known { risen(&self.last, &counts) } else { NOT_READ.into() };
+        let name = if self.is_traced {
+            self.traced(rank, now, length_ps)
+        } else {
+            let counts = self.system.as_mut().map_or_else(Vec::new, |system| system.counts());
+            let name = if is_known { risen(&self.last, &counts) } else { NOT_READ.into() };
+            self.last = counts;
+            name
+        };
+        self.is_behind = false;
         self.add(&name, length_ps);
-        (self.last, self.is_behind) = (counts, false);
         let done = rank.now();
         self.reading = done.since(now);
         self.spent = self.spent + self.reading;
         done
+    }
+
+    /// Returns the events that were traced in the pause that ended at `now`.
+    fn traced(&mut self, rank: &dyn Rank, now: Time, length_ps: u64) -> String {
+        let noise = self.system.as_mut().map_or_else(Vec::new, |system| system.traced());
+        during(&noise, rank.now().since(now), TimeSpan::from_ps(length_ps))
     }
 
     /// The time of reading.
@@ -89,8 +134,14 @@ impl PauseCauses {
         let line = |(name, found): (&String, &Found)| {
             format!("{} {} {} {name}\n", found.count, found.lost_ps, found.longest_ps)
         };
-        self.found.iter().map(line).collect()
+        let named_by = self.named_by.iter().map(|by| format!("{NAMED_BY}{by}\n"));
+        named_by.chain(self.found.iter().map(line)).collect()
     }
+}
+
+/// Returns the source of the causes in the lines of [`PauseCauses::to_text`], if the user asked for the tracer.
+pub(super) fn named_by(text: &str) -> Option<String> {
+    text.lines().find_map(|line| line.strip_prefix(NAMED_BY)).map(String::from)
 }
 
 /// The causes in the lines of [`PauseCauses::to_text`], those that took most first.
@@ -120,6 +171,25 @@ fn risen(before: &[(String, u64)], after: &[(String, u64)]) -> String {
     if names.is_empty() { NOTHING.into() } else { names.join(", ") }
 }
 
+/// Returns the names of the events in a pause of this length that ended `ago` before the trace was read: those that
+/// took most, in the order of their names.
+fn during(noise: &[TracedNoise], ago: TimeSpan, length: TimeSpan) -> String {
+    let (end, begin) = (ago, ago + length);
+    let is_in = |one: &&TracedNoise| one.age < begin && one.age + one.length > end;
+    let mut names: BTreeMap<&str, TimeSpan> = BTreeMap::new();
+    for one in noise.iter().filter(is_in) {
+        let sum = names.entry(&one.name).or_default();
+        *sum = *sum + one.length;
+    }
+    let mut names: Vec<(&str, TimeSpan)> = names.into_iter().collect();
+    names.sort_by_key(|(_, length)| std::cmp::Reverse(*length));
+    names.truncate(NAMED);
+    // In a fixed order, so that pauses with the same causes are counted together.
+    names.sort_unstable();
+    let names: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
+    if names.is_empty() { NOTHING_TRACED.into() } else { names.join(", ") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,6 +209,42 @@ mod tests {
             risen(&before, &counts([2, 3, 4, 5])),
             "another program, page fault, softirq NET_RX"
         );
+    }
+
+    #[test]
+    fn the_events_that_were_traced_in_a_pause_are_its_causes() {
+        let us = TimeSpan::from_us;
+        let noise = |name: &str, age, length| TracedNoise {
+            name: name.into(),
+            age: us(age),
+            length: us(length),
+        };
+        let all = [
+            noise("thread cc1", 2000, 900),
+            noise("interrupt local_timer", 31, 2),
+            noise("softirq RCU", 20, 9),
+            noise("softirq RCU", 15, 4),
+            noise("interrupt eth0", 3, 2),
+        ];
+        // The pause was over 10 us before the reading, and 30 us long: from 40 to 10 us before.
+        assert_eq!(during(&all, us(10), us(30)), "interrupt local_timer, softirq RCU");
+        assert_eq!(during(&all, us(500), us(200)), NOTHING_TRACED);
+        // An event that outlasts the pause counts, too.
+        assert_eq!(during(&all, us(2500), us(10)), "thread cc1");
+        let many = ["d", "c", "b", "a"].map(|name| noise(name, 20, 1));
+        assert_eq!(during(&many, us(10), us(30)), "a, b, c");
+    }
+
+    #[test]
+    fn counts_replace_a_tracer_that_is_refused() {
+        let causes = PauseCauses::of(None, true);
+        assert!(!causes.is_traced);
+        let by = named_by(&causes.to_text()).unwrap();
+        assert_eq!(
+            by,
+            "what the system has counted, not the tracer osnoise: this rank has no operating system"
+        );
+        assert_eq!(named_by(&PauseCauses::of(None, false).to_text()), None);
     }
 
     #[test]

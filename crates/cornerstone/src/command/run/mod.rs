@@ -88,7 +88,8 @@ fn planned(request: &Request) -> Result<Vec<Launch>, Failure> {
     let mut all = launches(request, &selection, &settings, 0)?;
     // A search for a period makes as many trials as it needs by itself.
     selection.retain(|benchmark| benchmark.group != Group::RealTime);
-    for number in 1..rounds.most {
+    let further = if selection.is_empty() { 1..1 } else { 1..rounds.most };
+    for number in further {
         all.extend(launches(request, &selection, &settings, number)?);
     }
     Ok(all)

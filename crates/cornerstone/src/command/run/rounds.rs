@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::launches::{launches_are_precise, launches_needed};
+use analysis::launches::{launches_are_precise, launches_needed, shared_dependence};
 use benchmark::{Launch, Settings, Step};
 use contract::record::{Key, Run};
 
@@ -17,6 +17,9 @@ pub(super) struct Rounds {
 
 /// A launch measures a case for as long at least.
 const SHORTEST_S: f64 = 0.05;
+/// The interval of so many leaves out the launches at both ends, and shows states of the machine that last for some
+/// launches.
+const TELLING: u32 = 10;
 /// More launches are worth their starting for few cases only.
 const MOST: u32 = 30;
 /// The same if launches are distributed over a given time.
@@ -35,11 +38,14 @@ impl Rounds {
     /// is still wide, as long as their time allows.
     pub(super) fn within_the_time_of(settings: &Settings, is_spread: bool) -> Rounds {
         let affordable = ((settings.time_limit_s / SHORTEST_S) as u32).max(1);
-        let needed = (launches_needed(settings.confidence) as u32).min(affordable);
+        let needed = launches_needed(settings.confidence) as u32;
         match (is_spread, settings.suite_limit_s) {
             (true, _) => Rounds::exactly(affordable.clamp(1, MOST_SPREAD)),
-            (false, Some(_)) => Rounds::exactly(needed),
-            (false, None) => Rounds { fewest: needed, most: affordable.min(MOST).max(needed) },
+            (false, Some(_)) => Rounds::exactly(needed.min(affordable)),
+            (false, None) => {
+                let fewest = needed.max(TELLING).min(affordable);
+                Rounds { fewest, most: affordable.min(MOST).max(fewest) }
+            }
         }
     }
 
@@ -60,15 +66,19 @@ pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
         let of_launch = medians.entry((m.key(), &m.metric)).or_default();
         of_launch.insert(m.launch, m.summary.median);
     }
-    let is_settled = |launches: &BTreeMap<u32, f64>| {
-        let medians: Vec<f64> = launches.values().copied().collect();
-        let precision = SHARE_OF_PRECISION * header.precision;
-        launches_are_precise(&medians, header.confidence, precision)
-    };
-    let mut open = BTreeSet::new();
-    for ((key, _), _) in medians.iter().filter(|(_, launches)| !is_settled(launches)) {
-        open.insert(key.clone());
-    }
+    let medians: Vec<(Key, Vec<f64>)> = medians
+        .into_iter()
+        .map(|((key, _), launches)| (key, launches.into_values().collect()))
+        .collect();
+    let shared = shared_dependence(medians.iter().map(|(_, launches)| &launches[..]));
+    let precision = SHARE_OF_PRECISION * header.precision;
+    let is_settled =
+        |launches: &[f64]| launches_are_precise(launches, header.confidence, precision, shared);
+    let open: BTreeSet<Key> = medians
+        .into_iter()
+        .filter(|(_, launches)| !is_settled(launches))
+        .map(|(key, _)| key)
+        .collect();
     let all: BTreeSet<Key> = run.measurements.iter().map(|m| m.key()).collect();
     all.difference(&open).cloned().collect()
 }
@@ -99,8 +109,8 @@ mod tests {
     #[test]
     fn launches_are_as_many_as_the_time_of_a_case_allows() {
         // 2 s are 40 times 50 ms.
-        assert_eq!((rounds(2.0, false), rounds(2.0, true)), ((6, 30), (10, 10)));
-        assert_eq!((rounds(0.5, false), rounds(0.5, true)), ((6, 10), (10, 10)));
+        assert_eq!((rounds(2.0, false), rounds(2.0, true)), ((10, 30), (10, 10)));
+        assert_eq!((rounds(0.4, false), rounds(0.5, true)), ((8, 8), (10, 10)));
         assert_eq!((rounds(0.2, false), rounds(0.01, false)), ((4, 4), (1, 1)));
         let quick = Rounds::within_the_time_of(&Settings::quick(), false);
         assert_eq!(quick, Rounds::exactly(6));
@@ -111,7 +121,7 @@ mod tests {
         let checked = |rounds: Rounds| -> Vec<u32> {
             (0..=40).filter(|number| rounds.is_checked_before(*number)).collect()
         };
-        assert_eq!(checked(Rounds { fewest: 6, most: 30 }), [6, 9, 14, 21, 32]);
+        assert_eq!(checked(Rounds { fewest: 10, most: 30 }), [10, 15, 23, 35]);
         assert!(checked(Rounds::exactly(6)).is_empty());
     }
 }

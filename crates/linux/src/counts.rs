@@ -2,20 +2,30 @@
 
 use std::fs::read_to_string;
 
-use crate::system;
-
 /// Returns the counts of this processor and of this thread, the most informative first.
-pub(super) fn read(processor: usize) -> Vec<(String, u64)> {
+pub(crate) fn read(processor: usize) -> Vec<(String, u64)> {
     let text = |path: &str| read_to_string(path).unwrap_or_default();
     let mut counts = Vec::new();
-    if let Ok([switches, faults]) = system::switches_and_faults() {
-        counts.push(("another program".into(), switches));
-        counts.push(("page fault".into(), faults));
-    }
+    counts.extend(switches(&text("/proc/thread-self/status")));
+    counts.extend(faults(&text("/proc/thread-self/stat")));
     counts.extend(steal(&text("/proc/stat"), processor));
     counts.extend(softirqs(&text("/proc/softirqs"), processor));
     counts.extend(interrupts(&text("/proc/interrupts"), processor));
     counts
+}
+
+/// Returns the number of involuntary context switches of this thread.
+fn switches(status: &str) -> Option<(String, u64)> {
+    let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
+    Some(("another program".into(), line.trim().parse().ok()?))
+}
+
+/// Returns the number of page faults of this thread: its minor and major ones, fields 10 and 12 of its line
+/// (proc_pid_stat(5)). Field 2 is its name in parentheses, which may contain spaces and parentheses.
+fn faults(stat: &str) -> Option<(String, u64)> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let number = |place: usize| after_name.split_whitespace().nth(place - 3)?.parse::<u64>().ok();
+    Some(("page fault".into(), number(10)? + number(12)?))
 }
 
 /// Returns the rows of a table with a column for each processor: the label, the count of this one, and the rest.
@@ -93,6 +103,17 @@ ERR:          7
         assert_eq!(steal(stat, 1), Some(("the hypervisor (steal)".into(), 18)));
         assert_eq!(steal(stat, 0), None);
         assert!(interrupts("", 0).is_empty() && steal("", 0).is_none());
+    }
+
+    #[test]
+    fn switches_and_faults_are_those_of_the_thread() {
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t12\n";
+        assert_eq!(switches(status), Some(("another program".into(), 12)));
+        // Numbers 3 to 12: state, five of its parents and terminal, flags, then short faults (10), its children's, long
+        // ones.
+        let stat = "42 (a) b) R 1 2 3 4 5 6 700 8 30 9 10\n";
+        assert_eq!(faults(stat), Some(("page fault".into(), 730)));
+        assert_eq!((switches(""), faults("")), (None, None));
     }
 
     #[test]

@@ -1,0 +1,180 @@
+use super::*;
+use random::SplitMix64;
+
+use crate::records::{measurement, run};
+
+fn launch(number: u32, samples: &[f64]) -> Measurement {
+    Measurement { launch: number, ..measurement("ping-pong", 8, samples) }
+}
+
+/// Six launches with medians 10, 20 ... 60, in another order.
+fn six() -> Vec<Measurement> {
+    let medians = [30.0, 10.0, 60.0, 20.0, 50.0, 40.0];
+    let samples = |median: f64| [median - 1.0, median, median + 1.0];
+    (0..).zip(medians).map(|(number, median)| launch(number, &samples(median))).collect()
+}
+
+#[test]
+fn the_interval_is_that_of_the_launches_and_the_tail_that_of_all_samples() {
+    let found = pooled(run(six()));
+    let [all] = &found.measurements[..] else { panic!("{found:?}") };
+    // Six medians: their median is (30 + 40) / 2, and their whole range has 1 - 2 / 64.
+    let s = &all.summary;
+    assert_eq!((s.median, s.ci_low, s.ci_high, s.ci_confidence), (35.0, 10.0, 60.0, 0.96875));
+    assert_eq!((s.n, s.min, s.max), (18, 9.0, 61.0));
+    assert_eq!(all.launch_medians, [30.0, 10.0, 60.0, 20.0, 50.0, 40.0]);
+    assert_eq!(all.stop_reason, StopReason::TimeLimit);
+}
+
+#[test]
+fn one_launch_stays_as_it_is_and_a_measurement_made_again_replaces_the_first() {
+    let alone = launch(0, &[1.0, 2.0, 3.0]);
+    assert_eq!(pooled(run(vec![alone.clone()])).measurements, [alone]);
+    let mut twice = six();
+    twice.push(launch(5, &[44.0, 45.0, 46.0]));
+    let found = pooled(run(twice));
+    assert_eq!(found.measurements[0].launch_medians[5], 45.0);
+    assert_eq!(found.measurements[0].summary.n, 18);
+}
+
+#[test]
+fn cases_keep_their_order_and_launches_that_agree_converge() {
+    let of =
+        |size, number| Measurement { launch: number, ..measurement("ping-pong", size, &[5.0; 40]) };
+    let both = |number| [of(64, number), of(8, number)];
+    let found = pooled(run((0..6).flat_map(both).collect()));
+    let sizes: Vec<u64> = found.measurements.iter().map(|m| m.size_bytes).collect();
+    assert_eq!(sizes, [64, 8]);
+    assert!(found.measurements.iter().all(|m| m.stop_reason.converged()));
+}
+
+#[test]
+fn a_metric_without_samples_is_pooled_from_its_medians() {
+    let rate = |number, median: f64| {
+        let mut one = launch(number, &[median]);
+        one.samples.clear();
+        one
+    };
+    let found = pooled(run(vec![rate(0, 1.0), rate(1, 3.0), rate(2, 8.0)]));
+    let s = &found.measurements[0].summary;
+    assert_eq!((s.median, s.mean, s.min, s.max, s.n), (3.0, 4.0, 1.0, 8.0, 3));
+}
+
+#[test]
+fn launches_that_are_like_their_neighbours_have_a_wider_interval() {
+    // Two states, each for half of 20 launches: of the signs -1 ten times and 1 ten times, neighbours agree 18 times
+    // and differ once, so 17/20; the next lags 14, 11, 8 and 5 of 20, each and 1/20 more: 1 + 2 * (18 + 15 + 12 + 9 +
+    // 6) / 20.
+    let in_turn: Vec<f64> = (0..20).map(f64::from).collect();
+    assert!((dependence(&in_turn, 9.5) - 7.0).abs() < 1e-9);
+    let alternating: Vec<f64> = (0..20).map(|k| f64::from(k % 2 * 10 + k)).collect();
+    assert_eq!(dependence(&alternating, 14.5), 1.0);
+    let low = |medians: &[f64]| interval_of_launches(medians, 0.95, 1.0).unwrap().low;
+    // Ranks 6 and 15 of 20 if they were independent, so 4.5 from the middle; sqrt(7) times that is 11.9.
+    assert_eq!((low(&in_turn), low(&alternating)), (0.0, 10.0));
+    assert_eq!(dependence(&[5.0; 9], 5.0), 1.0);
+}
+
+#[test]
+fn six_launches_reach_95_percent_and_eight_99() {
+    // 2^-5 = 3.1 % and 2^-4 = 6.3 %; 2^-7 = 0.8 % and 2^-6 = 1.6 %.
+    assert_eq!((launches_needed(0.95), launches_needed(0.99)), (6, 8));
+    assert_eq!(launches_needed(0.5), 2);
+    // C(8, 4) = 70 and C(6, 3) = 20; C(10, 5) = 252 and 2 / 70 is more than 1 %.
+    assert_eq!((launches_to_compare(0.95), launches_to_compare(0.99)), (4, 5));
+}
+
+#[test]
+fn the_dependence_of_all_cases_widens_the_interval_of_each() {
+    // Ten launches, five of each state: of the sides -1 five times and 1 five times neighbours agree 8 times and differ
+    // once, so 7/10; the next lags give 4, 1 and -2 of 10, each and 1/10 more: 1 + 2 * (8 + 5 + 2) / 10.
+    let in_turn: Vec<f64> = (0..10).map(f64::from).collect();
+    let cases = |count| shared_dependence(std::iter::repeat_n(&in_turn[..], count));
+    assert!((cases(6) - 4.0).abs() < 1e-9, "{}", cases(6));
+    assert_eq!(cases(5), 1.0);
+    // Cases whose launches do not differ, and cases of few launches, do not count.
+    let equal = [7.0; 10];
+    let with = |more: &[f64]| shared_dependence((0..5).map(|_| &in_turn[..]).chain([more]));
+    assert_eq!((with(&equal), with(&in_turn[..8])), (1.0, 1.0));
+    // Ranks 2 and 9 of ten; 3.5 from the middle, so sqrt(4) times that is beyond them.
+    let low = |shared| interval_of_launches(&in_turn, 0.95, shared).unwrap().low;
+    assert_eq!((low(1.0), low(4.0)), (1.0, 0.0));
+    assert_eq!(
+        interval_of_launches(&in_turn[..8], 0.95, 4.0),
+        interval_of_launches(&in_turn[..8], 0.95, 1.0)
+    );
+}
+
+/// A machine with two states. In the slow state a case takes up to half as long again, depending on the case. `stays`
+/// are the mean numbers of launches in each state.
+struct Machine {
+    random: SplitMix64,
+    stays: [f64; 2],
+    slow: bool,
+}
+
+const CASES: usize = 10;
+
+impl Machine {
+    fn new(seed: u64, stays: [f64; 2]) -> Machine {
+        let mut random = SplitMix64::new(seed);
+        let slow = random.uniform() < stays[1] / (stays[0] + stays[1]);
+        Machine { random, stays, slow }
+    }
+
+    fn launch(&mut self) -> [f64; CASES] {
+        let stays = self.stays[usize::from(self.slow)];
+        self.slow ^= self.random.uniform() < 1.0 / stays;
+        std::array::from_fn(|case| {
+            let slower = if self.slow { 1.0 + 0.5 * case as f64 / CASES as f64 } else { 1.0 };
+            100.0 * slower * (1.0 + 0.01 * self.random.normal())
+        })
+    }
+
+    /// For each case the medians of so many launches.
+    fn run(&mut self, launches: usize) -> [Vec<f64>; CASES] {
+        let mut cases = [const { Vec::new() }; CASES];
+        for _ in 0..launches {
+            cases.iter_mut().zip(self.launch()).for_each(|(case, median)| case.push(median));
+        }
+        cases
+    }
+}
+
+/// Returns the share of the intervals of runs of ten launches that cover the median of a very long run: without and
+/// with the dependence of all cases.
+fn coverage(stays: [f64; 2]) -> [f64; 2] {
+    const RUNS: u64 = 400;
+    let middle = |case: &Vec<f64>| Sample::new(case.as_slice()).unwrap().median();
+    let truth = Machine::new(1, stays).run(20_000).each_ref().map(middle);
+    let mut covered = [0; 2];
+    for seed in 0..RUNS {
+        let cases = Machine::new(2 + seed, stays).run(10);
+        let shared = shared_dependence(cases.iter().map(Vec::as_slice));
+        for (case, truth) in cases.iter().zip(truth) {
+            for (covered, shared) in covered.iter_mut().zip([1.0, shared]) {
+                let interval = interval_of_launches(case, 0.95, shared).unwrap();
+                *covered += u64::from((interval.low..=interval.high).contains(&truth));
+            }
+        }
+    }
+    let shares = covered.map(|covered| covered as f64 / (RUNS * CASES as u64) as f64);
+    eprintln!("states of {stays:?} launches: intervals cover the median in {shares:?}");
+    shares
+}
+
+#[test]
+fn intervals_cover_what_they_claim_where_states_change_within_a_run() {
+    // Independent launches: ranks 2 to 9 of ten have 97.9 %.
+    let [alone, together] = coverage([f64::INFINITY, 1.0]);
+    assert!((0.96..0.995).contains(&alone) && together >= alone, "{alone} {together}");
+    // States of a few launches.
+    let [alone, together] = coverage([4.0, 2.0]);
+    assert!(together >= alone && together > 0.95, "{alone} {together}");
+    // States nearly as long as a run: 13 % of the intervals miss without the other cases, 8 % with them.
+    let [alone, together] = coverage([8.0, 4.0]);
+    assert!(alone < 0.9 && together > 0.9 && together > alone + 0.03, "{alone} {together}");
+    // No run can show states that last longer than the run.
+    let [_, together] = coverage([80.0, 40.0]);
+    assert!(together < 0.9, "{together}");
+}
