@@ -12,7 +12,7 @@ FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr", "rma", "topo", 
            "errors/pt2pt", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/attr",
            "errors/rma", "errors/topo", "errors/session", "errors/io",
            "threads/pt2pt", "threads/coll", "threads/comm", "threads/init", "threads/rma", "threads/spawn",
-           "threads/mpi_t", "threads/part", "errhan", "errors/faults", "spawn", "errors/spawn", "perf")
+           "threads/mpi_t", "threads/part", "errhan", "errors/faults", "spawn", "errors/spawn")
 OUT = WORK / "mpich"
 
 
@@ -140,8 +140,8 @@ def test(source, _ranks=None):
         failure = built[(case.folder, case.program)]
         if failure is None:
             command = [OUT / case.folder / case.program] + case.arguments
-            # Programs that write files do that where they run.
-            folder = OUT / case.folder if case.folder.endswith("io") else tests / case.folder
+            # Programs that write files or start others by a relative path run where they were built.
+            folder = OUT / case.folder if case.folder.endswith(("io", "spawn")) else tests / case.folder
             ended = run(case.ranks, command, case.limit_s, case.environment, folder)
             failure = verdict(case, ended)
             if failure and (reason := outside(ended)):
