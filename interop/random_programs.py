@@ -30,7 +30,7 @@ class Machine:
         self.is_ours = libraries == LIBRARY
 
     def run(self, ranks, words):
-        return run(ranks, [PROGRAM, *words], launcher=self.launcher,
+        return run(ranks, [PROGRAM, *words], launcher=self.launcher, folder=PROGRAM.parent,
                    environment={"LD_LIBRARY_PATH": str(self.libraries), **self.environment})
 
     def by_hand(self, ranks, seed, options):

@@ -205,10 +205,14 @@ static void nest(struct layout *layout) {
     }
 }
 
+void derive(struct layout *layout, int depth) {
+    while (depth-- > 0) nest(layout);
+    if (!layout->is_named) MPI_Type_commit(&layout->type);
+}
+
 static struct layout draw_layout(const struct basic *kinds, int count, int depth) {
     struct layout layout = count == 1 ? named(kinds) : structure(kinds, count);
-    while (depth-- > 0) nest(&layout);
-    if (!layout.is_named) MPI_Type_commit(&layout.type);
+    derive(&layout, depth);
     layout.is_uniform = count == 1 && kinds->entries == 1;
     return layout;
 }

@@ -95,6 +95,8 @@ struct buffer {
 };
 
 void draw_pair(struct pair *pair);
+/* Replaces a layout by one of so many random constructors applied to it, and commits it. */
+void derive(struct layout *layout, int depth);
 /* A random number of pieces. */
 long draw_pieces(const struct pair *pair);
 void free_pair(struct pair *pair);
@@ -203,5 +205,9 @@ void step_shift(void);
 void step_wildcards(void);
 void step_cancel(void);
 void step_pack(void);
+void step_window(void);
+void step_neighbours(void);
+void step_between(void);
+void step_file(void);
 
 #endif

@@ -46,9 +46,11 @@ pub(crate) fn count() -> usize {
     SESSIONS.made()
 }
 
-/// Returns the level of thread support that hints request.
+/// Returns the level of thread support that hints request; without a request, that of MPI_Init_thread.
 fn wanted_level(hints: &mpi::Info) -> Result<c_int> {
-    let Some(wanted) = hints.get("thread_level") else { return Ok(THREAD_SINGLE) };
+    let Some(wanted) = hints.get("thread_level") else {
+        return Ok(process::process().thread_level.get());
+    };
     let known = LEVELS.iter().find(|(name, _)| *name == wanted);
     let wrong = || error_of(ERR_INFO_VALUE, format!("there is no thread_level {wanted:?}"));
     Ok(known.ok_or_else(wrong)?.1)

@@ -1,6 +1,8 @@
 /* Several threads of each rank in the library at once: none keeps another from getting on. */
+#define _GNU_SOURCE
 #include "check.h"
 #include <pthread.h>
+#include <unistd.h>
 
 enum { THREADS = 4, ROUNDS = 200 };
 
@@ -75,6 +77,45 @@ static void collective_and_messages(void) {
     }
 }
 
+static pthread_barrier_t both_have_one;
+
+/* Claims a message of its own communicator, and receives it when another thread has claimed one as well. */
+static void *claim(void *number) {
+    int mine = *(int *)number, found = -1;
+    MPI_Message message;
+    MPI_Mprobe(rank, 5, own[mine], &message, MPI_STATUS_IGNORE);
+    pthread_barrier_wait(&both_have_one);
+    MPI_Mrecv(&found, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    CHECK(found == mine);
+    return NULL;
+}
+
+static void claims(void) {
+    pthread_t threads[2];
+    int numbers[2] = {0, 1};
+    pthread_barrier_init(&both_have_one, NULL, 2);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, claim, &numbers[i]);
+    /* Most likely both wait by then. If not, the test finds less. */
+    usleep(10000);
+    for (int i = 0; i < 2; i++) MPI_Send(&numbers[i], 1, MPI_INT, rank, 5, own[i]);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&both_have_one);
+}
+
+/* A session that requests no level has the one of the process. */
+static void level_of_a_session(void) {
+    MPI_Session session;
+    MPI_Info info;
+    char level[32];
+    int length = sizeof level, flag;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Session_get_info(session, &info);
+    MPI_Info_get_string(info, "thread_level", &length, level, &flag);
+    CHECK(flag && strcmp(level, "MPI_THREAD_MULTIPLE") == 0);
+    MPI_Info_free(&info);
+    MPI_Session_finalize(&session);
+}
+
 int main(int argc, char **argv) {
     int provided, numbers[THREADS], is_main;
     pthread_t threads[THREADS];
@@ -88,6 +129,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < THREADS; i++) MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);
     waits_for_each_other();
     collective_and_messages();
+    claims();
+    level_of_a_session();
     for (int i = 0; i < THREADS; i++) {
         numbers[i] = i;
         pthread_create(&threads[i], NULL, ring, &numbers[i]);

@@ -253,6 +253,27 @@ static void shared(const char *apart) {
     MPI_Comm_free(&host);
 }
 
+/* Updates of a value with its place leave the gap behind them as it is. */
+static void gaps_of_pairs(MPI_Win win, long *memory) {
+    struct {
+        double value;
+        int place;
+    } mine = {-1.5, rank}, old = {0, 0};
+    int next = (rank + 1) % size, before = (rank + size - 1) % size, gap;
+    memset(memory, 0x77, 2 * sizeof mine);
+    memset(memory, 0, 12);
+    MPI_Win_fence(0, win);
+    MPI_Accumulate(&mine, 1, MPI_DOUBLE_INT, next, 0, 1, MPI_DOUBLE_INT, MPI_MINLOC, win);
+    MPI_Win_fence(0, win);
+    mine.value = 2.5;
+    MPI_Get_accumulate(&mine, 1, MPI_DOUBLE_INT, &old, 1, MPI_DOUBLE_INT, next, 0, 1, MPI_DOUBLE_INT, MPI_REPLACE, win);
+    MPI_Win_fence(0, win);
+    CHECK(old.value == -1.5 && old.place == rank);
+    memcpy(&old, memory, sizeof old);
+    memcpy(&gap, (char *)memory + 12, sizeof gap);
+    CHECK(old.value == 2.5 && old.place == before && gap == 0x77777777);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     for (enum kind kind = 0; kind < KINDS; kind++) {
@@ -264,6 +285,7 @@ int main(int argc, char **argv) {
         swaps(win, memory);
         neighbours(win, memory);
         requests(win);
+        gaps_of_pairs(win, memory);
         unmake(kind, win, memory);
     }
     dynamic(0);

@@ -111,11 +111,18 @@ pub fn claim<E: Endpoint>(
         return Ok(Some((Claimed::of_nobody(context), Status::of_nobody())));
     };
     let engine = context.engine();
-    let number = engine.next_claim();
     let hidden_in = claimed(selector.context);
-    let ask = &mut |endpoint: &mut E| endpoint.claim(selector, hidden_in, number);
+    let mut number = 0;
+    // Each poll asks for the number: another thread may have claimed a message since the last one.
+    let ask = &mut |endpoint: &mut E| {
+        number = engine.next_claim();
+        let found = endpoint.claim(selector, hidden_in, number)?;
+        if found.is_some() {
+            engine.count_claim();
+        }
+        Ok(found)
+    };
     let Some(envelope) = find(engine, manner, selector, ask)? else { return Ok(None) };
-    engine.count_claim();
     let hidden = Selector { context: hidden_in, source: Some(envelope.source), tag: Some(number) };
     let message = Some((hidden, envelope));
     let status = status_of(context, &envelope);

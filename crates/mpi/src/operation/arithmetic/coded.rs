@@ -25,8 +25,12 @@ pub(crate) const CODED: Arithmetic = Arithmetic { combine, word_bytes };
 impl Coded {
     /// Creates an operation on elements of a datatype; elements without a kind of their own are bytes.
     pub(crate) fn new(op: Predefined, of: &Datatype) -> Self {
+        let is_of_pairs = matches!(op, Predefined::MinimumAt | Predefined::MaximumAt);
         match of.only_pair() {
-            Some((kind, index)) => Coded { op, kind, index: Some(index) },
+            Some((kind, index)) if is_of_pairs => Coded { op, kind, index: Some(index) },
+            // As bytes, which are updated under the lock that the other operations on pairs take. As pairs, what
+            // replaces them would overwrite their gaps.
+            Some(_) => Coded { op, kind: Kind::Byte, index: None },
             None => Coded { op, kind: of.only_kind().unwrap_or(Kind::Byte), index: None },
         }
     }
