@@ -22,7 +22,9 @@ def build(source):
         folder = WORK / suite.lower()
         if not folder.exists():
             shutil.copytree(source, folder, ignore=shutil.ignore_patterns(".git"))
-        flags = [f"CC={COMPILER}", f"CXX={COMPILER_CXX}", "CPPFLAGS=-DCHECK"]
+        # The makefile names the option of Intel's compiler for OpenMP only.
+        threads = " -fopenmp" if suite == "IMB-MT" else ""
+        flags = [f"CC={COMPILER}{threads}", f"CXX={COMPILER_CXX}{threads}", "CPPFLAGS=-DCHECK"]
         must(["make", "-C", folder, suite, f"-j{os.cpu_count()}"] + flags)
         programs[suite] = folder / suite
     return programs

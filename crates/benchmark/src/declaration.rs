@@ -71,6 +71,8 @@ pub enum Group {
     Congestion,
     /// Messages and collectives while ranks compute.
     BesideComputing,
+    /// Messages drawn from a model of a program. They take long, so they must be asked for.
+    Synthetic,
     /// Services over the fabric, beside its own messages.
     Services,
     /// Whole programs, beside the best serial program on the same machine. They take long, so they must be asked for.
@@ -93,6 +95,7 @@ impl Group {
             Group::Windows => "windows",
             Group::Congestion => "congestion",
             Group::BesideComputing => "beside-computing",
+            Group::Synthetic => "synthetic",
             Group::Services => "services",
             Group::Applications => "applications",
             Group::RealTime => "real-time",
@@ -112,6 +115,7 @@ impl Group {
             Group::BesideComputing => {
                 "Beside computing: what of messages is hidden, what noise costs"
             }
+            Group::Synthetic => "Synthetic communication: messages drawn from a model of a program",
             Group::Services => {
                 "Services: active messages, a tuple space, libraries of 1983 and 1996"
             }
@@ -125,7 +129,7 @@ impl Group {
 
     /// Whether its benchmarks are run only if they are asked for by name or group.
     pub const fn must_be_asked_for(self) -> bool {
-        matches!(self, Group::Applications | Group::RealTime)
+        matches!(self, Group::Synthetic | Group::Applications | Group::RealTime)
     }
 
     fn is_of_messages(self) -> bool {

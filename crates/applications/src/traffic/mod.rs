@@ -11,6 +11,6 @@ mod program;
 mod rule;
 
 pub use model::Model;
-pub use plan::{Plan, run_lengths};
-pub use program::{Finished, Traffic};
+pub use plan::{MessagePlan, run_lengths};
+pub use program::{Finished, TrafficProgram};
 pub use rule::Rule;

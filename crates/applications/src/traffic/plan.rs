@@ -4,7 +4,9 @@ use contract::{Error, Result, TimeSpan};
 use random::{SplitMix64, mix};
 
 use super::Model;
-use super::program::HEADER_BYTES;
+
+/// What the program needs of a message: when it was made, and the how manieth of its sender it is.
+pub(super) const HEADER_BYTES: usize = 16;
 
 /// One message of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,17 +21,17 @@ pub struct Planned {
 
 /// The messages of one node, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Plan {
+pub struct MessagePlan {
     /// The messages.
     pub messages: Vec<Planned>,
 }
 
-impl Plan {
+impl MessagePlan {
     /// Draws what node `me` of `nodes` sends in the run of this number. Each run and each node has random numbers of its own.
     ///
     /// # Errors
     /// [`Error::Program`] if the rule, or the depth of the stack, needs nodes that there are not.
-    pub fn new(model: &Model, me: usize, nodes: usize, run: u64) -> Result<Plan> {
+    pub fn new(model: &Model, me: usize, nodes: usize, run: u64) -> Result<MessagePlan> {
         let weights = model.rule.weights(me, nodes)?;
         check(model, &weights)?;
         let stream = mix(model.seed ^ mix(run ^ mix(me as u64)));
@@ -45,7 +47,7 @@ impl Plan {
             let gap_us = model.mean_gap.as_us() * exponential(&mut random);
             Planned { to, bytes: bytes.max(HEADER_BYTES), gap: TimeSpan::from_s(gap_us / 1e6) }
         };
-        Ok(Plan { messages: (0..model.messages_of(me, nodes)).map(&mut message).collect() })
+        Ok(MessagePlan { messages: (0..model.messages_of(me, nodes)).map(&mut message).collect() })
     }
 
     /// The mean number of hops.
@@ -111,7 +113,7 @@ fn outside(stack: &[usize], weights: &[f64], random: &mut SplitMix64) -> usize {
 }
 
 /// How many messages in a row went to one destination, for each such run. The last one is left out: the end has cut it.
-pub fn run_lengths(plan: &Plan) -> Vec<usize> {
+pub fn run_lengths(plan: &MessagePlan) -> Vec<usize> {
     let mut runs: Vec<usize> =
         plan.messages.chunk_by(|a, b| a.to == b.to).map(<[Planned]>::len).collect();
     runs.pop();
@@ -134,8 +136,8 @@ mod tests {
         }
     }
 
-    fn plan(model: &Model, me: usize) -> Plan {
-        Plan::new(model, me, 16, 0).unwrap()
+    fn plan(model: &Model, me: usize) -> MessagePlan {
+        MessagePlan::new(model, me, 16, 0).unwrap()
     }
 
     /// Of 50 000 draws the mean of hops is off by 0.005, that of lengths by 2.3 bytes, that of gaps by 3 us, so by five times
@@ -209,7 +211,7 @@ mod tests {
     #[test]
     fn a_stack_that_holds_all_destinations_is_refused() {
         let refused = |rule: &str, hits: &[f64]| {
-            Plan::new(&model(rule, hits, 16), 0, 16, 0).unwrap_err().to_string()
+            MessagePlan::new(&model(rule, hits, 16), 0, 16, 0).unwrap_err().to_string()
         };
         assert!(
             refused("sphere:1", &[0.1; 4]).contains("has 4 destinations and the stack holds 4")
@@ -226,6 +228,6 @@ mod tests {
             (188, 188, 187, 3000)
         );
         assert_eq!(plan(&model, 1), plan(&model, 1));
-        assert_ne!(plan(&model, 1), Plan::new(&model, 1, 16, 1).unwrap());
+        assert_ne!(plan(&model, 1), MessagePlan::new(&model, 1, 16, 1).unwrap());
     }
 }

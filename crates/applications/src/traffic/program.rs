@@ -4,18 +4,16 @@ use std::collections::VecDeque;
 
 use contract::{Buffer, Completed, Error, Posted, Progress, Rank, Result, Source, Tag, Time};
 
-use super::plan::Planned;
-use super::{Model, Plan};
+use super::plan::{HEADER_BYTES, Planned};
+use super::{MessagePlan, Model};
 
-/// What the program needs of a message: when it was made, and the how manieth of its sender it is.
-pub(super) const HEADER_BYTES: usize = 16;
 /// How many runs are drawn in advance; later ones repeat them.
 const RUNS: usize = 40;
 /// How many receives a node has posted at once.
 const RECEIVES: usize = 16;
 
 /// The program at one rank, with what it sends drawn in advance.
-pub struct Traffic {
+pub struct TrafficProgram {
     runs: Vec<Run>,
     /// How many runs were made.
     made: usize,
@@ -24,7 +22,7 @@ pub struct Traffic {
 
 /// One run at this rank.
 struct Run {
-    plan: Plan,
+    plan: MessagePlan,
     /// How many messages come.
     expected: usize,
     /// The longest of them.
@@ -49,7 +47,7 @@ struct Underway<'a> {
     delays_us: Vec<f64>,
 }
 
-impl Traffic {
+impl TrafficProgram {
     /// Draws the runs. All ranks call it.
     ///
     /// # Errors
@@ -57,10 +55,10 @@ impl Traffic {
     pub fn new(rank: &mut dyn Rank, model: &Model) -> Result<Self> {
         let (me, ranks) = (rank.rank(), rank.size());
         for other in 0..ranks {
-            Plan::new(&Model { messages: 0, ..model.clone() }, other, ranks, 0)?;
+            MessagePlan::new(&Model { messages: 0, ..model.clone() }, other, ranks, 0)?;
         }
-        let plans = (0..RUNS).map(|run| Plan::new(model, me, ranks, run as u64));
-        let plans = plans.collect::<Result<Vec<Plan>>>()?;
+        let plans = (0..RUNS).map(|run| MessagePlan::new(model, me, ranks, run as u64));
+        let plans = plans.collect::<Result<Vec<MessagePlan>>>()?;
         // For each rank and run, how many messages go there and how long the longest is.
         let mut told = vec![[0u32; 2]; ranks * RUNS];
         for (run, plan) in plans.iter().enumerate() {
@@ -79,7 +77,7 @@ impl Traffic {
             Run { plan, expected, longest }
         };
         let runs = plans.into_iter().enumerate().map(of_run).collect();
-        Ok(Traffic { runs, made: 0, finished: Finished::default() })
+        Ok(TrafficProgram { runs, made: 0, finished: Finished::default() })
     }
 
     /// Makes the next run: sends this rank's messages at their moments, without waiting for any, and takes in those that come.

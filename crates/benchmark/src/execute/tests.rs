@@ -96,6 +96,10 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
         "parallel-fft",
         "sor",
         "steady-stream",
+        // Reference ranks have no operating system.
+        "wake-up",
+        // Small runs have too few ranks for a stack of destinations.
+        "traffic",
     ];
     let chosen = catalogue().iter().map(|one| one.name).filter(|name| !apart.contains(name));
     let chosen: Vec<&str> = chosen.collect();

@@ -26,8 +26,8 @@ Options for all programs, before the first ':':
   -version, -help
 
 Options of `cornerstone launch` are also accepted, such as --on-hang, --watch, --check-leaks and
---fabric. -oversubscribe, -allow-run-as-root, -genvall and -envall are accepted without effect: ranks
-may always oversubscribe, may run as root, and have this process's environment.
+--fabric. -oversubscribe, -allow-run-as-root, -genvall and -envall are accepted without effect:
+ranks may always oversubscribe, may run as root, and have this process's environment.
 
 Examples:
   mpiexec -n 4 ./program input.txt

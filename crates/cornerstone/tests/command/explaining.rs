@@ -314,9 +314,9 @@ fn what_cannot_be_written_is_refused_before_anything_starts() {
     for (option, words) in [
         ("--report=folder", "is a folder"),
         ("--report=no/such/place.html", "no/such/place.html"),
-        ("--report=mine.html", "already there"),
-        ("--report=mine.json", "already there"),
-        ("--trace=mine.json", "already there"),
+        ("--report=mine.html", "already exists"),
+        ("--report=mine.json", "already exists"),
+        ("--trace=mine.json", "already exists"),
     ] {
         let ended = lab.run(&["launch", "-n", "1", option, "echo", "started"]);
         ended.refuses(2, &[words]);

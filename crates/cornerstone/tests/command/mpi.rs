@@ -282,7 +282,7 @@ fn a_run_that_a_launcher_starts_several_times_is_refused_unless_it_is_over_that_
             .into_iter()
             .chain(run)
             .collect();
-        lab.run(&words).refuses(2, &["started this 2 times", fabric, "--fabric mpi"]);
+        lab.run(&words).refuses(2, &["started this command 2 times", fabric, "--fabric mpi"]);
     }
     assert!(!lab.path("a.jsonl").exists());
     assert!(lab.becomes_empty());

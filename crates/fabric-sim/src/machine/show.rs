@@ -114,13 +114,7 @@ fn message(machine: &Machine) -> Vec<String> {
             piecewise(&endpoint.gap)
         ));
     }
-    match endpoint.simplex_from_bytes {
-        Some(0) => lines.push("A node sends or takes in, but not both at once.".into()),
-        Some(from) => lines.push(format!(
-            "From {from} B on a message occupies both its nodes, which then send or take in, but not both at once."
-        )),
-        None => {}
-    }
+    lines.extend(endpoint.simplex_from_bytes.map(simplex));
     if endpoint.library_posts {
         lines.push(format!(
             "Posting one takes {}, in a collective's steps, too.",
@@ -155,6 +149,16 @@ fn message(machine: &Machine) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// The statement that messages from a length on occupy both their nodes.
+fn simplex(from_bytes: u64) -> String {
+    match from_bytes {
+        0 => "A node sends or takes in, but not both at once.".into(),
+        from => format!(
+            "From {from} B on a message occupies both its nodes, which then send or take in, but not both at once."
+        ),
+    }
 }
 
 /// What an array costs word by word.

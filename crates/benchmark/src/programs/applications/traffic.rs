@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use analysis::limits::BoundRule;
-use applications::traffic::{Model, Plan, Rule, Traffic, run_lengths};
+use applications::traffic::{MessagePlan, Model, Rule, TrafficProgram, run_lengths};
 use contract::record::{Better, Measurement, ParameterValue, Parameters};
 use contract::{Error, Rank, Result, TimeSpan};
 
@@ -11,7 +11,7 @@ use super::APPLICATION;
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
 use crate::data::Blocks;
-use crate::declaration::Benchmark;
+use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::paper;
 use crate::presentation::View;
@@ -20,7 +20,8 @@ use crate::settings::TrafficSettings;
 
 pub(in crate::programs) const TRAFFIC: Benchmark = Benchmark {
     name: "traffic",
-    summary: "messages to destinations with temporal and spatial locality, of random lengths (CUBE)",
+    group: Group::Synthetic,
+    summary: "messages with temporal and spatial locality, of random lengths",
     explains: "The ranks send `messages` messages together, each a P-th of them. With the probability of a hit a message goes to \
         the same rank as the one before, or to that at another place of a stack of the last destinations (`hits`); else to one \
         outside the stack, by a rule: uniform; sphere, one at no more than `radius` hops (with `inside_percent` of all); \
@@ -219,7 +220,7 @@ fn model(bench: &Bench<'_>) -> Result<Model> {
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let model = model(bench)?;
-    let mut traffic = match Traffic::new(bench.rank, &model) {
+    let mut traffic = match TrafficProgram::new(bench.rank, &model) {
         Err(Error::Program(reason)) => return bench.skip(reason),
         made => made?,
     };
@@ -280,7 +281,7 @@ fn drawn(model: &Model, ranks: usize) -> Result<Drawn> {
     let (mut hops, mut runs) = (0.0, Vec::new());
     for run in 0..RUNS {
         for me in 0..ranks {
-            let plan = Plan::new(model, me, ranks, run)?;
+            let plan = MessagePlan::new(model, me, ranks, run)?;
             hops += plan.mean_hops(me) / (RUNS as f64 * ranks as f64);
             runs.extend(run_lengths(&plan));
         }

@@ -16,7 +16,7 @@ use crate::output::table;
 const RANKS: usize = 2;
 /// Groups whose benchmarks do not measure messages alone. What a service does besides is the processor's work, which a
 /// twin does not predict.
-const NOT_PREDICTED: [&str; 4] = ["limits", "processor", "congestion", "services"];
+const NOT_PREDICTED: [&str; 5] = ["limits", "processor", "congestion", "synthetic", "services"];
 
 /// A measurement that was held back, and the twin's.
 struct HeldBack<'a> {
