@@ -15,15 +15,14 @@ mod limits;
 mod processor;
 mod real_time;
 mod services;
+mod synthetic;
 mod windows;
 
 use crate::declaration::Benchmark;
 
-pub use self::applications::traffic::{
-    check_hits as check_traffic_hits, check_rule as check_traffic_rule,
-};
 pub(crate) use limits::core_to_core::HAND_OVER;
 pub use real_time::pmp::Interpreter;
+pub use synthetic::traffic::{check_hits as check_traffic_hits, check_rule as check_traffic_rule};
 
 /// All benchmarks, in the catalogue's order: the groups together.
 pub(crate) static ALL: &[Benchmark] = &[
@@ -71,6 +70,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     beside_computing::exchange::OVERLAP,
     beside_computing::exchange::PROGRESS,
     beside_computing::noise::NOISE,
+    synthetic::traffic::TRAFFIC,
     services::active_messages::ACTIVE_MESSAGES,
     services::active_stream::ACTIVE_STREAM,
     services::tuple_space::TUPLE_SPACE,
@@ -81,7 +81,6 @@ pub(crate) static ALL: &[Benchmark] = &[
     applications::parallel_sort::PARALLEL_SORT,
     applications::parallel_fft::PARALLEL_FFT,
     applications::sor::SOR,
-    applications::traffic::TRAFFIC,
     applications::tracking::TRACKING,
     real_time::clock::CLOCK,
     real_time::wake_up::WAKE_UP,

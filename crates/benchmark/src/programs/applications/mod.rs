@@ -5,7 +5,6 @@ pub(super) mod parallel_fft;
 pub(super) mod parallel_sort;
 pub(super) mod sor;
 pub(super) mod tracking;
-pub(super) mod traffic;
 
 use analysis::limits::BoundRule;
 use analysis::parallel::{COMMUNICATION, EFFICIENCY, Parallel, SERIAL, SPEED_UP, UNEVEN, WORK};
@@ -28,7 +27,7 @@ use crate::timed_loop::Outcome;
 const FORM: &str = "form";
 
 /// Their common parts: any number of ranks, and a time from a synchronised start to the last rank's end.
-const APPLICATION: Benchmark = Benchmark {
+pub(super) const APPLICATION: Benchmark = Benchmark {
     group: Group::Applications,
     ranks: RankRule::AtLeast(1),
     bound: BoundRule::None,

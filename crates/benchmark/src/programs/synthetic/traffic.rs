@@ -7,7 +7,6 @@ use applications::traffic::{MessagePlan, Model, Rule, TrafficProgram, run_length
 use contract::record::{Better, Measurement, ParameterValue, Parameters};
 use contract::{Error, Rank, Result, TimeSpan};
 
-use super::APPLICATION;
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
 use crate::data::Blocks;
@@ -15,6 +14,7 @@ use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::paper;
 use crate::presentation::View;
+use crate::programs::applications::APPLICATION;
 use crate::ranks::RankRule;
 use crate::settings::TrafficSettings;
 

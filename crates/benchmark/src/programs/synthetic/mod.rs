@@ -1,0 +1,3 @@
+//! Synthetic communication: messages that a model of a program draws.
+
+pub(in crate::programs) mod traffic;
