@@ -1,10 +1,8 @@
 //! Joining of a run by a rank that the process of its host has started.
 
-use std::net::SocketAddr;
-
 use contract::{Endpoint, Error, Member, Process, Result};
 use fabric_shm::{ShmEndpoint, ShmProcess};
-use fabric_tcp::{HostPart, Reporter, Secret, TcpEndpoint, library, remote};
+use fabric_tcp::{HostPart, RankOfHost, Reporter, TcpEndpoint, library, remote};
 
 use crate::ClusterEndpoint;
 use crate::contexts::Contexts;
@@ -31,19 +29,9 @@ pub enum Joined {
     Cluster(ClusterEndpoint),
 }
 
-/// The information for the ranks of a host.
-#[derive(Debug, PartialEq, Eq)]
-struct JobContent {
-    call: SocketAddr,
-    secret: Secret,
-    ranks: Vec<usize>,
-}
-
 /// Returns the job with which the process of a host starts its ranks.
 pub fn job_of(host: &HostPart) -> Vec<u8> {
-    let ranks: Vec<String> = host.ranks.iter().map(usize::to_string).collect();
-    let secret = host.secret.to_line();
-    format!("{MARK}{}\n{secret}\n{}\n", host.call, ranks.join(",")).into_bytes()
+    [MARK.as_bytes(), &host.job()].concat()
 }
 
 /// Returns whether a job is one of a rank of a cluster.
@@ -52,16 +40,9 @@ pub fn is_job(job: &[u8]) -> bool {
 }
 
 /// Returns the content of a job, or `None` if it is not one of a rank of a cluster.
-fn parse_job(job: &[u8]) -> Option<Result<JobContent>> {
+fn parse_job(job: &[u8]) -> Option<Result<RankOfHost>> {
     let rest = job.strip_prefix(MARK.as_bytes())?;
-    let read = || {
-        let mut lines = std::str::from_utf8(rest).ok()?.lines();
-        let call = lines.next()?.parse().ok()?;
-        let secret = Secret::from_line(lines.next()?)?;
-        let ranks = lines.next()?.split(',').map(|word| word.parse().ok());
-        Some(JobContent { call, secret, ranks: ranks.collect::<Option<_>>()? })
-    };
-    Some(read().ok_or_else(|| Error::System {
+    Some(RankOfHost::in_job(rest).ok_or_else(|| Error::System {
         what: "joining the run on several hosts".into(),
         reason: "the process of this host is of another version".into(),
     }))
@@ -104,7 +85,7 @@ fn give_up(inner: ShmEndpoint, error: Error) -> Error {
 
 fn meet(
     mut inner: ShmEndpoint,
-    content: JobContent,
+    content: RankOfHost,
 ) -> Result<(ClusterEndpoint, Reporter, Vec<u8>)> {
     let Some(&rank) = content.ranks.get(inner.rank()) else {
         let why = format!("the job names {} ranks", content.ranks.len());
@@ -170,6 +151,8 @@ impl ClusterProcess {
 
 #[cfg(test)]
 mod tests {
+    use fabric_tcp::Secret;
+
     use super::*;
 
     #[test]
@@ -179,7 +162,7 @@ mod tests {
         let (ranks, task) = (vec![2, 5], String::new());
         let job = job_of(&HostPart { call, ranks: ranks.clone(), secret: secret.clone(), task });
         assert!(is_job(&job) && !is_job(b"cornerstone-tcp-1\n"));
-        assert_eq!(parse_job(&job), Some(Ok(JobContent { call, secret, ranks })));
+        assert_eq!(parse_job(&job), Some(Ok(RankOfHost { call, secret, ranks })));
         assert_eq!(parse_job(b""), None);
         assert!(parse_job(&job[..job.len() - 8]).unwrap().is_err());
     }

@@ -26,6 +26,28 @@ pub struct HostPart {
     pub task: String,
 }
 
+/// The information for each rank that the process of a host starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankOfHost {
+    /// Address of the process that started the run.
+    pub call: SocketAddr,
+    /// The run's secret.
+    pub secret: Secret,
+    /// The ranks of the run on its host, in the order in which the host numbers them.
+    pub ranks: Vec<usize>,
+}
+
+impl RankOfHost {
+    /// Reads the lines of [`HostPart::job`]. Returns `None` if they have another form.
+    pub fn in_job(job: &[u8]) -> Option<Self> {
+        let mut lines = std::str::from_utf8(job).ok()?.lines();
+        let call = lines.next()?.parse().ok()?;
+        let secret = Secret::from_line(lines.next()?)?;
+        let ranks = lines.next()?.split(',').map(|word| word.parse().ok());
+        Some(RankOfHost { call, secret, ranks: ranks.collect::<Option<_>>()? })
+    }
+}
+
 /// Time in which ranks that have joined may learn by themselves that the run was aborted. If one of them has died here,
 /// the launcher ends the others and reports how it died, which an earlier signal would prevent.
 const GRACE: Duration = Duration::from_millis(700);
@@ -51,6 +73,13 @@ impl HostPart {
             .ok_or_else(|| bad("no secret came on standard input, which the agent must hand on"))?;
         let task = read_line().ok_or_else(|| bad("no task came on standard input"))?;
         Ok(HostPart { call, ranks, secret, task })
+    }
+
+    /// Returns the information for the ranks ([`RankOfHost`]) as lines: the address to call, the secret, and the ranks
+    /// of the host. Each fabric puts a line of its own before them.
+    pub fn job(&self) -> Vec<u8> {
+        let ranks: Vec<String> = self.ranks.iter().map(usize::to_string).collect();
+        format!("{}\n{}\n{}\n", self.call, self.secret.to_line(), ranks.join(",")).into_bytes()
     }
 
     /// Starts the ranks, and returns the status of this process when all have ended. If the run is aborted elsewhere,

@@ -42,7 +42,7 @@ mod supervision;
 
 pub use batch_system::{OfThisProcess, Surroundings, hosts_of_job};
 pub use endpoint::TcpEndpoint;
-pub use host::HostPart;
+pub use host::{HostPart, RankOfHost};
 pub use hosts_file::{Host, places};
 pub use other_processes::OtherProcesses;
 pub use process::TcpProcess;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use contract::{Error, Result};
-use fabric_shm::ShmProcess;
+use fabric_shm::{ShmEndpoint, ShmProcess};
 
 use crate::endpoint::TcpEndpoint;
 use crate::engine::{Engine, Stream};
@@ -24,6 +24,14 @@ use crate::supervision::Supervision;
 /// The failure, which the launcher also learns of.
 pub fn join(local: ShmProcess, secret: &Secret) -> Result<TcpProcess> {
     join_launched(Launched::new(local.into_endpoint()), secret)
+}
+
+/// Does the same for a rank of a program that uses a library of ours.
+///
+/// # Errors
+/// As of [`join`].
+pub fn join_endpoint(launched: ShmEndpoint, secret: &Secret) -> Result<TcpProcess> {
+    join_launched(Launched::new(launched), secret)
 }
 
 pub(crate) fn join_launched(mut launched: Launched, secret: &Secret) -> Result<TcpProcess> {

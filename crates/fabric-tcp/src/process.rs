@@ -1,6 +1,6 @@
 //! The process of a rank whose program uses the contract.
 
-use contract::{Member, Process, Result};
+use contract::{Member, Process, Rank, Result};
 
 use crate::{Reporter, TcpEndpoint};
 
@@ -27,8 +27,19 @@ impl TcpProcess {
         self.0.endpoint().reporter()
     }
 
+    /// Sends `word` to all ranks, and returns the words of all ranks in their order. All must have the same length.
+    ///
+    /// # Errors
+    /// Those of messages.
+    pub fn exchange(&mut self, word: &[u8]) -> Result<Vec<u8>> {
+        let mut world = self.world();
+        let mut words = vec![0; word.len() * world.size()];
+        world.allgather(word, &mut words)?;
+        Ok(words)
+    }
+
     /// Returns its endpoint, for another face.
-    pub(crate) fn into_endpoint(self) -> TcpEndpoint {
+    pub fn into_endpoint(self) -> TcpEndpoint {
         self.0.into_endpoint()
     }
 

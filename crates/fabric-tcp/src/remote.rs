@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use contract::{Error, Rank, Result};
+use contract::{Error, Result};
 
 use crate::TcpEndpoint;
 use crate::control::{Control, Inbox, Message, Received, send};
@@ -149,10 +149,8 @@ pub fn join_and_tell(
     word: &[u8],
 ) -> Result<(TcpEndpoint, Vec<u8>, Vec<u8>)> {
     let (mut process, job) = join(starter, rank, secret)?;
-    let mut world = process.world();
-    let mut words = vec![0; word.len() * world.size()];
-    match world.allgather(word, &mut words) {
-        Ok(()) => Ok((process.into_endpoint(), job, words)),
+    match process.exchange(word) {
+        Ok(words) => Ok((process.into_endpoint(), job, words)),
         Err(error) => {
             process.finish(Err(error.clone()));
             Err(error)

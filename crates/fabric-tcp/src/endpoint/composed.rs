@@ -68,6 +68,12 @@ impl TcpEndpoint {
         self.engine.check().err()
     }
 
+    /// Ends the run for this rank because of an error of the other fabric, or because of the cause of that error, such
+    /// as a dead rank, if it is known in time. Returns the cause, else `error`.
+    pub fn cause_of(&mut self, error: Error) -> Error {
+        self.engine.cause_of(error)
+    }
+
     /// Returns whether anything that this rank has sent may still be received.
     pub fn is_sending(&self) -> bool {
         self.engine.is_sending()

@@ -216,6 +216,15 @@ impl Engine {
         }
     }
 
+    /// Ends the run for this rank because of `error`, or because of its cause, if that becomes known in time.
+    pub(crate) fn cause_of(&mut self, error: Error) -> Error {
+        if let Some(known) = &self.failed {
+            return known.clone();
+        }
+        let cause = self.supervision.wait_for_cause();
+        self.fail(cause.unwrap_or(error))
+    }
+
     /// Ends the run for this rank.
     fn fail(&mut self, error: Error) -> Error {
         self.failed.get_or_insert(error).clone()
