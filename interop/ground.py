@@ -120,14 +120,14 @@ class Ended:
 
 
 # What carries the messages of the ranks that our launcher starts: one of FABRICS, or a simulated machine.
-FABRICS = ("local", "tcp")
+FABRICS = ("local", "tcp", "ofi")
 fabric = "local"
 
 
 def carrier(name):
     """A fabric that suites run on, as an option of the command line."""
-    if name not in FABRICS and not name.startswith("sim:"):
-        raise argparse.ArgumentTypeError(f"{name} is none of local, tcp and sim:MACHINE")
+    if name not in FABRICS and not name.startswith(("sim:", "ofi:")):
+        raise argparse.ArgumentTypeError(f"{name} is none of local, tcp, ofi, ofi:PROVIDER and sim:MACHINE")
     return name
 
 

@@ -6,6 +6,7 @@ mod job;
 mod link_use;
 mod local;
 pub(crate) mod mpi;
+pub(crate) mod ofi;
 mod simulated;
 mod tcp;
 
@@ -39,7 +40,7 @@ impl FabricChoice {
             FabricChoice::Local => {
                 (fabric_shm::MAXIMUM_RANKS, "the local fabric starts a process for each")
             }
-            FabricChoice::Tcp | FabricChoice::Cluster => {
+            FabricChoice::Tcp | FabricChoice::Cluster | FabricChoice::Ofi(_) => {
                 (tcp::RANKS_MAX, "over TCP each is connected with each")
             }
             FabricChoice::Simulated(name) => match simulated::ranks_max(name, simulation) {
@@ -55,7 +56,7 @@ impl FabricChoice {
     pub(crate) fn processors(&self, own: usize, hosts: Option<&Hosts>) -> usize {
         match (self, hosts) {
             (FabricChoice::Mpi, _) => mpi::ranks(),
-            (FabricChoice::Tcp | FabricChoice::Cluster, Some(hosts)) => hosts.slots(),
+            (fabric, Some(hosts)) if fabric.takes_hosts() => hosts.slots(),
             _ => own,
         }
     }
@@ -71,9 +72,15 @@ impl FabricChoice {
         // The ranks that this process starts inherit its limit.
         descriptors::raise_limit();
         match self {
-            FabricChoice::Local => local::launch(launch, None, on_report),
-            FabricChoice::Tcp => tcp::run(launch, options.hosts, on_report),
+            FabricChoice::Local => local::run(launch, on_report),
+            FabricChoice::Tcp => tcp::run(launch, options.hosts, None, on_report),
             FabricChoice::Cluster => cluster::run(launch, options.hosts, on_report),
+            FabricChoice::Ofi(provider) => {
+                let checked = ofi::check(options.hosts, provider.as_deref());
+                checked.map_err(|failure| LaunchEnd::Failed(failure.message().into()))?;
+                let provider = Some(provider.clone().unwrap_or_default());
+                tcp::run(launch, options.hosts, provider, on_report)
+            }
             FabricChoice::Simulated(name) => {
                 simulated::run(name, launch, options.simulation, on_report)
             }
@@ -97,8 +104,10 @@ fn serve_of_this_host() -> Option<ExitCode> {
     let status = match fabric_shm::attach_if_rank()? {
         Ok(rank) if cluster::is_rank(&rank) => cluster::serve_rank(rank),
         Ok(rank) => match RankJob::from_bytes(rank.job()) {
-            Ok(RankJob { secret: Some(secret), job }) => tcp::serve_here(rank, &job, &secret),
-            Ok(job) => local::serve(rank, &job.job),
+            Ok(job) => match &job.secret {
+                Some(secret) => tcp::serve_here(rank, &job, secret),
+                None => local::serve(rank, &job.job),
+            },
             Err(error) => rank.finish(Err(error)),
         },
         Err(error) => {

@@ -6,6 +6,8 @@ pub(crate) const LOCAL: &str = "local";
 pub(crate) const TCP: &str = "tcp";
 /// Processes on several hosts: over shared memory inside each, over TCP between them.
 pub(crate) const CLUSTER: &str = "cluster";
+/// Processes over libfabric. Its argument names the provider.
+pub(crate) const OFI: &str = "ofi";
 /// Any MPI; its argument names the MPI whose launcher is started.
 pub(crate) const MPI: &str = "mpi";
 /// A simulated machine; its argument names the machine or its file.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use fabric_mpi::Flavour;
 
-use crate::fabric_name::{CLUSTER, LOCAL, MPI, SIMULATED, TCP};
+use crate::fabric_name::{CLUSTER, LOCAL, MPI, OFI, SIMULATED, TCP};
 
 /// A fabric: `NAME` or `NAME:ARGUMENT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(crate) enum FabricChoice {
     Tcp,
     /// Ranks as processes on several hosts.
     Cluster,
+    /// Ranks as processes over libfabric: over this provider, or over the first one.
+    Ofi(Option<String>),
     /// A simulated machine, by its name or the path of its file.
     Simulated(String),
     /// An MPI whose launcher has started this process.
@@ -27,6 +29,16 @@ impl FabricChoice {
     /// Whether it is a simulated machine.
     pub(crate) fn is_simulated(&self) -> bool {
         matches!(self, FabricChoice::Simulated(_))
+    }
+
+    /// Returns whether this process can start its ranks on several hosts.
+    pub(crate) fn takes_hosts(&self) -> bool {
+        matches!(self, FabricChoice::Tcp) || self.asks_for_hosts()
+    }
+
+    /// Returns whether it uses the hosts of a batch system if the user names none.
+    pub(crate) fn asks_for_hosts(&self) -> bool {
+        matches!(self, FabricChoice::Cluster | FabricChoice::Ofi(_))
     }
 }
 
@@ -43,6 +55,12 @@ impl FromStr for FabricChoice {
             (LOCAL | TCP | CLUSTER, Some(argument)) => {
                 Err(format!("the fabric '{name}' takes no argument, but '{argument}' was given"))
             }
+            (OFI, Some("")) => {
+                Err("'ofi:' names no provider; such are ofi:tcp, ofi:verbs and ofi:efa, \
+                 and 'ofi' alone takes the first that libfabric has"
+                    .into())
+            }
+            (OFI, provider) => Ok(FabricChoice::Ofi(provider.map(str::to_owned))),
             (SIMULATED, Some(machine)) => match fabric_sim::machine::find(machine) {
                 Ok(_) => Ok(FabricChoice::Simulated(machine.into())),
                 Err(error) => Err(error.to_string()),
@@ -61,7 +79,8 @@ impl FromStr for FabricChoice {
                 )),
             },
             _ => Err(format!(
-                "there is no fabric '{name}' in this build; there are: local, tcp, cluster, sim:MACHINE, mpi, mpi:NAME"
+                "there is no fabric '{name}' in this build; there are: local, tcp, cluster, ofi, ofi:PROVIDER, \
+                 sim:MACHINE, mpi, mpi:NAME"
             )),
         }
     }
@@ -73,6 +92,8 @@ impl std::fmt::Display for FabricChoice {
             FabricChoice::Local => f.write_str(LOCAL),
             FabricChoice::Tcp => f.write_str(TCP),
             FabricChoice::Cluster => f.write_str(CLUSTER),
+            FabricChoice::Ofi(None) => f.write_str(OFI),
+            FabricChoice::Ofi(Some(provider)) => write!(f, "{OFI}:{provider}"),
             FabricChoice::Simulated(machine) => write!(f, "{SIMULATED}:{machine}"),
             FabricChoice::Mpi => f.write_str(MPI),
             FabricChoice::MpiLaunched(flavour) => write!(f, "{MPI}:{}", flavour.name()),
@@ -94,6 +115,12 @@ mod tests {
         assert_eq!("mpi".parse(), Ok(FabricChoice::Mpi));
         assert_eq!("tcp".parse(), Ok(FabricChoice::Tcp));
         assert_eq!("cluster".parse(), Ok(FabricChoice::Cluster));
+        let layered = FabricChoice::Ofi(Some("tcp;ofi_rxm".into()));
+        assert_eq!(
+            ("ofi".parse(), layered.to_string().parse()),
+            (Ok(FabricChoice::Ofi(None)), Ok(layered))
+        );
+        assert!(refusal("ofi:").contains("names no provider"));
         assert!(refusal("tcp:7000").contains("'tcp' takes no argument"));
         let launched = FabricChoice::MpiLaunched(Flavour::Mpich);
         assert_eq!("mpi:mpich".parse(), Ok(launched.clone()));

@@ -8,7 +8,7 @@ use clap::Args;
 use super::values::Seconds;
 
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Hosts (--fabric cluster or tcp)")]
+#[command(next_help_heading = "Hosts (--fabric cluster, tcp or ofi)")]
 pub(crate) struct HostsArguments {
     /// A file with one host per line: NAME, NAME:SLOTS, or NAME:SLOTS@ADDRESS,ADDRESS for hosts with several networks; the
     /// first ranks run on the first host [default: with --fabric cluster the hosts of the SLURM, PBS or LSF job; else

@@ -19,6 +19,7 @@ Examples:
   cornerstone launch -n 2 --bind core ./program          rank 0 on the first processor, rank 1 on the second
   cornerstone launch -n 2 --prefix python3 program.py    [0] or [1] before each line of output
   cornerstone launch -n 4 --fabric tcp ./program         messages over TCP on the loopback interface
+  cornerstone launch -n 4 --fabric ofi ./program         messages over libfabric's first suitable provider
   cornerstone launch -n 4 --watch 60s ./program          print what ranks do after a minute without progress
   cornerstone launch --fabric sim:fat-tree -n 64 ./program  the time that it would take on a simulated machine
   cornerstone launch -n 4 --report ./program             where its time goes: text and program-report.html
@@ -33,8 +34,8 @@ have a handler for it. No rank outlives this command.
 
 If all ranks wait and no message is under way, the program is deadlocked. Within some seconds this
 command prints what each rank waits for, and ends the ranks. It prints source lines of programs that
-were compiled with -g. With --fabric cluster there is no deadlock detection, and SIGUSR1 and SIGUSR2
-reach no rank.
+were compiled with -g. With --fabric cluster or ofi there is no deadlock detection. With
+--fabric cluster, SIGUSR1 and SIGUSR2 reach no rank.
 
 Exit status: that of the first rank that failed, or 128 plus the number of the signal, or 124 after
 a deadlock; else 0.";
@@ -71,6 +72,8 @@ pub(crate) enum LaunchFabric {
     Tcp,
     /// Shared memory inside hosts, TCP between them.
     Cluster,
+    /// libfabric: over this provider, or over the first one.
+    Ofi(Option<String>),
     /// A simulated machine, by its name or the path of its file.
     Simulated(String),
 }
@@ -87,6 +90,10 @@ impl FromStr for LaunchFabric {
             (_, "local" | "tcp" | "cluster") => {
                 Err(format!("the fabric '{name}' takes no argument"))
             }
+            (_, "ofi") => match text.parse::<FabricChoice>()? {
+                FabricChoice::Ofi(provider) => Ok(LaunchFabric::Ofi(provider)),
+                other => Err(format!("'{other}' is not over libfabric")),
+            },
             (_, "sim") => match text.parse::<FabricChoice>()? {
                 FabricChoice::Simulated(machine) => Ok(LaunchFabric::Simulated(machine)),
                 other => Err(format!("'{other}' is no simulated machine")),
@@ -97,7 +104,8 @@ impl FromStr for LaunchFabric {
                     .into())
             }
             _ => Err(format!(
-                "there is no fabric '{name}' for programs; there are: local, tcp, cluster, sim:MACHINE"
+                "there is no fabric '{name}' for programs; there are: local, tcp, cluster, ofi, ofi:PROVIDER, \
+                 sim:MACHINE"
             )),
         }
     }
@@ -109,6 +117,7 @@ impl std::fmt::Display for LaunchFabric {
             LaunchFabric::Local => f.write_str("local"),
             LaunchFabric::Tcp => f.write_str("tcp"),
             LaunchFabric::Cluster => f.write_str("cluster"),
+            LaunchFabric::Ofi(provider) => FabricChoice::Ofi(provider.clone()).fmt(f),
             LaunchFabric::Simulated(machine) => write!(f, "sim:{machine}"),
         }
     }
@@ -122,8 +131,8 @@ pub(crate) struct LaunchArguments {
     pub(crate) ranks: usize,
 
     /// The fabric that carries messages: local (shared memory), tcp (the loopback interface of this host), cluster (shared
-    /// memory inside hosts, TCP between them) or sim:MACHINE (a simulated machine, in virtual time) [default: cluster if
-    /// hosts are named, else local]
+    /// memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric) or sim:MACHINE (a simulated machine, in
+    /// virtual time) [default: cluster if hosts are named, else local]
     #[arg(long, value_name = "FABRIC")]
     fabric: Option<LaunchFabric>,
 
@@ -155,7 +164,7 @@ pub(crate) struct LaunchArguments {
     #[arg(long)]
     pub(crate) check_leaks: bool,
 
-    /// The action after a deadlock (not with --fabric cluster)
+    /// The action after a deadlock (not with --fabric cluster or ofi)
     #[arg(long, value_enum, default_value_t, value_name = "ACTION")]
     pub(crate) on_hang: HangAction,
 
@@ -199,7 +208,9 @@ mod tests {
 
     #[test]
     fn fabrics_that_cannot_run_programs_are_refused_with_what_to_do_instead() {
-        for fabric in [LaunchFabric::Local, LaunchFabric::Tcp, LaunchFabric::Cluster] {
+        let ofi = [None, Some("verbs".to_owned())].map(LaunchFabric::Ofi);
+        let others = [LaunchFabric::Local, LaunchFabric::Tcp, LaunchFabric::Cluster];
+        for fabric in others.into_iter().chain(ofi) {
             assert_eq!(fabric.to_string().parse(), Ok(fabric));
         }
         let cluster = LaunchFabric::Simulated("cluster".into());

@@ -300,7 +300,7 @@ mod tests {
                 before.lines().rfind(is_heading).unwrap_or_default().to_string()
             };
             let hosts = heading_of("      --hosts <FILE>");
-            assert_eq!(hosts, "Hosts (--fabric cluster or tcp):", "{name}");
+            assert_eq!(hosts, "Hosts (--fabric cluster, tcp or ofi):", "{name}");
             assert_eq!(heading_of("      --out <FILE>"), "Results:", "{name}");
             assert_eq!(heading_of("      --confirm <TIMES>"), "Periods (real-time benchmarks):");
         }

@@ -1,5 +1,5 @@
-//! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, on several hosts, or on a
-//! simulated machine.
+//! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, on several hosts, over
+//! libfabric on either, or on a simulated machine.
 
 mod activity;
 mod call_sites;
@@ -21,6 +21,7 @@ use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable
 use crate::descriptors;
 use crate::fabric::cluster::{self, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
+use crate::fabric::ofi;
 use crate::failure::{Failure, STATUS_HANG};
 use crate::orphans;
 use crate::output_prefix::prefixed;
@@ -69,12 +70,20 @@ fn run(
     observation: &mut Option<Observation>,
 ) -> Result<ExitCode, Failure> {
     let fabric = arguments.fabric();
-    let hosts = Hosts::new(&arguments.hosts, fabric == LaunchFabric::Cluster)?;
-    if fabric == LaunchFabric::Cluster {
-        if arguments.watch.is_some() {
-            return Err(Failure::usage("--watch is for programs on this host alone")
-                .hint("nothing watches the ranks of --fabric cluster: leave --watch out"));
-        }
+    let provider = match &fabric {
+        LaunchFabric::Ofi(provider) => Some(provider.as_deref()),
+        _ => None,
+    };
+    let wants_hosts = fabric == LaunchFabric::Cluster || provider.is_some();
+    let hosts = Hosts::new(&arguments.hosts, wants_hosts)?;
+    if wants_hosts && arguments.watch.is_some() {
+        return Err(Failure::usage("--watch is for ranks over shared memory or TCP on this host")
+            .hint(format!("nothing watches the ranks of --fabric {fabric}: leave --watch out")));
+    }
+    if let Some(provider) = provider {
+        ofi::check(hosts.as_ref(), provider)?;
+    }
+    if fabric == LaunchFabric::Cluster || provider.is_some() && hosts.is_some() {
         if !others.is_empty() {
             return Err(Failure::usage("several programs run on this host alone")
                 .hint("name no hosts, or start one program that knows its part by its rank"));
@@ -82,6 +91,7 @@ fn run(
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
         let mut task = host_task(arguments)?;
         task.observed = observation.as_ref().map(Observation::wanted);
+        task.provider = provider.map(|name| name.unwrap_or_default().to_owned());
         let ended = cluster::launch_program(&hosts, arguments.ranks, &task, &mut |region| {
             observation.iter_mut().for_each(|one| one.take(region));
         });
@@ -151,7 +161,7 @@ fn end_what_ranks_left(has_ended_well: bool) -> Result<(), Failure> {
 
 fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     let (program, rest) = arguments.program.split_first().expect("clap asks for a program");
-    let job = job(arguments.fabric(), arguments.ranks)?;
+    let job = job(&arguments.fabric(), arguments.ranks)?;
     let mut options = LaunchOptions::new(arguments.ranks, job);
     options.program = PathBuf::from(program);
     options.arguments = rest.to_vec();
@@ -232,7 +242,9 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
     let needed = |name: &OsString| {
         let name = name.to_string_lossy();
         ["LD_LIBRARY_PATH", "PATH", "PYTHONPATH"].contains(&&*name)
-            || ["CORNERSTONE_", "OMP_", "MPI4PY_"].iter().any(|start| name.starts_with(start))
+            || ["CORNERSTONE_", "FI_", "OMP_", "MPI4PY_"]
+                .iter()
+                .any(|start| name.starts_with(start))
     };
     // The command line comes last, and takes precedence.
     let own = std::mem::take(&mut environment);
@@ -246,24 +258,30 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         prefix: arguments.prefix,
         observed: None,
         ranks: arguments.ranks,
+        provider: None,
     })
 }
 
 /// The job of the ranks, which contains the fabric. An empty job means shared memory.
-fn job(fabric: LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
+fn job(fabric: &LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
     match fabric {
         LaunchFabric::Local | LaunchFabric::Cluster | LaunchFabric::Simulated(_) => Ok(Vec::new()),
-        LaunchFabric::Tcp if ranks > fabric_tcp::RANKS_MAX => Err(Failure::usage(format!(
-            "a run over TCP has up to {} ranks, for each is connected with each, not {ranks}",
-            fabric_tcp::RANKS_MAX
-        ))
-        .hint("more ranks run over shared memory: leave --fabric tcp out")),
-        LaunchFabric::Tcp => {
-            let secret = Secret::generate()
-                .map_err(|error| Failure::failed(format!("no random numbers: {error}")))?;
-            Ok(fabric_tcp::library::job(&secret))
+        LaunchFabric::Tcp | LaunchFabric::Ofi(_) if ranks > fabric_tcp::RANKS_MAX => {
+            Err(Failure::usage(format!(
+                "a run over TCP or libfabric has up to {} ranks, for each is connected with each, not {ranks}",
+                fabric_tcp::RANKS_MAX
+            ))
+            .hint(format!("more ranks run over shared memory: leave --fabric {fabric} out")))
+        }
+        LaunchFabric::Tcp => secret().map(|secret| fabric_tcp::library::job(&secret)),
+        LaunchFabric::Ofi(provider) => {
+            secret().map(|secret| fabric_ofi::job(&secret, provider.as_deref()))
         }
     }
+}
+
+fn secret() -> Result<Secret, Failure> {
+    Secret::generate().map_err(|error| Failure::failed(format!("no random numbers: {error}")))
 }
 
 fn explain(error: LaunchError) -> Failure {

@@ -41,6 +41,10 @@ pub(crate) struct HostTask {
     /// The number of ranks of the run, on all hosts.
     #[serde(default)]
     pub(crate) ranks: usize,
+    /// The provider of libfabric that carries all messages, or empty for the first one. `None` for shared memory and
+    /// TCP.
+    #[serde(default)]
+    pub(crate) provider: Option<String>,
 }
 
 /// The placement of the ranks of a host.
@@ -102,7 +106,7 @@ pub(super) fn run(
         Placement::TwoProcessors => TaskBinding::Halves,
     };
     let task = HostTask { binding, ..HostTask::default() };
-    let job = RankJob { secret: None, job: launch.job.clone() }.to_bytes();
+    let job = RankJob { secret: None, provider: None, job: launch.job.clone() }.to_bytes();
     let options = start_options(hosts.unwrap_or(&this_one), launch.ranks, &task, job)
         .map_err(|error| LaunchEnd::Failed(error.to_string()))?;
     let interruption = Interruption::watch();
@@ -168,11 +172,21 @@ pub(super) fn serve() -> Option<ExitCode> {
     })
 }
 
+/// Returns the job of the ranks of a host. With `provider`, they use libfabric: this provider, or the first one if
+/// empty.
+fn rank_job(part: &HostPart, provider: Option<&str>) -> Vec<u8> {
+    match provider {
+        None => job_of(part),
+        Some(name) => fabric_ofi::host_job(part, Some(name).filter(|name| !name.is_empty())),
+    }
+}
+
 fn serve_host(part: &HostPart) -> RankResult<i32> {
     let task: HostTask = serde_json::from_str(&part.task).map_err(|error| {
         Error::Program(format!("the task of this host is not to be understood: {error}"))
     })?;
-    let mut options = LaunchOptions::new(part.ranks.len(), job_of(part));
+    let mut options =
+        LaunchOptions::new(part.ranks.len(), rank_job(part, task.provider.as_deref()));
     options.waits_for_descriptors = true;
     options.descriptor_limit = descriptors::raise_limit();
     // Several names of hosts may belong to one machine, so the only rank of a host may run anywhere there.

@@ -38,6 +38,9 @@ pub(crate) enum LaunchEnd {
 pub(super) struct RankJob {
     /// The secret of a run over TCP; `None` where messages go through shared memory.
     pub(super) secret: Option<String>,
+    /// The provider of a run over libfabric, or empty for the first one. `None` for any other run.
+    #[serde(default)]
+    pub(super) provider: Option<String>,
     pub(super) job: Job,
 }
 

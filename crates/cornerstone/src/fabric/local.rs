@@ -5,13 +5,18 @@ use fabric_shm::{Binding, LaunchOptions, ShmProcess};
 
 use super::job::{LaunchEnd, OnReport, RankJob, execute, read_reports};
 
-/// Starts ranks on this host. With a secret they pass their messages over TCP, without one through shared memory.
-pub(super) fn launch(
+/// Starts ranks on this host whose messages go through shared memory.
+pub(super) fn run(launch: &Launch, on_report: &mut OnReport<'_>) -> Result<(), LaunchEnd> {
+    let job = RankJob { secret: None, provider: None, job: launch.job.clone() };
+    start(launch, &job, on_report)
+}
+
+/// Starts ranks on this host that execute `job`, which also contains their fabric.
+pub(super) fn start(
     launch: &Launch,
-    secret: Option<String>,
+    job: &RankJob,
     on_report: &mut OnReport<'_>,
 ) -> Result<(), LaunchEnd> {
-    let job = RankJob { secret, job: launch.job.clone() };
     let mut options = LaunchOptions::new(launch.ranks, job.to_bytes());
     options.binding = match launch.placement {
         Placement::Spread => Binding::OneCoreEach,

@@ -4,14 +4,14 @@ use std::io::BufRead;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use benchmark::{Job, Launch, Placement};
+use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_shm::ShmProcess;
 use fabric_tcp::{Host, Secret, StartOptions, Starting, TcpProcess};
 
 use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
-use super::local;
+use super::{local, ofi};
 use crate::descriptors;
 use crate::interruption::Interruption;
 use crate::progress::note;
@@ -21,16 +21,18 @@ const RANK: &str = "--as-a-tcp-rank";
 
 pub(super) const RANKS_MAX: usize = fabric_tcp::RANKS_MAX;
 
-/// Runs the job of `launch` on `hosts`, or on this host.
+/// Runs the job of `launch` on `hosts`, or on this host. With `provider`, messages go over libfabric.
 pub(super) fn run(
     launch: &Launch,
     hosts: Option<&Hosts>,
+    provider: Option<String>,
     on_report: &mut OnReport<'_>,
 ) -> Result<(), LaunchEnd> {
     let Some(hosts) = hosts else {
         let secret = Secret::generate()
             .map_err(|error| LaunchEnd::Failed(format!("no random numbers: {error}")))?;
-        return local::launch(launch, Some(secret.to_line()), on_report);
+        let job = RankJob { secret: Some(secret.to_line()), provider, job: launch.job.clone() };
+        return local::start(launch, &job, on_report);
     };
     let program = std::env::current_exe().map_err(|error| {
         LaunchEnd::Failed(format!("this program's own file cannot be found: {error}"))
@@ -45,7 +47,7 @@ pub(super) fn run(
         arguments: vec![RANK.into()],
         starting: Starting::EachRank,
         processors: processors(&hosts.hosts, launch.ranks, launch.placement),
-        job: RankJob { secret: None, job: launch.job.clone() }.to_bytes(),
+        job: RankJob { secret: None, provider, job: launch.job.clone() }.to_bytes(),
     };
     let interruption = Interruption::watch();
     job::read_reports(on_report, |on_bytes| {
@@ -74,14 +76,11 @@ fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<
 }
 
 /// Does the part of a rank that the launcher has started on this host.
-pub(super) fn serve_here(local: ShmProcess, job: &Job, secret: &str) -> i32 {
+pub(super) fn serve_here(local: ShmProcess, job: &RankJob, secret: &str) -> i32 {
     let Some(secret) = Secret::from_line(secret) else {
         return local.finish(Err(Error::Program("the job holds no secret".into())));
     };
-    match fabric_tcp::local::join(local, &secret) {
-        Ok(rank) => execute(rank, job),
-        Err(_) => 1,
-    }
+    fabric_tcp::local::join(local, &secret).map_or(1, |rank| execute(rank, job))
 }
 
 /// Does a rank's part if an agent has started this process as a rank.
@@ -111,7 +110,7 @@ pub(super) fn serve() -> Option<ExitCode> {
     Some(ExitCode::from(u8::from(status != 0)))
 }
 
-fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpProcess, Job)> {
+fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpProcess, RankJob)> {
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line);
     let secret = read.ok().and_then(|_| Secret::from_line(&line)).ok_or_else(|| {
@@ -119,7 +118,7 @@ fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpProcess, Job)> {
     })?;
     let (tcp, job) = fabric_tcp::remote::join(address, rank, &secret)?;
     match RankJob::from_bytes(&job) {
-        Ok(read) => Ok((tcp, read.job)),
+        Ok(read) => Ok((tcp, read)),
         Err(error) => {
             tcp.finish(Err(error.clone()));
             Err(error)
@@ -127,7 +126,10 @@ fn join(address: SocketAddr, rank: usize) -> RankResult<(TcpProcess, Job)> {
     }
 }
 
-fn execute(mut tcp: TcpProcess, job: &Job) -> i32 {
+fn execute(mut tcp: TcpProcess, RankJob { provider, job, .. }: &RankJob) -> i32 {
+    if let Some(provider) = provider {
+        return ofi::execute(tcp, provider, job);
+    }
     let reporter = tcp.reporter();
     let outcome = job::execute(&mut tcp.world(), job, &|bytes| reporter.report(bytes));
     tcp.finish(outcome)

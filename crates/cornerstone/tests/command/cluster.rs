@@ -9,7 +9,7 @@ use crate::two_hosts::TwoHosts;
 
 /// Every rank sends every other a long message and receives from any; then collectives, a window of all ranks, and memory
 /// that the ranks of a host share.
-const PROGRAM: &str = r#"
+pub(crate) const PROGRAM: &str = r#"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ fn program(lab: &Lab, test: &str) -> Option<PathBuf> {
     library(test).map(|library| compile(lab, &library, PROGRAM))
 }
 
-fn sorted(text: &str) -> Vec<&str> {
+pub(crate) fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     lines

@@ -18,6 +18,7 @@ mod launches;
 mod launching;
 mod mpi;
 mod networks;
+mod ofi;
 mod package;
 mod patterns;
 mod pauses;

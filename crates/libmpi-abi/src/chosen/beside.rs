@@ -56,7 +56,7 @@ impl Chosen {
             Fabric::Shm(mut endpoint) => unsafe { endpoint.as_mut() }.sleep_at_most(longest),
             // SAFETY: as above.
             Fabric::Tcp(mut endpoint) => unsafe { endpoint.as_mut() }.sleep_at_most(longest),
-            Fabric::Cluster(_) | Fabric::Proxy(_) => {}
+            Fabric::Cluster(_) | Fabric::Ofi(_) | Fabric::Proxy(_) => {}
         }
         has_moved
     }
@@ -130,7 +130,7 @@ impl Chosen {
             Fabric::Shm(endpoint) => unsafe { endpoint.as_ref() }.run_number(),
             // SAFETY: as above.
             Fabric::Tcp(endpoint) => unsafe { endpoint.as_ref() }.run_number(),
-            Fabric::Cluster(_) | Fabric::Proxy(_) => None,
+            Fabric::Cluster(_) | Fabric::Ofi(_) | Fabric::Proxy(_) => None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use contract::{Endpoint, Result};
 use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
+use fabric_ofi::OfiEndpoint;
 use fabric_proxy::ProxyEndpoint;
 use fabric_shm::ShmEndpoint;
 use fabric_tcp::{TcpEndpoint, library};
@@ -24,6 +25,7 @@ pub(super) enum Fabric {
     Shm(NonNull<ShmEndpoint>),
     Tcp(NonNull<TcpEndpoint>),
     Cluster(NonNull<ClusterEndpoint>),
+    Ofi(NonNull<OfiEndpoint>),
     Proxy(NonNull<ProxyEndpoint>),
 }
 
@@ -32,6 +34,10 @@ impl Fabric {
     fn of_launched(launched: ShmEndpoint) -> Result<Self> {
         let launched = match fabric_proxy::join(launched)? {
             Ok(endpoint) => return Ok(Fabric::Proxy(owned(endpoint))),
+            Err(launched) => launched,
+        };
+        let launched = match fabric_ofi::join_from_library(launched)? {
+            Ok(endpoint) => return Ok(Fabric::Ofi(owned(endpoint))),
             Err(launched) => launched,
         };
         Ok(match join_from_library(launched)? {
@@ -66,6 +72,7 @@ impl Chosen {
             Fabric::Shm(_) => "local",
             Fabric::Tcp(_) => "tcp",
             Fabric::Cluster(_) => "cluster",
+            Fabric::Ofi(_) => "ofi",
             Fabric::Proxy(_) => "sim",
         }
     }
@@ -104,6 +111,8 @@ impl Chosen {
             // SAFETY: as above.
             Fabric::Cluster(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
             // SAFETY: as above.
+            Fabric::Ofi(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
+            // SAFETY: as above.
             Fabric::Proxy(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
         };
         // SAFETY: as above. The fabric has reported to its ranks before why connections with others end.
@@ -135,6 +144,8 @@ impl Drop for Chosen {
             Fabric::Tcp(endpoint) => drop(unsafe { taken(endpoint) }),
             // SAFETY: as above.
             Fabric::Cluster(endpoint) => drop(unsafe { taken(endpoint) }),
+            // SAFETY: as above.
+            Fabric::Ofi(endpoint) => drop(unsafe { taken(endpoint) }),
             // SAFETY: as above.
             Fabric::Proxy(endpoint) => drop(unsafe { taken(endpoint) }),
         }
@@ -173,6 +184,12 @@ macro_rules! with {
                 rare();
                 // SAFETY: as above.
                 let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Cluster);
+                $body
+            }
+            Fabric::Ofi(pointer) => {
+                rare();
+                // SAFETY: as above.
+                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Ofi);
                 $body
             }
             Fabric::Proxy(pointer) => {

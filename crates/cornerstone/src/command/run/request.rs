@@ -117,10 +117,10 @@ impl Request {
 
 /// The hosts of the run, where it may have several.
 fn hosts(arguments: &RunArguments, fabric: &FabricChoice) -> Result<Option<Hosts>, Failure> {
-    let hosts = Hosts::new(&arguments.hosts, *fabric == FabricChoice::Cluster)?;
-    if hosts.is_some() && !matches!(fabric, FabricChoice::Tcp | FabricChoice::Cluster) {
-        return Err(Failure::usage("--hosts is for runs over TCP")
-            .hint("add --fabric cluster, or --fabric tcp"));
+    let hosts = Hosts::new(&arguments.hosts, fabric.asks_for_hosts())?;
+    if hosts.is_some() && !fabric.takes_hosts() {
+        return Err(Failure::usage("--hosts is for runs over TCP or libfabric")
+            .hint("add --fabric cluster, --fabric tcp or --fabric ofi"));
     }
     Ok(hosts)
 }

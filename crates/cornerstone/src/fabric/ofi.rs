@@ -1,0 +1,35 @@
+//! Benchmarks and programs over libfabric. Their ranks are started like ranks over TCP.
+
+use benchmark::Job;
+use fabric_ofi::OfiProcess;
+use fabric_tcp::TcpProcess;
+
+use super::hosts::Hosts;
+use super::job;
+use crate::failure::Failure;
+use crate::progress::note;
+
+/// Refuses a run on this host that no rank could join, before ranks are started. On other hosts, the ranks check it.
+pub(crate) fn check(hosts: Option<&Hosts>, provider: Option<&str>) -> Result<(), Failure> {
+    if hosts.is_some() {
+        return Ok(());
+    }
+    fabric_ofi::check(provider).map_err(|error| Failure::failed(error.to_string()))
+}
+
+/// Runs the part of a rank that has joined the run, and returns its exit status.
+pub(super) fn execute(tcp: TcpProcess, provider: &str, job: &Job) -> i32 {
+    let provider = Some(provider).filter(|name| !name.is_empty());
+    let run = |mut rank: OfiProcess| {
+        let reporter = rank.reporter();
+        let outcome = job::execute(&mut rank.world(), job, &|bytes| reporter.report(bytes));
+        rank.finish(outcome)
+    };
+    fabric_ofi::join(tcp, provider).map_or_else(
+        |error| {
+            note(&format!("cornerstone: error: {error}"));
+            1
+        },
+        run,
+    )
+}

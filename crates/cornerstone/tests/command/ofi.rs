@@ -1,0 +1,97 @@
+//! Runs over libfabric on this host, and on this host acting as two. Without the library they are skipped by name.
+
+use crate::cluster::{PROGRAM, sorted};
+use crate::lab::{Lab, skip};
+use crate::launching::{compile, library};
+
+const SHORT: [&str; 8] =
+    ["run", "ping-pong", "bandwidth", "--sizes", "8,64KiB", "--time-limit", "50ms", "--out"];
+
+/// Returns whether libfabric is installed with its provider `tcp`. If not, prints that `test` is skipped.
+fn is_here(test: &str) -> bool {
+    match fabric_ofi::check(Some("tcp")) {
+        Ok(()) => true,
+        Err(error) => {
+            skip(test, &error.to_string());
+            false
+        }
+    }
+}
+
+#[test]
+fn a_library_that_cannot_be_opened_is_reported_with_the_package_that_has_it() {
+    let lab = Lab::new();
+    lab.write("libfabric.so.1", "not a library");
+    for arguments in [
+        &["run", "ping-pong", "--fabric", "ofi"][..],
+        &["launch", "-n", "2", "--fabric", "ofi", "true"],
+    ] {
+        let mut command = lab.command(arguments);
+        command.env("LD_LIBRARY_PATH", lab.path("."));
+        let words = ["opening libfabric.so.1 for the fabric 'ofi'", "the package libfabric1"];
+        lab.spawn(command).wait().refuses(1, &words);
+    }
+}
+
+#[test]
+fn benchmarks_measure_over_libfabric_here_and_on_the_hosts_of_a_file() {
+    if !is_here("benchmarks_measure_over_libfabric_here_and_on_the_hosts_of_a_file") {
+        return;
+    }
+    let lab = Lab::new();
+    lab.write("hosts", "localhost:2\n127.0.0.1\n");
+    for (out, more) in [
+        ("here.jsonl", &["--fabric", "ofi:tcp"][..]),
+        ("hosts.jsonl", &["--fabric", "ofi:tcp", "--hosts", "hosts"]),
+    ] {
+        let ended = lab.succeed(&[&SHORT[..], &[out], more].concat());
+        assert!(ended.stdout.contains("ping-pong, 2 ranks"), "{ended:#?}");
+        let fabric = &lab.records(out)[0]["fabric"];
+        assert_eq!(fabric["name"], "ofi");
+        let provider = fabric["details"]["provider"].as_str().unwrap();
+        assert!(provider.starts_with("tcp"), "{provider}");
+        assert!(!lab.measurements(out).is_empty() && lab.becomes_empty());
+    }
+}
+
+#[test]
+fn a_provider_that_is_not_there_is_refused_with_those_that_are() {
+    if !is_here("a_provider_that_is_not_there_is_refused_with_those_that_are") {
+        return;
+    }
+    let lab = Lab::new();
+    let words = ["find the provider 'pigeon'", "there are: ", "tcp"];
+    lab.run(&["run", "ping-pong", "--fabric", "ofi:pigeon"]).refuses(1, &words);
+    lab.run(&["launch", "-n", "2", "--fabric", "ofi:pigeon", "true"]).refuses(1, &words);
+    let words = ["'shm'", "keep messages in order", "--fabric local", "--fabric cluster"];
+    lab.run(&["run", "ping-pong", "--fabric", "ofi:shm"]).refuses(1, &words);
+    lab.run(&["launch", "-n", "2", "--fabric", "ofi:shm", "true"]).refuses(1, &words);
+    // Without the layer that adds tags to datagrams.
+    let mut command = lab.command(&["launch", "-n", "2", "--fabric", "ofi:udp", "true"]);
+    command.env("FI_PROVIDER", "^ofi_rxd");
+    let words = ["the provider 'udp', which has no tagged messages", "FI_PROVIDER=^ofi_rxd"];
+    lab.spawn(command).wait().refuses(1, &words);
+    lab.run(&["launch", "-n", "2", "--fabric", "ofi:", "true"]).refuses(2, &["names no provider"]);
+    lab.run(&["launch", "-n", "2", "--fabric", "ofi", "--watch", "9s", "true"])
+        .refuses(2, &["nothing watches the ranks of --fabric ofi"]);
+}
+
+#[test]
+fn mpi_programs_run_over_libfabric_here_and_on_two_hosts() {
+    let test = "mpi_programs_run_over_libfabric_here_and_on_two_hosts";
+    let Some(library) = library(test).filter(|_| is_here(test)) else { return };
+    let lab = Lab::new();
+    let program = compile(&lab, &library, PROGRAM).display().to_string();
+    let two = ["--host", "localhost:2,127.0.0.1:2"];
+    for (hosts, each) in [(&[][..], 4), (&two, 2)] {
+        let words = [&["launch", "-n", "4", "--fabric", "ofi:tcp"], hosts, &[&program]].concat();
+        let ended = lab.succeed(&words);
+        let expected: Vec<String> =
+            (0..4).map(|rank| format!("rank {rank} of 4, one of {each}")).collect();
+        assert_eq!(sorted(&ended.stdout), expected, "{words:?}");
+        assert!(lab.becomes_empty());
+    }
+    // The last rank ends with 5 after MPI_Finalize.
+    let ended = lab.run(&["launch", "-n", "3", "--fabric", "ofi:tcp", &program, "-1", "fails"]);
+    assert_eq!(ended.status, Some(5), "{ended:#?}");
+}

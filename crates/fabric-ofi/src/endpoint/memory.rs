@@ -1,0 +1,66 @@
+//! Memory that ranks of a host share at the program's request. Messages do not use it.
+
+use std::ptr::NonNull;
+
+use contract::{Endpoint, RemoteMemory};
+use fabric_shm::ShmEndpoint;
+
+use super::OfiEndpoint;
+
+/// A rank's access to the shared memory of its host, if the process of a host has started it.
+pub(crate) struct RankOnHost {
+    pub(crate) endpoint: ShmEndpoint,
+    /// A number that no other host has.
+    pub(crate) host: u16,
+    /// The hosts of all ranks of the run, once they are known.
+    pub(crate) hosts: Vec<u16>,
+}
+
+/// The highest bits of a place of memory are the host, so that places of different hosts differ.
+const HOST_SHIFT: u32 = 48;
+
+/// Windows use messages, except for memory that the program itself shares among ranks of one host.
+impl RemoteMemory for OfiEndpoint {
+    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        match &self.launched {
+            None => self.outer.place_on_host(memory, bytes),
+            Some(here) => {
+                let place = here.endpoint.place_of(memory, bytes)?;
+                Some(place | u64::from(here.host) << HOST_SHIFT)
+            }
+        }
+    }
+
+    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        match &mut self.launched {
+            None => self.outer.allocate_on_host(bytes),
+            Some(here) => here.endpoint.allocate_on_host(bytes),
+        }
+    }
+
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        match &self.launched {
+            None => self.outer.memory_at(place, bytes),
+            Some(here) if place >> HOST_SHIFT == u64::from(here.host) => {
+                here.endpoint.memory_at(place & ((1 << HOST_SHIFT) - 1), bytes)
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+impl OfiEndpoint {
+    /// Frees memory of [`allocate_on_host`](RemoteMemory::allocate_on_host).
+    ///
+    /// # Safety
+    /// As of [`Endpoint::release`]. The memory must come from `allocate_on_host`.
+    pub(super) unsafe fn release_on_host(&mut self, memory: NonNull<u8>, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match &mut self.launched {
+                None => self.outer.release(memory, bytes),
+                Some(here) => here.endpoint.release(memory, bytes),
+            }
+        }
+    }
+}

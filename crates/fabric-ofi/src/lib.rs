@@ -1,0 +1,28 @@
+//! The `ofi` fabric: messages over libfabric, which has a provider for each kind of network (InfiniBand, EFA,
+//! Slingshot, sockets, shared memory).
+//!
+//! The library is opened when a rank joins. Building this crate needs neither the library nor its headers. `fabric-tcp`
+//! starts the ranks, exchanges their addresses, watches them and ends the run; its connections carry no message of the
+//! program.
+//!
+//! A message of up to 4 KiB is one tagged message of libfabric, which the provider matches. A longer message is divided
+//! into an RTS, which the provider matches, and the data, which have their own tag and are copied only by the provider.
+//!
+//! The modules, from the lowest up: `ffi` has the structures and functions of libfabric; `library` and `provider`
+//! choose the provider; `objects` opens it; `tags`, `slots` and `unexpected` are the state of messages; `engine` moves
+//! messages; `endpoint` implements the contract; `join` joins the run.
+
+mod endpoint;
+mod engine;
+mod ffi;
+mod join;
+mod library;
+mod objects;
+mod provider;
+mod slots;
+mod tags;
+mod unexpected;
+
+pub use endpoint::OfiEndpoint;
+pub use join::{OfiProcess, host_job, job, join, join_from_library};
+pub use provider::check;

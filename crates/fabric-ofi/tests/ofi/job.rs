@@ -1,0 +1,72 @@
+//! The job of the ranks: a secret, a provider, and the name of a case, one line each.
+
+use contract::{Error, Rank, Result};
+use fabric_ofi::{OfiProcess, join};
+use fabric_shm::{LaunchOptions, attach_if_rank};
+use fabric_tcp::{Reporter, Secret, local, remote};
+
+/// Set in the processes of a run on several hosts.
+pub(crate) const REMOTE: &str = "FABRIC_OFI_TEST_RANK";
+
+/// A launch of `ranks` ranks on this host that run `case` over `provider`.
+pub(crate) fn options(ranks: usize, provider: &str, case: &str) -> LaunchOptions {
+    let secret = Secret::generate().expect("the system has random numbers");
+    LaunchOptions::new(ranks, format!("{}\n{provider}\n{case}", secret.to_line()).into_bytes())
+}
+
+/// Runs a rank's part if this process is a rank, and returns its exit status.
+pub(crate) fn serve() -> Option<i32> {
+    if std::env::var_os(REMOTE).is_some() {
+        return Some(serve_remote());
+    }
+    let launched = match attach_if_rank()? {
+        Ok(launched) => launched,
+        Err(error) => {
+            eprintln!("{error}");
+            return Some(1);
+        }
+    };
+    let job = String::from_utf8(launched.job().to_vec()).expect("lines");
+    let mut lines = job.splitn(3, '\n');
+    let (secret, provider, case) = (lines.next(), lines.next(), lines.next());
+    let secret = secret.and_then(Secret::from_line).expect("a secret comes first");
+    let joined = local::join(launched, &secret).and_then(|tcp| join(tcp, provider));
+    Some(joined.map_or(1, |rank| run(rank, case.expect("a case"))))
+}
+
+fn serve_remote() -> i32 {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).expect("standard input can be read");
+    let secret = Secret::from_line(&line).expect("a secret comes first");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [address, rank, _] = &arguments[..] else { panic!("an address, a rank and a processor") };
+    let (address, rank) = (address.parse().expect("an address"), rank.parse().expect("a rank"));
+    let joined = remote::join(address, rank, &secret).and_then(|(tcp, job)| {
+        let job = String::from_utf8_lossy(&job).into_owned();
+        let (provider, case) = job.split_once('\n').expect("a provider and a case");
+        Ok((join(tcp, Some(provider))?, case.to_owned()))
+    });
+    joined.map_or(1, |(rank, case)| run(rank, &case))
+}
+
+fn run(mut rank: OfiProcess, case: &str) -> i32 {
+    let reporter = rank.reporter();
+    let outcome = match case.split_once(' ') {
+        Some(("endpoint", name)) => {
+            crate::conformance::program_of_endpoint(rank.endpoint_mut(), name)
+        }
+        Some(("messages", name)) => crate::messages::program(rank.endpoint_mut(), name),
+        _ => program(&mut rank.world(), &reporter, case),
+    };
+    rank.finish(outcome)
+}
+
+fn program(rank: &mut dyn Rank, reporter: &Reporter, case: &str) -> Result<()> {
+    match case.split_once(' ') {
+        Some(("conformance", name)) => crate::conformance::program(rank, name),
+        Some(("deaths", name)) => {
+            contract::conformance::deaths::one_dies(rank, |own| reporter.report(own), name)
+        }
+        _ => Err(Error::Program(format!("no group of cases for {case}"))),
+    }
+}
