@@ -68,6 +68,8 @@ pub enum View {
     Efficiency,
     /// Charts, and the pattern as a picture.
     Pattern,
+    /// Charts; those over a parameter of a rule of locality show the rule without locality as a line across.
+    Localities,
 }
 
 /// The test of the OSU micro-benchmarks that a benchmark corresponds to.

@@ -2,6 +2,16 @@
 
 const LINES_SHOWN = 8;
 
+/** At most `room` labels of several lists: the first of each, then the second of each, so that no chart begins empty. */
+function firstOfEach(lists, room) {
+  const chosen = new Set();
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  for (let place = 0; place < longest; place++) {
+    for (const list of lists) if (chosen.size < room && place < list.length) chosen.add(list[place]);
+  }
+  return chosen;
+}
+
 class Legend {
   /** `changed` is called when a reader switches something. */
   constructor(charts, changed) {
@@ -16,7 +26,8 @@ class Legend {
     this.tail &&= this.runs.length === 1 && this.labels.length <= 4;
     this.limit = this.hasLimit && this.runs.length * this.labels.length <= 3;
     const room = Math.max(1, Math.floor(LINES_SHOWN / this.runs.length));
-    this.hiddenLabels = new Set(this.labels.slice(this.labels.length > room ? room : Infinity));
+    const shown = firstOfEach(charts.map((chart) => chart.lines.map((line) => line.label)), room);
+    this.hiddenLabels = new Set(this.labels.filter((label) => !shown.has(label)));
   }
 
   shown(line) {

@@ -9,7 +9,7 @@ use benchmark::View;
 use contract::record::{Better, Measurement, Run};
 
 pub(super) use labels::{cell, full_label, heading, parameter, ranks, words};
-pub(super) use lines::{Axis, Line, Plot};
+pub(super) use lines::{Axis, Line, Plot, label};
 
 /// A measurement and its run.
 #[derive(Clone, Copy)]

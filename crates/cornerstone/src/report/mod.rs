@@ -18,6 +18,7 @@ mod history;
 mod jitter;
 mod lateness;
 mod limits;
+mod locality;
 mod material;
 mod numbers;
 mod page;

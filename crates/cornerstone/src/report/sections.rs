@@ -17,6 +17,7 @@ use super::grouping::{Axis, Benchmark, Metric, full_label, words};
 use super::jitter;
 use super::lateness;
 use super::limits::Limits;
+use super::locality;
 use super::material::Material;
 use super::numbers;
 use super::pattern;
@@ -107,7 +108,7 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
     let mut charts: Vec<Chart> = Vec::new();
     charts.extend(figures::charts(benchmark, &material.limits, &known));
     charts.extend(efficiency::charts(benchmark, &known));
-    if matches!(benchmark.view(), View::Charts | View::Pattern) {
+    if matches!(benchmark.view(), View::Charts | View::Pattern | View::Localities) {
         let plotted: Vec<_> =
             benchmark.metrics.iter().map(|metric| (metric, metric.plots())).collect();
         // The charts along one axis are side by side: time, rate, ratio.
@@ -115,7 +116,10 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
         let first = material.runs.first().map_or("", |run| &run.label);
         for place in 0..axes {
             let plots = || plotted.iter().filter_map(|(metric, p)| Some((*metric, p.get(place)?)));
-            charts.extend(plots().map(|(metric, plot)| Chart::values(metric, plot, &known)));
+            charts.extend(plots().map(|(metric, plot)| Chart {
+                references: locality::references(benchmark, metric, plot),
+                ..Chart::values(metric, plot, &known)
+            }));
             let primary = plots().next();
             charts.extend(primary.and_then(|(m, plot)| Chart::ratios(m, plot, first, &known)));
         }

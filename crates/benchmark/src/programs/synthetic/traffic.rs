@@ -35,7 +35,7 @@ pub(in crate::programs) const TRAFFIC: Benchmark = Benchmark {
     source: paper::HYPERCUBE.part("synthetic communication benchmarks, figures 7 to 9"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::None,
-    view: View::Charts,
+    view: View::Localities,
     cases: models,
     program: crate::program::Program { blocks: |_| Blocks::NONE, ..APPLICATION.program },
     measure,

@@ -194,7 +194,8 @@ impl Dimension {
     }
 }
 
-fn label(m: &Measurement, varying: &[Dimension]) -> String {
+/// The values of a measurement that distinguish its line in a chart.
+pub(in crate::report) fn label(m: &Measurement, varying: &[Dimension]) -> String {
     let parts: Vec<String> =
         varying.iter().map(|d| d.of(m)).filter(|part| !part.is_empty()).collect();
     parts.join(", ")
