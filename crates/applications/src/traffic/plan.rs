@@ -5,7 +5,7 @@ use random::{SplitMix64, mix};
 
 use super::Model;
 
-/// What the program needs of a message: when it was made, and the how manieth of its sender it is.
+/// What the program needs of a message: when it was made, and its number among those of its sender to its receiver.
 pub(super) const HEADER_BYTES: usize = 16;
 
 /// One message of a plan.

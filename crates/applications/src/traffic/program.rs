@@ -103,10 +103,13 @@ impl TrafficProgram {
         }
         let mut sends = Vec::with_capacity(run.plan.messages.len());
         let mut due = rank.now();
-        for (number, message) in run.plan.messages.iter().enumerate() {
+        // Messages to one destination arrive in order, those to others come between them.
+        let mut given = vec![0; rank.size()];
+        for message in &run.plan.messages {
             due = due + message.gap;
             rank.wait_until(due);
-            let buffer = contents(rank, number, message);
+            let buffer = contents(rank, given[message.to], message);
+            given[message.to] += 1;
             sends.push(rank.post_send(message.to, underway.tag, buffer)?);
             underway.take_arrived(rank)?;
         }
@@ -125,7 +128,7 @@ impl TrafficProgram {
     }
 }
 
-/// A message of this rank: when it was made, its number, and bytes that depend on both ends of its header.
+/// A message of this rank: when it was made, its number among those to this destination, and bytes that depend on both ends of its header.
 fn contents(rank: &dyn Rank, number: usize, message: &Planned) -> Buffer {
     let mut buffer = Buffer::zeroed(message.bytes);
     buffer[HEADER_BYTES..].fill(fill(rank.rank(), number));
@@ -183,5 +186,65 @@ impl Underway<'_> {
             )));
         }
         self.post(rank, completed.buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use contract::{TimeSpan, reference};
+
+    use super::*;
+
+    fn model(messages: usize, rule: &str, hits: &[f64]) -> Model {
+        Model {
+            messages,
+            hits: hits.to_vec(),
+            rule: rule.parse().unwrap(),
+            mean_bytes: 100,
+            mean_gap: TimeSpan::ZERO,
+            flush_every: 0,
+            seed: 11,
+        }
+    }
+
+    #[test]
+    fn every_message_of_several_runs_arrives_whatever_the_number_of_ranks() {
+        for ranks in [2, 3, 5, 8] {
+            // A miss of two ranks would have no node outside the stack.
+            let hits: &[f64] = if ranks > 2 { &[0.5] } else { &[] };
+            for (rule, hits) in [("uniform", &[][..]), ("decreasing:0.5", hits)] {
+                let model = model(211, rule, hits);
+                let arrived = Mutex::new(Vec::new());
+                reference::run(ranks, |rank| {
+                    let mut traffic = TrafficProgram::new(rank, &model)?;
+                    for _ in 0..3 {
+                        traffic.run(rank)?;
+                        arrived.lock().unwrap().push(traffic.finished().delays_us.len());
+                    }
+                    Ok(())
+                })
+                .unwrap();
+                let sum: usize = arrived.into_inner().unwrap().iter().sum();
+                assert_eq!(sum, 3 * 211, "{ranks} {rule}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_without_destinations_is_the_same_error_on_every_rank() {
+        let model = model(20, "sphere:2:0.5", &[]);
+        // No node of four is three hops away.
+        let errors = Mutex::new(Vec::new());
+        reference::run(4, |rank| {
+            let error = TrafficProgram::new(rank, &model).err().unwrap().to_string();
+            errors.lock().unwrap().push(error);
+            Ok(())
+        })
+        .unwrap();
+        let errors = errors.into_inner().unwrap();
+        assert!(errors.iter().all(|error| error.contains("0.500 of all messages")), "{errors:?}");
+        assert_eq!(errors.len(), 4);
     }
 }

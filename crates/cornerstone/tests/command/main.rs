@@ -36,6 +36,7 @@ mod ssh;
 mod summary;
 mod tcp;
 mod tradeoff;
+mod traffic;
 mod two_hosts;
 mod wake_up;
 mod windows;

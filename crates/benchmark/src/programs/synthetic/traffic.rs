@@ -224,7 +224,8 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         Err(Error::Program(reason)) => return bench.skip(reason),
         made => made?,
     };
-    if bench.overheads.clock_cost_ps == 0.0 {
+    // Only a virtual clock shows single picoseconds.
+    if bench.rank.clock().resolution <= TimeSpan::from_ps(1) {
         bench.limit = TimeSpan::from_s(VIRTUAL_LIMIT_S);
     }
     let program = bench.definition.program;
@@ -242,10 +243,10 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         all.push(Measurement { better: Better::Lower, ..metric });
     }
     for (length, share) in drawn.shares {
-        let length = Parameters::from([("length".to_string(), (length as u64).into())]);
-        let subject = bench.subject(length);
         let metric = subject.derived(&time, "run-share", "%", |_| 100.0 * share)?;
-        all.push(Measurement { better: Better::Lower, ..metric });
+        let mut parameters = metric.parameters.clone();
+        parameters.insert("length".into(), (length as u64).into());
+        all.push(Measurement { better: Better::Lower, parameters, ..metric });
     }
     all.insert(0, time);
     bench.tell(Event::Measured(all))
