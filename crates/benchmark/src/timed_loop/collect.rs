@@ -10,13 +10,14 @@ const SLOWEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 /// Buffers at rank 0 for the times of the other ranks.
 pub(super) struct Collected {
     durations: Buffer,
-    ends: Buffer,
+    /// Those of the second rank of a pair.
+    seconds: Buffer,
 }
 
 impl Collected {
     pub(super) fn new(samples: usize) -> Result<Self> {
         let room = || Buffer::try_zeroed(samples * size_of::<u64>());
-        Ok(Collected { durations: room()?, ends: room()? })
+        Ok(Collected { durations: room()?, seconds: room()? })
     }
 
     /// Returns the durations of a chunk in picoseconds at rank 0; at other ranks the result means nothing. `mine`
@@ -33,12 +34,15 @@ impl Collected {
         match timing {
             Timing::Slowest => rank.reduce(0, SLOWEST, mine, into)?,
             Timing::First => to_root(rank, pair.0, mine, into)?,
-            Timing::OneWay => {
+            Timing::OneWay | Timing::SlowerOfPair => {
                 to_root(rank, pair.0, mine, into)?;
-                to_root(rank, pair.1, mine, &mut self.ends[..mine.len()])?;
+                to_root(rank, pair.1, mine, &mut self.seconds[..mine.len()])?;
                 let durations = &mut self.durations.elements_mut::<u64>()[..samples];
-                for (time, end) in durations.iter_mut().zip(self.ends.elements::<u64>()) {
-                    *time = end.saturating_sub(*time);
+                for (time, &second) in durations.iter_mut().zip(self.seconds.elements::<u64>()) {
+                    *time = match timing {
+                        Timing::OneWay => second.saturating_sub(*time),
+                        _ => second.max(*time),
+                    };
                 }
             }
         }

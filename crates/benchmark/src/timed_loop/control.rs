@@ -66,10 +66,10 @@ impl<'a> Controller<'a> {
         let start = match plan.timing {
             Timing::First => Start::None,
             Timing::OneWay => Start::Ready,
-            Timing::Slowest if every_rank_has_a_processor => {
+            Timing::Slowest | Timing::SlowerOfPair if every_rank_has_a_processor => {
                 Start::Time { slack: plan.overheads.agreement.times(2) }
             }
-            Timing::Slowest => Start::Barrier,
+            Timing::Slowest | Timing::SlowerOfPair => Start::Barrier,
         };
         Controller {
             settings: plan.settings,

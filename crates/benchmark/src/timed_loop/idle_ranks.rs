@@ -26,7 +26,7 @@ impl IdleRanks {
         self.chunks = over;
         match role {
             TimingRole::Waits => sleep(rank, over),
-            TimingRole::Times | TimingRole::Ends if rank.size() > 2 => {
+            TimingRole::Times | TimingRole::Ends | TimingRole::TimesAsFirst if rank.size() > 2 => {
                 if let Some(line) = rank.shared_line() {
                     // Release, with the Acquire of the sleepers.
                     line.word(WORD).store(over, Ordering::Release);

@@ -25,7 +25,7 @@ where
         role => {
             for slot in &mut times[..chunk.samples] {
                 run(rank, chunk.untimed, event)?;
-                let (begin, late) = chunk.start.align(rank, pair)?;
+                let (begin, late) = chunk.start.align(rank, pair, role)?;
                 run(rank, chunk.events, event)?;
                 let end = rank.now();
                 *slot = match role {

@@ -13,9 +13,9 @@ pub(super) enum Start {
     None,
     /// When the second rank has reported to the first that it is ready.
     Ready,
-    /// At an instant that all ranks agree on, `slack` after the last of them arrived.
+    /// At an instant that the ranks that time agree on, `slack` after the last of them arrived.
     Time { slack: TimeSpan },
-    /// At each rank's return from a barrier.
+    /// At the return of each of them from a barrier.
     Barrier,
 }
 
@@ -57,7 +57,17 @@ impl Start {
 
     /// Waits for the start. Returns the time at which the sample begins, and whether this rank came late.
     #[inline]
-    pub(super) fn align(self, rank: &mut dyn Rank, pair: (usize, usize)) -> Result<(Time, bool)> {
+    pub(super) fn align(
+        self,
+        rank: &mut dyn Rank,
+        pair: (usize, usize),
+        role: TimingRole,
+    ) -> Result<(Time, bool)> {
+        let peer = match role {
+            TimingRole::TimesAsFirst => Some(pair.1),
+            TimingRole::TimesAsSecond => Some(pair.0),
+            _ => None,
+        };
         match self {
             Start::None => {}
             Start::Ready if rank.rank() == pair.0 => {
@@ -65,12 +75,19 @@ impl Start {
             }
             Start::Ready => rank.send(pair.0, TAG, &[])?,
             Start::Time { slack } => {
-                let instant = latest_arrival(rank)? + slack;
+                let latest = match peer {
+                    Some(peer) => later_arrival(rank, peer)?,
+                    None => latest_arrival(rank)?,
+                };
+                let instant = latest + slack;
                 let late = rank.now() > instant;
                 rank.wait_until(instant);
                 return Ok((instant, late));
             }
-            Start::Barrier => rank.barrier()?,
+            Start::Barrier => match peer {
+                Some(peer) => drop(later_arrival(rank, peer)?),
+                None => rank.barrier()?,
+            },
         }
         Ok((rank.now(), false))
     }
@@ -85,11 +102,24 @@ pub(crate) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
     Ok(Time::from_ps(u64::from_ne_bytes(latest)))
 }
 
+/// The same for two ranks, without the others: a collective of all would put messages of idle ranks beside the event.
+fn later_arrival(rank: &mut dyn Rank, peer: usize) -> Result<Time> {
+    let mine = rank.now();
+    let mut its = [0; 8];
+    let (from, tag) = (Source::Rank(peer), TagSelector::Is(TAG));
+    rank.send_receive(peer, TAG, &mine.as_ps().to_ne_bytes(), from, tag, &mut its)?;
+    Ok(mine.max(Time::from_ps(u64::from_ne_bytes(its))))
+}
+
 /// The role of a rank in the timed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimingRole {
     /// Times each sample together with all other ranks, and keeps its duration.
     TimesWithAll,
+    /// Times each sample together with the second rank of the pair, and keeps its duration.
+    TimesAsFirst,
+    /// The same, together with the first rank.
+    TimesAsSecond,
     /// Times each sample, and keeps its duration.
     Times,
     /// Keeps when each sample began.
@@ -110,7 +140,9 @@ impl TimingRole {
             Timing::First if me == pair.1 => TimingRole::Follows,
             Timing::OneWay if me == pair.0 => TimingRole::Begins,
             Timing::OneWay if me == pair.1 => TimingRole::Ends,
-            Timing::First | Timing::OneWay => TimingRole::Waits,
+            Timing::SlowerOfPair if me == pair.0 => TimingRole::TimesAsFirst,
+            Timing::SlowerOfPair if me == pair.1 => TimingRole::TimesAsSecond,
+            Timing::First | Timing::OneWay | Timing::SlowerOfPair => TimingRole::Waits,
         }
     }
 }

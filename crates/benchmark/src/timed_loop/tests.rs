@@ -115,6 +115,27 @@ fn the_slowest_rank_from_the_common_start_counts() {
 }
 
 #[test]
+fn the_slower_of_a_pair_counts_and_other_ranks_have_no_part_in_it() {
+    for every_rank_has_a_processor in [true, false] {
+        let scripted = Scripted {
+            ranks: 3,
+            timing: Timing::SlowerOfPair,
+            every_rank_has_a_processor,
+            ..Scripted::default()
+        };
+        let outcome = scripted.run(|rank, calls, time_ps| match rank {
+            // Each is the slower one of every second event, by 500 ps.
+            0 => pass(time_ps, 2_000 + 500 * (calls % 2)),
+            1 => pass(time_ps, 2_500 - 500 * (calls % 2)),
+            _ => unreachable!("the other ranks have no part in it"),
+        });
+        assert_eq!(outcome.samples_ps, [2_500.0; 30]);
+        let start = if every_rank_has_a_processor { "time" } else { "barrier" };
+        assert_eq!((outcome.timing.start.as_str(), outcome.timing.late_starts), (start, 0));
+    }
+}
+
+#[test]
 fn a_one_way_time_ends_at_the_second_rank() {
     let scripted =
         Scripted { ranks: 3, timing: Timing::OneWay, in_a_row: false, ..Scripted::default() };
