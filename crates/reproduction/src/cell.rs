@@ -68,8 +68,11 @@ struct RunCell {
     ranks_per_processor: Option<usize>,
     /// The duration of each trial of a period.
     duration_s: Option<u64>,
-    /// Which of several measurements with this metric: the one with this pair.
-    pair: Option<String>,
+    /// Which of several measurements with this metric: the one with this `pair` or `length`.
+    #[serde(default)]
+    which: BTreeMap<String, ParameterValue>,
+    /// The most samples, where runs differ by chance and take long.
+    samples: Option<u64>,
     /// Replaces the machine's fixed cost of a packet at the sender.
     packet_send_us: Option<f64>,
     /// Replaces what the machine's receiver takes to agree to a long message.
@@ -78,6 +81,10 @@ struct RunCell {
     packet_bytes: Option<u32>,
     /// The value is divided by that of this benchmark, all else being equal.
     per: Option<String>,
+    /// The value is divided by that with these parameters, all else being equal.
+    per_parameters: Option<BTreeMap<String, ParameterValue>>,
+    /// The value is the message size, from zero to the given one, at which this machine and that one change places.
+    crossing_with: Option<String>,
     /// The value is the rise from this size on, for each byte.
     rise_from_bytes: Option<u64>,
     /// The value is the parallel efficiency in percent: the time of one rank over this one's, for each rank.
@@ -167,6 +174,9 @@ impl Cell {
 
 impl RunCell {
     fn compute(&self, simulator: &mut Simulator) -> Result<f64, String> {
+        if let Some(other) = &self.crossing_with {
+            return self.crossing_bytes(other, simulator);
+        }
         let mut value = simulator.answer(&self.question(&self.benchmark, self.size_bytes))?;
         if let Some(from) = self.rise_from_bytes {
             let less = simulator.answer(&self.question(&self.benchmark, from))?;
@@ -179,10 +189,40 @@ impl RunCell {
         if let Some(per) = &self.per {
             value /= simulator.answer(&self.question(per, self.size_bytes))?;
         }
+        if let Some(parameters) = &self.per_parameters {
+            let parameters = Parameters::from_iter(parameters.clone());
+            let per = Question { parameters, ..self.question(&self.benchmark, self.size_bytes) };
+            value /= simulator.answer(&per)?;
+        }
         if let Some(numerator) = self.inverse_of {
             value = numerator / value;
         }
         Ok(value * self.scale.unwrap_or(1.0))
+    }
+
+    /// The size in bytes from which on the other one of two machines has the smaller value, by bisection.
+    ///
+    /// # Errors
+    /// Machines of which one is better at both ends, and errors of a run.
+    fn crossing_bytes(&self, other: &str, simulator: &mut Simulator) -> Result<f64, String> {
+        let mut is_ahead = |size_bytes: u64| -> Result<bool, String> {
+            let this = self.question(&self.benchmark, size_bytes);
+            let that = Question { machine: other.into(), ..this.clone() };
+            Ok(simulator.answer(&this)? < simulator.answer(&that)?)
+        };
+        let (mut low, mut high) = (0, self.size_bytes);
+        let ahead_at_first = is_ahead(low)?;
+        if is_ahead(high)? == ahead_at_first {
+            return Err(format!(
+                "{} and {other} do not change places from 0 to {high} bytes",
+                self.machine
+            ));
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if is_ahead(middle)? == ahead_at_first { low = middle } else { high = middle }
+        }
+        Ok(high as f64)
     }
 
     fn question(&self, benchmark: &str, size_bytes: u64) -> Question {
@@ -196,7 +236,8 @@ impl RunCell {
             size_bytes,
             parameters: Parameters::from_iter(self.parameters.clone()),
             metric: self.metric.clone(),
-            pair: self.pair.clone(),
+            which: Parameters::from_iter(self.which.clone()),
+            samples: self.samples,
             pattern: self.pattern.clone(),
             chain: self.chain.clone(),
             ranks_per_processor: self.ranks_per_processor,

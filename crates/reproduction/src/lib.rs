@@ -17,7 +17,7 @@ mod table;
 mod tradeoff;
 mod validation;
 
-pub use cell::{How, cells};
+pub use cell::{Cell, How, cells};
 pub use error::ReproductionError;
 pub use measured::{Beside, is_of_processors, measure_processors};
 pub use simulated::{Simulator, predict, predict_with};

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use benchmark::{Chain, Event, Group, Job, PatternText, RealTime, Settings, Step};
 use contract::TimeSpan;
-use contract::record::{Measurement, ParameterValue, Parameters};
+use contract::record::{Measurement, Parameters};
 use fabric_sim::{Machine, Options, machine, run};
 use pattern::corner_turn::Design;
 
@@ -22,12 +22,18 @@ pub(crate) struct Question {
     pub(crate) size_bytes: u64,
     pub(crate) parameters: Parameters,
     pub(crate) metric: String,
-    pub(crate) pair: Option<String>,
+    /// Which of several measurements with this metric, by [`PARTS`].
+    pub(crate) which: Parameters,
+    /// The most samples, if not the settings'.
+    pub(crate) samples: Option<u64>,
     pub(crate) pattern: Option<String>,
     pub(crate) chain: Option<String>,
     pub(crate) ranks_per_processor: Option<usize>,
     pub(crate) duration_s: Option<u64>,
 }
+
+/// The parameters that distinguish the measurements of one run with the same metric.
+const PARTS: [&str; 2] = ["pair", "length"];
 
 /// Runs what is asked for, and remembers it.
 #[derive(Default)]
@@ -38,7 +44,7 @@ pub struct Simulator {
 impl Simulator {
     /// The median of what is asked for.
     pub(crate) fn answer(&mut self, question: &Question) -> Result<f64, String> {
-        let run = Question { metric: String::new(), pair: None, ..question.clone() };
+        let run = Question { metric: String::new(), which: Parameters::new(), ..question.clone() };
         let measurements = match self.runs.get(&run) {
             Some(known) => Rc::clone(known),
             None => {
@@ -47,10 +53,9 @@ impl Simulator {
                 made
             }
         };
-        let pair = question.pair.as_deref().map(ParameterValue::from);
         let found = measurements.iter().find(|measurement| {
-            measurement.metric == question.metric
-                && measurement.parameters.get("pair") == pair.as_ref()
+            let is_the_one = |name| measurement.parameters.get(name) == question.which.get(name);
+            measurement.metric == question.metric && PARTS.into_iter().all(is_the_one)
         });
         found.map(|measurement| measurement.summary.median).ok_or_else(|| {
             format!(
@@ -74,6 +79,7 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
         repetition: 1,
     };
     let mut settings = in_virtual_time();
+    settings.samples_max = question.samples.unwrap_or(settings.samples_max);
     settings.real_time.duration_s = question.duration_s.map(|seconds| seconds as f64);
     // The papers' periods are those in which every deadline of a trial was met.
     settings.real_time.miss_rate = RealTime::NONE_MISSED;
@@ -188,4 +194,64 @@ fn altered(question: &Question) -> Result<Machine, String> {
         machine.network.packet_bytes = bytes;
     }
     Ok(machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time_us(machine: &str, ranks: usize, size_bytes: u64) -> f64 {
+        let machine = machine::find(machine).unwrap();
+        let step = Step {
+            benchmark: "exchange".into(),
+            parameters: Parameters::new(),
+            size_bytes,
+            estimate_s: 0.0,
+            repetition: 1,
+        };
+        let all = predict(&machine, ranks, step).unwrap();
+        let time = all.iter().find(|one| one.metric == "time").unwrap();
+        // Virtual time: all samples are equal.
+        assert_eq!(time.summary.min, time.summary.max);
+        time.summary.median
+    }
+
+    #[test]
+    fn an_exchange_takes_as_long_beside_idle_ranks_as_alone() {
+        for machine in ["mark-iii", "ametek-s14"] {
+            for size_bytes in [0, 1024] {
+                let alone = time_us(machine, 2, size_bytes);
+                for ranks in [3, 4, 8] {
+                    assert_eq!(time_us(machine, ranks, size_bytes), alone, "{machine} {ranks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_without_the_metric_is_named() {
+        let question = Question {
+            machine: "mark-iii".into(),
+            packet_send_ps: None,
+            answer_ps: None,
+            packet_bytes: None,
+            benchmark: "simple-transfer".into(),
+            ranks: 2,
+            size_bytes: 0,
+            parameters: Parameters::new(),
+            metric: "time".into(),
+            which: Parameters::from([("length".to_string(), 3u64.into())]),
+            samples: None,
+            pattern: None,
+            chain: None,
+            ranks_per_processor: None,
+            duration_s: None,
+        };
+        let mut simulator = Simulator::default();
+        let none = simulator.answer(&question).unwrap_err();
+        assert_eq!(none, "`simple-transfer` on mark-iii gave no `time`");
+        let any = Question { which: Parameters::new(), ..question };
+        // Table 5: 95 us.
+        assert!((simulator.answer(&any).unwrap() - 95.0).abs() < 0.1);
+    }
 }
