@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn an_exchange_takes_as_long_beside_idle_ranks_as_alone() {
-        for machine in ["mark-iii", "ametek-s14"] {
+        for machine in ["mark-iii", "ipsc", "ametek-s14"] {
             for size_bytes in [0, 1024] {
                 let alone = time_us(machine, 2, size_bytes);
                 for ranks in [3, 4, 8] {
