@@ -32,8 +32,8 @@ fn traffic_on_a_hypercube_has_the_hops_of_its_rule_and_takes_longer_the_farther_
     let all = lab.measurements("run.jsonl");
     let uniform =
         |hit_percent: u64| [("rule", Value::from("uniform")), ("hit_percent", hit_percent.into())];
-    // Neighbours are one hop away. No node is more than four away, so nine hops are all nodes: 32/15 on average. Of 6400
-    // messages, the mean of hops is off by 0.012.
+    // Neighbours are one hop away. No node is more than four away, so nine hops are all nodes: 32/15 on average. Of
+    // 6400 messages, the mean of hops is off by 0.012.
     assert!((median(&all, "hops", &sphere(1, 0)) - 1.0).abs() < 1e-9);
     for rule in [&sphere(9, 0)[..], &uniform(0)] {
         let hops = median(&all, "hops", rule);
