@@ -6,24 +6,18 @@ Words are numbers of ranks (2 and 4 if there are none). The file lies in --folde
 """
 
 import argparse
-import os
-import pathlib
 import statistics
-import subprocess
 
 import ground
+import installations
 from speed import Library
 
 
 def libraries():
     """Ours, as `cargo build` makes it, and the others that load the same program."""
     yield Library("ours", [str(ground.LAUNCHER), "launch"], {"LD_LIBRARY_PATH": str(ground.LIBRARY)}, {}, None)
-    for root in filter(None, os.environ.get("CORNERSTONE_MPI_ROOTS", "").split(":")):
-        root = pathlib.Path(root).resolve()
-        if (root / "lib" / "libmpi_abi.so.1").exists() or list((root / "lib").glob("libmpi_abi.so*")):
-            said = subprocess.run([root / "bin" / "mpiexec", "--version"], stdout=subprocess.PIPE, text=True).stdout
-            environment = {"LD_LIBRARY_PATH": str(root / "lib"), "I_MPI_ROOT": str(root)}
-            yield Library("Intel MPI" if "Intel" in said else "MPICH", [str(root / "bin" / "mpiexec")], environment, {}, None)
+    for one in installations.of_the_standard_abi():
+        yield Library(one.name, [str(one.mpiexec)], one.environment, {}, None)
 
 
 def rates(output):

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 
+import installations
 from ground import COMPILER, LAUNCHER, LIBRARY, ROOT, WORK, Tally, must, run, selected
 
 RANKS = (2, 3, 4)
@@ -47,12 +48,11 @@ def machines():
         yield Machine("ours over TCP", [LAUNCHER, "launch", "--fabric", "tcp"])
     else:
         print("skipped: random programs over TCP, because `cornerstone launch` has no --fabric")
-    roots = [root for root in os.environ.get("CORNERSTONE_MPI_ROOTS", "").split(":") if root] or [ROOT / ".venv"]
-    found = [root for root in roots if os.path.exists(f"{root}/lib/libmpi_abi.so.1")]
-    for root in found:
-        # MPICH polls. Ranks that share a processor must yield early.
-        yield Machine(f"the MPI in {os.path.relpath(root, ROOT)}", [f"{root}/bin/mpiexec"], f"{root}/lib",
-                      {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"})
+    venv = ROOT / ".venv"
+    found = list(installations.of_the_standard_abi([venv] if (venv / "bin" / "mpiexec").exists() else []))
+    for one in found:
+        yield Machine(f"the MPI in {os.path.relpath(one.root, ROOT)}", [one.mpiexec], one.root / "lib",
+                      {**one.environment, **one.yielding})
     if not found:
         print("skipped: random programs under MPICH, because no folder of CORNERSTONE_MPI_ROOTS and not .venv has "
               "an MPI with the standard ABI")

@@ -29,6 +29,7 @@ import sys
 import tempfile
 
 import ground
+import installations
 import speed_table
 from speed_table import COLLECTIVES, EVERY_ROW, NON_BLOCKING, ONE_SIDED, ONE_SIDED_ROWS, ROWS
 
@@ -85,21 +86,16 @@ def libraries(source):
     link.symlink_to(built / "libmpi_abi.so")
     yield Library("ours", [str(built / "cornerstone"), "launch"], {"LD_LIBRARY_PATH": str(folder)}, abi, link,
                   BIND_OURS, BIND_OURS)
-    for root in filter(None, os.environ["CORNERSTONE_MPI_ROOTS"].split(":")):
-        root = pathlib.Path(root).resolve()
-        mpiexec = root / "bin" / "mpiexec"
-        said = subprocess.run([mpiexec, "--version"], stdout=subprocess.PIPE, text=True).stdout
-        if "Open MPI" in said or "OpenRTE" in said:
-            allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-            own = programs(source, root / "bin" / "mpicc", "osu-openmpi")
-            yield Library("Open MPI", [str(mpiexec)], allow, own, root / "lib" / "libmpi.so.40",
+    for one in installations.installed():
+        command = [str(one.mpiexec)]
+        if one.name == "Open MPI":
+            own = programs(source, one.root / "bin" / "mpicc", "osu-openmpi")
+            yield Library(one.name, command, one.environment, own, one.root / "lib" / "libmpi.so.40",
                           ["--bind-to", "core"], ["--oversubscribe"])
-            continue
-        name = "Intel MPI" if "Intel" in said else "MPICH"
-        environment = {"LD_LIBRARY_PATH": str(root / "lib"), "I_MPI_ROOT": str(root)}
-        is_mpich = name == "MPICH"
-        yield Library(name, [str(mpiexec)], environment, abi, root / "lib" / "libmpi_abi.so.1",
-                      ["-bind-to", "core"] if is_mpich else [], gives_way=not is_mpich)
+        else:
+            is_mpich = one.name == "MPICH"
+            yield Library(one.name, command, one.environment, abi, one.standard_library,
+                          ["-bind-to", "core"] if is_mpich else [], gives_way=not is_mpich)
 
 
 def values(output, name):
@@ -270,7 +266,7 @@ def show(cells, all_libraries):
 def main():
     given = words()
     source = ground.source("CORNERSTONE_OSU_SOURCE")
-    if source is None or not os.environ.get("CORNERSTONE_MPI_ROOTS"):
+    if source is None or not installations.installed():
         print("skipped: the comparison of MPIs; set CORNERSTONE_OSU_SOURCE and CORNERSTONE_MPI_ROOTS (interop/speed.py --help says to what)")
         return
     ground.build()

@@ -14,14 +14,13 @@ Rows are `empty` (a program that only starts and ends), the applications by name
 
 import argparse
 import math
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import time
 
 import ground
+import installations
 import mpi4py_suite
 import programs
 
@@ -34,11 +33,10 @@ TOO_SLOW = 4
 
 
 class Peer:
-    """A library: how ranks are started, and where the library lies."""
+    """A library: how its ranks are started."""
 
-    def __init__(self, name, launcher, folder, environment):
-        self.name, self.launcher = name, launcher
-        self.environment = {"LD_LIBRARY_PATH": str(folder), **environment}
+    def __init__(self, name, launcher, environment):
+        self.name, self.launcher, self.environment = name, launcher, environment
 
     def seconds(self, ranks, command, folder):
         """Seconds from start to end, or None if the program failed or took longer than the limit."""
@@ -54,18 +52,9 @@ class Peer:
 
 def peers(release):
     """Ours first, then the others that are installed."""
-    yield Peer("ours", [release / "cornerstone", "launch"], release, {})
-    for root in filter(None, os.environ.get("CORNERSTONE_MPI_ROOTS", "").split(":")):
-        root = pathlib.Path(root).resolve()
-        if not (root / "lib" / "libmpi_abi.so.1").exists():
-            print(f"skipped: {root}, because it has no library of the standard ABI")
-            continue
-        said = subprocess.run([root / "bin" / "mpiexec", "--version"], stdout=subprocess.PIPE, text=True).stdout
-        if "Intel" in said:
-            yield Peer("Intel MPI", [root / "bin" / "mpiexec"], root / "lib", {"I_MPI_ROOT": str(root)})
-        else:
-            # MPICH polls. Ranks that share a processor must yield early.
-            yield Peer("MPICH", [root / "bin" / "mpiexec"], root / "lib", {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"})
+    yield Peer("ours", [release / "cornerstone", "launch"], {"LD_LIBRARY_PATH": str(release)})
+    for one in installations.of_the_standard_abi():
+        yield Peer(one.name, [one.mpiexec], {**one.environment, **one.yielding})
 
 
 def empty():
