@@ -158,7 +158,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
         port: impl FnOnce() -> Result<Port>,
         goes_on: &dyn Fn() -> Result,
     ) -> Result<Communicator<E>> {
-        own.join_across_runs(root, || self.answer(&port()?, goes_on))
+        own.join_across_runs(root, ErrorClass::Port, || self.answer(&port()?, goes_on))
     }
 
     /// Creates a communicator with processes that accept calls at a port.
@@ -171,7 +171,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
         root: usize,
         port: impl FnOnce() -> Result<Port>,
     ) -> Result<Communicator<E>> {
-        own.join_across_runs(root, || self.call(&port()?))
+        own.join_across_runs(root, ErrorClass::Port, || self.call(&port()?))
     }
 }
 

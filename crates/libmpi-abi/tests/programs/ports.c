@@ -9,6 +9,8 @@ static void refused(void) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     CHECK(class_of(MPI_Comm_connect("nowhere", MPI_INFO_NULL, 0, MPI_COMM_SELF, &none)) == MPI_ERR_PORT);
+    /* Members whose root finds no port report it as the root does. */
+    CHECK(class_of(MPI_Comm_connect("nowhere", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &none)) == MPI_ERR_PORT);
     MPI_Open_port(MPI_INFO_NULL, port);
     MPI_Close_port(port);
     CHECK(class_of(MPI_Close_port(port)) == MPI_ERR_PORT);

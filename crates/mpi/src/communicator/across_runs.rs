@@ -3,7 +3,7 @@
 use contract::{ContextOffer, Endpoint, ProcessName, TimeSpan};
 
 use super::Communicator;
-use super::between::Bridge;
+use super::between::{Bridge, LOST};
 use crate::collective::{allgather_bytes, broadcast_bytes};
 use crate::engine::{Context, Engine};
 use crate::error::{Error, ErrorClass, Result, ensure};
@@ -58,14 +58,15 @@ pub(crate) fn reach_all<E: Endpoint>(engine: &Engine<E>, members: &[usize]) -> R
 
 impl<E: Endpoint + 'static> Communicator<E> {
     /// As [`join_across`](Communicator::join_across), if all members know that processes of several runs are among
-    /// them, or between their leaders.
+    /// them, or between their leaders. The leader reports why there is no bridge; the other members report `missing`.
     ///
     /// # Errors
     /// As for [`join_across`](Communicator::join_across), and [`ErrorClass::Other`] if the fabric does not support
     /// other runs.
-    pub fn join_across_runs(
+    pub(crate) fn join_across_runs(
         &self,
         leader: usize,
+        missing: ErrorClass,
         bridge: impl FnOnce() -> Result<Bridge<E>>,
     ) -> Result<Self> {
         self.check_one_group()?;
@@ -80,12 +81,11 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let bytes = swapped.as_deref().unwrap_or_default();
         let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, bytes)?;
         swapped?;
+        ensure!(!theirs.is_empty(), missing, "{LOST}");
         self.open_across_runs(MemberOffer::all(&own), MemberOffer::all(&theirs))
     }
 
     fn open_across_runs(&self, own: Vec<MemberOffer>, theirs: Vec<MemberOffer>) -> Result<Self> {
-        let lost = "the leaders of the two groups did not find each other";
-        ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{lost}");
         let apart = theirs.iter().all(|one| own.iter().all(|other| one.name != other.name));
         ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
         let (first, second) =

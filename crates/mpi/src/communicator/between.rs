@@ -12,6 +12,9 @@ use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::schedule::{CollectiveContext, CollectiveKind};
 
+/// What members report whose leader found no partner.
+pub(super) const LOST: &str = "the leaders of the two groups did not find each other";
+
 /// The message of one group to the other about itself.
 struct Side {
     /// True if one of the groups, or the connection between them, involves other runs.
@@ -126,7 +129,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, bytes)?;
         if theirs.get(4).is_some_and(|&flag| flag != 0) {
             agreement.open(&mut *self.engine().endpoint()?, &at, None)?;
-            return self.join_across_runs(leader, || {
+            return self.join_across_runs(leader, ErrorClass::Communicator, || {
                 kept.ok_or_else(|| Error::new(ErrorClass::Internal, "only a leader asks for it"))
             });
         }
@@ -138,8 +141,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     }
 
     fn open_between(&self, at: &CollectiveContext<E>, own: Side, theirs: &[u8]) -> Result<Self> {
-        let lost = "the leaders of the two groups did not find each other";
-        ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{lost}");
+        ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{LOST}");
         let theirs = Side::from_bytes(theirs);
         let apart = theirs.members.iter().all(|member| !own.members.contains(member));
         ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
