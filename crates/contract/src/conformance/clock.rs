@@ -16,6 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("machine/is-described", ANY, is_described),
         Case::new("operating-system/a-sleep-is-no-shorter-than-asked-for", ANY, sleeps),
         Case::new("operating-system/a-rank-is-woken-by-its-address", TWO_OR_MORE, woken),
+        Case::new("operating-system/only-the-addressed-rank-is-woken", TWO_OR_MORE, woken_alone),
     ]
 }
 
@@ -90,6 +91,10 @@ const TAG: Tag = Tag::new(3);
 const SPAN: TimeSpan = TimeSpan::from_us(2_000);
 /// The clock of a rank and that of the system may differ by this much over a sleep.
 const CLOCKS_APART: TimeSpan = TimeSpan::from_us(20);
+/// A rank that is not woken after this time was not woken at all.
+const LONGEST_SLEEP: TimeSpan = TimeSpan::from_us(10_000_000);
+/// The same, for a rank that was woken before it sleeps.
+const SHORT_SLEEP: TimeSpan = TimeSpan::from_us(1_000_000);
 /// Room for an address.
 const ADDRESS_BYTES: usize = 108;
 
@@ -112,22 +117,46 @@ fn sleeps(machine: &mut dyn Rank) -> Result<()> {
 
 /// Each rank wakes its predecessor by the address that it received.
 fn woken(machine: &mut dyn Rank) -> Result<()> {
+    let Some(mut system) = machine.operating_system() else {
+        return Ok(());
+    };
+    let predecessor = predecessors_address(machine, system.as_mut())?;
+    explained(system.wake(&predecessor))?;
+    let is_woken = explained(system.sleep_until_woken(LONGEST_SLEEP))?;
+    expect("woken", true, is_woken)?;
+    // No rank closes its descriptor before all have used it.
+    machine.barrier()
+}
+
+/// Rank 0 wakes the last rank, and no other.
+fn woken_alone(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let Some(mut system) = machine.operating_system() else {
         return Ok(());
     };
+    let predecessor = predecessors_address(machine, system.as_mut())?;
+    if rank == 0 {
+        explained(system.wake(&predecessor))?;
+    }
+    machine.barrier()?;
+    let longest = if rank == size - 1 { SHORT_SLEEP } else { SPAN };
+    let is_woken = explained(system.sleep_until_woken(longest))?;
+    let outcome = expect("woken", rank == size - 1, is_woken);
+    machine.barrier()?;
+    outcome
+}
+
+/// Opens the descriptor by which this rank is woken, and returns the address of the rank before it.
+fn predecessors_address(
+    machine: &mut dyn Rank,
+    system: &mut dyn OperatingSystem,
+) -> Result<Vec<u8>> {
+    let (rank, size) = (machine.rank(), machine.size());
     let address = explained(system.open_wake_up())?;
     expect("an address fits", true, address.len() <= ADDRESS_BYTES)?;
     machine.send((rank + 1) % size, TAG, &address)?;
     let mut other = [0; ADDRESS_BYTES];
     let before = Source::Rank((rank + size - 1) % size);
     let status = machine.receive(before, TagSelector::Is(TAG), &mut other)?;
-    explained(system.wake(&other[..status.bytes]))?;
-    expect("woken", true, is_woken(system.as_mut())?)?;
-    // No rank closes its descriptor before all have used it.
-    machine.barrier()
-}
-
-fn is_woken(system: &mut dyn OperatingSystem) -> Result<bool> {
-    explained(system.sleep_until_woken(TimeSpan::from_s(10.0)))
+    Ok(other[..status.bytes].to_vec())
 }

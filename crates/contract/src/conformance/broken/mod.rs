@@ -4,6 +4,7 @@ mod contexts;
 mod endpoint;
 mod fabric;
 mod rank;
+mod system;
 
 use super::{Case, cases, find};
 use crate::{Rank, Reduction, Result, reference};
@@ -36,6 +37,9 @@ enum Fault {
     WindowSendsOneMore,
     ClockGoesBack,
     WakesEarly,
+    SleepsTooShort,
+    WakesItself,
+    WakesNobody,
     ComputesTwice,
     PrivateLine,
     OpenBarrier,
@@ -56,7 +60,7 @@ enum Fault {
 }
 
 /// The case that must find each fault, and the number of ranks.
-const FOUND_BY: [(Fault, usize, &str); 50] = [
+const FOUND_BY: [(Fault, usize, &str); 53] = [
     (Fault::SwapsNeighbours, 2, "order/one-pair"),
     (Fault::SwapsNeighbours, 3, "random/programs-of-blocking-calls"),
     (Fault::ShortOvertakesLong, 2, "order/lengths-do-not-overtake"),
@@ -88,6 +92,9 @@ const FOUND_BY: [(Fault, usize, &str); 50] = [
     (Fault::WindowSendsOneMore, 2, "streams/a-window-takes-no-message-too-many"),
     (Fault::ClockGoesBack, 1, "clock/never-goes-back"),
     (Fault::WakesEarly, 1, "clock/wait-until-is-not-early"),
+    (Fault::SleepsTooShort, 1, "operating-system/a-sleep-is-no-shorter-than-asked-for"),
+    (Fault::WakesItself, 2, "operating-system/only-the-addressed-rank-is-woken"),
+    (Fault::WakesNobody, 2, "operating-system/only-the-addressed-rank-is-woken"),
     (Fault::ComputesTwice, 1, "machine/compute-runs-its-body-once"),
     (Fault::PrivateLine, 2, "shared-line/all-ranks-see-the-same-words"),
     (Fault::OpenBarrier, 3, "collectives/nobody-leaves-a-barrier-before-the-last-enters"),

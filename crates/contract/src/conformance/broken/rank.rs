@@ -2,11 +2,12 @@
 
 use super::Fault;
 use super::fabric::Broken;
+use super::system::BrokenSystem;
 use crate::record::FabricDescription;
 use crate::{
-    Buffer, ClockQuality, Completed, Context, Error, Posted, Progress, Rank, RankWindow, Reduction,
-    Result, SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan, WindowCall, Work,
-    WorkKind,
+    Buffer, ClockQuality, Completed, Context, Error, OperatingSystem, Posted, Progress, Rank,
+    RankWindow, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan,
+    WindowCall, Work, WorkKind,
 };
 
 impl Rank for Broken<'_> {
@@ -53,6 +54,10 @@ impl Rank for Broken<'_> {
 
     fn describe(&self) -> FabricDescription {
         self.inner.describe()
+    }
+
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        Some(Box::new(BrokenSystem::new(self.fault)))
     }
 
     fn shared_line(&self) -> Option<&dyn SharedLine> {
