@@ -188,6 +188,20 @@ static void mistakes(void) {
     }
 }
 
+/* What goes to nobody is not read, though it has gaps: there is no memory at this address. */
+static void no_destination(void) {
+    MPI_Comm comm;
+    MPI_Datatype gaps;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &comm);
+    MPI_Type_vector(2, 1, 3, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    int got = -1;
+    EACH_MANNER(CHECK(got == -1), allgather, (void *)16, 3, gaps, &got, 1, MPI_INT, comm);
+    MPI_Type_free(&gaps);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -199,6 +213,7 @@ int main(int argc, char **argv) {
     MPI_Comm_free(&comm);
     grid_exchange();
     for (unsigned seed = 1; seed <= 6; seed++) any_graph(seed);
+    no_destination();
     mistakes();
     MPI_Finalize();
     return 0;

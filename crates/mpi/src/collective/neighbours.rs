@@ -31,8 +31,10 @@ impl<E: Endpoint + 'static> Neighbours<E> {
     pub fn allgather(self, mine: Memory, blocks: Vec<Memory>) -> Result<Scheduled<E>> {
         let input = Part::of(Area::Input, 0..mine.bytes());
         let sends = self.exchanges.destinations.iter().flatten();
-        let sends = sends.map(|&rank| Message::new(rank, input)).collect();
-        self.made(CollectiveKind::NeighbourAllgather, vec![mine], sends, blocks)
+        let sends: Vec<_> = sends.map(|&rank| Message::new(rank, input)).collect();
+        // Data for nobody are not read: there may be no buffer of this length.
+        let input = if sends.is_empty() { vec![] } else { vec![mine] };
+        self.made(CollectiveKind::NeighbourAllgather, input, sends, blocks)
     }
 
     /// Sends a block to each destination, and receives that of each source into its block.
