@@ -106,7 +106,7 @@ impl TrafficProgram {
         // Messages to one destination arrive in order, those to others come between them.
         let mut given = vec![0; rank.size()];
         for message in &run.plan.messages {
-            due = due + message.gap;
+            due += message.gap;
             rank.wait_until(due);
             let buffer = contents(rank, given[message.to], message);
             given[message.to] += 1;
