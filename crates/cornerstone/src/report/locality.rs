@@ -113,9 +113,10 @@ mod tests {
     #[test]
     fn each_probability_of_hits_has_a_line_of_its_own() {
         let mut all = Vec::new();
-        for hit_percent in [0, 90] {
+        // Spheres of other radii: points that differ by their hits only would be a chart over these.
+        for (hit_percent, radii) in [(0, [1, 2, 3]), (90, [4, 5, 6])] {
             all.push(uniform(hit_percent, 7.0));
-            all.extend([1, 2, 3].map(|radius| sphere(radius, hit_percent, 3.0)));
+            all.extend(radii.map(|radius| sphere(radius, hit_percent, 3.0)));
         }
         let charts = found(all);
         let radii = charts.iter().find(|(axis, _)| *axis == Axis::Parameter("radius".into()));
