@@ -33,7 +33,7 @@ impl ClusterEndpoint {
     fn end_by_another(&self) -> Option<Error> {
         let of_host = self.inner().abort_reason().map(|error| self.outer_error(error));
         let known = of_host.or_else(|| self.rest().outer.failure());
-        known.filter(|error| matches!(error, Error::RankDied { .. } | Error::Aborted { .. }))
+        known.filter(Error::is_by_another)
     }
 
     /// Ends this rank's part of the run in both fabrics, and returns the status of its process.

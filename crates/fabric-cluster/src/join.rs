@@ -1,8 +1,8 @@
 //! Joining of a run by a rank that the process of its host has started.
 
-use contract::{Endpoint, Error, Member, Process, Result};
+use contract::{Endpoint, Error, Process, Result};
 use fabric_shm::{ShmEndpoint, ShmProcess};
-use fabric_tcp::{HostPart, RankOfHost, Reporter, TcpEndpoint, library, remote};
+use fabric_tcp::{HostPart, RankOfHost, TcpEndpoint, library, remote};
 
 use crate::ClusterEndpoint;
 use crate::contexts::Contexts;
@@ -13,12 +13,6 @@ use crate::requests::Twins;
 /// First line of the job of a rank of a cluster. A line each with the address to call, the secret and the host's ranks
 /// follows.
 const MARK: &str = "cornerstone-cluster-1\n";
-
-/// A process that is one rank of a run on several hosts.
-pub struct ClusterProcess {
-    process: Process<ClusterEndpoint>,
-    reporter: Reporter,
-}
 
 /// The fabric that a library has joined.
 #[expect(clippy::large_enum_variant, reason = "it is made once and taken apart at once")]
@@ -53,16 +47,16 @@ fn parse_job(job: &[u8]) -> Option<Result<RankOfHost>> {
 ///
 /// # Errors
 /// The failure, which whoever started the run also learns of.
-pub fn join(local: ShmProcess) -> Result<(ClusterProcess, Vec<u8>)> {
+pub fn join(local: ShmProcess) -> Result<(Process<ClusterEndpoint>, Vec<u8>)> {
     let inner = local.into_endpoint();
     let content = parse_job(inner.job()).unwrap_or_else(|| {
         Err(Error::Program("this job is not one of a rank on several hosts".into()))
     });
-    let (endpoint, reporter, job) = match content {
+    let (endpoint, job) = match content {
         Ok(content) => meet(inner, content)?,
         Err(error) => return Err(give_up(inner, error)),
     };
-    Ok((ClusterProcess { process: Process::new(endpoint), reporter }, job))
+    Ok((Process::new(endpoint), job))
 }
 
 /// As [`join`], for a library in any program: the launcher has selected the fabric.
@@ -83,17 +77,11 @@ fn give_up(inner: ShmEndpoint, error: Error) -> Error {
     error
 }
 
-fn meet(
-    mut inner: ShmEndpoint,
-    content: RankOfHost,
-) -> Result<(ClusterEndpoint, Reporter, Vec<u8>)> {
-    let Some(&rank) = content.ranks.get(inner.rank()) else {
-        let why = format!("the job names {} ranks", content.ranks.len());
-        return Err(give_up(inner, Error::Program(why)));
-    };
-    // The lowest rank of a host is a number that no other host has.
-    let host = content.ranks.iter().min().map_or(0, |&lowest| lowest as u16);
-    let joined = remote::join_and_tell(content.call, rank, &content.secret, &host.to_le_bytes());
+fn meet(mut inner: ShmEndpoint, content: RankOfHost) -> Result<(ClusterEndpoint, Vec<u8>)> {
+    let host = content.host();
+    let joined = content.rank(inner.rank()).and_then(|rank| {
+        remote::join_and_tell(content.call, rank, &content.secret, &host.to_le_bytes())
+    });
     let (mut outer, job, hosts) = match joined {
         Ok(joined) => joined,
         Err(error) => return Err(give_up(inner, error)),
@@ -106,10 +94,9 @@ fn meet(
             return Err(give_up(inner, error));
         }
     }
-    let reporter = outer.reporter();
     let hosts = hosts.as_chunks::<2>().0.iter().map(|host| u16::from_le_bytes(*host)).collect();
     let rest = rest(outer, host, content.ranks, hosts);
-    Ok((ClusterEndpoint::new(inner, rest), reporter, job))
+    Ok((ClusterEndpoint::new(inner, rest), job))
 }
 
 fn rest(outer: TcpEndpoint, host: u16, here: Vec<usize>, hosts: Vec<u16>) -> Outside {
@@ -123,29 +110,6 @@ fn rest(outer: TcpEndpoint, host: u16, here: Vec<usize>, hosts: Vec<u16>) -> Out
         outer_first: false,
         polls: 0,
         has_left: false,
-    }
-}
-
-impl ClusterProcess {
-    /// Returns this process as a rank of the context of all ranks.
-    pub fn world(&mut self) -> Member<'_, ClusterEndpoint> {
-        self.process.world()
-    }
-
-    /// Returns its endpoint mutably.
-    pub fn endpoint_mut(&mut self) -> &mut ClusterEndpoint {
-        self.process.endpoint_mut()
-    }
-
-    /// Returns a handle that passes reports to the process that started the run while a program holds this rank.
-    pub fn reporter(&self) -> Reporter {
-        self.reporter.clone()
-    }
-
-    /// Ends this rank's part of the run: completes what is still in progress, waits until all ranks have reached the
-    /// end, reports a failure, and returns the status that the process should exit with.
-    pub fn finish(self, outcome: Result<()>) -> i32 {
-        self.process.finish(outcome)
     }
 }
 

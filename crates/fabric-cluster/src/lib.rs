@@ -26,5 +26,5 @@ mod places;
 mod requests;
 mod wait;
 
-pub use join::{ClusterProcess, Joined, is_job, job_of, join, join_from_library};
+pub use join::{Joined, is_job, job_of, join, join_from_library};
 pub use parts::ClusterEndpoint;

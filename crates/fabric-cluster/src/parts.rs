@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use contract::Writable;
 use fabric_shm::ShmEndpoint;
-use fabric_tcp::TcpEndpoint;
+use fabric_tcp::{Reporter, TcpEndpoint};
 
 use crate::contexts::Contexts;
 use crate::places::Places;
@@ -40,6 +40,11 @@ pub(crate) struct Outside {
 impl ClusterEndpoint {
     pub(crate) fn new(inner: ShmEndpoint, rest: Outside) -> Self {
         ClusterEndpoint { inner: owned(inner), rest: owned(rest) }
+    }
+
+    /// Returns the object that sends reports to the process that started the run, also while a program uses this rank.
+    pub fn reporter(&self) -> Reporter {
+        self.rest().outer.reporter()
     }
 
     /// Returns a value that owns nothing, while `inner` is borrowed from the one with the same `rest`.

@@ -71,7 +71,7 @@ impl OfiEndpoint {
     }
 
     /// Returns the object that sends reports to the process that started the run, also while a program uses this rank.
-    pub(crate) fn reporter(&self) -> Reporter {
+    pub fn reporter(&self) -> Reporter {
         self.outer.reporter()
     }
 
@@ -358,10 +358,8 @@ unsafe impl Endpoint for OfiEndpoint {
 
     fn finish(mut self, outcome: Result<()>) -> i32 {
         // An error that the program derives from another rank's death must not hide how that rank died.
-        let by_another =
-            |error: &Error| matches!(error, Error::RankDied { .. } | Error::Aborted { .. });
-        let outcome =
-            outcome.map_err(|error| self.outer.failure().filter(by_another).unwrap_or(error));
+        let by_another = |error| self.outer.failure().filter(Error::is_by_another).unwrap_or(error);
+        let outcome = outcome.map_err(by_another);
         let outcome = outcome.and_then(|()| self.end_together());
         self.engine.close();
         // In this order, so that the process that started the run receives this rank's error before its host's.

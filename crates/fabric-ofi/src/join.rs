@@ -1,8 +1,8 @@
 //! Joining a run, over the connections of `fabric-tcp`, through which the ranks exchange their addresses.
 
-use contract::{Endpoint, Error, Member, Process, Result};
+use contract::{Endpoint, Error, Process, Result};
 use fabric_shm::ShmEndpoint;
-use fabric_tcp::{HostPart, RankOfHost, Reporter, Secret, TcpProcess, local, remote};
+use fabric_tcp::{HostPart, RankOfHost, Secret, TcpProcess, local, remote};
 
 use crate::OfiEndpoint;
 use crate::endpoint::RankOnHost;
@@ -17,12 +17,6 @@ const MARK: &[u8] = b"cornerstone-ofi-1\n";
 const HOST_MARK: &[u8] = b"cornerstone-ofi-host-1\n";
 /// The bytes of a provider's name that ranks exchange.
 const NAME_BYTES: usize = 64;
-
-/// A process that is one rank of a run over libfabric.
-pub struct OfiProcess {
-    process: Process<OfiEndpoint>,
-    reporter: Reporter,
-}
 
 /// Returns the job of ranks of this host that pass their messages over `provider`, or over the first that libfabric
 /// offers.
@@ -70,8 +64,8 @@ fn parse_job(job: &[u8]) -> Option<Result<JobContent>> {
 ///
 /// # Errors
 /// If the provider cannot be used. The process that started the run is informed.
-pub fn join(tcp: TcpProcess, provider: Option<&str>) -> Result<OfiProcess> {
-    meet(tcp, provider, None).map(OfiProcess::new)
+pub fn join(tcp: TcpProcess, provider: Option<&str>) -> Result<Process<OfiEndpoint>> {
+    meet(tcp, provider, None).map(Process::new)
 }
 
 /// Joins as a library in any program, if the job is one of this fabric. Returns the rank otherwise.
@@ -90,14 +84,12 @@ pub fn join_from_library(
             meet(tcp, named(provider).as_deref(), None).map(Ok)
         }
         Some(Ok(JobContent::Host { rank: content, provider })) => {
-            let Some(&rank) = content.ranks.get(launched.rank()) else {
-                let why = format!("the job names {} ranks", content.ranks.len());
-                return Err(give_up(launched, Error::Program(why)));
-            };
-            match remote::join(content.call, rank, &content.secret) {
+            let joined = content
+                .rank(launched.rank())
+                .and_then(|rank| remote::join(content.call, rank, &content.secret));
+            match joined {
                 Ok((tcp, _)) => {
-                    // The lowest rank of a host is a number that no other host has.
-                    let host = content.ranks.iter().min().map_or(0, |&lowest| lowest as u16);
+                    let host = content.host();
                     let here = RankOnHost { endpoint: launched, host, hosts: Vec::new() };
                     meet(tcp, named(provider).as_deref(), Some(here)).map(Ok)
                 }
@@ -165,34 +157,6 @@ fn engine(
     // No rank may send before all have the addresses of all.
     contract::Rank::barrier(&mut world)?;
     Ok(engine)
-}
-
-impl OfiProcess {
-    fn new(endpoint: OfiEndpoint) -> Self {
-        let reporter = endpoint.reporter();
-        OfiProcess { process: Process::new(endpoint), reporter }
-    }
-
-    /// Returns this process as a rank of the context of all ranks.
-    pub fn world(&mut self) -> Member<'_, OfiEndpoint> {
-        self.process.world()
-    }
-
-    /// Returns its endpoint.
-    pub fn endpoint_mut(&mut self) -> &mut OfiEndpoint {
-        self.process.endpoint_mut()
-    }
-
-    /// Returns the object that sends reports to the process that started the run, also while a program uses this rank.
-    pub fn reporter(&self) -> Reporter {
-        self.reporter.clone()
-    }
-
-    /// Ends this rank's part of the run: completes the messages that are under way, waits for all ranks, reports a
-    /// failure, and returns the exit status of the process.
-    pub fn finish(self, outcome: Result<()>) -> i32 {
-        self.process.finish(outcome)
-    }
 }
 
 #[cfg(test)]

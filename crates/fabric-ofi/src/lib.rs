@@ -24,5 +24,5 @@ mod tags;
 mod unexpected;
 
 pub use endpoint::OfiEndpoint;
-pub use join::{OfiProcess, host_job, job, join, join_from_library};
+pub use join::{host_job, job, join, join_from_library};
 pub use provider::check;

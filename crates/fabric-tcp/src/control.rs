@@ -208,7 +208,7 @@ impl Control {
         let (message, status) = match outcome {
             Ok(()) => (Message::Ended, 0),
             Err(error) => {
-                let by_another = matches!(error, Error::RankDied { .. } | Error::Aborted { .. });
+                let by_another = error.is_by_another();
                 (Message::Failed { by_another, why: error.to_string() }, 1)
             }
         };

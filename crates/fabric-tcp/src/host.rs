@@ -46,6 +46,20 @@ impl RankOfHost {
         let ranks = lines.next()?.split(',').map(|word| word.parse().ok());
         Some(RankOfHost { call, secret, ranks: ranks.collect::<Option<_>>()? })
     }
+
+    /// Returns the rank in the run of this host's rank number `local`.
+    ///
+    /// # Errors
+    /// If the host has fewer ranks.
+    pub fn rank(&self, local: usize) -> Result<usize> {
+        let why = || Error::Program(format!("the job names {} ranks", self.ranks.len()));
+        self.ranks.get(local).copied().ok_or_else(why)
+    }
+
+    /// Returns a number for the host that no other host has: its lowest rank.
+    pub fn host(&self) -> u16 {
+        self.ranks.iter().min().map_or(0, |&lowest| lowest as u16)
+    }
 }
 
 /// Time in which ranks that have joined may learn by themselves that the run was aborted. If one of them has died here,

@@ -68,7 +68,7 @@ impl Case {
         };
         let place = format!("{}, rank {rank} of {size}", self.name);
         match &self.expect {
-            _ if tells_of_another(&error) => Err(error),
+            _ if Error::is_by_another(&error) => Err(error),
             Expect::Failure(is_right) if is_right(&error) => Err(error),
             Expect::Failure(_) => Err(Error::Program(format!("{place}: {WRONG_ERROR}: {error}"))),
             Expect::Success => Err(Error::Program(format!("{place}: {error}"))),
@@ -94,11 +94,6 @@ impl Case {
             (_, Err(words)) => Err(format!("{} on {ranks} ranks: {words}", self.name)),
         }
     }
-}
-
-/// Returns whether an error only reports that another rank or the user ended the run.
-fn tells_of_another(error: &Error) -> bool {
-    matches!(error, Error::RankDied { .. } | Error::Aborted { .. })
 }
 
 /// Returns all cases, simple ones first, so that the first failure is the most informative one.

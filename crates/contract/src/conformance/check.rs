@@ -88,7 +88,7 @@ pub(super) fn expect_error<T: Debug>(
 ) -> Result<()> {
     match result {
         Err(error) if is_right(&error) => Ok(()),
-        Err(error @ (Error::RankDied { .. } | Error::Aborted { .. })) => Err(error),
+        Err(error) if error.is_by_another() => Err(error),
         Err(error) => fail(format!("{what}: the wrong error: {error}")),
         Ok(value) => fail(format!("{what}: {value:?} where an error is expected")),
     }

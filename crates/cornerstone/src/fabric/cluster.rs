@@ -146,7 +146,7 @@ pub(super) fn serve_rank(rank: ShmProcess) -> i32 {
         }
     };
     let outcome = RankJob::from_bytes(&job).and_then(|RankJob { job, .. }| {
-        let reporter = rank.reporter();
+        let reporter = rank.endpoint().reporter();
         job::execute(&mut rank.world(), &job, &|bytes| reporter.report(bytes))
     });
     rank.finish(outcome)

@@ -1,7 +1,8 @@
 //! Benchmarks and programs over libfabric. Their ranks are started like ranks over TCP.
 
 use benchmark::Job;
-use fabric_ofi::OfiProcess;
+use contract::Process;
+use fabric_ofi::OfiEndpoint;
 use fabric_tcp::TcpProcess;
 
 use super::hosts::Hosts;
@@ -20,8 +21,8 @@ pub(crate) fn check(hosts: Option<&Hosts>, provider: Option<&str>) -> Result<(),
 /// Runs the part of a rank that has joined the run, and returns its exit status.
 pub(super) fn execute(tcp: TcpProcess, provider: &str, job: &Job) -> i32 {
     let provider = Some(provider).filter(|name| !name.is_empty());
-    let run = |mut rank: OfiProcess| {
-        let reporter = rank.reporter();
+    let run = |mut rank: Process<OfiEndpoint>| {
+        let reporter = rank.endpoint().reporter();
         let outcome = job::execute(&mut rank.world(), job, &|bytes| reporter.report(bytes));
         rank.finish(outcome)
     };

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use contract::{Error, Rank, Result};
-use fabric_cluster::{ClusterProcess, is_job, job_of, join};
+use contract::{Error, Process, Rank, Result};
+use fabric_cluster::{ClusterEndpoint, is_job, job_of, join};
 use fabric_shm::{Binding, LaunchError, LaunchOptions, attach_if_rank};
 use fabric_tcp::{Host, HostPart, Reporter, StartOptions, Starting, start};
 
@@ -60,8 +60,8 @@ pub(crate) fn serve() -> Option<i32> {
     Some(part.run(&options, &mut |_| {}).unwrap_or(1))
 }
 
-fn run(mut rank: ClusterProcess, case: &[u8]) -> i32 {
-    let reporter = rank.reporter();
+fn run(mut rank: Process<ClusterEndpoint>, case: &[u8]) -> i32 {
+    let reporter = rank.endpoint().reporter();
     let case = String::from_utf8_lossy(case);
     let outcome = match case.split_once(' ') {
         Some(("endpoint", name)) => {

@@ -102,29 +102,12 @@ impl Engine {
     }
 
     fn describe_hopeless(&self, request: Request) -> Error {
-        let me = self.rank;
-        let deadlock = |explanation: String| Error::Deadlock { explanation };
         match self.slots.get(request.0) {
-            Slot::Send(send) if send.to == me => {
-                let bytes = send.envelope.bytes;
-                deadlock(format!(
-                    "rank {me} waits until it receives a message of {bytes} bytes to itself"
-                ))
+            Slot::Send(send) => Error::never_received(self.rank, send.to, send.envelope.bytes),
+            Slot::Receive(receive) => {
+                let source = receive.selector.source.map(|one| one as usize);
+                Error::never_sent(self.rank, source, self.size())
             }
-            Slot::Send(send) => Error::RankDied {
-                rank: send.to,
-                how: "its program ended before it received a message that was sent to it".into(),
-            },
-            Slot::Receive(receive) => match receive.selector.source {
-                Some(source) if source as usize != me => Error::RankDied {
-                    rank: source as usize,
-                    how: "its program ended before it sent a message that is waited for".into(),
-                },
-                None if self.size() > 1 => deadlock(format!(
-                    "rank {me} waits for a message from any rank, and all others have ended"
-                )),
-                _ => deadlock(format!("rank {me} waits for a message of its own")),
-            },
             _ => Error::UnknownRequest,
         }
     }

@@ -1,7 +1,7 @@
 //! The job of the ranks: a secret, a provider, and the name of a case, one line each.
 
-use contract::{Error, Rank, Result};
-use fabric_ofi::{OfiProcess, join};
+use contract::{Error, Process, Rank, Result};
+use fabric_ofi::{OfiEndpoint, join};
 use fabric_shm::{LaunchOptions, attach_if_rank};
 use fabric_tcp::{Reporter, Secret, local, remote};
 
@@ -49,8 +49,8 @@ fn serve_remote() -> i32 {
     joined.map_or(1, |(rank, case)| run(rank, &case))
 }
 
-fn run(mut rank: OfiProcess, case: &str) -> i32 {
-    let reporter = rank.reporter();
+fn run(mut rank: Process<OfiEndpoint>, case: &str) -> i32 {
+    let reporter = rank.endpoint().reporter();
     let outcome = match case.split_once(' ') {
         Some(("endpoint", name)) => {
             crate::conformance::program_of_endpoint(rank.endpoint_mut(), name)

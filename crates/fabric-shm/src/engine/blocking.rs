@@ -285,21 +285,14 @@ impl Engine {
     }
 
     fn describe_hopeless(&self, request: Request) -> Error {
-        match self.operations[request].direction {
-            Direction::Send { to } => Error::RankDied {
-                rank: to as usize,
-                how: "its program ended before it received a message that was sent to it".into(),
-            },
-            Direction::Receive(Selector { source: Some(source), .. }) => Error::RankDied {
-                rank: source as usize,
-                how: "its program ended before it sent a message that is waited for".into(),
-            },
-            Direction::Receive(_) => Error::Deadlock {
-                explanation: format!(
-                    "rank {} waits for a message from any rank, and all others have ended",
-                    self.me
-                ),
-            },
+        let operation = &self.operations[request];
+        match operation.direction {
+            Direction::Send { to } => {
+                Error::never_received(self.me, to as usize, operation.envelope.bytes)
+            }
+            Direction::Receive(Selector { source, .. }) => {
+                Error::never_sent(self.me, source.map(|one| one as usize), self.size())
+            }
         }
     }
 }

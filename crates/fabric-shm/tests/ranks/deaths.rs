@@ -7,16 +7,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use contract::conformance::deaths::nobody_is_left;
-use fabric_shm::{LaunchError, LaunchOptions, launch};
+use fabric_shm::{LaunchOptions, launch};
 
-use crate::harness::{Test, check, launch_and_gather};
+use crate::harness::{SOON, Test, check, check_death, check_leaver, launch_and_gather};
 
 /// Calls in which the surviving ranks wait when one dies.
 const WAITS: [&str; 6] = ["receive", "any", "send", "barrier", "allreduce", "busy"];
 /// Set in a process that only launches, and is then killed or interrupted.
 const LAUNCHER_VARIABLE: &str = "FABRIC_SHM_TEST_LAUNCHER";
-/// The guarantee is one second; the test machine may be busy with other work.
-const SOON: Duration = Duration::from_secs(30);
 
 pub(crate) fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
@@ -67,22 +65,14 @@ fn a_rank_dies(
     let start = Instant::now();
     let options = LaunchOptions::new(ranks, format!("deaths {wait}-{end}").into());
     let (ended, reports) = launch_and_gather(&options);
-    let Err(LaunchError::RankFailed { rank: 1, reason, .. }) = &ended else {
-        return Err(format!("expected the failure of rank 1, not {ended:?}"));
-    };
-    check(reason.contains(words), || format!("{words:?} is not in {reason:?}"))?;
-    check(start.elapsed() < SOON, || format!("it took {:?}", start.elapsed()))?;
+    check_death(&ended, words, start)?;
     nobody_is_left(&reports)
 }
 
 fn a_rank_leaves(ranks: usize, wait: &str) -> std::result::Result<(), String> {
     let options = LaunchOptions::new(ranks, format!("deaths {wait}-leaves").into());
     let (ended, _) = launch_and_gather(&options);
-    let Err(LaunchError::RankFailed { reason, .. }) = &ended else {
-        return Err(format!("expected a failure, not {ended:?}"));
-    };
-    let named = reason.contains("rank 1 ") && reason.contains("its program ended");
-    check(named, || format!("{reason:?} does not say that rank 1 has ended"))
+    check_leaver(&ended)
 }
 
 /// Returns the case that this process must launch, if it was started for one.

@@ -10,6 +10,9 @@ use fabric_shm::{LaunchError, LaunchOptions, launch};
 /// Time limit of a test. No case takes a tenth of it, even on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
+/// The guarantee is one second, and two for several hosts; the test machine may be busy with other work.
+pub(crate) const SOON: Duration = Duration::from_secs(30);
+
 /// A named test.
 pub(crate) struct Test {
     pub(crate) name: String,
@@ -83,4 +86,26 @@ pub(crate) fn launch_and_gather(
 /// Returns the error `why` unless `holds`.
 pub(crate) fn check(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why()) }
+}
+
+/// Checks the end of a run that began at `begin`, whose rank 1 has died in a way of which `words` tell.
+pub(crate) fn check_death(
+    ended: &Result<(), LaunchError>,
+    words: &str,
+    begin: Instant,
+) -> Result<(), String> {
+    let Err(LaunchError::RankFailed { rank: 1, reason, .. }) = ended else {
+        return Err(format!("expected the failure of rank 1, not {ended:?}"));
+    };
+    check(reason.contains(words), || format!("{words:?} is not in {reason:?}"))?;
+    check(begin.elapsed() < SOON, || format!("it took {:?}", begin.elapsed()))
+}
+
+/// Checks the end of a run whose rank 1 has left while others waited for it.
+pub(crate) fn check_leaver(ended: &Result<(), LaunchError>) -> Result<(), String> {
+    let Err(LaunchError::RankFailed { reason, .. }) = ended else {
+        return Err(format!("expected a failure, not {ended:?}"));
+    };
+    let named = reason.contains("rank 1 ") && reason.contains("its program ended");
+    check(named, || format!("{reason:?} does not say that rank 1 has ended"))
 }

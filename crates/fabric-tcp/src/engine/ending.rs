@@ -112,32 +112,12 @@ impl Engine {
     }
 
     fn describe_hopeless(&self, request: Request) -> Error {
-        let me = self.rank;
         match self.operations.get(request) {
-            Operation::Send(send) if send.to == me => Error::Deadlock {
-                explanation: format!(
-                    "rank {me} waits until it receives a message of {} bytes to itself",
-                    send.envelope.bytes
-                ),
-            },
-            Operation::Send(send) => Error::RankDied {
-                rank: send.to,
-                how: "its program ended before it received a message that was sent to it".into(),
-            },
-            Operation::Receive(receive) => match receive.selector.source {
-                Some(source) if source as usize != me => Error::RankDied {
-                    rank: source as usize,
-                    how: "its program ended before it sent a message that is waited for".into(),
-                },
-                None if self.size() > 1 => Error::Deadlock {
-                    explanation: format!(
-                        "rank {me} waits for a message from any rank, and all others have ended"
-                    ),
-                },
-                _ => Error::Deadlock {
-                    explanation: format!("rank {me} waits for a message of its own"),
-                },
-            },
+            Operation::Send(send) => Error::never_received(self.rank, send.to, send.envelope.bytes),
+            Operation::Receive(receive) => {
+                let source = receive.selector.source.map(|one| one as usize);
+                Error::never_sent(self.rank, source, self.size())
+            }
         }
     }
 
