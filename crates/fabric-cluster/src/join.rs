@@ -15,10 +15,11 @@ use crate::requests::Twins;
 const MARK: &str = "cornerstone-cluster-1\n";
 
 /// The fabric that a library has joined.
-#[expect(clippy::large_enum_variant, reason = "it is made once and taken apart at once")]
 pub enum Joined {
-    /// All messages use one fabric.
-    One(library::Joined),
+    /// Messages use shared memory.
+    SharedMemory(ShmEndpoint),
+    /// Messages use TCP.
+    Tcp(TcpEndpoint),
     /// Each pair of ranks uses the fabric that suits it.
     Cluster(ClusterEndpoint),
 }
@@ -65,7 +66,10 @@ pub fn join(local: ShmProcess) -> Result<(Process<ClusterEndpoint>, Vec<u8>)> {
 /// As for [`join`].
 pub fn join_from_library(inner: ShmEndpoint) -> Result<Joined> {
     match parse_job(inner.job()) {
-        None => library::join_from_library(inner).map(Joined::One),
+        None => Ok(match library::join_from_library(inner)? {
+            library::Joined::SharedMemory(endpoint) => Joined::SharedMemory(endpoint),
+            library::Joined::Tcp(endpoint) => Joined::Tcp(endpoint),
+        }),
         Some(Ok(content)) => meet(inner, content).map(|(endpoint, ..)| Joined::Cluster(endpoint)),
         Some(Err(error)) => Err(give_up(inner, error)),
     }

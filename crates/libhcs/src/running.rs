@@ -5,9 +5,7 @@ use std::ffi::{c_int, c_long};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 use contract::{Endpoint, Process, Rank, TimeSpan};
-use fabric_cluster::{Joined, join_from_library};
-use fabric_shm::ShmEndpoint;
-use fabric_tcp::library;
+use fabric_cluster::{Joined, join_launched};
 use services::hcs::{
     Cluster, ClusterOptions, Node, ReceivePort, Sci, SciLib, Segment, TransmitPort,
 };
@@ -227,13 +225,9 @@ pub(crate) fn end(as_cluster: bool) -> c_long {
 
 /// Finds out which run this process belongs to, and what carries its messages.
 fn join() -> Result<Box<dyn AnyProcess>, Failure> {
-    let joined = match ShmEndpoint::attach_library() {
-        Some(launched) => join_from_library(launched?)?,
-        None => Joined::One(library::Joined::SharedMemory(ShmEndpoint::alone()?)),
-    };
-    Ok(match joined {
-        Joined::One(library::Joined::SharedMemory(endpoint)) => Box::new(Process::new(endpoint)),
-        Joined::One(library::Joined::Tcp(endpoint)) => Box::new(Process::new(endpoint)),
+    Ok(match join_launched()? {
+        Joined::SharedMemory(endpoint) => Box::new(Process::new(endpoint)),
+        Joined::Tcp(endpoint) => Box::new(Process::new(endpoint)),
         Joined::Cluster(endpoint) => Box::new(Process::new(endpoint)),
     })
 }

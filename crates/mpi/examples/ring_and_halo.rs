@@ -11,28 +11,20 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use fabric_shm::ShmEndpoint;
-use fabric_tcp::library::{Joined, join_from_library};
+use fabric_cluster::{Joined, join_launched};
 use mpi::{Communicator, Endpoint, Peer, Predefined};
 
 fn main() -> ExitCode {
-    let status = match join() {
+    let status = match join_launched() {
         Ok(Joined::SharedMemory(endpoint)) => mpi::run(endpoint, program),
         Ok(Joined::Tcp(endpoint)) => mpi::run(endpoint, program),
+        Ok(Joined::Cluster(endpoint)) => mpi::run(endpoint, program),
         Err(error) => {
             eprintln!("{error}");
             1
         }
     };
     ExitCode::from(u8::from(status != 0))
-}
-
-/// Determines the run to which this process belongs, and its fabric.
-fn join() -> contract::Result<Joined> {
-    match ShmEndpoint::attach_library() {
-        Some(launched) => join_from_library(launched?),
-        None => Ok(Joined::SharedMemory(ShmEndpoint::alone()?)),
-    }
 }
 
 /// Program of every rank, over any fabric.

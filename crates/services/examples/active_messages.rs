@@ -9,9 +9,7 @@
 
 use std::process::ExitCode;
 
-use contract::{Buffer, Endpoint, Process, Rank};
-use fabric_shm::ShmEndpoint;
-use fabric_tcp::library::{Joined, join_from_library};
+use contract::{Buffer, Rank};
 use services::{ActiveMessages, Call, Error, Handlers, Result};
 
 /// Numbers of the table that each rank has.
@@ -81,27 +79,5 @@ fn program(rank: &mut dyn Rank) -> Result<()> {
 }
 
 fn main() -> ExitCode {
-    let status = match join() {
-        Ok(Joined::SharedMemory(endpoint)) => run(endpoint),
-        Ok(Joined::Tcp(endpoint)) => run(endpoint),
-        Err(error) => {
-            eprintln!("{error}");
-            1
-        }
-    };
-    ExitCode::from(u8::from(status != 0))
-}
-
-/// Finds out which run this process belongs to, and what carries its messages.
-fn join() -> contract::Result<Joined> {
-    match ShmEndpoint::attach_library() {
-        Some(launched) => join_from_library(launched?),
-        None => Ok(Joined::SharedMemory(ShmEndpoint::alone()?)),
-    }
-}
-
-fn run<E: Endpoint>(endpoint: E) -> i32 {
-    let mut process = Process::new(endpoint);
-    let outcome = program(&mut process.world()).map_err(Error::into_contract);
-    process.finish(outcome)
+    fabric_cluster::run(|rank| program(rank).map_err(Error::into_contract))
 }

@@ -8,7 +8,7 @@ use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
 use fabric_ofi::OfiEndpoint;
 use fabric_proxy::ProxyEndpoint;
 use fabric_shm::ShmEndpoint;
-use fabric_tcp::{TcpEndpoint, library};
+use fabric_tcp::TcpEndpoint;
 
 use super::others::Others;
 
@@ -41,8 +41,8 @@ impl Fabric {
             Err(launched) => launched,
         };
         Ok(match join_from_library(launched)? {
-            Joined::One(library::Joined::SharedMemory(endpoint)) => Fabric::Shm(owned(endpoint)),
-            Joined::One(library::Joined::Tcp(endpoint)) => Fabric::Tcp(owned(endpoint)),
+            Joined::SharedMemory(endpoint) => Fabric::Shm(owned(endpoint)),
+            Joined::Tcp(endpoint) => Fabric::Tcp(owned(endpoint)),
             Joined::Cluster(endpoint) => Fabric::Cluster(owned(endpoint)),
         })
     }
