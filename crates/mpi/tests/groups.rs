@@ -1,23 +1,12 @@
 //! Random intercommunicators and graphs over the reference fabric, compared with the data from which they are built.
 
-use contract::reference::{ReferenceEndpoint, run_endpoints};
+mod ranks;
+
 use mpi::{
-    Bridge, Cartesian, Communicator, Comparison, Edge, ErrorClass, Graph, Neighbourhood, Peer,
-    RankTopology,
+    Bridge, Cartesian, Comparison, Edge, ErrorClass, Graph, Neighbourhood, Peer, RankTopology,
 };
 use random::SplitMix64;
-
-type World = Communicator<ReferenceEndpoint>;
-type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
-
-fn on(ranks: usize, program: impl Fn(&World) -> Outcome + Sync) {
-    let ended = run_endpoints(ranks, |endpoint| {
-        let status = mpi::run(endpoint, |world| program(world));
-        assert_eq!(status, 0);
-        Ok(())
-    });
-    assert_eq!(ended.map_err(|(rank, error)| (rank, error.to_string())), Ok(()), "{ranks} ranks");
-}
+use ranks::{World, on};
 
 /// Returns the group of each rank of the world; neither of the two groups is empty.
 fn sides(size: usize, random: &mut SplitMix64) -> Vec<usize> {

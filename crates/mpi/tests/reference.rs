@@ -1,28 +1,18 @@
 //! MPI in Rust over the reference fabric.
 
-use contract::reference::{ReferenceEndpoint, run_endpoints};
-use mpi::{
-    Attributes, Communicator, Datatype, Element, ErrorClass, Group, Incoming, Info, Operation,
-    Outgoing, Peer, Predefined, ScanKind,
-};
+mod ranks;
 
-type World = Communicator<ReferenceEndpoint>;
-type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
+use mpi::{
+    Attributes, Datatype, Element, ErrorClass, Group, Incoming, Info, Operation, Outgoing, Peer,
+    Predefined, ScanKind,
+};
+use ranks::{Outcome, World, on};
 
 /// Runs a program on 1 to 5 ranks; each must succeed.
 fn on_each_size(program: impl Fn(&World) -> Outcome + Sync) {
     for ranks in 1..=5 {
         on(ranks, &program);
     }
-}
-
-fn on(ranks: usize, program: impl Fn(&World) -> Outcome + Sync) {
-    let ended = run_endpoints(ranks, |endpoint| {
-        let status = mpi::run(endpoint, |world| program(world));
-        assert_eq!(status, 0);
-        Ok(())
-    });
-    assert_eq!(ended.map_err(|(rank, error)| (rank, error.to_string())), Ok(()), "{ranks} ranks");
 }
 
 fn rank(number: usize) -> Peer {

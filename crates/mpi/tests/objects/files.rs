@@ -3,25 +3,14 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use contract::reference::{ReferenceEndpoint, run_endpoints};
+use contract::reference::ReferenceEndpoint;
 use mpi::{
-    Access, AccessMode, Communicator, Datatype, ErrorClass, File, Incoming, Info, Kind, Members,
-    Outgoing, Position, Representation, Unit, Whence, delete_file,
+    Access, AccessMode, Datatype, ErrorClass, File, Incoming, Info, Kind, Members, Outgoing,
+    Position, Representation, Unit, Whence, delete_file,
 };
 
 use crate::random::Random;
-
-type World = Communicator<ReferenceEndpoint>;
-type Outcome = std::result::Result<(), Box<dyn std::error::Error>>;
-
-fn on(ranks: usize, program: impl Fn(&World) -> Outcome + Sync) {
-    let ended = run_endpoints(ranks, |endpoint| {
-        let status = mpi::run(endpoint, |world| program(world));
-        assert_eq!(status, 0);
-        Ok(())
-    });
-    assert_eq!(ended.map_err(|(rank, error)| (rank, error.to_string())), Ok(()), "{ranks} ranks");
-}
+use crate::ranks::on;
 
 fn to_make() -> AccessMode {
     AccessMode { create: true, ..AccessMode::new(Access::ReadWrite) }

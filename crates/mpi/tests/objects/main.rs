@@ -4,4 +4,6 @@ mod files;
 mod model;
 mod operations;
 mod random;
+#[path = "../ranks/mod.rs"]
+mod ranks;
 mod types;
