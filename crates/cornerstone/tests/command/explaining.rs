@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::lab::{Ended, Lab};
-use crate::launching::{compile, library};
+use crate::lab::Lab;
+use crate::launching::{lab_with, library, run_program as run};
 
 const SOURCE: &str = include_str!("explained.c");
 
@@ -16,15 +16,7 @@ const WAYS: [&[&str]; 3] =
 
 /// A lab with the program; none where our libraries are not built.
 fn prepared(test: &str) -> Option<Lab> {
-    let library = library(test)?;
-    let lab = Lab::new();
-    compile(&lab, &library, SOURCE);
-    Some(lab)
-}
-
-fn run(lab: &Lab, options: &[&str], name: &str) -> Ended {
-    let program = lab.path("program");
-    lab.run(&[&["launch"], options, &[program.to_str().unwrap(), name]].concat())
+    lab_with(test, SOURCE)
 }
 
 /// The JSON report of a run that ends well.

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::lab::{Ended, Lab, Running};
-use crate::launching::{compile, library};
+use crate::lab::Lab;
+use crate::launching::{lab_with, run_program as run, start_program as start};
 
 const SOURCE: &str = include_str!("hangs.c");
 const STATUS: i32 = 124;
@@ -16,20 +16,7 @@ const WAYS: [&[&str]; 3] =
 
 /// A lab with the programs; none where our library is not built.
 fn prepared(test: &str) -> Option<Lab> {
-    let library = library(test)?;
-    let lab = Lab::new();
-    compile(&lab, &library, SOURCE);
-    Some(lab)
-}
-
-fn start<'a>(lab: &'a Lab, options: &[&str], name: &str) -> Running<'a> {
-    let program = lab.path("program");
-    let words = [&["launch"], options, &[program.to_str().unwrap(), name]].concat();
-    lab.start(&words)
-}
-
-fn run(lab: &Lab, options: &[&str], name: &str) -> Ended {
-    start(lab, options, name).wait()
+    lab_with(test, SOURCE)
 }
 
 /// The number of the line of the source that ends with this remark.

@@ -270,6 +270,11 @@ pub(crate) fn signal(pid: u32, name: &str) {
     assert!(status.unwrap().success());
 }
 
+/// The words of a command line without quotes.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 /// Waits for something that must come about; says whether it did.
 pub(crate) fn eventually(mut done: impl FnMut() -> bool) -> bool {
     let limit = Instant::now() + NO_HANG;

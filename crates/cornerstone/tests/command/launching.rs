@@ -49,6 +49,25 @@ pub(crate) fn built(test: &str, file: &str, package: &str) -> Option<PathBuf> {
     found
 }
 
+/// A lab with this C program; none where our library is not built.
+pub(crate) fn lab_with(test: &str, source: &str) -> Option<Lab> {
+    let library = library(test)?;
+    let lab = Lab::new();
+    compile(&lab, &library, source);
+    Some(lab)
+}
+
+/// Launches the program of such a lab, which does what `name` says.
+pub(crate) fn start_program<'a>(lab: &'a Lab, options: &[&str], name: &str) -> Running<'a> {
+    let program = lab.path("program");
+    lab.start(&[&["launch"], options, &[program.to_str().unwrap(), name]].concat())
+}
+
+/// As `start_program`, to the end.
+pub(crate) fn run_program(lab: &Lab, options: &[&str], name: &str) -> Ended {
+    start_program(lab, options, name).wait()
+}
+
 /// Compiles a C program against our header and library.
 pub(crate) fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
     let program = lab.path("program");

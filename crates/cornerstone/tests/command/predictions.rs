@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::lab::{Ended, Lab, skip};
-use crate::launching::{compile, library};
+use crate::launching::{lab_with, library, run_program as run};
 
 const SOURCE: &str = include_str!("predictions.c");
 
@@ -17,14 +17,7 @@ fn prepared(test: &str) -> Option<Lab> {
         );
         return None;
     }
-    let lab = Lab::new();
-    compile(&lab, &library, SOURCE);
-    Some(lab)
-}
-
-fn run(lab: &Lab, options: &[&str], name: &str) -> Ended {
-    let program = lab.path("program");
-    lab.run(&[&["launch"], options, &[program.to_str().unwrap(), name]].concat())
+    lab_with(test, SOURCE)
 }
 
 fn well(lab: &Lab, options: &[&str], name: &str) -> Ended {

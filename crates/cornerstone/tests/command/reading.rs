@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, words};
 use crate::results::brief;
 
 /// A copy of a results file in which every time is `factor` times as long, and every rate accordingly lower.
@@ -171,7 +171,7 @@ fn a_twin_is_made_of_a_run_and_validated_with_what_was_held_back() {
     let lab = Lab::new();
     let run = "run ping-pong bandwidth two-way-bandwidth exchange --fabric sim:mark-iii --ranks 2 \
                --sizes 8,64,512,4KiB,16KiB --out a.jsonl";
-    lab.succeed(&run.split_whitespace().collect::<Vec<_>>());
+    lab.succeed(&words(run));
     let validated = lab.succeed(&["calibrate", "a.jsonl", "-o", "twin.toml", "--validate"]);
     let errors = validated.stdout.split("median error").nth(1).expect("the table of errors");
     let cell = |name: &str, column: usize| -> f64 {
@@ -192,7 +192,7 @@ fn a_twin_is_made_of_a_run_and_validated_with_what_was_held_back() {
 fn turns_of_another_state_of_the_machine_are_set_aside_and_told() {
     let lab = Lab::new();
     let run = "run ping-pong bandwidth exchange --ranks 2 --sizes 8..128 --time-limit 30ms --turns 3 --out a.jsonl";
-    lab.succeed(&run.split_whitespace().collect::<Vec<_>>());
+    lab.succeed(&words(run));
     let mut text = String::new();
     for mut record in lab.records("a.jsonl") {
         let lost = record["benchmark"] == "exchange" && record["size_bytes"] == 64;

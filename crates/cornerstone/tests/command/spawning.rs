@@ -2,26 +2,18 @@
 
 use std::process::Command;
 
-use crate::lab::{Ended, Lab, eventually};
-use crate::launching::{compile, library};
+use crate::lab::{Lab, eventually};
+use crate::launching::{lab_with, run_program as run};
 
 const SOURCE: &str = include_str!("spawned.c");
 
 /// A lab with the program; none where our library is not built.
 fn prepared(test: &str) -> Option<Lab> {
-    let library = library(test)?;
-    let lab = Lab::new();
-    compile(&lab, &library, SOURCE);
-    Some(lab)
+    lab_with(test, SOURCE)
 }
 
 fn words<'a>(options: &[&'a str], program: &'a str, name: &'a str) -> Vec<&'a str> {
     [&["launch"], options, &[program, name]].concat()
-}
-
-fn run(lab: &Lab, options: &[&str], name: &str) -> Ended {
-    let program = lab.path("program");
-    lab.run(&words(options, program.to_str().unwrap(), name))
 }
 
 #[test]

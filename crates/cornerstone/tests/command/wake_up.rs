@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, words};
 use crate::real_time::PAUSING;
 
 /// The latencies in a results file, each with the event and the method of waiting.
@@ -16,18 +16,9 @@ fn latencies(lab: &Lab, file: &str) -> Vec<(String, String, Value)> {
 #[test]
 fn ranks_of_this_machine_wake_up_by_every_method() {
     let lab = Lab::new();
-    let shown = lab.succeed(&[
-        "run",
-        "wake-up",
-        "--only",
-        "load=none",
-        "--only",
-        "idle=allowed",
-        "--duration",
-        "40ms",
-        "--out",
-        "a.jsonl",
-    ]);
+    let shown = lab.succeed(&words(
+        "run wake-up --only load=none --only idle=allowed --duration 40ms --out a.jsonl",
+    ));
     assert!(shown.stdout.contains("clock-nanosleep"), "{shown:#?}");
     let found = latencies(&lab, "a.jsonl");
     let methods = |event: &str| -> Vec<&str> {
@@ -46,18 +37,8 @@ fn ranks_of_this_machine_wake_up_by_every_method() {
 #[test]
 fn a_load_and_a_fixed_priority_are_measured_or_refused_with_the_reason() {
     let lab = Lab::new();
-    let shown = lab.run(&[
-        "run",
-        "wake-up",
-        "--only",
-        "by=epoll",
-        "--hygiene",
-        "fifo",
-        "--duration",
-        "40ms",
-        "--out",
-        "a.jsonl",
-    ]);
+    let shown =
+        lab.run(&words("run wake-up --only by=epoll --hygiene fifo --duration 40ms --out a.jsonl"));
     let measured = latencies(&lab, "a.jsonl").len();
     let text = format!("{}{}", shown.stdout, shown.stderr);
     // Two events, each with and without a load, with and without idle states.
@@ -70,22 +51,7 @@ fn a_load_and_a_fixed_priority_are_measured_or_refused_with_the_reason() {
 #[test]
 fn tcp_ranks_wake_up_without_shared_memory() {
     let lab = Lab::new();
-    let shown = lab.run(&[
-        "run",
-        "wake-up",
-        "--fabric",
-        "tcp",
-        "--only",
-        "for=message",
-        "--only",
-        "load=none",
-        "--only",
-        "idle=allowed",
-        "--duration",
-        "40ms",
-        "--out",
-        "a.jsonl",
-    ]);
+    let shown = lab.run(&words("run wake-up --fabric tcp --only for=message --only load=none --only idle=allowed --duration 40ms --out a.jsonl"));
     let text = format!("{}{}", shown.stdout, shown.stderr);
     assert!(text.contains("the ranks of this fabric share no memory"), "{shown:#?}");
     let found = latencies(&lab, "a.jsonl");
@@ -96,16 +62,7 @@ fn tcp_ranks_wake_up_without_shared_memory() {
 #[test]
 fn simulated_ranks_have_nothing_to_wake_up_from() {
     let lab = Lab::new();
-    let shown = lab.run(&[
-        "run",
-        "wake-up",
-        "--fabric",
-        "sim:cluster",
-        "--only",
-        "by=spin",
-        "--out",
-        "a.jsonl",
-    ]);
+    let shown = lab.run(&words("run wake-up --fabric sim:cluster --only by=spin --out a.jsonl"));
     let text = format!("{}{}", shown.stdout, shown.stderr);
     assert!(text.contains("these ranks have no operating system"), "{shown:#?}");
     assert!(latencies(&lab, "a.jsonl").is_empty());
@@ -120,17 +77,8 @@ fn the_tracer_names_causes_or_the_summary_gives_the_reason() {
     let counted =
         shown.stdout.contains("causes by what the system has counted, not the tracer osnoise: ");
     assert!(traced || counted, "{shown:#?}");
-    let simulated = lab.succeed(&[
-        "run",
-        "clock",
-        "--osnoise",
-        "--duration",
-        "10ms",
-        "--fabric",
-        "sim:cluster",
-        "--ranks",
-        "2",
-    ]);
+    let simulated =
+        lab.succeed(&words("run clock --osnoise --duration 10ms --fabric sim:cluster --ranks 2"));
     assert!(simulated.stdout.contains("this rank has no operating system"), "{simulated:#?}");
 }
 
@@ -140,7 +88,7 @@ fn the_pauses_that_clock_saw_predict_the_tail_of_an_allreduce() {
     lab.write("pausing.toml", PAUSING);
     let run = "run clock allreduce ping-pong --fabric sim:pausing.toml --ranks 2 --duration 2s \
                --sizes 8,64 --out a.jsonl";
-    lab.succeed(&run.split_whitespace().collect::<Vec<_>>());
+    lab.succeed(&words(run));
     let shown = lab.succeed(&["calibrate", "a.jsonl", "--tails", "--ranks", "4"]).stdout;
     let row = |computing: &str, what: &str| -> Vec<f64> {
         let is = |line: &&str| line.contains(computing) && line.trim_end().contains(what);
@@ -158,6 +106,6 @@ fn the_pauses_that_clock_saw_predict_the_tail_of_an_allreduce() {
     assert!((quiet[4] / quiet[0] - 1.0).abs() < 0.01, "{shown}");
     lab.run(&["calibrate", "a.jsonl", "--ranks", "4"]).refuses(2, &["--tails"]);
     let run = "run ping-pong --fabric sim:cluster --ranks 2 --sizes 8,64 --out b.jsonl";
-    lab.succeed(&run.split_whitespace().collect::<Vec<_>>());
+    lab.succeed(&words(run));
     lab.run(&["calibrate", "b.jsonl", "--tails"]).refuses(2, &["clock", "cornerstone run clock"]);
 }
