@@ -20,7 +20,8 @@ struct Functions {
     extra: *mut c_void,
 }
 
-unsafe extern "C" fn read<N>(
+/// Converts data from a file, or to it if `WRITES`.
+unsafe extern "C" fn convert<N, const WRITES: bool>(
     memory: *mut c_void,
     datatype: usize,
     count: N,
@@ -29,21 +30,8 @@ unsafe extern "C" fn read<N>(
     functions: *mut c_void,
 ) -> c_int {
     let functions = &*functions.cast::<Functions>();
-    let function = std::mem::transmute::<*mut c_void, Conversion<N>>(functions.read);
-    let datatype = Datatype::outward(datatype);
-    ErrorCode::inward(function(memory, datatype, count, file, position, functions.extra))
-}
-
-unsafe extern "C" fn write<N>(
-    memory: *mut c_void,
-    datatype: usize,
-    count: N,
-    file: *mut c_void,
-    position: i64,
-    functions: *mut c_void,
-) -> c_int {
-    let functions = &*functions.cast::<Functions>();
-    let function = std::mem::transmute::<*mut c_void, Conversion<N>>(functions.write);
+    let function = if WRITES { functions.write } else { functions.read };
+    let function = std::mem::transmute::<*mut c_void, Conversion<N>>(function);
     let datatype = Datatype::outward(datatype);
     ErrorCode::inward(function(memory, datatype, count, file, position, functions.extra))
 }
@@ -70,8 +58,8 @@ macro_rules! register {
                 fn(*const c_char, *mut c_void, *mut c_void, *const c_void, *mut c_void) -> c_int);
             let code = register(
                 name,
-                given(reads, read::<$count> as *const c_void),
-                given(writes, write::<$count> as *const c_void),
+                given(reads, convert::<$count, false> as *const c_void),
+                given(writes, convert::<$count, true> as *const c_void),
                 extent as *const c_void,
                 Box::into_raw(functions).cast(),
             );
