@@ -18,7 +18,7 @@ mod traces;
 mod ways;
 mod windows;
 
-use contract::{Rank, Result, Tag};
+use contract::{Rank, Result, Source, Tag, Time, TimeSpan};
 
 use crate::machine::parse;
 use crate::{Failure, Machine, Options, Outcome};
@@ -41,4 +41,19 @@ fn run<T: 'static>(
     program: impl Fn(&mut dyn Rank) -> Result<T> + 'static,
 ) -> std::result::Result<Outcome<T>, Failure> {
     crate::run(machine, &Options::new(ranks), program)
+}
+
+/// Returns the time from the beginning of the only message, which rank 0 sends, to the end of its receive.
+fn time_of_one(machine: &Machine, options: &Options, to: usize, bytes: usize) -> TimeSpan {
+    let outcome = crate::run(machine, options, move |rank| {
+        match rank.rank() {
+            0 => rank.send(to, TAG, &vec![7; bytes])?,
+            me if me == to => {
+                rank.receive(Source::Rank(0), TAG.into(), &mut vec![0; bytes])?;
+            }
+            _ => {}
+        }
+        Ok(rank.now())
+    });
+    outcome.unwrap().results[to].since(Time::ZERO)
 }

@@ -1,26 +1,14 @@
 //! A message that meets no other takes the same time at every level.
 
-use contract::{Source, TimeSpan};
+use contract::TimeSpan;
 
-use super::{TAG, machine};
+use super::{machine, time_of_one};
 use crate::random::Random;
 use crate::topology::Topology;
 use crate::{Level, Machine, MessageKind, Options, unloaded};
 
-/// The time from the send's beginning to the receive's end, at a level.
 fn simulated(machine: &Machine, level: Level, ranks: usize, to: usize, bytes: usize) -> TimeSpan {
-    let options = Options { level: Some(level), ..Options::new(ranks) };
-    let outcome = crate::run(machine, &options, move |rank| {
-        match rank.rank() {
-            0 => rank.send(to, TAG, &vec![7; bytes])?,
-            me if me == to => {
-                rank.receive(Source::Rank(0), TAG.into(), &mut vec![0; bytes])?;
-            }
-            _ => {}
-        }
-        Ok(rank.now())
-    });
-    outcome.unwrap().results[to].since(contract::Time::ZERO)
+    time_of_one(machine, &Options { level: Some(level), ..Options::new(ranks) }, to, bytes)
 }
 
 /// The closed form of the whole message: the ends, what precedes the data, and the data.

@@ -2,7 +2,7 @@
 
 use contract::{Buffer, Error, Rank, Result, Source, Time, TimeSpan};
 
-use super::{TAG, machine};
+use super::{TAG, machine, time_of_one};
 use crate::machine::{Broken, Fault};
 use crate::random::Random;
 use crate::{Level, Machine, MessageKind, Options, unloaded};
@@ -23,20 +23,6 @@ fn at(us: u64) -> Time {
     Time::ZERO + TimeSpan::from_us(us)
 }
 
-fn time_of_one(machine: &Machine, ranks: usize, to: usize, bytes: usize) -> TimeSpan {
-    let outcome = super::run(machine, ranks, move |rank| {
-        match rank.rank() {
-            0 => rank.send(to, TAG, &vec![7; bytes])?,
-            me if me == to => {
-                rank.receive(Source::Rank(0), TAG.into(), &mut vec![0; bytes])?;
-            }
-            _ => {}
-        }
-        Ok(rank.now())
-    });
-    outcome.unwrap().results[to].since(Time::ZERO)
-}
-
 #[test]
 fn a_message_takes_the_innermost_network_that_joins_its_ranks() {
     let machine = levels("");
@@ -46,7 +32,8 @@ fn a_message_takes_the_innermost_network_that_joins_its_ranks() {
         let ends = machine.endpoint.send.of(0) + machine.endpoint.receive.of(0);
         for bytes in [0, 1, 1000, 5300] {
             let expected = ends + unloaded::transfer(&over, bytes, links, MessageKind::Data);
-            assert_eq!(time_of_one(&machine, 16, to, bytes as usize), expected, "{to}, {bytes} B");
+            let found = time_of_one(&machine, &Options::new(16), to, bytes as usize);
+            assert_eq!(found, expected, "{to}, {bytes} B");
         }
     }
 }
