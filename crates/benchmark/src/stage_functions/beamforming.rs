@@ -7,29 +7,25 @@ use super::inner_product::dot;
 use super::snapshots::{
     ANTENNAS, ANTENNAS_PARAMETER, BEAM, BEAM_PARAMETER, check_beam, snapshots, steering,
 };
-use super::{Function, OutOfPlace, Parameter, Prepared, StageFunction};
+use super::{About, Function, OutOfPlace, Parameter, Prepared, StageFunction};
 
 pub(super) struct Beamforming;
 
 const BEAMS: &str = "beams";
 
 impl StageFunction for Beamforming {
-    fn name(&self) -> &'static str {
-        "beamforming"
-    }
-
-    fn summary(&self) -> &'static str {
-        "of each snapshot an element for each of successive beams, with fixed weights"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
+    fn about(&self) -> About {
         const BEAMS_PARAMETER: Parameter = Parameter {
             name: BEAMS,
             default: Some(1),
             least: 1,
             meaning: "how many beams, from `beam` on",
         };
-        &[ANTENNAS_PARAMETER, BEAM_PARAMETER, BEAMS_PARAMETER]
+        About {
+            name: "beamforming",
+            summary: "of each snapshot an element for each of successive beams, with fixed weights",
+            parameters: &[ANTENNAS_PARAMETER, BEAM_PARAMETER, BEAMS_PARAMETER],
+        }
     }
 
     fn columns(&self, function: &Function, columns: usize) -> Result<usize, String> {
@@ -48,12 +44,12 @@ impl StageFunction for Beamforming {
         Ok(Prepared::OutOfPlace(Box::new(Beams(beams.collect()))))
     }
 
-    fn directly(&self, function: &Function, matrix: &[Complex64], _: usize) -> Vec<Complex64> {
+    fn directly(&self, function: &Function, input: &[Complex64], _: usize) -> Vec<Complex64> {
         let beams = weights(function);
         let product = |beam: &Vec<Complex64>, snapshot: &[Complex64]| -> Complex64 {
             beam.iter().zip(snapshot).map(|(weight, x)| weight.conj() * x).sum()
         };
-        let snapshots = matrix.chunks(function.number(ANTENNAS));
+        let snapshots = input.chunks(function.number(ANTENNAS));
         let all = snapshots.flat_map(|snapshot| beams.iter().map(move |beam| (beam, snapshot)));
         all.map(|(beam, snapshot)| product(beam, snapshot)).collect()
     }

@@ -4,7 +4,7 @@ use contract::{Work, WorkKind};
 use kernels::cfar::{Cfar, OPERATIONS_PER_CELL};
 use kernels::{Complex32, Complex64};
 
-use super::{Function, InPlace, Parameter, Prepared, StageFunction};
+use super::{About, Function, InPlace, Parameter, Prepared, StageFunction};
 
 pub(super) struct Detect;
 
@@ -12,15 +12,7 @@ const GUARD: &str = "guard";
 const CELLS: &str = "cells";
 
 impl StageFunction for Detect {
-    fn name(&self) -> &'static str {
-        "cfar"
-    }
-
-    fn summary(&self) -> &'static str {
-        "each element's power over the mean power of its neighbours in the row"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
+    fn about(&self) -> About {
         const GUARD_PARAMETER: Parameter = Parameter {
             name: GUARD,
             default: Some(8),
@@ -33,7 +25,11 @@ impl StageFunction for Detect {
             least: 1,
             meaning: "neighbours on each side, beyond those, that the mean is over",
         };
-        &[GUARD_PARAMETER, CELLS_PARAMETER]
+        About {
+            name: "cfar",
+            summary: "each element's power over the mean power of its neighbours in the row",
+            parameters: &[GUARD_PARAMETER, CELLS_PARAMETER],
+        }
     }
 
     fn makes_power_ratios(&self) -> bool {
@@ -60,12 +56,7 @@ impl StageFunction for Detect {
         Ok(Prepared::InPlace(Box::new(Detector { cfar, ratios: vec![0.0; columns] })))
     }
 
-    fn directly(
-        &self,
-        function: &Function,
-        matrix: &[Complex64],
-        columns: usize,
-    ) -> Vec<Complex64> {
+    fn directly(&self, function: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64> {
         let (guard, cells) = (function.number(GUARD), function.number(CELLS));
         let ratio = |row: &[Complex64], i: usize| {
             let is_neighbour = |j: &usize| (guard + 1..=guard + cells).contains(&j.abs_diff(i));
@@ -73,7 +64,7 @@ impl StageFunction for Detect {
             let powers: Vec<f64> = powers.collect();
             row[i].norm_sqr() * powers.len() as f64 / powers.iter().sum::<f64>()
         };
-        let cells = matrix.chunks(columns).flat_map(|row| (0..columns).map(move |i| (row, i)));
+        let cells = input.chunks(columns).flat_map(|row| (0..columns).map(move |i| (row, i)));
         cells.map(|(row, i)| Complex64::from(ratio(row, i))).collect()
     }
 }

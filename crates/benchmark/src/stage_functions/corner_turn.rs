@@ -3,17 +3,17 @@
 use contract::{Work, WorkKind};
 use kernels::{Complex32, Complex64};
 
-use super::{Function, Prepared, StageFunction};
+use super::{About, Function, Prepared, StageFunction};
 
 pub(super) struct Turn;
 
 impl StageFunction for Turn {
-    fn name(&self) -> &'static str {
-        "corner-turn"
-    }
-
-    fn summary(&self) -> &'static str {
-        "hands on columns as rows; only as a stage's last function"
+    fn about(&self) -> About {
+        About {
+            name: "corner-turn",
+            summary: "hands on columns as rows; only as a stage's last function",
+            parameters: &[],
+        }
     }
 
     fn turns(&self) -> bool {
@@ -29,8 +29,8 @@ impl StageFunction for Turn {
         unreachable!("a stage turns its own blocks, into the pieces that it sends")
     }
 
-    fn directly(&self, _: &Function, matrix: &[Complex64], columns: usize) -> Vec<Complex64> {
-        let rows = matrix.len() / columns;
-        (0..matrix.len()).map(|at| matrix[at % rows * columns + at / rows]).collect()
+    fn directly(&self, _: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64> {
+        let rows = input.len() / columns;
+        (0..input.len()).map(|at| input[at % rows * columns + at / rows]).collect()
     }
 }

@@ -4,17 +4,13 @@ use contract::{Work, WorkKind};
 use kernels::fft::{BlockFft, nominal_operations};
 use kernels::{Complex32, Complex64};
 
-use super::{Function, InPlace, Prepared, StageFunction};
+use super::{About, Function, InPlace, Prepared, StageFunction};
 
 pub(super) struct Fft;
 
 impl StageFunction for Fft {
-    fn name(&self) -> &'static str {
-        "fft"
-    }
-
-    fn summary(&self) -> &'static str {
-        "a forward transform of each row"
+    fn about(&self) -> About {
+        About { name: "fft", summary: "a forward transform of each row", parameters: &[] }
     }
 
     fn work(&self, _: &Function, rows: usize, columns: usize) -> Work {
@@ -25,8 +21,8 @@ impl StageFunction for Fft {
         Ok(Prepared::InPlace(Box::new(BlockFft::new(columns)?)))
     }
 
-    fn directly(&self, _: &Function, matrix: &[Complex64], columns: usize) -> Vec<Complex64> {
-        matrix.chunks(columns).flat_map(transform).collect()
+    fn directly(&self, _: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64> {
+        input.chunks(columns).flat_map(transform).collect()
     }
 }
 

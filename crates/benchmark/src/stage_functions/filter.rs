@@ -4,7 +4,7 @@ use contract::{Work, WorkKind};
 use kernels::fir::{FrequencyFir, TimeFir, frequency_operations, matched_filter};
 use kernels::{Complex32, Complex64};
 
-use super::{Function, InPlace, Parameter, Prepared, StageFunction};
+use super::{About, Function, InPlace, Parameter, Prepared, StageFunction};
 
 pub(super) const TAPS: &str = "taps";
 
@@ -29,16 +29,8 @@ pub(super) struct Filter {
 }
 
 impl StageFunction for Filter {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
+    fn about(&self) -> About {
+        About { name: self.name, summary: self.summary, parameters: PARAMETERS }
     }
 
     /// A filter has no more taps than a row has points.
@@ -58,13 +50,8 @@ impl StageFunction for Filter {
         (self.prepare)(&taps(function), columns)
     }
 
-    fn directly(
-        &self,
-        function: &Function,
-        matrix: &[Complex64],
-        columns: usize,
-    ) -> Vec<Complex64> {
-        directly(function, matrix, columns, self.is_circular)
+    fn directly(&self, function: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64> {
+        directly(function, input, columns, self.is_circular)
     }
 }
 

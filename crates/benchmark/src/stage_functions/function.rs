@@ -31,10 +31,10 @@ impl Function {
     /// The error, and a correction.
     pub(crate) fn new(name: &str, numbers: BTreeMap<String, usize>) -> Result<Function, String> {
         let Some(kind) = find(name) else {
-            let names: Vec<_> = ALL.iter().map(|one| format!("`{}`", one.name())).collect();
+            let names: Vec<_> = ALL.iter().map(|one| format!("`{}`", one.about().name)).collect();
             return Err(format!("there is no function `{name}`; there are {}", names.join(", ")));
         };
-        let parameters = kind.parameters();
+        let parameters = kind.about().parameters;
         if let Some(unknown) =
             numbers.keys().find(|key| parameters.iter().all(|known| known.name != key.as_str()))
         {
@@ -75,7 +75,7 @@ impl Function {
     /// The number that the file gives, or the default.
     pub(super) fn number(&self, parameter: &str) -> usize {
         let default = || {
-            let known = self.kind().parameters().iter().find(|known| known.name == parameter);
+            let known = self.kind().about().parameters.iter().find(|known| known.name == parameter);
             known.and_then(|known| known.default).unwrap_or_default()
         };
         self.numbers.get(parameter).copied().unwrap_or_else(default)
@@ -96,5 +96,5 @@ impl Function {
 }
 
 fn find(name: &str) -> Option<&'static dyn StageFunction> {
-    ALL.iter().copied().find(|one| one.name() == name)
+    ALL.iter().copied().find(|one| one.about().name == name)
 }

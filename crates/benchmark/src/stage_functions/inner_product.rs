@@ -4,21 +4,17 @@ use contract::{Work, WorkKind};
 use kernels::{Complex32, Complex64};
 
 use super::snapshots::{ANTENNAS, ANTENNAS_PARAMETER, snapshots};
-use super::{Function, OutOfPlace, Parameter, Prepared, StageFunction};
+use super::{About, Function, OutOfPlace, Prepared, StageFunction};
 
 pub(super) struct InnerProduct;
 
 impl StageFunction for InnerProduct {
-    fn name(&self) -> &'static str {
-        "inner-product"
-    }
-
-    fn summary(&self) -> &'static str {
-        "an element of each snapshot: its inner product with the weights that its row begins with"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        &[ANTENNAS_PARAMETER]
+    fn about(&self) -> About {
+        About {
+            name: "inner-product",
+            summary: "an element of each snapshot: its inner product with the weights that its row begins with",
+            parameters: &[ANTENNAS_PARAMETER],
+        }
     }
 
     fn columns(&self, function: &Function, columns: usize) -> Result<usize, String> {
@@ -42,19 +38,14 @@ impl StageFunction for InnerProduct {
         Ok(Prepared::OutOfPlace(Box::new(Products { antennas, columns })))
     }
 
-    fn directly(
-        &self,
-        function: &Function,
-        matrix: &[Complex64],
-        columns: usize,
-    ) -> Vec<Complex64> {
+    fn directly(&self, function: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64> {
         let antennas = function.number(ANTENNAS);
         let product = |row: usize, snapshot: usize| -> Complex64 {
-            let at = |index: usize| matrix[row * columns + index];
+            let at = |index: usize| input[row * columns + index];
             (0..antennas).map(|a| at(a).conj() * at((1 + snapshot) * antennas + a)).sum()
         };
         let snapshots = columns / antennas - 1;
-        let rows = 0..matrix.len() / columns;
+        let rows = 0..input.len() / columns;
         rows.flat_map(|row| (0..snapshots).map(move |snapshot| (row, snapshot)))
             .map(|(row, snapshot)| product(row, snapshot))
             .collect()

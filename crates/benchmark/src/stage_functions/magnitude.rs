@@ -3,17 +3,17 @@
 use contract::{Work, WorkKind};
 use kernels::{Complex32, Complex64};
 
-use super::{Function, InPlace, Prepared, StageFunction};
+use super::{About, Function, InPlace, Prepared, StageFunction};
 
 pub(super) struct Magnitude;
 
 impl StageFunction for Magnitude {
-    fn name(&self) -> &'static str {
-        "magnitude"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the magnitude of each element, as its real part"
+    fn about(&self) -> About {
+        About {
+            name: "magnitude",
+            summary: "the magnitude of each element, as its real part",
+            parameters: &[],
+        }
     }
 
     fn work(&self, _: &Function, rows: usize, columns: usize) -> Work {
@@ -25,8 +25,8 @@ impl StageFunction for Magnitude {
         Ok(Prepared::InPlace(Box::new(Magnitudes)))
     }
 
-    fn directly(&self, _: &Function, matrix: &[Complex64], _: usize) -> Vec<Complex64> {
-        matrix.iter().map(|x| Complex64::from(x.norm())).collect()
+    fn directly(&self, _: &Function, input: &[Complex64], _: usize) -> Vec<Complex64> {
+        input.iter().map(|x| Complex64::from(x.norm())).collect()
     }
 }
 

@@ -44,16 +44,8 @@ static ALL: &[&dyn StageFunction] = &[
 
 /// A function of a stage, which processes rows.
 pub(crate) trait StageFunction: Sync {
-    /// Its name in files.
-    fn name(&self) -> &'static str;
-
-    /// Its effect, in a few words.
-    fn summary(&self) -> &'static str;
-
-    /// Its parameters in a file.
-    fn parameters(&self) -> &'static [Parameter] {
-        &[]
-    }
+    /// What users know of it.
+    fn about(&self) -> About;
 
     /// Whether it makes columns rows. It then needs rows that other ranks have, and is done by the stage.
     fn turns(&self) -> bool {
@@ -81,13 +73,23 @@ pub(crate) trait StageFunction: Sync {
     fn prepare(&self, function: &Function, columns: usize) -> kernels::Result<Prepared>;
 
     /// Does it to a whole matrix by definition, in double precision, without the code that chains use.
-    fn directly(&self, function: &Function, matrix: &[Complex64], columns: usize)
-    -> Vec<Complex64>;
+    fn directly(&self, function: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64>;
 
     /// The permitted error of its result in single precision, as a multiple of a transform's.
     fn error_factor(&self) -> f32 {
         1.0
     }
+}
+
+/// What users know of a function.
+#[derive(Clone, Copy)]
+pub(crate) struct About {
+    /// Its name in files.
+    pub(crate) name: &'static str,
+    /// Its effect, in a few words.
+    pub(crate) summary: &'static str,
+    /// Its parameters in a file.
+    pub(crate) parameters: &'static [Parameter],
 }
 
 /// A number that a file may give a function.
@@ -148,8 +150,9 @@ pub fn list() -> String {
         None => format!("\n    {}: {}", p.name, p.meaning),
     };
     let line = |one: &&dyn StageFunction| {
-        let parameters: String = one.parameters().iter().map(parameter).collect();
-        format!("{:15}{}{parameters}\n", one.name(), one.summary())
+        let About { name, summary, parameters } = one.about();
+        let parameters: String = parameters.iter().map(parameter).collect();
+        format!("{name:15}{summary}{parameters}\n")
     };
     ALL.iter().map(line).collect()
 }

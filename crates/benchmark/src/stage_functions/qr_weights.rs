@@ -7,7 +7,7 @@ use kernels::{Complex32, Complex64};
 use super::snapshots::{
     ANTENNAS, ANTENNAS_PARAMETER, BEAM, BEAM_PARAMETER, check_beam, snapshots, steering,
 };
-use super::{Function, OutOfPlace, Parameter, Prepared, StageFunction};
+use super::{About, Function, OutOfPlace, Prepared, StageFunction};
 
 /// Weights w that let a wave along a beam s through with its own amplitude, and as little as possible of all else that
 /// the row's snapshots x hold: w = C^-1 s / (s^H C^-1 s), where C is the sum of x x^H, with a share of its mean
@@ -19,16 +19,12 @@ pub(super) struct QrWeights;
 const LOADING: f64 = 0.01;
 
 impl StageFunction for QrWeights {
-    fn name(&self) -> &'static str {
-        "qr-weights"
-    }
-
-    fn summary(&self) -> &'static str {
-        "puts adaptive weights before the snapshots of each row, by a QR factorisation of them"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        &[ANTENNAS_PARAMETER, BEAM_PARAMETER]
+    fn about(&self) -> About {
+        About {
+            name: "qr-weights",
+            summary: "puts adaptive weights before the snapshots of each row, by a QR factorisation of them",
+            parameters: &[ANTENNAS_PARAMETER, BEAM_PARAMETER],
+        }
     }
 
     fn columns(&self, function: &Function, columns: usize) -> Result<usize, String> {
@@ -54,14 +50,9 @@ impl StageFunction for QrWeights {
         })))
     }
 
-    fn directly(
-        &self,
-        function: &Function,
-        matrix: &[Complex64],
-        columns: usize,
-    ) -> Vec<Complex64> {
+    fn directly(&self, function: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64> {
         let steering = steering(function.number(ANTENNAS), function.number(BEAM) as f64);
-        let rows = matrix.chunks(columns);
+        let rows = input.chunks(columns);
         rows.flat_map(|row| {
             let mut with_weights = weights_by_elimination(row, &steering);
             with_weights.extend_from_slice(row);

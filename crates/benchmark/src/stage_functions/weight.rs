@@ -3,17 +3,13 @@
 use contract::{Work, WorkKind};
 use kernels::{Complex32, Complex64};
 
-use super::{Function, InPlace, Prepared, StageFunction};
+use super::{About, Function, InPlace, Prepared, StageFunction};
 
 pub(super) struct Weight;
 
 impl StageFunction for Weight {
-    fn name(&self) -> &'static str {
-        "weight"
-    }
-
-    fn summary(&self) -> &'static str {
-        "a raised-cosine window over each row"
+    fn about(&self) -> About {
+        About { name: "weight", summary: "a raised-cosine window over each row", parameters: &[] }
     }
 
     fn work(&self, _: &Function, rows: usize, columns: usize) -> Work {
@@ -26,9 +22,9 @@ impl StageFunction for Weight {
         Ok(Prepared::InPlace(Box::new(Weights(weights))))
     }
 
-    fn directly(&self, _: &Function, matrix: &[Complex64], columns: usize) -> Vec<Complex64> {
+    fn directly(&self, _: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64> {
         let weights = (0..columns).map(|column| f64::from(weight(column, columns))).cycle();
-        matrix.iter().zip(weights).map(|(point, weight)| point * weight).collect()
+        input.iter().zip(weights).map(|(point, weight)| point * weight).collect()
     }
 }
 
