@@ -49,6 +49,13 @@ pub(crate) const BETWEEN_TWO: Program = Program {
     needs_shared_line: false,
 };
 
+/// The common parts of events that keep and check their data themselves.
+pub(crate) const OWN_DATA: Program =
+    Program { blocks: |_| Blocks::NONE, received: Received::Nothing, ..BETWEEN_TWO };
+
+/// The common parts of events that move no data.
+pub(crate) const NO_DATA: Program = Program { moved: |_| 0, ..OWN_DATA };
+
 /// Blocks for a stream one way.
 pub(crate) fn from_first_to_second(shape: &Shape) -> Blocks {
     match shape.role() {

@@ -4,11 +4,11 @@ use contract::{Rank, Result};
 
 use crate::case::{Case, Scope};
 use crate::core_to_core::{put, wait_for};
-use crate::data::{Blocks, Data, Received};
+use crate::data::Data;
 use crate::declaration::{Benchmark, Group};
 use crate::presentation::View;
 use crate::program::Program;
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::programs::common::{BENCHMARK, NO_DATA};
 use crate::ranks::RankRule;
 use crate::shape::Role;
 
@@ -29,13 +29,7 @@ pub(crate) const HAND_OVER: Benchmark = Benchmark {
 };
 
 /// The common parts of programs on the shared line.
-pub(super) const SHARED_LINE: Program = Program {
-    blocks: |_| Blocks::NONE,
-    received: Received::Nothing,
-    moved: |_| 0,
-    needs_shared_line: true,
-    ..BETWEEN_TWO
-};
+pub(super) const SHARED_LINE: Program = Program { needs_shared_line: true, ..NO_DATA };
 
 const PAIRS_MAX: usize = 64;
 

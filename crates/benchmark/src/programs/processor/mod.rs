@@ -17,12 +17,11 @@ use contract::{Result, Work, WorkKind};
 
 use crate::bench::Bench;
 use crate::case::{Case, once};
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::error::failed;
 use crate::event::Event;
-use crate::program::{Program, Timing};
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::program::Timing;
+use crate::programs::common::{BENCHMARK, NO_DATA};
 use crate::ranks::RankRule;
 
 /// Their common parts: one rank, and no buffers for messages.
@@ -30,12 +29,7 @@ const PROCESSOR: Benchmark = Benchmark {
     group: Group::Processor,
     ranks: RankRule::Exactly(1),
     cases: once,
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        moved: |_| 0,
-        ..BETWEEN_TWO
-    },
+    program: NO_DATA,
     repeatable: false,
     ..BENCHMARK
 };

@@ -7,13 +7,12 @@ use contract::{Rank, Result, Source, Time, TimeSpan};
 use super::pause_causes::{PauseCauses, from_text, named_by};
 use crate::bench::Bench;
 use crate::case::once;
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::paper;
 use crate::presentation::View;
 use crate::program::{Program, Timing};
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO, ITS_TAG, TAG};
+use crate::programs::common::{BENCHMARK, ITS_TAG, NO_DATA, TAG};
 use crate::ranks::{Placement, RankRule};
 use crate::timed_loop::latest_arrival;
 
@@ -37,14 +36,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     placement: Placement::Spread,
     view: View::Pauses,
     cases: once,
-    program: Program {
-        timing: Timing::Slowest,
-        in_a_row: false,
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        moved: |_| 0,
-        ..BETWEEN_TWO
-    },
+    program: Program { timing: Timing::Slowest, in_a_row: false, ..NO_DATA },
     measure,
     lasts_s: Some(|settings, _| settings.real_time.trial_s()),
     repeatable: false,

@@ -6,12 +6,11 @@ use contract::Result;
 
 use super::partner::{ECHO, Partner};
 use crate::bench::Bench;
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::paper;
 use crate::presentation::Headline;
 use crate::program::Program;
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::programs::common::{BENCHMARK, OWN_DATA};
 use crate::shape::Role;
 
 pub(in crate::programs) const ACTIVE_MESSAGES: Benchmark = Benchmark {
@@ -30,12 +29,7 @@ pub(in crate::programs) const ACTIVE_MESSAGES: Benchmark = Benchmark {
         size_bytes: Some(8),
     }],
     measure: round_trips,
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        parts: |_| 2,
-        ..BETWEEN_TWO
-    },
+    program: Program { parts: |_| 2, ..OWN_DATA },
     ..BENCHMARK
 };
 

@@ -6,13 +6,12 @@ use contract::Result;
 
 use super::partner::{Partner, STORE};
 use crate::bench::Bench;
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::paper;
 use crate::presentation::Headline;
 use crate::program::Program;
 use crate::programs::bandwidths::window;
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::programs::common::{BENCHMARK, OWN_DATA};
 use crate::shape::Role;
 
 /// Long data leave from so many buffers in turn.
@@ -30,12 +29,7 @@ pub(in crate::programs) const ACTIVE_STREAM: Benchmark = Benchmark {
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1 }),
     headlines: &[Headline { words: "fastest active messages", metric: "rate", size_bytes: None }],
     measure: streams,
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        parts: |shape| window(shape) as u64,
-        ..BETWEEN_TWO
-    },
+    program: Program { parts: |shape| window(shape) as u64, ..OWN_DATA },
     ..BENCHMARK
 };
 

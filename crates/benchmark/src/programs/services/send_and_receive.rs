@@ -7,12 +7,11 @@ use contract::{Rank, Result};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::paper;
 use crate::presentation::Headline;
 use crate::program::Program;
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::programs::common::{BENCHMARK, OWN_DATA};
 use crate::shape::Role;
 
 const WORD_BYTES: u64 = 2;
@@ -46,12 +45,7 @@ pub(in crate::programs) const SEND_AND_RECEIVE: Benchmark = Benchmark {
     cases,
     repeatable: false,
     measure: buffers,
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        parts: |_| 2,
-        ..BETWEEN_TWO
-    },
+    program: Program { parts: |_| 2, ..OWN_DATA },
     ..BENCHMARK
 };
 

@@ -7,13 +7,11 @@ use contract::{Rank, Result};
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
 use crate::contents::{check_block, fill};
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::paper;
 use crate::presentation::Headline;
-use crate::program::Program;
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::programs::common::{BENCHMARK, NO_DATA};
 use crate::shape::Role;
 
 pub(in crate::programs) const TUPLE_SPACE: Benchmark = Benchmark {
@@ -30,12 +28,7 @@ pub(in crate::programs) const TUPLE_SPACE: Benchmark = Benchmark {
     cases: sizes,
     repeatable: false,
     measure: operations,
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        moved: |_| 0,
-        ..BETWEEN_TWO
-    },
+    program: NO_DATA,
     ..BENCHMARK
 };
 

@@ -6,13 +6,11 @@ use contract::record::Parameters;
 use super::latencies::PUT;
 use super::opened::{Deed, PUTS};
 use crate::case::once;
-use crate::data::{Blocks, Received};
 use crate::declaration::Benchmark;
 use crate::event::Event;
 use crate::paper;
 use crate::presentation::Headline;
-use crate::program::Program;
-use crate::programs::common::BETWEEN_TWO;
+use crate::programs::common::NO_DATA;
 
 pub(in crate::programs) const COMPARE_AND_SWAP: Benchmark = Benchmark {
     name: "compare-and-swap",
@@ -26,12 +24,7 @@ pub(in crate::programs) const COMPARE_AND_SWAP: Benchmark = Benchmark {
     cases: once,
     repeatable: false,
     measure: |bench| super::between_two(bench, SWAPS),
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        moved: |_| 0,
-        ..BETWEEN_TWO
-    },
+    program: NO_DATA,
     ..PUT
 };
 

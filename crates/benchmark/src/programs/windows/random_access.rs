@@ -6,13 +6,12 @@ use contract::{Element, Error, Operation, Reduction, Result};
 use super::opened::Opened;
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::presentation::Headline;
-use crate::program::Program;
+use crate::program::{Program, Timing};
 use crate::programs::collectives::NUMBER_BYTES;
-use crate::programs::common::{BENCHMARK, COLLECTIVE};
+use crate::programs::common::{BENCHMARK, NO_DATA};
 use crate::ranks::RankRule;
 use random::mix;
 
@@ -32,12 +31,7 @@ pub(in crate::programs) const RANDOM_ACCESS: Benchmark = Benchmark {
     headlines: &[Headline { words: "updates of random words", metric: "rate", size_bytes: None }],
     repeatable: false,
     measure: updates,
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        moved: |_| 0,
-        ..COLLECTIVE
-    },
+    program: Program { timing: Timing::Slowest, ..NO_DATA },
     ..BENCHMARK
 };
 

@@ -12,12 +12,10 @@ use random::SplitMix64;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
-use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::period;
-use crate::program::Program;
-use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
+use crate::programs::common::{BENCHMARK, NO_DATA};
 use crate::ranks::RankRule;
 use method::{Event as Awaited, Method};
 
@@ -37,12 +35,7 @@ pub(in crate::programs) const WAKE_UP: Benchmark = Benchmark {
         there is nothing to measure.",
     ranks: RankRule::Exactly(2),
     cases,
-    program: Program {
-        blocks: |_| Blocks::NONE,
-        received: Received::Nothing,
-        moved: |_| 0,
-        ..BETWEEN_TWO
-    },
+    program: NO_DATA,
     measure,
     lasts_s: Some(|settings, _| settings.real_time.trial_s()),
     repeatable: false,
