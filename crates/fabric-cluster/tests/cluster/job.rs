@@ -1,12 +1,12 @@
 //! The start of the ranks of a case, and their programs.
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
-
-use contract::{Error, Process, Rank, Result};
+use contract::Process;
 use fabric_cluster::{ClusterEndpoint, is_job, job_of, join};
 use fabric_shm::{Binding, LaunchError, LaunchOptions, attach_if_rank};
-use fabric_tcp::{Host, HostPart, Reporter, StartOptions, Starting, start};
+use fabric_tcp::{HostPart, StartOptions, Starting};
+
+use crate::cases;
+use crate::started::{self, gather};
 
 /// Set in the process of a host, and in its ranks.
 const HOST: &str = "FABRIC_CLUSTER_TEST_HOST";
@@ -19,28 +19,13 @@ const HOSTS: &str =
 pub(crate) fn start_and_gather(
     ranks: usize,
     case: &str,
-) -> (std::result::Result<(), LaunchError>, Vec<Vec<u8>>) {
-    let options = StartOptions {
-        hosts: Host::parse_all(HOSTS).expect("hosts"),
-        ranks,
-        agent: PathBuf::from("/nowhere/agent"),
-        listen: None,
+) -> (Result<(), LaunchError>, Vec<Vec<u8>>) {
+    let options = started::options(HOSTS, ranks, HOST, case.into());
+    gather(&StartOptions {
         starting: Starting::EachHost { task: String::new(), any_program: false },
-        program: PathBuf::from("/usr/bin/env"),
-        arguments: vec![
-            format!("{HOST}=1"),
-            std::env::current_exe().expect("this program has a file").display().to_string(),
-        ],
         processors: Vec::new(),
-        job: case.into(),
-        reconnect: None,
-    };
-    let mut reports = Vec::new();
-    let ended = start(&options, &mut || None, &mut |report| {
-        reports.push(report.to_vec());
-        ControlFlow::Continue(())
-    });
-    (ended, reports)
+        ..options
+    })
 }
 
 /// Runs a host's or a rank's part, if this process is one, and returns its status.
@@ -64,21 +49,10 @@ fn run(mut rank: Process<ClusterEndpoint>, case: &[u8]) -> i32 {
     let reporter = rank.endpoint().reporter();
     let case = String::from_utf8_lossy(case);
     let outcome = match case.split_once(' ') {
-        Some(("endpoint", name)) => {
-            crate::conformance::program_of_endpoint(rank.endpoint_mut(), name)
-        }
-        _ => program(&mut rank.world(), &reporter, &case),
+        Some(("mixed", name)) => crate::mixed::program(&mut rank.world(), name),
+        _ => cases::program_of_endpoint(rank.endpoint_mut(), &case)
+            .or_else(|| cases::program(&mut rank.world(), |own| reporter.report(own), &case))
+            .unwrap_or_else(|| cases::no_case(&case)),
     };
     rank.finish(outcome)
-}
-
-fn program(rank: &mut dyn Rank, reporter: &Reporter, case: &str) -> Result<()> {
-    match case.split_once(' ') {
-        Some(("conformance", name)) => crate::conformance::program(rank, name),
-        Some(("deaths", name)) => {
-            contract::conformance::deaths::one_dies(rank, |own| reporter.report(own), name)
-        }
-        Some(("mixed", name)) => crate::mixed::program(rank, name),
-        _ => Err(Error::Program(format!("no group of cases for {case}"))),
-    }
 }

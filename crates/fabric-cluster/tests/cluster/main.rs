@@ -3,6 +3,9 @@
 //!
 //! `cargo test -p fabric-cluster --test cluster -- WORD` runs the cases whose name contains the word.
 
+// Shared with `fabric-shm`.
+#[path = "../../../fabric-shm/tests/ranks/cases.rs"]
+mod cases;
 mod conformance;
 mod deaths;
 // The harness for named cases is that of `fabric-shm`.
@@ -11,6 +14,9 @@ mod deaths;
 mod harness;
 mod job;
 mod mixed;
+#[path = "../../../fabric-tcp/tests/tcp/started.rs"]
+#[expect(dead_code, reason = "ranks are launched by the processes of hosts")]
+mod started;
 
 fn main() {
     if let Some(status) = job::serve() {

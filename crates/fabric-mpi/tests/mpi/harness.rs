@@ -1,4 +1,7 @@
-//! Launches programs with a time limit, and prints results in the format of `cargo test`.
+//! Launches programs with a time limit.
+
+#[path = "../../../fabric-shm/tests/ranks/named.rs"]
+mod named;
 
 use std::io::Read;
 use std::process::{Child, Stdio};
@@ -7,12 +10,7 @@ use std::time::{Duration, Instant};
 use fabric_mpi::Launcher;
 
 use crate::programs::Program;
-
-/// A named test.
-pub(crate) struct Test {
-    name: String,
-    body: Box<dyn FnOnce() -> Result<(), String>>,
-}
+pub(crate) use named::Test;
 
 /// Output and outcome of a launch.
 pub(crate) struct Ended {
@@ -21,41 +19,9 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-impl Test {
-    pub(crate) fn new(
-        name: impl Into<String>,
-        body: impl FnOnce() -> Result<(), String> + 'static,
-    ) -> Self {
-        Test { name: name.into(), body: Box::new(body) }
-    }
-}
-
-/// Runs the tests that the command line selects, and returns the exit status.
+/// Runs the tests that the command line selects, and returns the exit status. Launches have time limits of their own.
 pub(crate) fn run(tests: Vec<Test>) -> i32 {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
-    let (mut passed, mut failures) = (0, Vec::new());
-    let start = Instant::now();
-    for test in tests {
-        if !wanted.is_empty() && !wanted.iter().any(|word| test.name.contains(word.as_str())) {
-            continue;
-        }
-        let outcome = (test.body)();
-        println!("test {} ... {}", test.name, if outcome.is_ok() { "ok" } else { "FAILED" });
-        match outcome {
-            Ok(()) => passed += 1,
-            Err(why) => failures.push((test.name, why)),
-        }
-    }
-    for (name, why) in &failures {
-        println!("\n---- {name} ----\n{why}");
-    }
-    let word = if failures.is_empty() { "ok" } else { "FAILED" };
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "\ntest result: {word}. {passed} passed; {} failed; 0 ignored; finished in {seconds:.1} s",
-        failures.len()
-    );
-    i32::from(!failures.is_empty())
+    named::run(tests, |_| ())
 }
 
 /// Starts `program` on `ranks` ranks and waits for its end. A program that does not end within `limit` is terminated

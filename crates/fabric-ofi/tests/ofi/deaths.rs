@@ -1,15 +1,10 @@
 //! Ranks that die while others wait: the run ends soon and names the dead rank, on one host and on several.
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::time::Instant;
-
-use contract::conformance::deaths::nobody_is_left;
 use fabric_shm::LaunchError;
-use fabric_tcp::{Host, StartOptions, Starting, start};
 
-use crate::harness::{Test, check, check_death, check_leaver, launch_and_gather};
+use crate::harness::{Test, check_leaver, launch_and_gather, one_dies};
 use crate::job::{REMOTE, options};
+use crate::started::{self, gather};
 
 pub(crate) fn tests(provider: &'static str) -> Vec<Test> {
     let mut tests = Vec::new();
@@ -48,27 +43,9 @@ fn start_and_gather(
     provider: &str,
     case: &str,
 ) -> (Result<(), LaunchError>, Vec<Vec<u8>>) {
-    let options = StartOptions {
-        hosts: Host::parse_all(&format!("localhost:1\n127.0.0.1:{ranks}")).expect("hosts"),
-        ranks,
-        agent: PathBuf::from("/nowhere/agent"),
-        listen: None,
-        starting: Starting::EachRank,
-        program: PathBuf::from("/usr/bin/env"),
-        arguments: vec![
-            format!("{REMOTE}=1"),
-            std::env::current_exe().expect("this program has a file").display().to_string(),
-        ],
-        processors: vec![None; ranks],
-        job: format!("{provider}\n{case}").into_bytes(),
-        reconnect: None,
-    };
-    let mut reports = Vec::new();
-    let ended = start(&options, &mut || None, &mut |report| {
-        reports.push(report.to_vec());
-        ControlFlow::Continue(())
-    });
-    (ended, reports)
+    let job = format!("{provider}\n{case}").into_bytes();
+    let hosts = format!("localhost:1\n127.0.0.1:{ranks}");
+    gather(&started::options(&hosts, ranks, REMOTE, job))
 }
 
 fn a_rank_dies(
@@ -77,18 +54,14 @@ fn a_rank_dies(
     case: &str,
     words: &str,
     several: bool,
-) -> std::result::Result<(), String> {
-    let begin = Instant::now();
-    let (ended, reports) = match several {
+) -> Result<(), String> {
+    one_dies(ranks, words, || match several {
         true => start_and_gather(ranks, provider, case),
         false => launch_and_gather(&options(ranks, provider, case)),
-    };
-    check_death(&ended, words, begin)?;
-    check(reports.len() == ranks, || format!("{} reports", reports.len()))?;
-    nobody_is_left(&reports)
+    })
 }
 
-fn a_rank_leaves(provider: &str, wait: &str) -> std::result::Result<(), String> {
+fn a_rank_leaves(provider: &str, wait: &str) -> Result<(), String> {
     let case = format!("deaths {wait}-leaves");
     let (ended, _) = launch_and_gather(&options(3, provider, &case));
     check_leaver(&ended)

@@ -1,9 +1,12 @@
 //! The job of the ranks: a secret, a provider, and the name of a case, one line each.
 
-use contract::{Error, Process, Rank, Result};
+use contract::Process;
 use fabric_ofi::{OfiEndpoint, join};
 use fabric_shm::{LaunchOptions, attach_if_rank};
-use fabric_tcp::{Reporter, Secret, local, remote};
+use fabric_tcp::{Secret, local, remote};
+
+use crate::cases;
+use crate::started::{self, Call};
 
 /// Set in the processes of a run on several hosts.
 pub(crate) const REMOTE: &str = "FABRIC_OFI_TEST_RANK";
@@ -35,12 +38,8 @@ pub(crate) fn serve() -> Option<i32> {
 }
 
 fn serve_remote() -> i32 {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).expect("standard input can be read");
-    let secret = Secret::from_line(&line).expect("a secret comes first");
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, rank, _] = &arguments[..] else { panic!("an address, a rank and a processor") };
-    let (address, rank) = (address.parse().expect("an address"), rank.parse().expect("a rank"));
+    let Call { address, rank, processor, secret } = started::call();
+    remote::bind(&processor).expect("it can be bound");
     let joined = remote::join(address, rank, &secret).and_then(|(tcp, job)| {
         let job = String::from_utf8_lossy(&job).into_owned();
         let (provider, case) = job.split_once('\n').expect("a provider and a case");
@@ -52,21 +51,10 @@ fn serve_remote() -> i32 {
 fn run(mut rank: Process<OfiEndpoint>, case: &str) -> i32 {
     let reporter = rank.endpoint().reporter();
     let outcome = match case.split_once(' ') {
-        Some(("endpoint", name)) => {
-            crate::conformance::program_of_endpoint(rank.endpoint_mut(), name)
-        }
         Some(("messages", name)) => crate::messages::program(rank.endpoint_mut(), name),
-        _ => program(&mut rank.world(), &reporter, case),
+        _ => cases::program_of_endpoint(rank.endpoint_mut(), case)
+            .or_else(|| cases::program(&mut rank.world(), |own| reporter.report(own), case))
+            .unwrap_or_else(|| cases::no_case(case)),
     };
     rank.finish(outcome)
-}
-
-fn program(rank: &mut dyn Rank, reporter: &Reporter, case: &str) -> Result<()> {
-    match case.split_once(' ') {
-        Some(("conformance", name)) => crate::conformance::program(rank, name),
-        Some(("deaths", name)) => {
-            contract::conformance::deaths::one_dies(rank, |own| reporter.report(own), name)
-        }
-        _ => Err(Error::Program(format!("no group of cases for {case}"))),
-    }
 }

@@ -3,14 +3,18 @@
 //!
 //! `cargo test -p fabric-ofi --test ofi -- WORD` runs the cases whose name contains the word.
 
+// Shared with `fabric-shm`, whose launcher starts these ranks.
+#[path = "../../../fabric-shm/tests/ranks/cases.rs"]
+mod cases;
 mod conformance;
 mod deaths;
-// Shared with `fabric-shm`, whose launcher starts these ranks.
 #[path = "../../../fabric-shm/tests/ranks/harness.rs"]
 mod harness;
 mod job;
 mod messages;
 mod providers;
+#[path = "../../../fabric-tcp/tests/tcp/started.rs"]
+mod started;
 
 /// Providers that every libfabric has, that need no hardware, and that keep messages in order.
 const PROVIDERS: [&str; 1] = ["tcp"];

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use contract::conformance::deaths::nobody_is_left;
 use fabric_shm::{LaunchOptions, launch};
 
-use crate::harness::{SOON, Test, check, check_death, check_leaver, launch_and_gather};
+use crate::harness::{SOON, Test, check, check_leaver, launch_and_gather, one_dies};
 
 /// Calls in which the surviving ranks wait when one dies.
 const WAITS: [&str; 6] = ["receive", "any", "send", "barrier", "allreduce", "busy"];
@@ -35,7 +35,8 @@ pub(crate) fn tests() -> Vec<Test> {
             for (end, words) in ends.into_iter().filter(|(end, _)| ranks < 40 || of_many(wait, end))
             {
                 let name = format!("deaths/{end}-while-others-wait-in-{wait}-at-{ranks}");
-                tests.push(Test::new(name, move || a_rank_dies(ranks, wait, end, words)));
+                let case = format!("deaths {wait}-{end}");
+                tests.push(Test::new(name, move || a_rank_dies(ranks, &case, words)));
             }
         }
         for wait in ["receive", "send", "barrier"] {
@@ -56,20 +57,11 @@ pub(crate) fn tests() -> Vec<Test> {
     tests
 }
 
-fn a_rank_dies(
-    ranks: usize,
-    wait: &str,
-    end: &str,
-    words: &str,
-) -> std::result::Result<(), String> {
-    let start = Instant::now();
-    let options = LaunchOptions::new(ranks, format!("deaths {wait}-{end}").into());
-    let (ended, reports) = launch_and_gather(&options);
-    check_death(&ended, words, start)?;
-    nobody_is_left(&reports)
+fn a_rank_dies(ranks: usize, case: &str, words: &str) -> Result<(), String> {
+    one_dies(ranks, words, || launch_and_gather(&LaunchOptions::new(ranks, case.into())))
 }
 
-fn a_rank_leaves(ranks: usize, wait: &str) -> std::result::Result<(), String> {
+fn a_rank_leaves(ranks: usize, wait: &str) -> Result<(), String> {
     let options = LaunchOptions::new(ranks, format!("deaths {wait}-leaves").into());
     let (ended, _) = launch_and_gather(&options);
     check_leaver(&ended)
@@ -96,7 +88,7 @@ pub(crate) fn be_a_launcher(case: &str) -> i32 {
     }
 }
 
-fn launcher_is_told(signal: i32, wait: &str) -> std::result::Result<(), String> {
+fn launcher_is_told(signal: i32, wait: &str) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     // Where the tests were started with a signal ignored (by `nohup`, or in the background of a shell), so it
     // would be here.
@@ -108,7 +100,7 @@ fn launcher_is_told(signal: i32, wait: &str) -> std::result::Result<(), String> 
         .spawn()
         .map_err(|error| error.to_string())?;
     let output = launcher.stdout.take().ok_or("no output")?;
-    let mut lines = BufReader::new(output).lines().map_while(std::result::Result::ok);
+    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     let processes: Vec<String> = lines.by_ref().take(3).collect();
     std::thread::sleep(Duration::from_millis(50));
     let start = Instant::now();

@@ -1,11 +1,17 @@
-//! Runs named tests in order and prints results in the format of `cargo test`.
+//! Launches of ranks for tests, and the checks of how they end. Each test has a time limit.
+
+#[path = "../../../fabric-shm/tests/ranks/named.rs"]
+mod named;
 
 use std::ops::ControlFlow;
 use std::process::exit;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use contract::conformance::deaths::nobody_is_left;
 use fabric_shm::{LaunchError, LaunchOptions, launch};
+
+pub(crate) use named::Test;
 
 /// Time limit of a test. No case takes a tenth of it, even on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -13,49 +19,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// The guarantee is one second, and two for several hosts; the test machine may be busy with other work.
 pub(crate) const SOON: Duration = Duration::from_secs(30);
 
-/// A named test.
-pub(crate) struct Test {
-    pub(crate) name: String,
-    pub(crate) body: Box<dyn FnOnce() -> Result<(), String>>,
-}
-
-impl Test {
-    pub(crate) fn new(
-        name: impl Into<String>,
-        body: impl FnOnce() -> Result<(), String> + 'static,
-    ) -> Self {
-        Test { name: name.into(), body: Box::new(body) }
-    }
-}
-
-/// Runs the tests that the command line selects, and returns the exit status.
+/// Runs the tests that the command line selects, each with a time limit, and returns the exit status.
 pub(crate) fn run(tests: Vec<Test>) -> i32 {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
-    let (mut passed, mut failures) = (0, Vec::new());
-    let start = Instant::now();
-    for test in tests {
-        if !wanted.is_empty() && !wanted.iter().any(|word| test.name.contains(word.as_str())) {
-            continue;
-        }
-        let watch = watch(&test.name);
-        let outcome = (test.body)();
-        drop(watch);
-        println!("test {} ... {}", test.name, if outcome.is_ok() { "ok" } else { "FAILED" });
-        match outcome {
-            Ok(()) => passed += 1,
-            Err(why) => failures.push((test.name, why)),
-        }
-    }
-    for (name, why) in &failures {
-        println!("\n---- {name} ----\n{why}");
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    let word = if failures.is_empty() { "ok" } else { "FAILED" };
-    println!(
-        "\ntest result: {word}. {passed} passed; {} failed; 0 ignored; finished in {seconds:.1} s",
-        failures.len()
-    );
-    i32::from(!failures.is_empty())
+    named::run(tests, watch)
 }
 
 /// Ends this process, and its ranks with it, if the test does not end in time.
@@ -99,6 +65,19 @@ pub(crate) fn check_death(
     };
     check(reason.contains(words), || format!("{words:?} is not in {reason:?}"))?;
     check(begin.elapsed() < SOON, || format!("it took {:?}", begin.elapsed()))
+}
+
+/// Checks a run in which rank 1 of `ranks` dies in a way of which `words` tell, after each has reported its process.
+pub(crate) fn one_dies(
+    ranks: usize,
+    words: &str,
+    start: impl FnOnce() -> (Result<(), LaunchError>, Vec<Vec<u8>>),
+) -> Result<(), String> {
+    let begin = Instant::now();
+    let (ended, reports) = start();
+    check_death(&ended, words, begin)?;
+    check(reports.len() == ranks, || format!("{} reports", reports.len()))?;
+    nobody_is_left(&reports)
 }
 
 /// Checks the end of a run whose rank 1 has left while others waited for it.

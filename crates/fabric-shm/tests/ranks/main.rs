@@ -3,6 +3,8 @@
 //! `cargo test -p fabric-shm --test ranks -- WORD` runs the cases whose name contains the word.
 
 mod allocations;
+#[expect(dead_code, reason = "here the suites run in several ways")]
+mod cases;
 mod conformance;
 mod deaths;
 mod harness;
@@ -19,13 +21,9 @@ fn main() {
     if let Some(attached) = attach_if_rank() {
         let mut process = attached.expect("joining the run");
         let job = String::from_utf8(process.job().to_vec()).expect("a job of words");
-        let (group, name) = job.split_once(' ').expect("a group and a name");
         let reporter = process.reporter();
-        let outcome = if group == "endpoint" {
-            conformance::program_of_endpoint(process.endpoint_mut(), name)
-        } else {
-            program(&mut process.world(), &reporter, group, name)
-        };
+        let outcome = cases::program_of_endpoint(process.endpoint_mut(), &job)
+            .unwrap_or_else(|| program(&mut process.world(), &reporter, &job));
         std::process::exit(process.finish(outcome));
     }
     if let Some(case) = deaths::launcher_case() {
@@ -39,18 +37,12 @@ fn main() {
     std::process::exit(harness::run(tests));
 }
 
-fn program(
-    rank: &mut dyn Rank,
-    reporter: &Reporter,
-    group: &str,
-    name: &str,
-) -> contract::Result<()> {
-    match group {
-        "allocations" => allocations::program(rank),
-        "conformance" => conformance::program(rank, name),
-        "deaths" => contract::conformance::deaths::one_dies(rank, |own| reporter.report(own), name),
-        "launches" => launches::program(rank, reporter, name),
-        "messages" => messages::program(rank, name),
-        other => Err(contract::Error::Program(format!("no group of cases named {other}"))),
+fn program(rank: &mut dyn Rank, reporter: &Reporter, case: &str) -> contract::Result<()> {
+    match case.split_once(' ') {
+        Some(("allocations", _)) => allocations::program(rank),
+        Some(("launches", name)) => launches::program(rank, reporter, name),
+        Some(("messages", name)) => messages::program(rank, name),
+        _ => cases::program(rank, |own| reporter.report(own), case)
+            .unwrap_or_else(|| cases::no_case(case)),
     }
 }

@@ -1,10 +1,6 @@
 //! Deaths of ranks while others wait: everything ends soon and the right rank is named, on one host and on several.
 
-use std::time::Instant;
-
-use contract::conformance::deaths::nobody_is_left;
-
-use crate::harness::{Test, check, check_death, check_leaver, launch_and_gather};
+use crate::harness::{Test, check_leaver, launch_and_gather, one_dies};
 use crate::job::options;
 use crate::several_hosts::start_and_gather;
 
@@ -24,7 +20,8 @@ pub(crate) fn tests() -> Vec<Test> {
                 let ranks = if wait == "receive" { 2 } else { 4 };
                 let hosts = if several { "several-hosts" } else { "one-host" };
                 let name = format!("deaths/{end}-while-others-wait-in-{wait}-on-{hosts}");
-                tests.push(Test::new(name, move || a_rank_dies(ranks, wait, end, words, several)));
+                let case = format!("deaths {wait}-{end}");
+                tests.push(Test::new(name, move || a_rank_dies(ranks, &case, words, several)));
             }
         }
     }
@@ -35,26 +32,14 @@ pub(crate) fn tests() -> Vec<Test> {
     tests
 }
 
-fn a_rank_dies(
-    ranks: usize,
-    wait: &str,
-    end: &str,
-    words: &str,
-    several: bool,
-) -> std::result::Result<(), String> {
-    let begin = Instant::now();
-    let case = format!("deaths {wait}-{end}");
-    let (ended, reports) = if several {
-        start_and_gather(ranks, &case)
-    } else {
-        launch_and_gather(&options(ranks, &case))
-    };
-    check_death(&ended, words, begin)?;
-    check(reports.len() == ranks, || format!("{} reports", reports.len()))?;
-    nobody_is_left(&reports)
+fn a_rank_dies(ranks: usize, case: &str, words: &str, several: bool) -> Result<(), String> {
+    one_dies(ranks, words, || match several {
+        true => start_and_gather(ranks, case),
+        false => launch_and_gather(&options(ranks, case)),
+    })
 }
 
-fn a_rank_leaves(wait: &str) -> std::result::Result<(), String> {
+fn a_rank_leaves(wait: &str) -> Result<(), String> {
     let (ended, _) = launch_and_gather(&options(3, &format!("deaths {wait}-leaves")));
     check_leaver(&ended)
 }

@@ -1,8 +1,11 @@
 //! Jobs of the ranks: a secret, if one host has all of them, and the name of a case.
 
-use contract::{Error, Rank, Result};
+use contract::{Rank, Result};
 use fabric_shm::{LaunchOptions, attach_if_rank};
 use fabric_tcp::{Reporter, Secret, TcpProcess};
+
+use crate::cases;
+use crate::started::{self, Call};
 
 /// Set in the processes of a run on several hosts.
 pub(crate) const REMOTE: &str = "FABRIC_TCP_TEST_RANK";
@@ -34,15 +37,8 @@ pub(crate) fn serve() -> Option<i32> {
 }
 
 fn serve_remote() -> i32 {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).expect("standard input can be read");
-    let secret = Secret::from_line(&line).expect("a secret comes first");
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, rank, processor] = &arguments[..] else {
-        panic!("an address, a rank and a processor")
-    };
-    fabric_tcp::remote::bind(processor).expect("it can be bound");
-    let (address, rank) = (address.parse().expect("an address"), rank.parse().expect("a rank"));
+    let Call { address, rank, processor, secret } = started::call();
+    fabric_tcp::remote::bind(&processor).expect("it can be bound");
     match fabric_tcp::remote::join(address, rank, &secret) {
         Ok((rank, case)) => run(rank, &case),
         Err(_) => 1,
@@ -52,20 +48,15 @@ fn serve_remote() -> i32 {
 fn run(mut rank: TcpProcess, case: &[u8]) -> i32 {
     let reporter = rank.reporter();
     let case = String::from_utf8_lossy(case);
-    let outcome = match case.strip_prefix("endpoint ") {
-        Some(name) => crate::conformance::program_of_endpoint(rank.endpoint_mut(), name),
-        None => program(&mut rank.world(), &reporter, &case),
-    };
+    let outcome = cases::program_of_endpoint(rank.endpoint_mut(), &case)
+        .unwrap_or_else(|| program(&mut rank.world(), &reporter, &case));
     rank.finish(outcome)
 }
 
 fn program(rank: &mut dyn Rank, reporter: &Reporter, case: &str) -> Result<()> {
     match case.split_once(' ') {
-        Some(("conformance", name)) => crate::conformance::program(rank, name),
-        Some(("deaths", name)) => {
-            contract::conformance::deaths::one_dies(rank, |own| reporter.report(own), name)
-        }
         Some(("messages", name)) => crate::messages::program(rank, name),
-        _ => Err(Error::Program(format!("no group of cases for {case}"))),
+        _ => cases::program(rank, |own| reporter.report(own), case)
+            .unwrap_or_else(|| cases::no_case(case)),
     }
 }

@@ -2,15 +2,18 @@
 //!
 //! `cargo test -p fabric-tcp --test tcp -- WORD` runs the cases whose name contains the word.
 
+// Shared with the shared-memory fabric, whose launcher also starts these ranks.
+#[path = "../../../fabric-shm/tests/ranks/cases.rs"]
+mod cases;
 mod conformance;
 mod deaths;
-// Shared with the shared-memory fabric, whose launcher also starts these ranks.
 #[path = "../../../fabric-shm/tests/ranks/harness.rs"]
 mod harness;
 mod job;
 mod library;
 mod messages;
 mod several_hosts;
+mod started;
 
 fn main() {
     if let Some(status) = library::serve().or_else(job::serve) {

@@ -3,43 +3,21 @@
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use contract::conformance;
 use fabric_shm::LaunchError;
-use fabric_tcp::{Host, Secret, StartOptions, Starting, start};
+use fabric_tcp::{Secret, StartOptions, start};
 
 use crate::harness::{Test, check};
 use crate::job::REMOTE;
+use crate::started::{self, gather};
 
-type Outcome = std::result::Result<(), String>;
+type Outcome = Result<(), String>;
 
 fn options(hosts: &str, ranks: usize, case: &str) -> StartOptions {
-    StartOptions {
-        hosts: Host::parse_all(hosts).expect("hosts"),
-        ranks,
-        agent: PathBuf::from("/nowhere/agent"),
-        listen: None,
-        starting: Starting::EachRank,
-        program: PathBuf::from("/usr/bin/env"),
-        arguments: vec![
-            format!("{REMOTE}=1"),
-            std::env::current_exe().expect("this program has a file").display().to_string(),
-        ],
-        processors: (0..ranks).map(|rank| (rank > 0).then(|| rank - 1)).collect(),
-        job: case.into(),
-        reconnect: None,
-    }
-}
-
-fn run(options: &StartOptions) -> (Result<(), LaunchError>, Vec<Vec<u8>>) {
-    let mut reports = Vec::new();
-    let ended = start(options, &mut || None, &mut |report| {
-        reports.push(report.to_vec());
-        ControlFlow::Continue(())
-    });
-    (ended, reports)
+    let processors = (0..ranks).map(|rank| (rank > 0).then(|| rank - 1)).collect();
+    StartOptions { processors, ..started::options(hosts, ranks, REMOTE, case.into()) }
 }
 
 /// Starts ranks on "hosts" that are all this one, and collects their reports.
@@ -47,7 +25,7 @@ pub(crate) fn start_and_gather(
     ranks: usize,
     case: &str,
 ) -> (Result<(), LaunchError>, Vec<Vec<u8>>) {
-    run(&options(&format!("localhost:1\n127.0.0.1:{ranks}"), ranks, case))
+    gather(&options(&format!("localhost:1\n127.0.0.1:{ranks}"), ranks, case))
 }
 
 pub(crate) fn tests() -> Vec<Test> {
@@ -86,13 +64,13 @@ fn fails_with(ended: &Result<(), LaunchError>, words: &[&str]) -> Outcome {
 }
 
 fn too_many() -> Outcome {
-    fails_with(&run(&options("localhost:2\n127.0.0.1", 4, GOOD)).0, &["take 3 ranks, not 4"])?;
-    fails_with(&run(&options("localhost", 0, GOOD)).0, &["not 0"])
+    fails_with(&gather(&options("localhost:2\n127.0.0.1", 4, GOOD)).0, &["take 3 ranks, not 4"])?;
+    fails_with(&gather(&options("localhost", 0, GOOD)).0, &["not 0"])
 }
 
 fn no_agent() -> Outcome {
     let listen = Some("127.0.0.1:0".parse().expect("an address"));
-    let (ended, _) = run(&StartOptions { listen, ..options("localhost\nsomewhere", 2, GOOD) });
+    let (ended, _) = gather(&StartOptions { listen, ..options("localhost\nsomewhere", 2, GOOD) });
     fails_with(&ended, &["starting rank 1 on somewhere", "No such file"])
 }
 
@@ -107,7 +85,7 @@ fn agent() -> Outcome {
     let listen = Some("127.0.0.1:0".parse().expect("an address"));
     let options =
         StartOptions { agent: script, listen, ..options("alpha\nlocalhost\nbeta:2", 4, GOOD) };
-    run(&options).0.map_err(|error| error.to_string())?;
+    gather(&options).0.map_err(|error| error.to_string())?;
     let mut called: Vec<String> =
         std::fs::read_to_string(notes).unwrap_or_default().lines().map(String::from).collect();
     called.sort();
@@ -117,7 +95,7 @@ fn agent() -> Outcome {
 fn never_calls() -> Outcome {
     let options = StartOptions { program: "/bin/false".into(), ..options("localhost:2", 2, GOOD) };
     let begin = Instant::now();
-    let (ended, _) = run(&options);
+    let (ended, _) = gather(&options);
     check(begin.elapsed() < Duration::from_secs(60), || "it took too long".into())?;
     fails_with(&ended, &["localhost did not start", "status 1"])
 }
@@ -125,7 +103,8 @@ fn never_calls() -> Outcome {
 fn port_in_use() -> Outcome {
     let holder = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     let listen = holder.local_addr().map_err(|error| error.to_string())?;
-    let (ended, _) = run(&StartOptions { listen: Some(listen), ..options("localhost", 1, GOOD) });
+    let (ended, _) =
+        gather(&StartOptions { listen: Some(listen), ..options("localhost", 1, GOOD) });
     fails_with(&ended, &["listening at 127.0.0.1:", "in use"])
 }
 
@@ -148,7 +127,7 @@ fn strangers() -> Outcome {
         met.len()
     });
     let options = options("localhost:3", 3, GOOD);
-    let (ended, _) = run(&StartOptions { listen: Some(listen), ..options });
+    let (ended, _) = gather(&StartOptions { listen: Some(listen), ..options });
     stranger.join().map_err(|_| "the stranger panicked")?;
     ended.map_err(|error| error.to_string())
 }

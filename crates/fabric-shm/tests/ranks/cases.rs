@@ -1,0 +1,80 @@
+//! Cases of every fabric whose ranks are processes: the contract's conformance suites, and deaths of ranks. The tests of
+//! the other such fabrics use this file too.
+
+use contract::conformance::{self, Case, deaths};
+use contract::{Endpoint, Error, Rank, Result};
+use fabric_shm::LaunchError;
+
+use crate::harness::Test;
+
+type Ended = std::result::Result<(), LaunchError>;
+
+/// Executes a rank's part of such a case. Returns `None` for other cases.
+pub(crate) fn program(
+    rank: &mut dyn Rank,
+    report: impl FnOnce(&[u8]) -> Result<()>,
+    case: &str,
+) -> Option<Result<()>> {
+    match case.split_once(' ')? {
+        ("conformance", name) => Some(match conformance::find(name) {
+            Some(case) => case.run(rank),
+            None => no_case(case),
+        }),
+        ("deaths", name) => Some(deaths::one_dies(rank, report, name)),
+        _ => None,
+    }
+}
+
+/// As [`program`], for the cases of the endpoint.
+pub(crate) fn program_of_endpoint<E: Endpoint>(endpoint: &mut E, case: &str) -> Option<Result<()>> {
+    let name = case.strip_prefix("endpoint ")?;
+    let cases = conformance::endpoint_cases::<E>();
+    Some(match cases.iter().find(|case| case.name == name) {
+        Some(case) => (case.program)(endpoint),
+        None => no_case(case),
+    })
+}
+
+pub(crate) fn no_case(case: &str) -> Result<()> {
+    Err(Error::Program(format!("no case {case}")))
+}
+
+/// Returns the tests of the endpoint, on 2 to 5 ranks. `start` runs a case on a number of ranks.
+pub(crate) fn endpoint_tests<E: Endpoint + 'static>(
+    group: &str,
+    start: impl Fn(usize, &str) -> Ended + Copy + 'static,
+) -> impl Iterator<Item = Test> {
+    conformance::endpoint_cases::<E>().into_iter().map(move |case| {
+        Test::new(format!("{group}/{}", case.name), move || {
+            (2..=5).try_for_each(|ranks| {
+                let ended = start(ranks, &format!("endpoint {}", case.name));
+                ended.map_err(|error| format!("{ranks} ranks: {error}"))
+            })
+        })
+    })
+}
+
+/// Returns the test of a case of ranks, on those of the numbers of ranks at which it runs.
+pub(crate) fn test_of(
+    group: &str,
+    case: &'static Case,
+    counts: &'static [usize],
+    start: impl Fn(usize, &str) -> Ended + 'static,
+) -> Test {
+    Test::new(format!("{group}/{}", case.name), move || {
+        counts.iter().copied().filter(|&ranks| case.runs_at(ranks)).try_for_each(|ranks| {
+            let ended = start(ranks, &format!("conformance {}", case.name));
+            case.judge(ranks, ended.map_err(|error| error.to_string()))
+        })
+    })
+}
+
+/// Returns the tests of both suites.
+pub(crate) fn conformance_tests<E: Endpoint + 'static>(
+    group: &str,
+    counts: &'static [usize],
+    start: impl Fn(usize, &str) -> Ended + Copy + 'static,
+) -> Vec<Test> {
+    let of_ranks = conformance::cases().iter().map(|case| test_of(group, case, counts, start));
+    endpoint_tests::<E>(group, start).chain(of_ranks).collect()
+}
