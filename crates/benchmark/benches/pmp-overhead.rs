@@ -63,12 +63,8 @@ impl Rank for Nothing {
 
     fn send_receive(
         &mut self,
-        to: usize,
-        send_tag: Tag,
-        data: &[u8],
-        from: Source,
-        receive_tag: TagSelector,
-        buffer: &mut [u8],
+        (to, send_tag, data): (usize, Tag, &[u8]),
+        (from, receive_tag, buffer): (Source, TagSelector, &mut [u8]),
     ) -> Result<Status> {
         self.send(to, send_tag, data)?;
         self.receive(from, receive_tag, buffer)

@@ -155,14 +155,10 @@ impl Rank for Altered<'_> {
 
     fn send_receive(
         &mut self,
-        to: usize,
-        send_tag: Tag,
-        data: &[u8],
-        from: Source,
-        receive_tag: TagSelector,
-        buffer: &mut [u8],
+        send: (usize, Tag, &[u8]),
+        receive: (Source, TagSelector, &mut [u8]),
     ) -> Result<Status> {
-        self.inner.send_receive(to, send_tag, data, from, receive_tag, buffer)
+        self.inner.send_receive(send, receive)
     }
 
     fn post_send(&mut self, to: usize, tag: Tag, buffer: Buffer) -> Result<Posted> {

@@ -48,8 +48,9 @@ pub use endpoint::other_runs::{
 };
 pub use endpoint::{
     AccessKind, Agent, AgentAnswer, Apply, CollectiveCall, Combine, Completion, ContextOffer,
-    ContextPlace, Endpoint, Envelope, RemoteAccess, RemoteMemory, Request, Selector,
-    StartedCollective,
+    ContextPlace, Destination, Endpoint, Envelope, NewContext, RemoteAccess, RemoteAddress,
+    RemoteMemory, Request, Selector, StartedCollective, end_together, receive_in_turn,
+    receive_together,
 };
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};

@@ -180,15 +180,12 @@ pub trait Rank {
     /// [`Error::Truncated`] if the message is longer than `buffer`.
     fn receive(&mut self, from: Source, tag: TagSelector, buffer: &mut [u8]) -> Result<Status>;
 
-    /// Sends and receives at the same time.
+    /// Sends and receives at the same time. The arguments are those of [`send`](Rank::send) and
+    /// [`receive`](Rank::receive).
     fn send_receive(
         &mut self,
-        to: usize,
-        send_tag: Tag,
-        data: &[u8],
-        from: Source,
-        receive_tag: TagSelector,
-        buffer: &mut [u8],
+        send: (usize, Tag, &[u8]),
+        receive: (Source, TagSelector, &mut [u8]),
     ) -> Result<Status>;
 
     /// Starts to send the whole of `buffer` to rank `to`.

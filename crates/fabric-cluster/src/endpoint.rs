@@ -5,10 +5,10 @@ use std::ptr::NonNull;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, InPlace, Isolation, OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable,
-    RemoteMemory, Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan,
-    Writable,
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
+    Envelope, Error, InPlace, Isolation, NewContext, OperatingSystem, OtherRuns, Priority,
+    PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, SharedLine,
+    StartedCollective, Time, TimeSpan, Writable,
 };
 
 use crate::ClusterEndpoint;
@@ -41,28 +41,16 @@ impl RemoteMemory for ClusterEndpoint {
         self.rest().places.are_all_here() && self.inner().reads_memory()
     }
 
-    unsafe fn read_memory(
-        &mut self,
-        rank: usize,
-        address: u64,
-        to: *mut u8,
-        bytes: usize,
-    ) -> Result<()> {
-        let rank = self.rank_here(rank)?;
+    unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
+        let from = RemoteAddress { rank: self.rank_here(from.rank)?, ..from };
         // SAFETY: the caller promises the same.
-        unsafe { self.inner_mut().read_memory(rank, address, to, bytes) }
+        unsafe { self.inner_mut().read_memory(from, to) }
     }
 
-    unsafe fn write_memory(
-        &mut self,
-        rank: usize,
-        address: u64,
-        from: *const u8,
-        bytes: usize,
-    ) -> Result<()> {
-        let rank = self.rank_here(rank)?;
+    unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
+        let to = RemoteAddress { rank: self.rank_here(to.rank)?, ..to };
         // SAFETY: the caller promises the same.
-        unsafe { self.inner_mut().write_memory(rank, address, from, bytes) }
+        unsafe { self.inner_mut().write_memory(to, from) }
     }
 }
 
@@ -148,14 +136,8 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.inner_mut().withdraw_context(offer);
     }
 
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
-        self.open(number, members, me, offers)
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        self.open(context)
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
@@ -163,15 +145,8 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     #[inline]
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        self.start_send(to, context, tag, data, completion)
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        self.start_send(to, data, until)
     }
 
     #[inline]
@@ -251,26 +226,26 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     #[inline]
-    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
-        match self.rest().places.local(to) {
-            Some(to) => self.inner_mut().send_at_once(to, context, tag, data),
+    fn send_at_once(&mut self, to: Destination, data: Readable) -> Result<bool> {
+        match self.rest().places.local(to.rank) {
+            Some(rank) => self.inner_mut().send_at_once(Destination { rank, ..to }, data),
             None => Ok(false),
         }
     }
 
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+    fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
         let readable = unsafe { Readable::new(data.as_ptr(), data.len()) };
-        if self.send_at_once(to, context, tag, readable)? {
+        if self.send_at_once(to, readable)? {
             return Ok(());
         }
-        if to == self.rank() {
+        if to.rank == self.rank() {
             // Detects whether that can ever complete, and waits for nobody.
-            let to = self.rank_here(to)?;
-            let sent = self.inner_mut().send(to, context, tag, data);
+            let rank = self.rank_here(to.rank)?;
+            let sent = self.inner_mut().send(Destination { rank, ..to }, data);
             return sent.map_err(|error| self.outer_error(error));
         }
-        let request = self.start_send(to, context, tag, readable, Completion::Local)?;
+        let request = self.start_send(to, readable, Completion::Local)?;
         self.wait_for_any(&[request])?;
         self.forget(request);
         Ok(())
@@ -306,12 +281,10 @@ unsafe impl Endpoint for ClusterEndpoint {
 
     fn advance_collective(
         &mut self,
-        place: ContextPlace,
         started: StartedCollective,
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
-        let place = self.inner_place(place)?;
-        let outcome = self.inner_mut().advance_collective(place, started, call)?;
+        let outcome = self.inner_mut().advance_collective(started, call)?;
         Some(outcome.map_err(|error| self.outer_error(error)))
     }
 

@@ -1,7 +1,8 @@
 //! Messages: each uses the fabric of its pair, and receives from any rank match messages of both.
 
 use contract::{
-    Completion, Endpoint, Envelope, Error, Readable, Request, Result, Selector, Writable,
+    Completion, Destination, Endpoint, Envelope, Error, Readable, Request, Result, Selector,
+    Writable,
 };
 
 use crate::ClusterEndpoint;
@@ -77,19 +78,17 @@ impl ClusterEndpoint {
     #[inline]
     pub(crate) fn start_send(
         &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
+        to: Destination,
         data: Readable,
-        completion: Completion,
+        until: Completion,
     ) -> Result<Request> {
         let (inner, rest) = self.both_mut();
-        let started = match rest.places.local(to) {
-            Some(to) => inner
-                .post_send(to, context, tag, data, completion)
+        let started = match rest.places.local(to.rank) {
+            Some(rank) => inner
+                .post_send(Destination { rank, ..to }, data, until)
                 .map(Side::Inner)
                 .map_err(|error| rest.places.outer_error(error)),
-            None => rest.outer.post_send(to, context, tag, data, completion).map(Side::Outer),
+            None => rest.outer.post_send(to, data, until).map(Side::Outer),
         };
         self.settle();
         started.map(Side::request)

@@ -1,32 +1,26 @@
 //! Opening of contexts: those with ranks of this host only use the inner fabric, with its boards; the others use
 //! messages.
 
-use contract::{ContextOffer, ContextPlace, Endpoint, Result};
+use contract::{ContextPlace, Endpoint, NewContext, Result};
 
 use crate::ClusterEndpoint;
 use crate::contexts::Opened;
 
 impl ClusterEndpoint {
     /// Opens a context in the fabrics that it needs.
-    pub(crate) fn open(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
+    pub(crate) fn open(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
         let (inner, rest) = self.both_mut();
-        rest.outer.open_context(number, members, me, offers)?;
+        rest.outer.open_context(context)?;
         let local: Option<Vec<usize>> =
-            members.iter().map(|&rank| rest.places.local(rank)).collect();
+            context.members.iter().map(|&rank| rest.places.local(rank)).collect();
         let inner = match local {
-            Some(local) => Some(inner.open_context(number, &local, me, offers)?),
+            Some(members) => Some(inner.open_context(NewContext { members: &members, ..context })?),
             None => {
-                inner.withdraw_context(offers[me]);
+                inner.withdraw_context(context.offers[context.me]);
                 None
             }
         };
-        Ok(rest.contexts.add(Opened { number, inner }))
+        Ok(rest.contexts.add(Opened { number: context.number, inner }))
     }
 
     /// Closes a context.

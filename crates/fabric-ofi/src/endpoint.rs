@@ -9,8 +9,9 @@ use std::ptr::NonNull;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, OtherRuns,
-    Priority, PriorityGranted, Readable, Request, Result, Selector, Time, TimeSpan, Writable,
+    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
+    OtherRuns, Priority, PriorityGranted, Readable, Request, Result, Selector, Time, TimeSpan,
+    Writable, end_together, receive_together,
 };
 use fabric_tcp::{Reporter, TcpEndpoint};
 
@@ -86,16 +87,6 @@ impl OfiEndpoint {
             }
             other => other,
         }
-    }
-
-    fn end_window(&mut self, requests: &mut Vec<Request>) -> Result<Option<Envelope>> {
-        let mut cut = None;
-        for request in requests.drain(..) {
-            self.wait_any(&[request])?;
-            let envelope = self.engine.end(request);
-            cut = cut.or(envelope.is_cut().then_some(envelope));
-        }
-        Ok(cut)
     }
 
     fn end_together(&mut self) -> Result<()> {
@@ -179,15 +170,9 @@ unsafe impl Endpoint for OfiEndpoint {
         self.outer.clock()
     }
 
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
         self.engine.check()?;
-        self.outer.open_context(number, members, me, offers)
+        self.outer.open_context(context)
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
@@ -195,15 +180,8 @@ unsafe impl Endpoint for OfiEndpoint {
     }
 
     #[inline]
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        let posted = self.engine.post_send(to, (context, tag), data, completion);
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        let posted = self.engine.post_send(to, data, until);
         self.known(posted)
     }
 
@@ -279,39 +257,25 @@ unsafe impl Endpoint for OfiEndpoint {
         self.wait_for(Sleep::Long, &[], done)
     }
 
-    fn send_window(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        count: usize,
-    ) -> Result<()> {
+    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
         let mut requests = std::mem::take(&mut self.window);
         for _ in 0..count {
             // SAFETY: `data` is borrowed until all requests are done or the call has failed permanently.
             let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
-            requests.push(self.post_send(to, context, tag, data, Completion::Local)?);
+            requests.push(self.post_send(to, data, Completion::Local)?);
         }
-        self.end_window(&mut requests)?;
+        end_together(self, &mut requests)?;
         self.window = requests;
         Ok(())
     }
 
     fn receive_window(
         &mut self,
-        selector: Selector,
-        buffer: &mut [u8],
+        (selector, buffer): (Selector, &mut [u8]),
         count: usize,
     ) -> Result<Option<Envelope>> {
         let mut requests = std::mem::take(&mut self.window);
-        for _ in 0..count {
-            // SAFETY: `buffer` is borrowed until all requests are done or the call has failed permanently. It may end
-            // up with any of the messages.
-            let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
-            requests.push(self.post_receive(selector, room)?);
-        }
-        let cut = self.end_window(&mut requests)?;
+        let cut = receive_together(self, &mut requests, (selector, buffer), count)?;
         self.window = requests;
         Ok(cut)
     }

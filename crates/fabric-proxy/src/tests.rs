@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use contract::{Endpoint, Error, Process, Result, TimeSpan, conformance};
+use contract::{Destination, Endpoint, Error, Process, Result, TimeSpan, conformance};
 use fabric_sim::machine::find;
 use fabric_sim::{Machine, Options, run_endpoints};
 
@@ -114,7 +114,10 @@ fn a_run_is_the_same_twice() {
         let selector = contract::Selector { context: 0, source: None, tag: Some(3) };
         let mut room = [0; 1];
         for _ in 0..20 {
-            endpoint.exchange(((me + 1) % size, 0, 3), &[me as u8], selector, &mut room)?;
+            endpoint.exchange(
+                (Destination { rank: (me + 1) % size, context: 0, tag: 3 }, &[me as u8]),
+                (selector, &mut room),
+            )?;
             assert_eq!(usize::from(room[0]), (me + size - 1) % size);
         }
         endpoint.finish(Ok(()));
@@ -134,7 +137,11 @@ fn messages_longer_than_a_line_carries_are_refused_and_the_run_goes_on() {
         // SAFETY: as said.
         let data = unsafe { contract::Readable::new(std::ptr::dangling(), (1 << 30) + 1) };
         let to = 1 - endpoint.rank();
-        let posted = endpoint.post_send(to, 0, 1, data, contract::Completion::Local);
+        let posted = endpoint.post_send(
+            Destination { rank: to, context: 0, tag: 1 },
+            data,
+            contract::Completion::Local,
+        );
         assert!(matches!(posted, Err(Error::Unsupported { .. })), "{posted:?}");
         endpoint.finish(Ok(()));
         Ok(())

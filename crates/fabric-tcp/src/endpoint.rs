@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error,
+    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
     OperatingSystem, OtherRuns, Priority, PriorityGranted, Process, Readable, RemoteMemory,
-    Request, Result, Selector, Time, TimeSpan, Writable,
+    Request, Result, Selector, Time, TimeSpan, Writable, end_together, receive_together,
 };
 use hosts::{Clock, LocalClock, Settled};
 
@@ -76,17 +76,6 @@ impl TcpEndpoint {
     /// Returns a handle that passes reports to the process that started the run, also while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.engine.supervision.reporter()
-    }
-
-    /// Waits for all requests of a window. Returns the envelope of the first message that did not fit.
-    fn end_window(&mut self, requests: &mut Vec<Request>) -> Result<Option<Envelope>> {
-        let mut cut = None;
-        for request in requests.drain(..) {
-            self.engine.wait_any(&[request])?;
-            let envelope = self.engine.end(request);
-            cut = cut.or(envelope.is_cut().then_some(envelope));
-        }
-        Ok(cut)
     }
 }
 
@@ -175,16 +164,10 @@ unsafe impl Endpoint for TcpEndpoint {
         self.clock.quality()
     }
 
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        _me: usize,
-        _offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
         self.engine.check()?;
-        self.engine.open_context(number, members);
-        Ok(ContextPlace(number))
+        self.engine.open_context(context.number, context.members);
+        Ok(ContextPlace(context.number))
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
@@ -193,15 +176,8 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     #[inline]
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        self.engine.post_send(to, context, tag, data, completion)
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        self.engine.post_send(to, data, until)
     }
 
     #[inline]
@@ -287,41 +263,27 @@ unsafe impl Endpoint for TcpEndpoint {
         }
     }
 
-    fn send_window(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        count: usize,
-    ) -> Result<()> {
+    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
         let mut requests = std::mem::take(&mut self.window);
         for _ in 0..count {
             // SAFETY: `data` is borrowed until all requests are done or the call has failed for good.
             let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
-            requests.push(self.engine.queue_send(to, context, tag, data, Completion::Local)?);
+            requests.push(self.engine.queue_send(to, data, Completion::Local)?);
         }
         // All frames were queued before the first is written, so that short messages share system calls.
-        self.engine.write_to(to)?;
-        self.end_window(&mut requests)?;
+        self.engine.write_to(to.rank)?;
+        end_together(self, &mut requests)?;
         self.window = requests;
         Ok(())
     }
 
     fn receive_window(
         &mut self,
-        selector: Selector,
-        buffer: &mut [u8],
+        (selector, buffer): (Selector, &mut [u8]),
         count: usize,
     ) -> Result<Option<Envelope>> {
         let mut requests = std::mem::take(&mut self.window);
-        for _ in 0..count {
-            // SAFETY: `buffer` is borrowed until all requests are done or the call has failed for good. It may end up
-            // with any of the messages.
-            let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
-            requests.push(self.engine.post_receive(selector, room)?);
-        }
-        let cut = self.end_window(&mut requests)?;
+        let cut = receive_together(self, &mut requests, (selector, buffer), count)?;
         self.window = requests;
         Ok(cut)
     }

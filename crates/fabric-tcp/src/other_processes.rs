@@ -14,8 +14,8 @@ mod known;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use contract::{
-    Completion, ContextOffer, ContextPlace, Envelope, Error, MEETING_CONTEXT, OpenedBetweenRuns,
-    ProcessName, Readable, Request, Result, Selector, Writable,
+    Completion, ContextOffer, ContextPlace, Destination, Envelope, Error, MEETING_CONTEXT,
+    OpenedBetweenRuns, ProcessName, Readable, Request, Result, Selector, Writable,
 };
 
 use crate::engine::Engine;
@@ -264,18 +264,20 @@ impl OtherProcesses {
 
     pub fn post_send(
         &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
+        to: Destination,
         data: Readable,
-        completion: Completion,
+        until: Completion,
     ) -> Result<Request> {
+        let Destination { rank, context, tag } = to;
         let way = match context >> 1 {
-            MEETING_CONTEXT => self.known.peer_with_number(to).map(|peer| (peer, MEETING_CONTEXT)),
-            number => self.contexts.way(number, to),
+            MEETING_CONTEXT => {
+                self.known.peer_with_number(rank).map(|peer| (peer, MEETING_CONTEXT))
+            }
+            number => self.contexts.way(number, rank),
         };
-        let (peer, number) = way.ok_or(Error::InvalidRank { rank: to, size: 0 })?;
-        self.engine.post_send(peer, 2 * number + (context & 1), tag, data, completion)
+        let (peer, number) = way.ok_or(Error::InvalidRank { rank, size: 0 })?;
+        let to = Destination { rank: peer, context: 2 * number + (context & 1), tag };
+        self.engine.post_send(to, data, until)
     }
 
     pub fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {

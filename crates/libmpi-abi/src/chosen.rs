@@ -11,9 +11,9 @@ use std::ptr::NonNull;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
-    Writable,
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
+    Envelope, Error, NewContext, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector,
+    StartedCollective, Time, TimeSpan, Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
@@ -41,26 +41,14 @@ impl RemoteMemory for Chosen {
         with!(self, endpoint => endpoint.reads_memory())
     }
 
-    unsafe fn read_memory(
-        &mut self,
-        rank: usize,
-        address: u64,
-        to: *mut u8,
-        bytes: usize,
-    ) -> Result<()> {
+    unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
         // SAFETY: the caller promises the same.
-        with!(self, mut endpoint => unsafe { endpoint.read_memory(rank, address, to, bytes) })
+        with!(self, mut endpoint => unsafe { endpoint.read_memory(from, to) })
     }
 
-    unsafe fn write_memory(
-        &mut self,
-        rank: usize,
-        address: u64,
-        from: *const u8,
-        bytes: usize,
-    ) -> Result<()> {
+    unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
         // SAFETY: the caller promises the same.
-        with!(self, mut endpoint => unsafe { endpoint.write_memory(rank, address, from, bytes) })
+        with!(self, mut endpoint => unsafe { endpoint.write_memory(to, from) })
     }
 }
 
@@ -110,14 +98,8 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.withdraw_context(offer))
     }
 
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
-        with!(self, mut endpoint => endpoint.open_context(number, members, me, offers))
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        with!(self, mut endpoint => endpoint.open_context(context))
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
@@ -129,20 +111,12 @@ unsafe impl Endpoint for Chosen {
     }
 
     #[inline(always)]
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        if is_between_runs(context) {
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        if is_between_runs(to.context) {
             rare();
-            let others = self.others_mut().known()?;
-            return others.post_send(to, context, tag, data, completion).map(of_others);
+            return self.others_mut().known()?.post_send(to, data, until).map(of_others);
         }
-        with!(self, mut endpoint => endpoint.post_send(to, context, tag, data, completion))
+        with!(self, mut endpoint => endpoint.post_send(to, data, until))
     }
 
     #[inline(always)]
@@ -248,21 +222,21 @@ unsafe impl Endpoint for Chosen {
     }
 
     #[inline(always)]
-    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
-        if is_between_runs(context) {
+    fn send_at_once(&mut self, to: Destination, data: Readable) -> Result<bool> {
+        if is_between_runs(to.context) {
             rare();
             return Ok(false);
         }
-        with!(self, mut endpoint => endpoint.send_at_once(to, context, tag, data))
+        with!(self, mut endpoint => endpoint.send_at_once(to, data))
     }
 
     #[inline(always)]
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+    fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         if self.others().are_any() {
             rare();
-            return self.send_beside_others(to, context, tag, data);
+            return self.send_beside_others(to, data);
         }
-        with!(self, mut endpoint => endpoint.send(to, context, tag, data))
+        with!(self, mut endpoint => endpoint.send(to, data))
     }
 
     #[inline(always)]
@@ -311,11 +285,10 @@ unsafe impl Endpoint for Chosen {
     #[inline(always)]
     fn advance_collective(
         &mut self,
-        place: ContextPlace,
         started: StartedCollective,
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
-        with!(self, mut endpoint => endpoint.advance_collective(place, started, call))
+        with!(self, mut endpoint => endpoint.advance_collective(started, call))
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {

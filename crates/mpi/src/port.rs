@@ -5,9 +5,9 @@ use std::fmt;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use contract::{Completion, Endpoint, MEETING_CONTEXT, ProcessName, Selector};
+use contract::{Completion, Destination, Endpoint, MEETING_CONTEXT, ProcessName, Selector};
 
-use crate::communicator::{Bridge, Communicator, reach_all};
+use crate::communicator::{Bridge, reach_all};
 use crate::engine::{Context, Engine};
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::memory::Storage;
@@ -95,7 +95,10 @@ impl<E: Endpoint + 'static> Meetings<E> {
 
     /// Waits for the next caller of a port of this process, and returns the connection. `goes_on` is called from time
     /// to time, and its error ends the wait.
-    fn answer(&self, port: &Port, goes_on: &dyn Fn() -> Result) -> Result<Bridge<E>> {
+    ///
+    /// # Errors
+    /// [`ErrorClass::Port`] for another process's port, an error of `goes_on`, and errors that end the run.
+    pub(crate) fn answer(&self, port: &Port, goes_on: &dyn Fn() -> Result) -> Result<Bridge<E>> {
         let own = self.engine().endpoint()?.own_name()?;
         ensure!(port.process == own, ErrorClass::Port, "{port} is another process's");
         let message = Storage::zeroed(TAG_BYTES);
@@ -120,7 +123,10 @@ impl<E: Endpoint + 'static> Meetings<E> {
     }
 
     /// Connects to the process of a port, and returns the connection.
-    fn call(&self, port: &Port) -> Result<Bridge<E>> {
+    ///
+    /// # Errors
+    /// [`ErrorClass::Port`] if it is not open or is this process's own, and errors that end the run.
+    pub(crate) fn call(&self, port: &Port) -> Result<Bridge<E>> {
         let mut called = Ok(None);
         self.engine().wait_until(&mut |endpoint| {
             called = endpoint.call(&port.process, port.number);
@@ -136,42 +142,15 @@ impl<E: Endpoint + 'static> Meetings<E> {
         let tag = 2 * self.calls.get() + u32::from(endpoint.comes_before(leader));
         self.calls.set(self.calls.get() + 1);
         let message = Storage::from(tag.to_ne_bytes().to_vec());
-        let (context, data) = (self.context.of_programs(), message.readable(0..TAG_BYTES));
-        let started = endpoint.post_send(leader, context, port.number, data, Completion::Local)?;
+        let context = self.context.of_programs();
+        let to = Destination { rank: leader, context, tag: port.number };
+        let data = message.readable(0..TAG_BYTES);
+        let started = endpoint.post_send(to, data, Completion::Local)?;
         drop(endpoint);
         let hopeless = |endpoint: &E| endpoint.is_hopeless(started).then_some(started);
         self.engine().wait_for(&mut |endpoint| endpoint.is_done(started), &hopeless)?;
         self.engine().endpoint()?.end(started);
         Ok(Bridge { context: self.context.clone(), leader, tag })
-    }
-
-    /// Creates a communicator with the next callers of a port. All members of `own` make the call; the port is the
-    /// root's.
-    ///
-    /// # Errors
-    /// [`ErrorClass::Port`], [`ErrorClass::Rank`] for a root that is not a member, an error of `goes_on`, which ends
-    /// the wait, and errors that end the run.
-    pub(crate) fn accept(
-        &self,
-        own: &Communicator<E>,
-        root: usize,
-        port: impl FnOnce() -> Result<Port>,
-        goes_on: &dyn Fn() -> Result,
-    ) -> Result<Communicator<E>> {
-        own.join_across_runs(root, ErrorClass::Port, || self.answer(&port()?, goes_on))
-    }
-
-    /// Creates a communicator with processes that accept calls at a port.
-    ///
-    /// # Errors
-    /// As for [`accept`](Meetings::accept).
-    pub(crate) fn connect(
-        &self,
-        own: &Communicator<E>,
-        root: usize,
-        port: impl FnOnce() -> Result<Port>,
-    ) -> Result<Communicator<E>> {
-        own.join_across_runs(root, ErrorClass::Port, || self.call(&port()?))
     }
 }
 

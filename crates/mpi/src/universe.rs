@@ -121,7 +121,8 @@ impl<E: Endpoint + 'static> Universe<E> {
         port: impl FnOnce() -> Result<Port>,
         goes_on: &dyn Fn() -> Result,
     ) -> Result<Communicator<E>> {
-        self.meetings.accept(own, root, port, goes_on)
+        let answer = || self.meetings.answer(&port()?, goes_on);
+        own.join_across_runs(root, ErrorClass::Port, answer)
     }
 
     /// Creates a communicator between `own`, whose members all make the call, and processes that accept calls at a
@@ -135,7 +136,7 @@ impl<E: Endpoint + 'static> Universe<E> {
         root: usize,
         port: impl FnOnce() -> Result<Port>,
     ) -> Result<Communicator<E>> {
-        self.meetings.connect(own, root, port)
+        own.join_across_runs(root, ErrorClass::Port, || self.meetings.call(&port()?))
     }
 
     /// Returns whether this process has left the run.

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
+    ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
+    NewContext, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
 };
 
 use crate::event::RankEvent;
@@ -118,29 +118,16 @@ unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
         self.endpoint.wait_until_time(time);
     }
 
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
-        self.endpoint.open_context(number, members, me, offers)
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        self.endpoint.open_context(context)
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
         self.endpoint.close_context(place)
     }
 
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        self.endpoint.post_send(to, context, tag, data, completion)
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        self.endpoint.post_send(to, data, until)
     }
 
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
@@ -206,13 +193,13 @@ unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
         Ok(())
     }
 
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+    fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         if self.is_free() {
-            return self.endpoint.send(to, context, tag, data);
+            return self.endpoint.send(to, data);
         }
         // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
         let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
-        let request = self.post_send(to, context, tag, data, Completion::Local)?;
+        let request = self.post_send(to, data, Completion::Local)?;
         self.finish_one(request).map(drop)
     }
 
@@ -228,19 +215,16 @@ unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
 
     fn exchange(
         &mut self,
-        place: (usize, u32, u32),
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
+        (to, data): (Destination, &[u8]),
+        (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
         if self.is_free() {
-            return self.endpoint.exchange(place, data, selector, buffer);
+            return self.endpoint.exchange((to, data), (selector, buffer));
         }
         // SAFETY: as in `send`; it is waited for below.
         let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
         let receive = self.post_receive(selector, room)?;
-        let (to, context, tag) = place;
-        let sent = self.send(to, context, tag, data);
+        let sent = self.send(to, data);
         let received = self.finish_one(receive);
         sent.and(received)
     }

@@ -1,6 +1,6 @@
 //! The started operations of a rank that does again what it has done.
 
-use contract::{Completion, Endpoint, Readable, Request, Result, Selector, Writable};
+use contract::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
 
 use crate::event::{RankEvent, RecordedCollective, Room, SentMessage};
 
@@ -82,7 +82,8 @@ impl Operations {
                 let way = if synchronous { Completion::Synchronous } else { Completion::Local };
                 // SAFETY: the memory outlives the endpoint's requests, and nothing writes to it.
                 let data = unsafe { Readable::new(self.scratch.out.as_ptr(), bytes) };
-                let request = endpoint.post_send(to, context + LATER, tag, data, way)?;
+                let to = Destination { rank: to, context: context + LATER, tag };
+                let request = endpoint.post_send(to, data, way)?;
                 self.started.push(Started::UnderWay(request));
             }
             RankEvent::PostReceive(Room { selector, bytes }) => {

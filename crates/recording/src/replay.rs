@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-use contract::{Endpoint, Process, Rank, Result, Time, TimeSpan};
+use contract::{Destination, Endpoint, Process, Rank, Result, Time, TimeSpan};
 
 use crate::duties::Dutiful;
 use crate::event::{CollectiveKind, RankEvent, RecordedCollective, SentMessage};
@@ -70,15 +70,16 @@ impl<E: Endpoint> Replay<'_, E> {
                 endpoint.wait_until_time(until);
             }
             RankEvent::Send(SentMessage { to, context, tag, bytes }) => {
-                endpoint.send(to, context + LATER, tag, &out[..bytes])?;
+                let to = Destination { rank: to, context: context + LATER, tag };
+                endpoint.send(to, &out[..bytes])?;
             }
             RankEvent::Receive(room) => {
                 endpoint.receive(later(room.selector), &mut all[..room.bytes])?;
             }
             RankEvent::Exchange(SentMessage { to, context, tag, bytes }, room) => {
-                let place = (to, context + LATER, tag);
+                let to = Destination { rank: to, context: context + LATER, tag };
                 let selector = later(room.selector);
-                endpoint.exchange(place, &out[..bytes], selector, &mut all[..room.bytes])?;
+                endpoint.exchange((to, &out[..bytes]), (selector, &mut all[..room.bytes]))?;
             }
             RankEvent::End(back) | RankEvent::Cancel(back) => {
                 if let Some(request) = operations.request(back) {

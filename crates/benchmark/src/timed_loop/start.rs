@@ -107,7 +107,7 @@ fn later_arrival(rank: &mut dyn Rank, peer: usize) -> Result<Time> {
     let mine = rank.now();
     let mut its = [0; 8];
     let (from, tag) = (Source::Rank(peer), TagSelector::Is(TAG));
-    rank.send_receive(peer, TAG, &mine.as_ps().to_ne_bytes(), from, tag, &mut its)?;
+    rank.send_receive((peer, TAG, &mine.as_ps().to_ne_bytes()), (from, tag, &mut its))?;
     Ok(mine.max(Time::from_ps(u64::from_ne_bytes(its))))
 }
 

@@ -29,7 +29,7 @@ impl Mark {
     ) -> Result<()> {
         let source = Source::Rank(from);
         let received =
-            rank.send_receive(to, self.tag, data, source, TagSelector::AnyReserved, buffer);
+            rank.send_receive((to, self.tag, data), (source, TagSelector::AnyReserved, buffer));
         self.check(rank.rank(), from, buffer.len(), received)
     }
 

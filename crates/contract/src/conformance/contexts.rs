@@ -44,7 +44,7 @@ fn expect_members(machine: &mut dyn Rank, context: &Context, members: &[usize]) 
     let mut found = [0; 8];
     let (to, from) = ((rank + 1) % size, (rank + size - 1) % size);
     let sent = (own as u64).to_le_bytes();
-    let status = within.send_receive(to, TAG, &sent, from.into(), TAG.into(), &mut found)?;
+    let status = within.send_receive((to, TAG, &sent), (from.into(), TAG.into(), &mut found))?;
     expect_status("the message of the rank before", (from, TAG, 8), status)?;
     expect("who that is", members[from] as u64, u64::from_le_bytes(found))?;
     let mut all = vec![0; 8 * size];

@@ -7,7 +7,9 @@
 use super::check::{contents, ensure, expect, expect_contents};
 use super::endpoint_case::EndpointCase;
 use super::{mismatch, started, windows};
-use crate::{Completion, Endpoint, Envelope, Readable, Request, Result, Selector, Writable};
+use crate::{
+    Completion, Destination, Endpoint, Envelope, Readable, Request, Result, Selector, Writable,
+};
 
 /// Returns all cases.
 pub fn endpoint_cases<E: Endpoint>() -> Vec<EndpointCase<E>> {
@@ -32,6 +34,10 @@ pub fn endpoint_cases<E: Endpoint>() -> Vec<EndpointCase<E>> {
 
 const TAG: u32 = 9;
 const GO: u32 = 10;
+
+fn to_rank(rank: usize, tag: u32) -> Destination {
+    Destination { rank, context: 0, tag }
+}
 
 fn selector(source: Option<usize>, tag: Option<u32>) -> Selector {
     Selector { context: 0, source: source.map(|one| one as u32), tag }
@@ -67,7 +73,8 @@ fn finish<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<Envelope> {
 /// Waits until the other rank of a pair has arrived here, by two messages.
 fn meet<E: Endpoint>(endpoint: &mut E, other: usize) -> Result<()> {
     let mut nothing = [0; 1];
-    endpoint.exchange((other, 0, GO), &[0], selector(Some(other), Some(GO)), &mut nothing)?;
+    endpoint
+        .exchange((to_rank(other, GO), &[0]), (selector(Some(other), Some(GO)), &mut nothing))?;
     Ok(())
 }
 
@@ -83,7 +90,7 @@ fn done_once_it_came<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         if endpoint.rank() == 0 {
             let request = endpoint.post_receive(selector(None, None), writable(&mut room))?;
             ensure(!endpoint.test(request)?, || "a receive is done before its message".into())?;
-            endpoint.send(other, 1, GO, &[])?;
+            endpoint.send(Destination { rank: other, context: 1, tag: GO }, &[])?;
             let envelope = finish(endpoint, request)?;
             let source = other as u32;
             let expected = Envelope { context: 0, source, tag: TAG, bytes, room: bytes + 3 };
@@ -92,7 +99,8 @@ fn done_once_it_came<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         } else {
             let go = Selector { context: 1, source: Some(0), tag: Some(GO) };
             endpoint.receive(go, &mut [])?;
-            let request = endpoint.post_send(other, 0, TAG, readable(&data), Completion::Local)?;
+            let request =
+                endpoint.post_send(to_rank(other, TAG), readable(&data), Completion::Local)?;
             finish(endpoint, request)?;
         }
     }
@@ -103,7 +111,7 @@ fn cancelled<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let Some(other) = partner(endpoint) else { return Ok(()) };
     if endpoint.rank() == 1 {
         meet(endpoint, other)?;
-        endpoint.send(other, 0, TAG, &[1, 2])?;
+        endpoint.send(to_rank(other, TAG), &[1, 2])?;
         return meet(endpoint, other);
     }
     let (mut never, mut room) = ([7; 2], [0; 2]);
@@ -128,8 +136,9 @@ fn claimed<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if endpoint.rank() == 1 {
         for bytes in lengths {
             let first = contents(1, bytes);
-            let sent = endpoint.post_send(other, 0, TAG, readable(&first), Completion::Local)?;
-            endpoint.send(other, 0, TAG, &[5])?;
+            let sent =
+                endpoint.post_send(to_rank(other, TAG), readable(&first), Completion::Local)?;
+            endpoint.send(to_rank(other, TAG), &[5])?;
             finish(endpoint, sent)?;
             meet(endpoint, other)?;
         }
@@ -169,12 +178,12 @@ fn synchronous<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         let (data, mut room) = (contents(3, bytes), vec![0; bytes]);
         if endpoint.rank() == 0 {
             let completion = Completion::Synchronous;
-            let request = endpoint.post_send(other, 0, TAG, readable(&data), completion)?;
+            let request = endpoint.post_send(to_rank(other, TAG), readable(&data), completion)?;
             for _ in 0..20 {
                 let done = endpoint.test(request)?;
                 ensure(!done, || format!("a synchronous send of {bytes} bytes ended by itself"))?;
             }
-            endpoint.send(other, 0, GO, &[])?;
+            endpoint.send(to_rank(other, GO), &[])?;
             finish(endpoint, request)?;
         } else {
             endpoint.receive(selector(Some(0), Some(GO)), &mut [])?;
@@ -196,7 +205,8 @@ fn wait_until<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         requests.push(endpoint.post_receive(wanted, writable(room))?);
     }
     for (tag, one) in data.iter().enumerate().rev() {
-        let sent = endpoint.post_send(other, 0, tag as u32, readable(one), Completion::Local)?;
+        let sent =
+            endpoint.post_send(to_rank(other, tag as u32), readable(one), Completion::Local)?;
         requests.push(sent);
     }
     let mut asked = 0;
@@ -222,8 +232,8 @@ fn at_once<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             if endpoint.rank() == 1 {
                 endpoint.receive(selector(None, None), &mut room)?;
                 expect_contents("a message sent at once, or not", bytes as u64, &room)?;
-            } else if !endpoint.send_at_once(other, 0, TAG, readable(&data))? {
-                endpoint.send(other, 0, TAG, &data)?;
+            } else if !endpoint.send_at_once(to_rank(other, TAG), readable(&data))? {
+                endpoint.send(to_rank(other, TAG), &data)?;
             }
         }
     }
@@ -234,7 +244,10 @@ fn contexts<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let Some(other) = partner(endpoint) else { return Ok(()) };
     let all = [0, 1];
     for context in all {
-        endpoint.send(other, context, TAG, &contents(u64::from(context), 6))?;
+        endpoint.send(
+            Destination { rank: other, context, tag: TAG },
+            &contents(u64::from(context), 6),
+        )?;
     }
     for context in all.into_iter().rev() {
         let mut room = [0; 6];
@@ -250,7 +263,7 @@ fn contexts<E: Endpoint>(endpoint: &mut E) -> Result<()> {
 /// arrives. After rank 0 has left too, joint work goes on: a message to each rank that left before.
 fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if endpoint.rank() > 0 {
-        endpoint.send(0, 0, TAG, &[endpoint.rank() as u8])?;
+        endpoint.send(to_rank(0, TAG), &[endpoint.rank() as u8])?;
         endpoint.leave()?;
         let mut room = [0; 1];
         endpoint.receive(selector(Some(0), Some(TAG)), &mut room)?;
@@ -273,7 +286,7 @@ fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         ensure(!endpoint.none_will_send(selector(Some(rank), None)), || {
             format!("rank {rank} takes part in what all do together, and is called gone")
         })?;
-        endpoint.send(rank, 0, TAG, &[0xed])?;
+        endpoint.send(to_rank(rank, TAG), &[0xed])?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! must find none if a rank is only late. A fabric that compares nothing returns the number 0, and passes.
 
 use super::check::{ensure, expect};
-use crate::{ContextPlace, Endpoint, Error, Result, Selector, TimeSpan};
+use crate::{ContextPlace, Destination, Endpoint, Error, Result, Selector, TimeSpan};
 
 const TAG: u32 = 9;
 /// Far more polls than any fabric needs after all members have announced their calls. Polls alone do not suffice: a
@@ -16,7 +16,7 @@ const CHECKS: u32 = 3;
 fn meet_all<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     for other in (0..size).filter(|&other| other != rank) {
-        endpoint.send(other, 1, TAG, &[])?;
+        endpoint.send(Destination { rank: other, context: 1, tag: TAG }, &[])?;
     }
     for other in (0..size).filter(|&other| other != rank) {
         let from_it = Selector { context: 1, source: Some(other as u32), tag: Some(TAG) };
@@ -63,7 +63,7 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             let found = wait_for_mismatch(endpoint, number, has_looked)?;
             expect("the mismatch of a call that all members make alike", None, found)?;
         }
-        endpoint.send(0, 1, TAG, &[])?;
+        endpoint.send(Destination { rank: 0, context: 1, tag: TAG }, &[])?;
     }
     if number == 0 { Ok(()) } else { meet_all(endpoint) }
 }

@@ -141,7 +141,7 @@ fn messages_to_oneself(machine: &mut dyn Rank) -> Result<()> {
     for bytes in [0, 40, 3000, 200_000] {
         let mut buffer = vec![0; bytes];
         let data = contents(bytes as u64, bytes);
-        machine.send_receive(rank, tag, &data, rank.into(), tag.into(), &mut buffer)?;
+        machine.send_receive((rank, tag, &data), (rank.into(), tag.into(), &mut buffer))?;
         expect_contents("send_receive with oneself", bytes as u64, &buffer)?;
     }
     Ok(())

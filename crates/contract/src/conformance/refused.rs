@@ -38,7 +38,7 @@ fn invalid_ranks(machine: &mut dyn Rank) -> Result<()> {
         expect_error("send_window", machine.send_window(rank, TAG, &[1], 2), right)?;
         expect_error("receive_window", machine.receive_window(from, any, &mut [], 2), right)?;
         let own = Source::Rank(machine.rank());
-        let to_nobody = machine.send_receive(rank, TAG, &[1], own, any, &mut []);
+        let to_nobody = machine.send_receive((rank, TAG, &[1]), (own, any, &mut []));
         expect_error("send_receive to", to_nobody, right)?;
     }
     // The refused calls must leave nothing behind.
@@ -48,7 +48,7 @@ fn invalid_ranks(machine: &mut dyn Rank) -> Result<()> {
 fn still_works(machine: &mut dyn Rank) -> Result<()> {
     let rank = machine.rank();
     let mut buffer = [0];
-    machine.send_receive(rank, TAG, &[7], Source::Any, TagSelector::Any, &mut buffer)?;
+    machine.send_receive((rank, TAG, &[7]), (Source::Any, TagSelector::Any, &mut buffer))?;
     expect("a message after refused ones", [7], buffer)?;
     machine.barrier()
 }

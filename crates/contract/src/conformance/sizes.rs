@@ -91,7 +91,8 @@ fn both_ways(machine: &mut dyn Rank) -> Result<()> {
     for bytes in sizes(machine.size()) {
         let data = contents(key(machine.rank(), bytes), bytes);
         let mut buffer = vec![0; bytes];
-        let status = machine.send_receive(to, TAG, &data, from.into(), TAG.into(), &mut buffer)?;
+        let status =
+            machine.send_receive((to, TAG, &data), (from.into(), TAG.into(), &mut buffer))?;
         expect_message(from, bytes, status, &buffer)?;
     }
     Ok(())
@@ -117,7 +118,8 @@ fn shorter(machine: &mut dyn Rank) -> Result<()> {
     for bytes in [0, 5, 60, 1000, 3000, 70_000] {
         let data = contents(key(machine.rank(), bytes), bytes);
         let mut buffer = vec![0xa5; bytes + 100];
-        let status = machine.send_receive(to, TAG, &data, from.into(), TAG.into(), &mut buffer)?;
+        let status =
+            machine.send_receive((to, TAG, &data), (from.into(), TAG.into(), &mut buffer))?;
         expect_message(from, bytes, status, &buffer)?;
         let touched = buffer[bytes..].iter().position(|&byte| byte != 0xa5);
         super::check::expect("the first byte touched behind the message", None, touched)?;

@@ -3,8 +3,8 @@
 
 use super::check::{contents, ensure, expect};
 use crate::{
-    CollectiveCall, Combine, ContextPlace, Endpoint, Readable, Result, Selector, StartedCollective,
-    Writable,
+    CollectiveCall, Combine, ContextPlace, Destination, Endpoint, Readable, Result, Selector,
+    StartedCollective, Writable,
 };
 
 const TAG: u32 = 9;
@@ -150,8 +150,7 @@ fn advance<E: Endpoint>(endpoint: &mut E, calls: &mut [Call]) -> Result<()> {
     let mut is_behind = false;
     for call in calls {
         let Some(started) = call.started else { continue };
-        let ended = call
-            .with(rank, size, |one| endpoint.advance_collective(ContextPlace::WORLD, started, one));
+        let ended = call.with(rank, size, |one| endpoint.advance_collective(started, one));
         match ended {
             None => is_behind = true,
             Some(outcome) => {
@@ -228,27 +227,26 @@ pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
                 endpoint.receive(from(other, TAG), &mut [])?;
             }
         }
-        let place = ContextPlace::WORLD;
-        let started = endpoint.start_collective(place, &CollectiveCall::Barrier);
+        let started = endpoint.start_collective(ContextPlace::WORLD, &CollectiveCall::Barrier);
         if rank > 0 {
             for started in std::iter::repeat_n(started, 100).flatten() {
                 endpoint.progress()?;
-                let ended = endpoint.advance_collective(place, started, CollectiveCall::Barrier);
+                let ended = endpoint.advance_collective(started, CollectiveCall::Barrier);
                 ensure(ended.is_none(), || format!("barrier {round} ended before rank 0 came"))?;
             }
-            endpoint.send(0, 0, TAG, &[])?;
+            endpoint.send(Destination { rank: 0, context: 0, tag: TAG }, &[])?;
         }
         let Some(started) = started else { return Ok(()) };
         let mut outcome = None;
         endpoint.wait_until(&mut |endpoint| {
-            outcome = endpoint.advance_collective(place, started, CollectiveCall::Barrier);
+            outcome = endpoint.advance_collective(started, CollectiveCall::Barrier);
             outcome.is_some()
         })?;
         outcome.unwrap_or(Ok(()))?;
         // Messages are delivered whatever collectives are in progress.
         let partner = rank ^ 1;
         if partner < size {
-            endpoint.send(partner, 0, GO, &[])?;
+            endpoint.send(Destination { rank: partner, context: 0, tag: GO }, &[])?;
             endpoint.receive(from(partner, GO), &mut [])?;
         }
     }

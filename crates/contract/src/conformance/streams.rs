@@ -88,7 +88,7 @@ fn ring(machine: &mut dyn Rank) -> Result<()> {
         for _ in 0..size.min(20) {
             let mut next = vec![0; bytes];
             let status =
-                machine.send_receive(to, TAG, &token, from.into(), TAG.into(), &mut next)?;
+                machine.send_receive((to, TAG, &token), (from.into(), TAG.into(), &mut next))?;
             expect_status("a token", (from, TAG, bytes), status)?;
             token = next;
         }
@@ -108,12 +108,8 @@ fn uneven_ring(machine: &mut dyn Rank) -> Result<()> {
         let mut buffer = vec![0; 30_000];
         let data = contents(rank as u64, bytes(rank));
         let status = machine.send_receive(
-            to,
-            Tag::new(rank as u32),
-            &data,
-            Source::Rank(from),
-            TagSelector::Any,
-            &mut buffer,
+            (to, Tag::new(rank as u32), &data),
+            (Source::Rank(from), TagSelector::Any, &mut buffer),
         )?;
         expect_status("uneven", (from, Tag::new(from as u32), bytes(from)), status)?;
         expect_contents("uneven", from as u64, &buffer[..bytes(from)])?;

@@ -2,6 +2,7 @@
 
 use collectives::plan::{CallShape, Collective};
 
+use super::ContextPlace;
 use crate::{Readable, Reduction, Writable};
 
 /// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all members. If a
@@ -85,9 +86,14 @@ pub enum CollectiveCall<'a> {
 }
 
 /// A started collective that has not ended: the value that
-/// [`Endpoint::start_collective`](crate::Endpoint::start_collective) returned, in its context.
+/// [`Endpoint::start_collective`](crate::Endpoint::start_collective) returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StartedCollective(pub u32);
+pub struct StartedCollective {
+    /// The fabric's place of its context.
+    pub place: ContextPlace,
+    /// Its number in the context.
+    pub number: u32,
+}
 
 impl CollectiveCall<'_> {
     /// Returns the shape of the call, as plans know it.

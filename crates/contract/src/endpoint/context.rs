@@ -10,6 +10,19 @@ impl ContextPlace {
     pub const WORLD: ContextPlace = ContextPlace(0);
 }
 
+/// A context that its members are about to open.
+#[derive(Clone, Copy, Debug)]
+pub struct NewContext<'a> {
+    /// Its number, which the members have agreed on.
+    pub number: u32,
+    /// The members, as ranks of the run.
+    pub members: &'a [usize],
+    /// This rank's place among the members.
+    pub me: usize,
+    /// The members' offers, in their order.
+    pub offers: &'a [ContextOffer],
+}
+
 /// The value that the members of a new context exchange before
 /// [`Endpoint::open_context`](crate::Endpoint::open_context).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Envelopes of messages, and the selectors of receives.
 
 use super::Endpoint;
-use crate::Result;
+use crate::{Result, Writable};
 
 /// An operation that was posted to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,17 @@ pub enum Completion {
     Local,
     /// In addition, a receive has matched the message.
     Synchronous,
+}
+
+/// Where a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The receiver.
+    pub rank: usize,
+    /// Context; only receives in it match.
+    pub context: u32,
+    /// Tag of the message.
+    pub tag: u32,
 }
 
 /// The messages that a receive accepts.
@@ -75,4 +86,52 @@ pub(super) fn finish<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<
     let outcome = endpoint.outcome(request);
     let envelope = endpoint.end(request);
     outcome.map(|()| envelope)
+}
+
+/// Implements [`Endpoint::receive_window`] by one receive after the other.
+pub fn receive_in_turn<E: Endpoint>(
+    endpoint: &mut E,
+    selector: Selector,
+    buffer: &mut [u8],
+    count: usize,
+) -> Result<Option<Envelope>> {
+    for _ in 0..count {
+        let envelope = endpoint.receive(selector, buffer)?;
+        if envelope.is_cut() {
+            return Ok(Some(envelope));
+        }
+    }
+    Ok(None)
+}
+
+/// Implements [`Endpoint::receive_window`] by receives that are all posted before the first is waited for. `requests` is
+/// empty memory for them.
+pub fn receive_together<E: Endpoint>(
+    endpoint: &mut E,
+    requests: &mut Vec<Request>,
+    (selector, buffer): (Selector, &mut [u8]),
+    count: usize,
+) -> Result<Option<Envelope>> {
+    for _ in 0..count {
+        // SAFETY: `buffer` is borrowed until all requests are done or a call has failed permanently. It may end up with
+        // any of the messages.
+        #[allow(unsafe_code)]
+        let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
+        requests.push(endpoint.post_receive(selector, room)?);
+    }
+    end_together(endpoint, requests)
+}
+
+/// Waits for all requests and ends them. Returns the envelope of the first message that did not fit.
+pub fn end_together<E: Endpoint>(
+    endpoint: &mut E,
+    requests: &mut Vec<Request>,
+) -> Result<Option<Envelope>> {
+    let mut cut = None;
+    for request in requests.drain(..) {
+        endpoint.wait_any(&[request])?;
+        let envelope = endpoint.end(request);
+        cut = cut.or(envelope.is_cut().then_some(envelope));
+    }
+    Ok(cut)
 }

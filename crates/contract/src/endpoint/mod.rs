@@ -13,10 +13,13 @@ pub(crate) mod other_runs;
 mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
-pub use context::{ContextOffer, ContextPlace};
+pub use context::{ContextOffer, ContextPlace, NewContext};
 use message::finish;
-pub use message::{Completion, Envelope, Request, Selector};
-pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteMemory};
+pub use message::{
+    Completion, Destination, Envelope, Request, Selector, end_together, receive_in_turn,
+    receive_together,
+};
+pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteAddress, RemoteMemory};
 
 use std::ptr::NonNull;
 
@@ -112,29 +115,15 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Withdraws an offer of which no context will be made.
     fn withdraw_context(&mut self, _offer: ContextOffer) {}
 
-    /// Opens context `number`, whose messages travel in 2 `number` and 2 `number` + 1. `members` are ranks
-    /// of the run, this one number `me` of them. All make the same call, with the offers in the order of the members.
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace>;
+    /// Opens a context, whose messages travel in 2 `number` and 2 `number` + 1. All members make the same call.
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace>;
 
     /// Leaves a context. Every member calls this in the end.
     fn close_context(&mut self, place: ContextPlace) -> Result<()>;
 
     // Messages.
-    /// Starts to send `data` to rank `to`, which exists.
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request>;
+    /// Starts to send `data` to a rank, which exists. `until` states when the request is done.
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request>;
 
     /// Starts to receive a message into the beginning of `room`.
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request>;
@@ -217,22 +206,16 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     // Operations that a fabric may do better than its face: one call instead of a post, a wait and an end.
     /// Sends if the whole message leaves at once. Otherwise returns false and has no effect.
     #[inline(always)]
-    fn send_at_once(
-        &mut self,
-        _to: usize,
-        _context: u32,
-        _tag: u32,
-        _data: Readable,
-    ) -> Result<bool> {
+    fn send_at_once(&mut self, _to: Destination, _data: Readable) -> Result<bool> {
         Ok(false)
     }
 
     /// Sends `data`; returns when it may be changed.
     #[inline]
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+    fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed permanently.
         let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
-        let request = self.post_send(to, context, tag, data, Completion::Local)?;
+        let request = self.post_send(to, data, Completion::Local)?;
         finish(self, request).map(drop)
     }
 
@@ -249,10 +232,8 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     #[inline]
     fn exchange(
         &mut self,
-        (to, context, tag): (usize, u32, u32),
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
+        (to, data): (Destination, &[u8]),
+        (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
         // SAFETY: as in `send`; both requests are waited for.
         let (data, room) = unsafe {
@@ -262,38 +243,24 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
             )
         };
         let receive = self.post_receive(selector, room)?;
-        let send = self.post_send(to, context, tag, data, Completion::Local)?;
+        let send = self.post_send(to, data, Completion::Local)?;
         let received = finish(self, receive);
         finish(self, send)?;
         received
     }
 
     /// Sends `data` `count` times, as many at once as the fabric can have under way.
-    fn send_window(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        count: usize,
-    ) -> Result<()> {
-        (0..count).try_for_each(|_| self.send(to, context, tag, data))
+    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
+        (0..count).try_for_each(|_| self.send(to, data))
     }
 
     /// Receives `count` messages into the same `buffer`. Ends early with the envelope of one that does not fit.
     fn receive_window(
         &mut self,
-        selector: Selector,
-        buffer: &mut [u8],
+        (selector, buffer): (Selector, &mut [u8]),
         count: usize,
     ) -> Result<Option<Envelope>> {
-        for _ in 0..count {
-            let envelope = self.receive(selector, buffer)?;
-            if envelope.is_cut() {
-                return Ok(Some(envelope));
-            }
-        }
-        Ok(None)
+        receive_in_turn(self, selector, buffer, count)
     }
 
     // Collectives.
@@ -331,7 +298,6 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// As for [`collective`](Endpoint::collective).
     fn advance_collective(
         &mut self,
-        _place: ContextPlace,
         _started: StartedCollective,
         _call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {

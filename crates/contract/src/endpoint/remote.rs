@@ -4,6 +4,15 @@ use std::ptr::NonNull;
 
 use crate::{Error, Readable, Request, Result, Writable};
 
+/// A place in another rank's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemoteAddress {
+    /// The rank.
+    pub rank: usize,
+    /// The address there.
+    pub address: u64,
+}
+
 /// What an access does to another rank's memory, for networks on which kinds of access cost differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
@@ -78,38 +87,26 @@ pub trait RemoteMemory {
         false
     }
 
-    /// Copies `bytes` bytes at `address` of another rank's process to `to`. That rank does not participate.
+    /// Fills `to` from the memory of another rank. That rank does not participate.
     ///
     /// # Errors
     /// [`Error::System`] if there is no such memory, and [`Error::Unsupported`].
     ///
     /// # Safety
-    /// `to` has room for them, and that rank has promised that they may be read.
-    unsafe fn read_memory(
-        &mut self,
-        _rank: usize,
-        _address: u64,
-        _to: *mut u8,
-        _bytes: usize,
-    ) -> Result<()> {
+    /// That rank has promised that its bytes may be read.
+    unsafe fn read_memory(&mut self, _from: RemoteAddress, _to: Writable) -> Result<()> {
         let (fabric, what) = ("this fabric".into(), "read another rank's memory".into());
         Err(Error::Unsupported { fabric, what })
     }
 
-    /// Copies `bytes` bytes at `from` to `address` of another rank's process.
+    /// Copies `from` to the memory of another rank.
     ///
     /// # Errors
     /// As for [`read_memory`](RemoteMemory::read_memory).
     ///
     /// # Safety
-    /// `from` has them, and that rank has promised that they may be written.
-    unsafe fn write_memory(
-        &mut self,
-        _rank: usize,
-        _address: u64,
-        _from: *const u8,
-        _bytes: usize,
-    ) -> Result<()> {
+    /// That rank has promised that its bytes may be written.
+    unsafe fn write_memory(&mut self, _to: RemoteAddress, _from: Readable) -> Result<()> {
         let (fabric, what) = ("this fabric".into(), "write another rank's memory".into());
         Err(Error::Unsupported { fabric, what })
     }

@@ -6,7 +6,8 @@ mod window;
 
 use crate::context::{Context, ContextNumbers};
 use crate::endpoint::{
-    CollectiveCall, Combine, Completion, ContextOffer, Endpoint, Envelope, Request, Selector,
+    CollectiveCall, Combine, Completion, ContextOffer, Destination, Endpoint, Envelope, NewContext,
+    Request, Selector,
 };
 use crate::record::FabricDescription;
 use crate::requests::RequestTable;
@@ -86,6 +87,12 @@ fn context_of(context: &Context, tag: Tag) -> u32 {
 }
 
 impl<E: Endpoint> Member<'_, E> {
+    #[inline]
+    fn destination(&self, to: usize, tag: Tag) -> Result<Destination> {
+        let rank = self.context.run_rank(to)?;
+        Ok(Destination { rank, context: context_of(&self.context, tag), tag: tag.value() })
+    }
+
     #[inline]
     fn selector(&self, from: Source, tag: TagSelector) -> Result<Selector> {
         let source = match from {

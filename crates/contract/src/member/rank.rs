@@ -94,8 +94,8 @@ impl<E: Endpoint> Rank for Member<'_, E> {
 
     #[inline]
     fn send(&mut self, to: usize, tag: Tag, data: &[u8]) -> Result<()> {
-        let to = self.context.run_rank(to)?;
-        self.process.endpoint.send(to, context_of(&self.context, tag), tag.value(), data)
+        let to = self.destination(to, tag)?;
+        self.process.endpoint.send(to, data)
     }
 
     #[inline]
@@ -107,28 +107,21 @@ impl<E: Endpoint> Rank for Member<'_, E> {
 
     fn send_receive(
         &mut self,
-        to: usize,
-        send_tag: Tag,
-        data: &[u8],
-        from: Source,
-        receive_tag: TagSelector,
-        buffer: &mut [u8],
+        (to, send_tag, data): (usize, Tag, &[u8]),
+        (from, receive_tag, buffer): (Source, TagSelector, &mut [u8]),
     ) -> Result<Status> {
-        let to = self.context.run_rank(to)?;
+        let to = self.destination(to, send_tag)?;
         let selector = self.selector(from, receive_tag)?;
-        let address = (to, context_of(&self.context, send_tag), send_tag.value());
-        let envelope = self.process.endpoint.exchange(address, data, selector, buffer)?;
+        let envelope = self.process.endpoint.exchange((to, data), (selector, buffer))?;
         self.status(envelope)
     }
 
     fn post_send(&mut self, to: usize, tag: Tag, buffer: Buffer) -> Result<Posted> {
-        let to = self.context.run_rank(to)?;
-        let context = context_of(&self.context, tag);
+        let to = self.destination(to, tag)?;
         // SAFETY: the table keeps the buffer, whose pages do not move with it, until the request has ended.
         #[allow(unsafe_code)]
         let data = unsafe { Readable::new(buffer.as_ptr(), buffer.len()) };
-        let endpoint = &mut self.process.endpoint;
-        let request = endpoint.post_send(to, context, tag.value(), data, Completion::Local)?;
+        let request = self.process.endpoint.post_send(to, data, Completion::Local)?;
         Ok(self.process.posted.keep(request, buffer))
     }
 
@@ -200,9 +193,8 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     }
 
     fn send_window(&mut self, to: usize, tag: Tag, data: &[u8], count: usize) -> Result<()> {
-        let to = self.context.run_rank(to)?;
-        let context = context_of(&self.context, tag);
-        self.process.endpoint.send_window(to, context, tag.value(), data, count)
+        let to = self.destination(to, tag)?;
+        self.process.endpoint.send_window(to, data, count)
     }
 
     fn receive_window(
@@ -213,7 +205,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         count: usize,
     ) -> Result<()> {
         let selector = self.selector(from, tag)?;
-        match self.process.endpoint.receive_window(selector, buffer, count)? {
+        match self.process.endpoint.receive_window((selector, buffer), count)? {
             Some(cut) => self.status(cut).map(drop),
             None => Ok(()),
         }

@@ -66,7 +66,8 @@ impl<E: Endpoint> Member<'_, E> {
         let members = members.collect::<Result<Vec<usize>>>()?;
         // Contexts of other colours have the same number and no member in common, so their messages never meet.
         let number = shares[0].number;
-        let place = self.process.endpoint.open_context(number, &members, me, &offers)?;
+        let context = NewContext { number, members: &members, me, offers: &offers };
+        let place = self.process.endpoint.open_context(context)?;
         let endpoint = &self.process.endpoint;
         let host_of = |rank| endpoint.host_of(rank);
         Ok(Some(Context::of(number, place, members, me, endpoint.size(), host_of)))

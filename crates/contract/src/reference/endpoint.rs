@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicU64;
 use super::machine::Machine;
 use crate::record::FabricDescription;
 use crate::{
-    ClockQuality, Completion, ContextOffer, ContextPlace, Endpoint, Envelope, Error, OtherRuns,
-    Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan, Writable,
-    check_rank,
+    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
+    OtherRuns, Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan,
+    Writable, check_rank,
 };
 
 /// One rank's endpoint of the reference fabric.
@@ -87,13 +87,7 @@ unsafe impl Endpoint for ReferenceEndpoint {
         }
     }
 
-    fn open_context(
-        &mut self,
-        _number: u32,
-        _members: &[usize],
-        _me: usize,
-        _offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
+    fn open_context(&mut self, _context: NewContext<'_>) -> Result<ContextPlace> {
         Ok(ContextPlace::WORLD)
     }
 
@@ -101,18 +95,12 @@ unsafe impl Endpoint for ReferenceEndpoint {
         Ok(())
     }
 
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        check_rank(to, self.size())?;
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        let Destination { rank, context, tag } = to;
+        check_rank(rank, self.size())?;
         let (source, bytes) = (self.rank as u32, data.bytes());
         let envelope = Envelope { context, source, tag, bytes, room: bytes };
-        self.machine.start_send(envelope, to, data.as_slice().to_vec(), completion)
+        self.machine.start_send(envelope, rank, data.as_slice().to_vec(), until)
     }
 
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {

@@ -2,7 +2,9 @@
 
 use super::wire::{self, Kind};
 use super::{Stretch, Window};
-use crate::{Completion, Endpoint, Error, Readable, Request, Result, Selector, Writable};
+use crate::{
+    Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
+};
 
 /// Tags of a window's messages: requests to serving members, then answers by ticket. Those in between belong to the
 /// face.
@@ -90,7 +92,8 @@ impl Window {
             let (source, tag) = (Some(rank as u32), Some(tag));
             let selector = Selector { context: self.context, source, tag };
             let answer = endpoint.post_receive(selector, place)?;
-            let send = endpoint.post_send(rank, self.context, REQUESTS, data, Completion::Local)?;
+            let to = Destination { rank, context: self.context, tag: REQUESTS };
+            let send = endpoint.post_send(to, data, Completion::Local)?;
             [send, answer]
         };
         let pending =

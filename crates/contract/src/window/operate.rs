@@ -8,7 +8,7 @@ use super::update::{Action, Stretch, Update, update_words};
 use super::wire::Kind;
 use super::words::Manner;
 use super::{Reached, Window};
-use crate::{Endpoint, Error, Result};
+use crate::{Endpoint, Error, Readable, RemoteAddress, Result, Writable};
 
 impl Window {
     /// Carries out an update of a member's memory. The old bytes, as many as the stretches have, go to `fetched`. If a
@@ -159,22 +159,26 @@ impl Window {
         operand: &[u8],
         fetched: Option<&mut [u8]>,
     ) -> Result<()> {
-        // SAFETY: the member has promised this memory to its window, and all lengths were checked.
+        let there = RemoteAddress { rank, address };
+        // SAFETY: the member has promised this memory to its window, and all lengths were checked. The memory of this
+        // rank is borrowed until the call returns.
         unsafe {
             if action.is_atomic() {
                 let mut target = vec![0; bytes];
-                endpoint.read_memory(rank, address, target.as_mut_ptr(), bytes)?;
+                endpoint.read_memory(there, Writable::new(target.as_mut_ptr(), bytes))?;
                 if let Some(fetched) = fetched {
                     fetched.copy_from_slice(&target);
                 }
                 action.make(&self.arithmetic, operand, &mut target);
-                return endpoint.write_memory(rank, address, target.as_ptr(), bytes);
+                return endpoint.write_memory(there, Readable::new(target.as_ptr(), bytes));
             }
             if let Some(fetched) = fetched {
-                endpoint.read_memory(rank, address, fetched.as_mut_ptr(), bytes)?;
+                endpoint.read_memory(there, Writable::new(fetched.as_mut_ptr(), bytes))?;
             }
             match action {
-                Action::Replace => endpoint.write_memory(rank, address, operand.as_ptr(), bytes),
+                Action::Replace => {
+                    endpoint.write_memory(there, Readable::new(operand.as_ptr(), bytes))
+                }
                 _ => Ok(()),
             }
         }

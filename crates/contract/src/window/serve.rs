@@ -6,7 +6,7 @@ use super::Window;
 use super::ask::{REQUESTS, answer_tag};
 use super::server::Answer;
 use super::update::Stretch;
-use crate::{Completion, Endpoint, Readable, Request, Result, Selector, Writable};
+use crate::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
 
 /// An incoming request and its sender.
 struct Incoming {
@@ -94,10 +94,10 @@ impl Window {
     fn answer<E: Endpoint>(&mut self, endpoint: &mut E, answer: Answer) -> Result<()> {
         let Answer { member, ticket, data: answer } = answer;
         let rank = self.targets[member].rank;
+        let to = Destination { rank, context: self.context, tag: answer_tag(ticket) };
         // SAFETY: the vector is kept unchanged until the request is done.
         let data = unsafe { Readable::new(answer.as_ptr(), answer.len()) };
-        let request =
-            endpoint.post_send(rank, self.context, answer_tag(ticket), data, Completion::Local)?;
+        let request = endpoint.post_send(to, data, Completion::Local)?;
         self.served.answers.push((request, answer));
         Ok(())
     }

@@ -5,7 +5,8 @@ use std::ptr::NonNull;
 use super::{LockAttempt, Stretch, Ticket, Update, Window, WindowOffer, WindowPart};
 use crate::window::Arithmetic;
 use crate::{
-    Action, Completion, Context, Endpoint, Error, Readable, Request, Result, Selector, Writable,
+    Action, Completion, Context, Destination, Endpoint, Error, Readable, Request, Result, Selector,
+    Writable,
 };
 
 /// Tags of a fence's rounds, between those of a window's requests and answers.
@@ -243,8 +244,8 @@ impl RankWindow {
             let (source, tag) = (Some(self.members[from] as u32), FENCE + round);
             let selector = Selector { context, source, tag: Some(tag) };
             let receive = endpoint.post_receive(selector, Writable::empty())?;
-            let nothing = Readable::empty();
-            let send = endpoint.post_send(to, context, tag, nothing, Completion::Local)?;
+            let to = Destination { rank: to, context, tag };
+            let send = endpoint.post_send(to, Readable::empty(), Completion::Local)?;
             let both = [receive, send];
             self.wait(endpoint, &both, |_, endpoint| {
                 Ok(both.iter().all(|&one| endpoint.is_done(one)))

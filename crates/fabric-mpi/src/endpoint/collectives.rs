@@ -60,20 +60,6 @@ impl MpiEndpoint {
         match call {
             CollectiveCall::Barrier => self.mpi_barrier(comm),
             CollectiveCall::Broadcast { root, data } => self.mpi_broadcast(comm, root, &data),
-            CollectiveCall::Scatter { root, send, receive, each } => {
-                self.mpi_scatter(comm, root, &send, receive.as_ref(), each)
-            }
-            CollectiveCall::Gather { root, send, receive, each } => {
-                self.mpi_gather(comm, root, send.as_ref(), &receive, each)
-            }
-            CollectiveCall::Allgather { send, receive, each, told } => {
-                check_own_block("allgather", each, told)?;
-                self.mpi_allgather(comm, send.as_ref(), &receive, each)
-            }
-            CollectiveCall::AllToAll { send, receive, each, told } => {
-                check_own_block("all_to_all", each, told)?;
-                self.mpi_all_to_all(comm, send.as_ref(), &receive, each)
-            }
             CollectiveCall::Reduce { root, send, receive, combine } => {
                 let vectors = (&send, receive, me as usize == root);
                 self.mpi_reduction(comm, vectors, combine, Some(root))
@@ -81,6 +67,7 @@ impl MpiEndpoint {
             CollectiveCall::Allreduce { send, receive, combine } => {
                 self.mpi_reduction(comm, (&send, receive, true), combine, None)
             }
+            of_blocks => self.mpi_blocks(comm, of_blocks),
         }
     }
 
@@ -98,65 +85,33 @@ impl MpiEndpoint {
         }
     }
 
-    fn mpi_scatter(
-        &mut self,
-        comm: Handle,
-        root: usize,
-        send: &Readable,
-        receive: Option<&Writable>,
-        each: usize,
-    ) -> Result<()> {
+    /// Carries out a call in which each rank sends or receives blocks of equal lengths.
+    fn mpi_blocks(&mut self, comm: Handle, call: CollectiveCall<'_>) -> Result<()> {
         let byte = self.library.constants.byte;
-        let (from, to) = (readable_at(send), room_of(receive));
-        // SAFETY: `receive` holds a block, and `send` at the root, where alone it is read, one for each rank.
+        // SAFETY: in each of these calls, `send` and `receive` hold a block, or one for each rank where MPI reads or
+        // writes as many.
         unsafe {
-            collective!(self, "MPI_Scatter", each, scatter(count; from, count, byte, to, count, byte, root as c_int, comm))
-        }
-    }
-
-    fn mpi_gather(
-        &mut self,
-        comm: Handle,
-        root: usize,
-        send: Option<&Readable>,
-        receive: &Writable,
-        each: usize,
-    ) -> Result<()> {
-        let byte = self.library.constants.byte;
-        let (from, to) = (block_of(send), writable_at(receive));
-        // SAFETY: `send` holds a block, and `receive` at the root, where alone it is written, one for each rank.
-        unsafe {
-            collective!(self, "MPI_Gather", each, gather(count; from, count, byte, to, count, byte, root as c_int, comm))
-        }
-    }
-
-    fn mpi_allgather(
-        &mut self,
-        comm: Handle,
-        send: Option<&Readable>,
-        receive: &Writable,
-        each: usize,
-    ) -> Result<()> {
-        let byte = self.library.constants.byte;
-        let (from, to) = (block_of(send), writable_at(receive));
-        // SAFETY: `send` holds a block, and `receive` one for each rank.
-        unsafe {
-            collective!(self, "MPI_Allgather", each, allgather(count; from, count, byte, to, count, byte, comm))
-        }
-    }
-
-    fn mpi_all_to_all(
-        &mut self,
-        comm: Handle,
-        send: Option<&Readable>,
-        receive: &Writable,
-        each: usize,
-    ) -> Result<()> {
-        let byte = self.library.constants.byte;
-        let (from, to) = (block_of(send), writable_at(receive));
-        // SAFETY: both hold a block for each rank.
-        unsafe {
-            collective!(self, "MPI_Alltoall", each, all_to_all(count; from, count, byte, to, count, byte, comm))
+            match call {
+                CollectiveCall::Scatter { root, send, receive, each } => {
+                    let (from, to) = (readable_at(&send), room_of(receive.as_ref()));
+                    collective!(self, "MPI_Scatter", each, scatter(count; from, count, byte, to, count, byte, root as c_int, comm))
+                }
+                CollectiveCall::Gather { root, send, receive, each } => {
+                    let (from, to) = (block_of(send.as_ref()), writable_at(&receive));
+                    collective!(self, "MPI_Gather", each, gather(count; from, count, byte, to, count, byte, root as c_int, comm))
+                }
+                CollectiveCall::Allgather { send, receive, each, told } => {
+                    check_own_block("allgather", each, told)?;
+                    let (from, to) = (block_of(send.as_ref()), writable_at(&receive));
+                    collective!(self, "MPI_Allgather", each, allgather(count; from, count, byte, to, count, byte, comm))
+                }
+                CollectiveCall::AllToAll { send, receive, each, told } => {
+                    check_own_block("all_to_all", each, told)?;
+                    let (from, to) = (block_of(send.as_ref()), writable_at(&receive));
+                    collective!(self, "MPI_Alltoall", each, all_to_all(count; from, count, byte, to, count, byte, comm))
+                }
+                _ => unreachable!("the caller carries out the other calls"),
+            }
         }
     }
 

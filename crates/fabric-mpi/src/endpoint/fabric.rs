@@ -4,9 +4,9 @@ use std::io::Write;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, OperatingSystem, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, Time,
-    Writable,
+    ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
+    NewContext, OperatingSystem, OtherRuns, Readable, RemoteMemory, Request, Result, Selector,
+    Time, Writable,
 };
 
 use super::requests::Kind;
@@ -59,33 +59,20 @@ unsafe impl Endpoint for MpiEndpoint {
         self.clock.quality()
     }
 
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        _me: usize,
-        _offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
-        self.contexts.open(&self.library, number, members, self.setting.size)
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        self.contexts.open(&self.library, context.number, context.members, self.setting.size)
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
         self.contexts.close(&self.library, place)
     }
 
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        let address = self.address(to, context, tag)?;
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        let address = self.address(to)?;
         // SAFETY: whoever made `data` promised that it lasts.
-        let handle = unsafe { self.begin_send(address, &data, completion) }?;
+        let handle = unsafe { self.begin_send(address, &data, until) }?;
         let (source, bytes) = (self.setting.rank as u32, data.bytes());
-        let envelope = Envelope { context, source, tag, bytes, room: bytes };
+        let envelope = Envelope { context: to.context, source, tag: to.tag, bytes, room: bytes };
         Ok(self.requests.add(handle, Kind::Send(envelope)))
     }
 
@@ -174,8 +161,8 @@ unsafe impl Endpoint for MpiEndpoint {
     }
 
     #[inline]
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
-        self.send_bytes(to, context, tag, data)
+    fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
+        self.send_bytes(to, data)
     }
 
     #[inline]
@@ -185,29 +172,19 @@ unsafe impl Endpoint for MpiEndpoint {
 
     fn exchange(
         &mut self,
-        to: (usize, u32, u32),
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
+        send: (Destination, &[u8]),
+        receive: (Selector, &mut [u8]),
     ) -> Result<Envelope> {
-        self.exchange_bytes(to, data, selector, buffer)
+        self.exchange_bytes(send, receive)
     }
 
-    fn send_window(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        count: usize,
-    ) -> Result<()> {
-        self.send_many(to, context, tag, data, count)
+    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
+        self.send_many(to, data, count)
     }
 
     fn receive_window(
         &mut self,
-        selector: Selector,
-        buffer: &mut [u8],
+        (selector, buffer): (Selector, &mut [u8]),
         count: usize,
     ) -> Result<Option<Envelope>> {
         self.receive_many(selector, buffer, count)

@@ -2,7 +2,9 @@
 
 use std::ffi::c_int;
 
-use contract::{Buffer, Completion, EAGER_BYTES, Envelope, Readable, Result, Selector, check_rank};
+use contract::{
+    Buffer, Completion, Destination, EAGER_BYTES, Envelope, Readable, Result, Selector, check_rank,
+};
 
 use super::MpiEndpoint;
 use super::call::{counted, readable, writable};
@@ -36,11 +38,12 @@ pub(super) unsafe fn lend(data: &[u8]) -> Readable {
 
 impl MpiEndpoint {
     #[inline]
-    pub(super) fn address(&self, to: usize, context: u32, tag: u32) -> Result<Address> {
-        check_rank(to, self.setting.size)?;
+    pub(super) fn address(&self, to: Destination) -> Result<Address> {
+        let Destination { rank, context, tag } = to;
+        check_rank(rank, self.setting.size)?;
         let own = self.contexts.of_messages(context)?;
         let tag = self.tags.to_mpi(context, tag)?;
-        Ok(Address { comm: own.communicator(context), rank: own.own_rank(to)?, tag })
+        Ok(Address { comm: own.communicator(context), rank: own.own_rank(rank)?, tag })
     }
 
     #[inline]
@@ -62,15 +65,9 @@ impl MpiEndpoint {
     }
 
     #[inline]
-    pub(super) fn send_bytes(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-    ) -> Result<()> {
-        let address = self.address(to, context, tag)?;
-        if to == self.setting.rank {
+    pub(super) fn send_bytes(&mut self, to: Destination, data: &[u8]) -> Result<()> {
+        let address = self.address(to)?;
+        if to.rank == self.setting.rank {
             return self.send_to_self(address, data);
         }
         let byte = self.library.constants.byte;
@@ -167,12 +164,10 @@ impl MpiEndpoint {
 
     pub(super) fn exchange_bytes(
         &mut self,
-        (to, context, tag): (usize, u32, u32),
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
+        (to, data): (Destination, &[u8]),
+        (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
-        let address = self.address(to, context, tag)?;
+        let address = self.address(to)?;
         let source = self.source(selector)?;
         // MPI_Sendrecv uses one communicator for both messages.
         if address.comm != source.comm || self.find_claimed(selector).is_some() {

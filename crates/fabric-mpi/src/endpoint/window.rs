@@ -2,23 +2,16 @@
 
 use std::ffi::c_int;
 
-use contract::{Completion, Envelope, Result, Selector, Writable};
+use contract::{Completion, Destination, Envelope, Result, Selector, Writable, receive_in_turn};
 
 use super::messages::lend;
 use super::{MpiEndpoint, Window};
 use crate::library::{self, SUCCESS};
 
 impl MpiEndpoint {
-    pub(super) fn send_many(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        count: usize,
-    ) -> Result<()> {
-        let address = self.address(to, context, tag)?;
-        if to == self.setting.rank {
+    pub(super) fn send_many(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
+        let address = self.address(to)?;
+        if to.rank == self.setting.rank {
             return (0..count).try_for_each(|_| self.send_to_self(address, data));
         }
         // SAFETY: all requests are waited for before this returns, so `data` outlives them.
@@ -46,7 +39,7 @@ impl MpiEndpoint {
         count: usize,
     ) -> Result<Option<Envelope>> {
         if self.find_claimed(selector).is_some() {
-            return self.receive_one_by_one(selector, buffer, count);
+            return receive_in_turn(self, selector, buffer, count);
         }
         let source = self.source(selector)?;
         // SAFETY: all requests are waited for before this returns. That they share the buffer is what the contract
@@ -67,21 +60,6 @@ impl MpiEndpoint {
             SUCCESS => Ok(None),
             code => self.first_of_window_that_failed(code, selector.context, room.bytes()),
         }
-    }
-
-    fn receive_one_by_one(
-        &mut self,
-        selector: Selector,
-        buffer: &mut [u8],
-        count: usize,
-    ) -> Result<Option<Envelope>> {
-        for _ in 0..count {
-            let envelope = self.receive_bytes(selector, buffer)?;
-            if envelope.is_cut() {
-                return Ok(Some(envelope));
-            }
-        }
-        Ok(None)
     }
 
     /// Waits for all requests of the window, and returns the code of the MPI.

@@ -1,8 +1,8 @@
 //! Use of an endpoint by libraries.
 
 use contract::{
-    CollectiveCall, Combine, ContextOffer, ContextPlace, Endpoint, Envelope, Error, Readable,
-    Reduction, Result, Selector, Writable, conformance,
+    CollectiveCall, Combine, ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error,
+    NewContext, Readable, Reduction, Result, Selector, Writable, conformance,
 };
 use fabric_mpi::{MpiEndpoint, World};
 
@@ -34,16 +34,21 @@ pub(crate) fn contexts(world: &World) -> Result<()> {
     // All ranks, the last one first; twice, so that places and numbers differ.
     let members: Vec<usize> = (0..size).rev().collect();
     let offers = vec![ContextOffer::NOTHING; size];
-    let first = endpoint.open_context(40, &members, size - 1 - me, &offers)?;
-    let second = endpoint.open_context(41, &members, size - 1 - me, &offers)?;
+    let context =
+        |number| NewContext { number, members: &members, me: size - 1 - me, offers: &offers };
+    let first = endpoint.open_context(context(40))?;
+    let second = endpoint.open_context(context(41))?;
     endpoint.close_context(first)?;
-    let again = endpoint.open_context(42, &members, size - 1 - me, &offers)?;
+    let again = endpoint.open_context(context(42))?;
     for (place, number) in [(second, 41), (again, 42)] {
         let next = (me + 1) % size;
         let mut got = [0; 1];
         let selector = Selector { context: 2 * number, source: None, tag: None };
         let sent = [me as u8];
-        let envelope = endpoint.exchange((next, 2 * number, 5), &sent, selector, &mut got)?;
+        let envelope = endpoint.exchange(
+            (Destination { rank: next, context: 2 * number, tag: 5 }, &sent),
+            (selector, &mut got),
+        )?;
         let before = (me + size - 1) % size;
         let expected =
             Envelope { context: 2 * number, source: before as u32, tag: 5, bytes: 1, room: 1 };

@@ -1,22 +1,24 @@
 //! Starting of operations.
 
-use contract::{Completion, Envelope, Error, Readable, Request, Result, Selector, Writable};
+use contract::{
+    Completion, Destination, Envelope, Error, Readable, Request, Result, Selector, Writable,
+};
 
 use super::{EAGER_MAX, Engine, Post, QueuedReceive};
 use crate::slots::{Content, ReceiveStage, Receiving, SendStage, Sending, Slot};
 use crate::tags::{Beside, Tags};
 
 impl Engine {
-    /// Starts to send `data` to rank `to`. A message of this rank to itself is copied, unless it is synchronous.
+    /// Starts to send `data`. A message of this rank to itself is copied, unless it is synchronous.
     pub(crate) fn post_send(
         &mut self,
-        to: usize,
-        (context, tag): (u32, u32),
+        to: Destination,
         data: Readable,
-        completion: Completion,
+        until: Completion,
     ) -> Result<Request> {
+        let Destination { rank: to, context, tag } = to;
         let bytes = data.bytes();
-        let is_synchronous = completion == Completion::Synchronous;
+        let is_synchronous = until == Completion::Synchronous;
         let is_long = is_synchronous || bytes > EAGER_MAX;
         let provider = &self.objects()?.provider;
         let message_tag = provider.tags.message(self.rank as u32, context, tag, is_long)?;

@@ -1,7 +1,9 @@
 //! Messages in situations that are particular to libfabric: more receives than a provider accepts, long messages whose
 //! data wait, and probes between receives.
 
-use contract::{Completion, Endpoint, Error, Readable, Request, Result, Selector, Writable};
+use contract::{
+    Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
+};
 use fabric_ofi::OfiEndpoint;
 
 use crate::harness::{Test, check, launch_and_gather};
@@ -18,6 +20,10 @@ const CASES: [(&str, usize); 5] = [
 const MANY: u32 = 2500;
 /// Longer than a message that is not divided.
 const LONG_BYTES: usize = 40_000;
+
+fn to_rank(rank: usize, tag: u32) -> Destination {
+    Destination { rank, context: 0, tag }
+}
 
 pub(crate) fn tests(provider: &'static str) -> Vec<Test> {
     let tests = CASES.map(|(name, ranks)| {
@@ -78,14 +84,16 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<()> {
 fn many_receives(endpoint: &mut OfiEndpoint) -> Result<()> {
     if endpoint.rank() == 1 {
         endpoint.receive(from(0, Some(MANY)), &mut [])?;
-        return (0..MANY).rev().try_for_each(|tag| endpoint.send(0, 0, tag, &tag.to_le_bytes()));
+        return (0..MANY)
+            .rev()
+            .try_for_each(|tag| endpoint.send(to_rank(0, tag), &tag.to_le_bytes()));
     }
     let mut rooms = vec![[0_u8; 4]; MANY as usize];
     let mut requests = Vec::new();
     for (tag, room) in rooms.iter_mut().enumerate() {
         requests.push(endpoint.post_receive(from(1, Some(tag as u32)), writable(room))?);
     }
-    endpoint.send(1, 0, MANY, &[])?;
+    endpoint.send(to_rank(1, MANY), &[])?;
     for request in requests.into_iter().rev() {
         finish(endpoint, request)?;
     }
@@ -100,10 +108,10 @@ fn many_long(endpoint: &mut OfiEndpoint) -> Result<()> {
         let data: Vec<Vec<u8>> = (0..LONG).map(|tag| vec![tag as u8; LONG_BYTES]).collect();
         let mut requests = Vec::new();
         for (tag, data) in (0..LONG).zip(&data) {
-            let sent = endpoint.post_send(0, 0, tag, readable(data), Completion::Local)?;
+            let sent = endpoint.post_send(to_rank(0, tag), readable(data), Completion::Local)?;
             requests.push(sent);
         }
-        endpoint.send(0, 0, LONG, &[])?;
+        endpoint.send(to_rank(0, LONG), &[])?;
         return requests.into_iter().try_for_each(|request| finish(endpoint, request));
     }
     endpoint.receive(from(1, Some(LONG)), &mut [])?;
@@ -123,7 +131,7 @@ fn probes(endpoint: &mut OfiEndpoint) -> Result<()> {
     if endpoint.rank() == 1 {
         return (0..ALL).try_for_each(|number| {
             let bytes = if number % 5 == 4 { LONG_BYTES } else { 3 };
-            endpoint.send(0, 0, 1 + u32::from(number % 2), &vec![number; bytes])
+            endpoint.send(to_rank(0, 1 + u32::from(number % 2)), &vec![number; bytes])
         });
     }
     while endpoint.probe(from(1, Some(2)))?.is_none() {}
@@ -153,12 +161,16 @@ fn too_short(endpoint: &mut OfiEndpoint, is_probed: bool) -> Result<()> {
         endpoint.receive(from(0, Some(BEGIN)), &mut [])?;
         let data: Vec<_> = pairs().enumerate().map(|(tag, one)| content(tag, one.0)).collect();
         for (tag, data) in (0..).zip(&data) {
-            requests.push(endpoint.post_send(0, 0, tag, readable(data), Completion::Local)?);
+            requests.push(endpoint.post_send(
+                to_rank(0, tag),
+                readable(data),
+                Completion::Local,
+            )?);
         }
         return requests.into_iter().try_for_each(|request| finish(endpoint, request));
     }
     if is_probed {
-        endpoint.send(1, 0, BEGIN, &[])?;
+        endpoint.send(to_rank(1, BEGIN), &[])?;
         let last = pairs().count() as u32 - 1;
         while endpoint.probe(from(1, Some(last)))?.is_none() {}
     }
@@ -168,7 +180,7 @@ fn too_short(endpoint: &mut OfiEndpoint, is_probed: bool) -> Result<()> {
         requests.push(request);
     }
     if !is_probed {
-        endpoint.send(1, 0, BEGIN, &[])?;
+        endpoint.send(to_rank(1, BEGIN), &[])?;
     }
     for (tag, ((bytes, room), request)) in pairs().zip(requests).enumerate() {
         endpoint.wait_any(&[request])?;
@@ -185,7 +197,7 @@ fn too_short(endpoint: &mut OfiEndpoint, is_probed: bool) -> Result<()> {
 fn alone(endpoint: &mut OfiEndpoint) -> Result<()> {
     for bytes in [0, 100, LONG_BYTES] {
         let (data, mut room) = (vec![7; bytes], vec![0; bytes]);
-        endpoint.send(0, 0, 5, &data)?;
+        endpoint.send(to_rank(0, 5), &data)?;
         ensure(endpoint.receive(from(0, Some(5)), &mut room)?.bytes == bytes, || "length".into())?;
         ensure(room == data, || format!("another message of {bytes} bytes"))?;
     }

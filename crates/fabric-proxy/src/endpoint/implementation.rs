@@ -4,9 +4,9 @@ use std::ptr::NonNull;
 
 use contract::record::FabricDescription;
 use contract::{
-    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, EAGER_BYTES,
-    Endpoint, Envelope, Error, OtherRuns, Readable, Request, Result, Selector, Time, TimeSpan,
-    Writable, check_rank,
+    Awaited, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, EAGER_BYTES,
+    Endpoint, Envelope, Error, NewContext, OtherRuns, Readable, Request, Result, Selector, Time,
+    TimeSpan, Writable, check_rank,
 };
 
 use super::ProxyEndpoint;
@@ -59,13 +59,8 @@ unsafe impl Endpoint for ProxyEndpoint {
         let _ = self.call(Ask::WaitUntilTime(time), |_| {});
     }
 
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        me: usize,
-        _offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        let NewContext { number, members, me, .. } = context;
         let [place, ..] = self.call(Ask::OpenContext { number, me }, |writer| {
             writer.number(members.len() as u64);
             members.iter().for_each(|&member| writer.number(member as u64));
@@ -77,15 +72,8 @@ unsafe impl Endpoint for ProxyEndpoint {
         self.call(Ask::CloseContext(place), |_| {}).map(drop)
     }
 
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        self.post(to, (context, tag), data, completion)
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        self.post(to, data, until)
     }
 
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
@@ -193,7 +181,8 @@ unsafe impl Endpoint for ProxyEndpoint {
         .map(drop)
     }
 
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+    fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
+        let Destination { rank: to, context, tag } = to;
         check_rank(to, self.size)?;
         super::check_length(&self.name, data.len())?;
         let ask = Ask::Send { to, context, tag, bytes: data.len() };
@@ -211,13 +200,12 @@ unsafe impl Endpoint for ProxyEndpoint {
 
     fn exchange(
         &mut self,
-        (to, context, tag): (usize, u32, u32),
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
+        (to, data): (Destination, &[u8]),
+        (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
         super::check_length(&self.name, data.len())?;
         let room = buffer.len().min(LONGEST_BYTES);
+        let Destination { rank: to, context, tag } = to;
         self.receive_by(Ask::Exchange { to, context, tag, selector, room }, data, buffer)
     }
 

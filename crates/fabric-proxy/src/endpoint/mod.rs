@@ -9,7 +9,8 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use contract::{
-    Awaited, Completion, Envelope, Error, Readable, RemoteMemory, Request, Result, check_rank,
+    Awaited, Completion, Destination, Envelope, Error, Readable, RemoteMemory, Request, Result,
+    check_rank,
 };
 use fabric_shm::ShmEndpoint;
 
@@ -140,16 +141,11 @@ impl ProxyEndpoint {
         self.awaited.borrow_mut().push(awaited);
     }
 
-    fn post(
-        &mut self,
-        to: usize,
-        (context, tag): (u32, u32),
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
+    fn post(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        let Destination { rank: to, context, tag } = to;
         check_rank(to, self.size)?;
         check_length(&self.name, data.bytes())?;
-        let synchronous = completion == Completion::Synchronous;
+        let synchronous = until == Completion::Synchronous;
         let envelope = Envelope {
             context,
             source: self.rank as u32,

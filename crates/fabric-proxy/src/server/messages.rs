@@ -1,6 +1,8 @@
 //! Messages of a process: what it starts, and what it waits for in one call.
 
-use contract::{Completion, Endpoint, Error, Readable, Request, Result, Selector, Writable};
+use contract::{
+    Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
+};
 use recording::{Room, SentMessage};
 
 use super::requests::Memory;
@@ -26,7 +28,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         // SAFETY: the table keeps the bytes until the request has ended.
         let readable = unsafe { Readable::new(data.as_ptr(), data.len()) };
         let posted = self.by_library(endpoint, context, |endpoint| {
-            endpoint.post_send(to, context, tag, readable, completion)
+            endpoint.post_send(Destination { rank: to, context, tag }, readable, completion)
         });
         if let Ok(request) = posted {
             self.notes.posted_send(request, message, synchronous);
@@ -117,8 +119,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 (endpoint.receive(selector, buffer(bytes)), None, Room { selector, bytes })
             }
             Ask::Exchange { to, context, tag, selector, room: bytes } => {
-                let place = (to, context, tag);
-                let received = endpoint.exchange(place, &data, selector, buffer(bytes));
+                let place = Destination { rank: to, context, tag };
+                let received = endpoint.exchange((place, &data), (selector, buffer(bytes)));
                 let message = SentMessage { to, context, tag, bytes: data.len() };
                 (received, Some(message), Room { selector, bytes })
             }

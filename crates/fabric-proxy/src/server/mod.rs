@@ -8,7 +8,9 @@ mod requests;
 
 use std::time::Duration;
 
-use contract::{ContextPlace, Endpoint, Envelope, Error, Request, Result, TimeSpan};
+use contract::{
+    ContextPlace, Destination, Endpoint, Envelope, Error, NewContext, Request, Result, TimeSpan,
+};
 use recording::SentMessage;
 
 use crate::ask::Ask;
@@ -160,7 +162,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Ask::WaitUntil => return self.wait_until(endpoint),
             Ask::Send { to, context, tag, .. } => {
                 let data = reader.bytes();
-                let sent = endpoint.send(to, context, tag, data);
+                let sent = endpoint.send(Destination { rank: to, context, tag }, data);
                 if sent.is_ok() {
                     self.notes.sent(SentMessage { to, context, tag, bytes: data.len() }, None);
                 }
@@ -295,7 +297,8 @@ fn plain<E: Endpoint>(endpoint: &mut E, ask: Ask, mut reader: Reader<'_>) -> Att
         Ask::OpenContext { number, me } => {
             let members: Vec<usize> =
                 (0..reader.number()).map(|_| reader.number() as usize).collect();
-            match endpoint.open_context(number, &members, me, &[]) {
+            let context = NewContext { number, members: &members, me, offers: &[] };
+            match endpoint.open_context(context) {
                 Ok(place) => done([place.0.into()]),
                 Err(error) => failed(error),
             }

@@ -202,17 +202,17 @@ impl ShmEndpoint {
         call: &CollectiveCall<'_>,
     ) -> Option<StartedCollective> {
         let way = self.begin_collective(place, call, true)?;
-        Some(StartedCollective(self.team_at(place)?.start(way)))
+        Some(StartedCollective { place, number: self.team_at(place)?.start(way) })
     }
 
     #[inline(never)]
     pub(super) fn advance_with_team(
         &mut self,
-        place: ContextPlace,
         started: StartedCollective,
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
-        let way = self.team_at(place)?.started_call(started.0)?;
+        let StartedCollective { place, number } = started;
+        let way = self.team_at(place)?.started_call(number)?;
         let mut team = self.teams[place.0 as usize].take()?;
         let before = team.progress_of_started();
         let mut passing = Passing { endpoint: self };

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, InPlace, Isolation, OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable,
-    RemoteMemory, Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan,
-    Writable,
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
+    Envelope, Error, InPlace, Isolation, NewContext, OperatingSystem, OtherRuns, Priority,
+    PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, SharedLine,
+    StartedCollective, Time, TimeSpan, Writable,
 };
 
 use super::{ShmEndpoint, real_time};
@@ -38,26 +38,14 @@ impl RemoteMemory for ShmEndpoint {
         self.engine.may_use_cma()
     }
 
-    unsafe fn read_memory(
-        &mut self,
-        rank: usize,
-        address: u64,
-        to: *mut u8,
-        bytes: usize,
-    ) -> Result<()> {
+    unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { self.engine.read_memory_of(rank, address as usize, to, bytes) }
+        unsafe { self.engine.read_memory_of(from, to) }
     }
 
-    unsafe fn write_memory(
-        &mut self,
-        rank: usize,
-        address: u64,
-        from: *const u8,
-        bytes: usize,
-    ) -> Result<()> {
+    unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { self.engine.write_memory_of(rank, address as usize, from, bytes) }
+        unsafe { self.engine.write_memory_of(to, from) }
     }
 }
 
@@ -127,14 +115,8 @@ unsafe impl Endpoint for ShmEndpoint {
         self.retire_board(offer, 0);
     }
 
-    fn open_context(
-        &mut self,
-        _number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
-        Ok(self.open_team(members, me, offers))
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        Ok(self.open_team(context.members, context.me, context.offers))
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
@@ -143,20 +125,10 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     #[inline]
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
         #[cfg(feature = "delayed-sends")]
         super::delay::before_send();
-        let synchronous = completion == Completion::Synchronous;
-        let (memory, bytes) = (data.as_ptr(), data.bytes());
-        // SAFETY: the creator of `data` promised it.
-        unsafe { self.engine.start_send_as(to, context, tag, memory, bytes, synchronous) }
+        self.engine.start_send(to, data, until)
     }
 
     #[inline(always)]
@@ -242,17 +214,17 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     #[inline(always)]
-    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
+    fn send_at_once(&mut self, to: Destination, data: Readable) -> Result<bool> {
         // SAFETY: the creator of `data` promised it; the slice is used within this call.
         let data = unsafe { std::slice::from_raw_parts(data.as_ptr(), data.bytes()) };
-        self.engine.send_at_once(to, context, tag, data)
+        self.engine.send_at_once(to, data)
     }
 
     #[inline]
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+    fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         #[cfg(feature = "delayed-sends")]
         super::delay::before_send();
-        self.engine.send(to, context, tag, data)
+        self.engine.send(to, data)
     }
 
     #[inline]
@@ -262,27 +234,18 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn exchange(
         &mut self,
-        (to, context, tag): (usize, u32, u32),
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
+        (to, data): (Destination, &[u8]),
+        (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
         #[cfg(feature = "delayed-sends")]
         super::delay::before_send();
-        self.engine.send_receive(to, context, tag, data, selector, buffer)
+        self.engine.send_receive((to, data), (selector, buffer))
     }
 
-    fn send_window(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        count: usize,
-    ) -> Result<()> {
+    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
         #[cfg(feature = "delayed-sends")]
         super::delay::before_send();
-        self.engine.send_window(to, context, tag, data, count)
+        self.engine.send_window(to, data, count)
     }
 
     #[inline(always)]
@@ -307,11 +270,10 @@ unsafe impl Endpoint for ShmEndpoint {
     #[inline]
     fn advance_collective(
         &mut self,
-        place: ContextPlace,
         started: StartedCollective,
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
-        self.advance_with_team(place, started, call)
+        self.advance_with_team(started, call)
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {

@@ -1,6 +1,6 @@
 //! Blocking calls, and what they check while they wait. `waiting` implements the wait itself.
 
-use contract::{Envelope, Error, Request, Result, Selector};
+use contract::{Completion, Destination, Envelope, Error, Readable, Request, Result, Selector};
 
 use super::Engine;
 use super::operation::Direction;
@@ -16,18 +16,20 @@ const WINDOW: usize = 64;
 impl Engine {
     /// Sends, and returns when `data` may be changed.
     #[inline]
-    pub(crate) fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
+    pub(crate) fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         self.check_alive()?;
-        if to != self.me && self.send_now(to, context, tag, data) {
+        if to.rank != self.me && self.send_now(to, data) {
             return Ok(());
         }
         // SAFETY: `data` is borrowed until this call returns. By then the request has ended, or the engine has failed
         // and no longer accesses it.
-        let request = unsafe { self.start_send(to, context, tag, data.as_ptr(), data.len()) }?;
-        if to == self.me && !self.operations[request].done {
+        let lent = unsafe { Readable::new(data.as_ptr(), data.len()) };
+        let request = self.start_send(to, lent, Completion::Local)?;
+        if to.rank == self.me && !self.operations[request].done {
+            let Destination { rank, tag, .. } = to;
             return Err(self.fail(Error::Deadlock {
                 explanation: format!(
-                    "rank {to} sends {} bytes to itself with tag {tag}, and has posted no receive for them",
+                    "rank {rank} sends {} bytes to itself with tag {tag}, and has posted no receive for them",
                     data.len()
                 ),
             }));
@@ -37,34 +39,22 @@ impl Engine {
 
     /// Sends if the whole message goes into the ring at once. Otherwise returns false and has no effect.
     #[inline(always)]
-    pub(crate) fn send_at_once(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-    ) -> Result<bool> {
+    pub(crate) fn send_at_once(&mut self, to: Destination, data: &[u8]) -> Result<bool> {
         self.check_alive()?;
-        Ok(to != self.me && self.send_now(to, context, tag, data))
+        Ok(to.rank != self.me && self.send_now(to, data))
     }
 
     /// Sends `data` `count` times, with up to [`WINDOW`] messages in flight.
-    pub(crate) fn send_window(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        count: usize,
-    ) -> Result<()> {
+    pub(crate) fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
         self.check_alive()?;
         let mut pending = [None; WINDOW];
         for index in 0..count {
-            if to != self.me && self.send_now(to, context, tag, data) {
+            if to.rank != self.me && self.send_now(to, data) {
                 continue;
             }
             // SAFETY: as in `send`; the loop below waits for every request.
-            let next = unsafe { self.start_send(to, context, tag, data.as_ptr(), data.len()) }?;
+            let lent = unsafe { Readable::new(data.as_ptr(), data.len()) };
+            let next = self.start_send(to, lent, Completion::Local)?;
             if let Some(oldest) = pending[index % WINDOW].replace(next) {
                 self.wait(oldest)?;
             }
@@ -91,18 +81,15 @@ impl Engine {
     /// Sends and receives at the same time.
     pub(crate) fn send_receive(
         &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
+        (to, data): (Destination, &[u8]),
+        (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
         // SAFETY: as in `send`; both requests have ended when this returns without an error.
-        let (receive, send) = unsafe {
-            let receive = self.start_receive(selector, buffer.as_mut_ptr(), buffer.len())?;
-            (receive, self.start_send(to, context, tag, data.as_ptr(), data.len())?)
+        let (data, receive) = unsafe {
+            let data = Readable::new(data.as_ptr(), data.len());
+            (data, self.start_receive(selector, buffer.as_mut_ptr(), buffer.len())?)
         };
+        let send = self.start_send(to, data, Completion::Local)?;
         let received = self.wait(receive)?;
         self.wait(send)?;
         Ok(received)

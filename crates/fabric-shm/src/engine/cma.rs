@@ -7,7 +7,7 @@
 use std::io;
 use std::time::Instant;
 
-use contract::{Error, Result};
+use contract::{Error, Readable, RemoteAddress, Result, Writable};
 
 use super::Engine;
 use crate::primitive::{spin_loop, yield_processor};
@@ -170,40 +170,29 @@ impl Engine {
     /// Copies from any memory of another rank. A failure affects this call only.
     ///
     /// # Safety
-    /// `to` has room for `bytes` bytes, and the other rank expects its memory to be read.
-    pub(crate) unsafe fn read_memory_of(
-        &self,
-        rank: usize,
-        address: usize,
-        to: *mut u8,
-        bytes: usize,
-    ) -> Result<()> {
-        let process = self.segment.block(rank).process();
-        // SAFETY: the caller promises the same.
-        unsafe { read_memory(process, address, to, bytes) }
-            .map_err(|error| cannot("read", rank, (address, bytes), &error))
+    /// The other rank expects its memory to be read.
+    pub(crate) unsafe fn read_memory_of(&self, from: RemoteAddress, to: Writable) -> Result<()> {
+        let process = self.segment.block(from.rank).process();
+        // SAFETY: the caller promises the same, and whoever lent `to` promised its room.
+        unsafe { read_memory(process, from.address as usize, to.as_mut_ptr(), to.bytes()) }
+            .map_err(|error| cannot("read", from, to.bytes(), &error))
     }
 
     /// Copies to any memory of another rank. A failure affects this call only.
     ///
     /// # Safety
-    /// `from` has `bytes` bytes, and the other rank expects them there.
-    pub(crate) unsafe fn write_memory_of(
-        &self,
-        rank: usize,
-        address: usize,
-        from: *const u8,
-        bytes: usize,
-    ) -> Result<()> {
-        let process = self.segment.block(rank).process();
-        // SAFETY: the caller promises the same.
-        unsafe { write_memory(process, address, from, bytes) }
-            .map_err(|error| cannot("write", rank, (address, bytes), &error))
+    /// The other rank expects the bytes there.
+    pub(crate) unsafe fn write_memory_of(&self, to: RemoteAddress, from: Readable) -> Result<()> {
+        let process = self.segment.block(to.rank).process();
+        // SAFETY: the caller promises the same, and whoever lent `from` promised its bytes.
+        unsafe { write_memory(process, to.address as usize, from.as_ptr(), from.bytes()) }
+            .map_err(|error| cannot("write", to, from.bytes(), &error))
     }
 }
 
 #[cold]
-fn cannot(what: &str, rank: usize, (address, bytes): (usize, usize), why: &io::Error) -> Error {
+fn cannot(what: &str, there: RemoteAddress, bytes: usize, why: &io::Error) -> Error {
+    let RemoteAddress { rank, address } = there;
     let what = format!("cannot {what} {bytes} bytes at {address:#x} of rank {rank}");
     Error::System { what, reason: why.to_string() }
 }

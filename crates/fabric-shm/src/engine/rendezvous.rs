@@ -156,7 +156,7 @@ impl Engine {
         {
             let start = chunk as usize * chunk_bytes(bytes);
             let length = chunk_bytes(bytes).min(bytes - start);
-            // SAFETY: the caller of `start_send` promised `room` bytes, and the receiver counts no more than that.
+            // SAFETY: whoever lent the memory promised `room` bytes, and the receiver counts no more than that.
             let from = unsafe { operation.memory.add(start) };
             let copied = match location {
                 // SAFETY: the receiver keeps this memory until all claimed chunks are done.

@@ -1,6 +1,6 @@
 //! The sending side: what goes into the ring at once, and what waits for room.
 
-use contract::{Envelope, Request, Result};
+use contract::{Completion, Destination, Envelope, Readable, Request, Result};
 
 use super::Engine;
 use super::limits::{ARENA_RENDEZVOUS_FROM_BYTES, CMA_RENDEZVOUS_FROM_BYTES, EAGER_LIMIT_BYTES};
@@ -22,45 +22,25 @@ pub(super) enum Outgoing {
 }
 
 impl Engine {
-    /// Starts a send.
-    ///
-    /// # Safety
-    /// `bytes` bytes at `memory` stay readable and unchanged until the request has ended, or a call has failed.
-    pub(crate) unsafe fn start_send(
+    /// Starts a send. A synchronous request ends only once a receive has matched the message, at any length.
+    pub(crate) fn start_send(
         &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        memory: *const u8,
-        bytes: usize,
+        to: Destination,
+        data: Readable,
+        until: Completion,
     ) -> Result<Request> {
-        // SAFETY: the caller promises the same.
-        unsafe { self.start_send_as(to, context, tag, memory, bytes, false) }
-    }
-
-    /// Starts a send. If `rendezvous`, the request ends only once a receive has matched the message, at any length.
-    ///
-    /// # Safety
-    /// As for `start_send`.
-    pub(crate) unsafe fn start_send_as(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        memory: *const u8,
-        bytes: usize,
-        rendezvous: bool,
-    ) -> Result<Request> {
+        let Destination { rank: to, context, tag } = to;
         self.check_alive()?;
+        let bytes = data.bytes();
         let envelope = Envelope { context, source: self.me as u32, tag, bytes, room: bytes };
         let request = self.operations.start(Operation {
             direction: Direction::Send { to: to as u32 },
-            memory: memory.cast_mut(),
+            memory: data.as_ptr().cast_mut(),
             room: bytes,
             moved: 0,
             envelope,
             done: false,
-            rendezvous,
+            rendezvous: until == Completion::Synchronous,
             in_place: false,
         });
         if to == self.me {
@@ -73,7 +53,8 @@ impl Engine {
 
     /// Tries the shortest path: sends a message that fits one cell and its lines directly into the ring.
     #[inline(always)]
-    pub(super) fn send_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
+    pub(super) fn send_now(&mut self, to: Destination, data: &[u8]) -> bool {
+        let Destination { rank: to, context, tag } = to;
         if data.len() > CMA_RENDEZVOUS_FROM_BYTES && self.uses_cma_early(to) {
             return false;
         }
@@ -209,7 +190,7 @@ impl Engine {
     /// Sends the first cell of a message. Returns what is left of it.
     fn begin(&mut self, to: usize, request: Request) -> Option<Outgoing> {
         let Operation { envelope, memory, room, rendezvous, .. } = self.operations[request];
-        // SAFETY: the caller of `start_send` promised `room` readable bytes.
+        // SAFETY: whoever lent the memory promised `room` readable bytes.
         let data = unsafe { std::slice::from_raw_parts(memory, room) };
         let (tag, context) = (envelope.tag, envelope.context);
         if room <= SHORT_BYTES && !rendezvous {
@@ -282,7 +263,7 @@ impl Engine {
         first: impl Fn(u32) -> Body,
     ) -> Option<Outgoing> {
         let Operation { memory, room, moved: before, .. } = self.operations[request];
-        // SAFETY: the caller of `start_send` promised `room` readable bytes.
+        // SAFETY: whoever lent the memory promised `room` readable bytes.
         let data = unsafe { std::slice::from_raw_parts(memory, room) };
         let moved = self.push_fragments(to, data, before, &first);
         if moved > before {
@@ -329,7 +310,7 @@ impl Engine {
         }
         let contents = if room <= EAGER_LIMIT_BYTES && !rendezvous {
             self.operations[request].done = true;
-            // SAFETY: the caller of `start_send` promised `room` readable bytes.
+            // SAFETY: whoever lent the memory promised `room` readable bytes.
             Contents::Copy(unsafe { std::slice::from_raw_parts(memory, room) }.to_vec())
         } else {
             Contents::Own(request)

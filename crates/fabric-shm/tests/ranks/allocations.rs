@@ -80,7 +80,7 @@ pub(crate) fn program(rank: &mut dyn Rank) -> Result<()> {
             let at = place(completed.buffer.len());
             side[at] = Some(completed.buffer);
         }
-        rank.send_receive(peer, TAG, &[], Source::Rank(peer), TagSelector::Is(TAG), &mut [])?;
+        rank.send_receive((peer, TAG, &[]), (Source::Rank(peer), TagSelector::Is(TAG), &mut []))?;
     }
     match COUNT.load(Ordering::Relaxed) - before {
         0 => Ok(()),

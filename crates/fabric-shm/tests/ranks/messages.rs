@@ -69,7 +69,7 @@ fn plain_memory(rank: &mut dyn Rank) -> Result<()> {
             let send = if kinds & 1 == 0 { system_memory(bytes) } else { &mut paged_out[..] };
             let room = if kinds & 2 == 0 { system_memory(bytes) } else { &mut paged_in[..] };
             send.iter_mut().enumerate().for_each(|(at, byte)| *byte = pattern(me, at));
-            rank.send_receive(next, TAG, send, Source::Rank(before), TAG.into(), room)?;
+            rank.send_receive((next, TAG, send), (Source::Rank(before), TAG.into(), room))?;
             if let Some(at) = (0..bytes).find(|&at| room[at] != pattern(before, at)) {
                 return wrong(format!("kinds {kinds}: byte {at} of {bytes} is {}", room[at]));
             }

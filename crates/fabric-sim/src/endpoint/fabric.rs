@@ -2,8 +2,8 @@
 
 use contract::record::FabricDescription;
 use contract::{
-    Agent, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint,
-    Envelope, Error, OtherRuns, Priority, PriorityGranted, Readable, RemoteAccess, RemoteMemory,
+    Agent, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope,
+    Error, NewContext, OtherRuns, Priority, PriorityGranted, Readable, RemoteAccess, RemoteMemory,
     Request, Result, Selector, Time, TimeSpan, Work, Writable, check_rank,
 };
 
@@ -108,35 +108,22 @@ unsafe impl Endpoint for SimEndpoint<'_> {
 
     /// Contexts are numbers of messages, and nothing else: only the context of all ranks has collectives of the
     /// machine.
-    fn open_context(
-        &mut self,
-        number: u32,
-        _members: &[usize],
-        _me: usize,
-        _offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
-        Ok(ContextPlace(number))
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        Ok(ContextPlace(context.number))
     }
 
     fn close_context(&mut self, _place: ContextPlace) -> Result<()> {
         Ok(())
     }
 
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        check_rank(to, self.size)?;
-        let mode = match completion {
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        check_rank(to.rank, self.size)?;
+        let mode = match until {
             Completion::Local => Mode::Standard,
             Completion::Synchronous => Mode::Synchronous,
         };
         self.post(1);
-        let request = self.begin_send(to, (context, tag), data.as_slice(), mode)?;
+        let request = self.begin_send(to, data.as_slice(), mode)?;
         self.world.borrow_mut().lend(self.rank, request, data.bytes());
         Ok(request)
     }
@@ -234,10 +221,10 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         }
     }
 
-    fn send(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> Result<()> {
-        check_rank(to, self.size)?;
+    fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
+        check_rank(to.rank, self.size)?;
         let begin = self.virtual_time();
-        let request = self.begin_send(to, (context, tag), data, Mode::Standard)?;
+        let request = self.begin_send(to, data, Mode::Standard)?;
         let sent = self.wait_for(&[request]);
         self.note(Activity::Send, begin);
         sent?;
@@ -251,16 +238,14 @@ unsafe impl Endpoint for SimEndpoint<'_> {
 
     fn exchange(
         &mut self,
-        (to, context, tag): (usize, u32, u32),
-        data: &[u8],
-        selector: Selector,
-        buffer: &mut [u8],
+        (to, data): (Destination, &[u8]),
+        (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
-        check_rank(to, self.size)?;
+        check_rank(to.rank, self.size)?;
         let begin = self.virtual_time();
         self.post(2);
         let receive = self.begin_receive(selector)?;
-        let send = self.begin_send(to, (context, tag), data, Mode::Standard)?;
+        let send = self.begin_send(to, data, Mode::Standard)?;
         self.wait_for(&[send])?;
         self.world.borrow_mut().end_request(self.rank, send);
         let waited = self.wait_for(&[receive]);

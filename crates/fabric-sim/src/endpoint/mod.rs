@@ -11,7 +11,8 @@ use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
-    Envelope, Readable, RemoteAccess, Request, Result, Selector, Time, TimeSpan, Work, Writable,
+    Destination, Envelope, Readable, RemoteAccess, Request, Result, Selector, Time, TimeSpan, Work,
+    Writable,
 };
 use corosensei::Yielder;
 
@@ -189,23 +190,18 @@ impl<'a> SimEndpoint<'a> {
         self.work(longer);
     }
 
-    fn begin_send(
-        &mut self,
-        to: usize,
-        address: (u32, u32),
-        data: &[u8],
-        mode: Mode,
-    ) -> Result<Request> {
+    fn begin_send(&mut self, to: Destination, data: &[u8], mode: Mode) -> Result<Request> {
+        let Destination { rank: to, context, tag } = to;
         let overhead = {
             let world = self.world.borrow();
             world.check()?;
-            world.check_route(self.rank, to, address.1)?;
+            world.check_route(self.rank, to, tag)?;
             world.send_overhead(self.rank, to, data.len())
         };
         self.work(overhead);
         let mut world = self.world.borrow_mut();
         world.check()?;
-        Ok(world.start_send(self.rank, to, address, data, mode))
+        Ok(world.start_send(self.rank, to, (context, tag), data, mode))
     }
 
     fn begin_receive(&mut self, selector: Selector) -> Result<Request> {

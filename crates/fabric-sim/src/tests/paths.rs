@@ -6,7 +6,7 @@ use super::boards::BOARDS;
 use super::machine;
 use crate::machine::find;
 use crate::{CriticalPath, Level, Machine, Options, SimEndpoint};
-use contract::{Endpoint, Process, Rank, Readable, Result, Selector, Writable};
+use contract::{Destination, Endpoint, Process, Rank, Readable, Result, Selector, Writable};
 
 fn us(us: u64) -> TimeSpan {
     TimeSpan::from_us(us)
@@ -35,7 +35,7 @@ const SIMPLE: &str = "[endpoint]\nsend_us = 1\nreceive_us = 2\n[protocol]\neager
 const TAG: u32 = 3;
 
 fn send(endpoint: &mut SimEndpoint<'_>, to: usize, bytes: usize) -> Result<()> {
-    endpoint.send(to, 2, TAG, &vec![0; bytes])
+    endpoint.send(Destination { rank: to, context: 2, tag: TAG }, &vec![0; bytes])
 }
 
 fn receive(endpoint: &mut SimEndpoint<'_>, from: u32, bytes: usize) -> Result<()> {
@@ -116,7 +116,10 @@ fn random(endpoint: SimEndpoint<'_>, seed: u64) -> Result<()> {
             3 => {
                 let (data, mut room) = (vec![0; bytes], vec![0; bytes]);
                 let selector = Selector { context: 2, source: Some(from), tag: Some(TAG) };
-                process.endpoint_mut().exchange((to, 2, TAG), &data, selector, &mut room)?;
+                process.endpoint_mut().exchange(
+                    (Destination { rank: to, context: 2, tag: TAG }, &data),
+                    (selector, &mut room),
+                )?;
             }
             _ => {
                 let (data, mut room) = (vec![0; bytes], vec![0; bytes]);
@@ -130,7 +133,11 @@ fn random(endpoint: SimEndpoint<'_>, seed: u64) -> Result<()> {
                 let selector = Selector { context: 2, source: Some(from), tag: Some(TAG) };
                 let local = contract::Completion::Local;
                 let requests = [
-                    endpoint.post_send(to, 2, TAG, readable, local)?,
+                    endpoint.post_send(
+                        Destination { rank: to, context: 2, tag: TAG },
+                        readable,
+                        local,
+                    )?,
                     endpoint.post_receive(selector, writable)?,
                 ];
                 for request in requests {

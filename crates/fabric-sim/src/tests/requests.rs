@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use contract::{
-    CollectiveCall, Combine, Completion, ContextPlace, Endpoint, Error, Readable, Result, Selector,
-    Time, TimeSpan, Writable,
+    CollectiveCall, Combine, Completion, ContextPlace, Destination, Endpoint, Error, Readable,
+    Result, Selector, Time, TimeSpan, Writable,
 };
 
 use super::machine;
@@ -11,6 +11,10 @@ use crate::machine::find;
 use crate::{Machine, Options, SimEndpoint, run_endpoints};
 
 const CONTEXT: u32 = 4;
+
+fn to_rank(rank: usize, tag: u32) -> Destination {
+    Destination { rank, context: CONTEXT, tag }
+}
 
 /// A poll takes 1 us; a message of 100 bytes is 1 us on a link, and nothing else takes time.
 fn switch() -> Machine {
@@ -52,7 +56,7 @@ fn a_synchronous_send_is_done_when_its_receive_is_posted() {
         let mut times = Vec::new();
         for (tag, completion) in [(1, Completion::Local), (2, Completion::Synchronous)] {
             let request = if endpoint.rank() == 0 {
-                endpoint.post_send(1, CONTEXT, tag, of(&data), completion)?
+                endpoint.post_send(to_rank(1, tag), of(&data), completion)?
             } else {
                 endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(50));
                 endpoint.post_receive(from(0, tag), into(&mut room))?
@@ -72,7 +76,7 @@ fn the_message_is_in_its_room_when_the_request_is_done() {
     let received = run(2, |mut endpoint| {
         let mut room = [0; 3];
         if endpoint.rank() == 0 {
-            endpoint.send(1, CONTEXT, 1, &[1, 2, 3, 4, 5])?;
+            endpoint.send(to_rank(1, 1), &[1, 2, 3, 4, 5])?;
             return Ok((room, 0, 0));
         }
         let request = endpoint.post_receive(from(0, 1), into(&mut room))?;
@@ -93,8 +97,8 @@ fn a_claimed_message_is_received_by_whoever_knows_its_new_tag() {
     run(2, |mut endpoint| {
         if endpoint.rank() == 0 {
             // The long one is announced, and follows once it is received.
-            endpoint.send(1, CONTEXT, 1, &[5; 100])?;
-            let request = endpoint.post_send(1, CONTEXT, 1, of(&[6; 2000]), Completion::Local)?;
+            endpoint.send(to_rank(1, 1), &[5; 100])?;
+            let request = endpoint.post_send(to_rank(1, 1), of(&[6; 2000]), Completion::Local)?;
             endpoint.wait_any(&[request])?;
             let envelope = endpoint.end(request);
             assert_eq!((envelope.context, envelope.tag), (CONTEXT, 1));
@@ -127,7 +131,7 @@ fn a_receive_is_cancelled_unless_a_message_has_found_it() {
     run(2, |mut endpoint| {
         let mut room = [0; 1];
         if endpoint.rank() == 0 {
-            return endpoint.send(1, CONTEXT, 2, &[3]);
+            return endpoint.send(to_rank(1, 2), &[3]);
         }
         let lost = endpoint.post_receive(from(0, 1), into(&mut room))?;
         assert!(endpoint.cancel_receive(lost));
@@ -151,7 +155,7 @@ fn a_wait_looks_again_only_when_something_happened() {
             for tag in 1..=3 {
                 let time = TimeSpan::from_us(10 * u64::from(tag));
                 endpoint.wait_until_time(Time::ZERO + time);
-                endpoint.send(1, CONTEXT, tag, &[])?;
+                endpoint.send(to_rank(1, tag), &[])?;
             }
             endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(100));
             return Ok(0);
@@ -194,7 +198,7 @@ fn a_wait_for_what_never_happens_is_a_deadlock() {
 fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
     let ended = run(2, |mut endpoint| {
         if endpoint.rank() == 0 {
-            let request = endpoint.post_send(1, CONTEXT, 1, of(&[1; 100]), Completion::Local)?;
+            let request = endpoint.post_send(to_rank(1, 1), of(&[1; 100]), Completion::Local)?;
             endpoint.leave()?;
             endpoint.wait_any(&[request])?;
             endpoint.end(request);
@@ -224,7 +228,7 @@ fn a_rank_that_has_left_still_waits_for_what_all_do_together() {
         endpoint.leave()?;
         if endpoint.rank() == 0 {
             let request =
-                endpoint.post_send(1, CONTEXT, 1, of(&[1; 100]), Completion::Synchronous)?;
+                endpoint.post_send(to_rank(1, 1), of(&[1; 100]), Completion::Synchronous)?;
             assert!(!endpoint.is_hopeless(request));
             endpoint.wait_any(&[request])?;
             endpoint.end(request);
@@ -321,7 +325,7 @@ fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine()
             1 => drop(endpoint.receive(from(0, 1), &mut room)?),
             _ => {
                 endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(5000));
-                endpoint.send(0, CONTEXT, 1, &data)?;
+                endpoint.send(to_rank(0, 1), &data)?;
             }
         }
         let start = room.as_ptr();
@@ -333,7 +337,7 @@ fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine()
             receive = None;
             // SAFETY: `room` lasts until the send has ended: it is short, so that is at once.
             let room = unsafe { Readable::new(start, 4) };
-            let sent = endpoint.post_send(1, CONTEXT, 1, room, Completion::Local).expect("sent");
+            let sent = endpoint.post_send(to_rank(1, 1), room, Completion::Local).expect("sent");
             assert!(endpoint.is_done(sent));
             endpoint.end(sent);
         };
@@ -357,7 +361,7 @@ fn a_rank_that_looks_for_messages_in_a_collective_of_the_machine_is_woken_by_one
         let mut is_answered = endpoint.rank() != 0;
         if endpoint.rank() == 1 {
             endpoint.wait_until_time(Time::ZERO + TimeSpan::from_us(5000));
-            endpoint.send(0, CONTEXT, 1, &[1])?;
+            endpoint.send(to_rank(0, 1), &[1])?;
             endpoint.receive(answer, &mut [0])?;
         }
         let idle = &mut |endpoint: &mut SimEndpoint<'_>| {
@@ -365,7 +369,7 @@ fn a_rank_that_looks_for_messages_in_a_collective_of_the_machine_is_woken_by_one
                 return;
             }
             is_answered = true;
-            let sent = endpoint.post_send(1, CONTEXT, 2, of(&[2]), Completion::Local).unwrap();
+            let sent = endpoint.post_send(to_rank(1, 2), of(&[2]), Completion::Local).unwrap();
             assert!(endpoint.is_done(sent));
             endpoint.end(sent);
         };

@@ -67,12 +67,8 @@ fn a_simplex_node_sends_and_takes_in_one_after_the_other() {
         let outcome = run(&machine, 2, |rank| {
             let other = 1 - rank.rank();
             rank.send_receive(
-                other,
-                TAG,
-                &[0; 10_000],
-                other.into(),
-                TAG.into(),
-                &mut [0; 10_000],
+                (other, TAG, &[0; 10_000]),
+                (other.into(), TAG.into(), &mut [0; 10_000]),
             )?;
             Ok(rank.now())
         });
@@ -108,7 +104,7 @@ fn posting_costs_the_program_but_not_the_steps_of_a_collective() {
     let times = run(&machine, 2, |rank| {
         let other = 1 - rank.rank();
         let begin = rank.now();
-        rank.send_receive(other, TAG, &[], Source::Rank(other), TAG.into(), &mut [])?;
+        rank.send_receive((other, TAG, &[]), (Source::Rank(other), TAG.into(), &mut []))?;
         let exchanged = rank.now();
         rank.barrier()?;
         Ok([exchanged.since(begin), rank.now().since(exchanged)])

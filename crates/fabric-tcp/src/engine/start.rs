@@ -1,6 +1,6 @@
 //! The start of operations.
 
-use contract::{Completion, Envelope, Readable, Request, Result, Selector, Writable};
+use contract::{Completion, Destination, Envelope, Readable, Request, Result, Selector, Writable};
 
 use super::connection::Target;
 use super::matching::{Content, Unexpected};
@@ -9,29 +9,26 @@ use super::{Connection, Engine};
 use crate::frame::{Header, Kind};
 
 impl Engine {
-    /// Starts to send `data` to rank `to`.
+    /// Starts to send `data`.
     pub(crate) fn post_send(
         &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
+        to: Destination,
         data: Readable,
-        completion: Completion,
+        until: Completion,
     ) -> Result<Request> {
-        let request = self.queue_send(to, context, tag, data, completion)?;
-        self.write_to(to)?;
+        let request = self.queue_send(to, data, until)?;
+        self.write_to(to.rank)?;
         Ok(request)
     }
 
     /// As `post_send`, without writing: the messages of a window are written together.
     pub(crate) fn queue_send(
         &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
+        to: Destination,
         data: Readable,
-        completion: Completion,
+        until: Completion,
     ) -> Result<Request> {
+        let Destination { rank: to, context, tag } = to;
         self.check()?;
         self.activity += 1;
         let bytes = data.bytes();
@@ -39,10 +36,10 @@ impl Engine {
         let send = Sending { to, envelope, data, done: false };
         let request = self.operations.start(Operation::Send(send));
         let Some(peer) = &mut self.peers[to] else {
-            self.send_to_self(request, envelope, data, completion);
+            self.send_to_self(request, envelope, data, until);
             return Ok(request);
         };
-        let eager = completion == Completion::Local;
+        let eager = until == Completion::Local;
         if eager && peer.lacks_credit(bytes) {
             // It may have arrived by now.
             self.read_from(to)?;

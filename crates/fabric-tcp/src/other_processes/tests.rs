@@ -38,7 +38,7 @@ fn met(count: u64) -> Vec<OtherProcesses> {
 fn send(from: &mut OtherProcesses, to: usize, context: u32, data: &'static [u8]) -> Request {
     // SAFETY: static memory lasts.
     let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
-    from.post_send(to, context, 9, data, Completion::Local).unwrap()
+    from.post_send(Destination { rank: to, context, tag: 9 }, data, Completion::Local).unwrap()
 }
 
 fn receive(at: &mut OtherProcesses, from: Option<u32>, context: u32) -> Request {

@@ -56,7 +56,7 @@ fn uses_everything<E: Endpoint>(process: &mut Process<E>) -> Result<()> {
     let mut room = [0; 8];
     let own = (me as u64).to_le_bytes();
     let source = Source::Rank(before);
-    world.send_receive(next, TAG, &own, source, TAG.into(), &mut room)?;
+    world.send_receive((next, TAG, &own), (source, TAG.into(), &mut room))?;
     expect(u64::from_le_bytes(room) == before as u64, "a message around the ring")?;
     let colour = Some(me as u32 % 2);
     let context = world.split(colour, -(me as i64))?.expect("it gave a colour");

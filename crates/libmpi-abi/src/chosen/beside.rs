@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use contract::{
-    Completion, ContextOffer, Endpoint, Envelope, Error, OpenedBetweenRuns, OtherRuns, ProcessName,
-    Readable, Request, Result, Selector, Writable,
+    Completion, ContextOffer, Destination, Endpoint, Envelope, Error, OpenedBetweenRuns, OtherRuns,
+    ProcessName, Readable, Request, Result, Selector, Writable,
 };
 use fabric_tcp::OtherProcesses;
 
@@ -88,16 +88,10 @@ impl Chosen {
         outcome.map(|()| envelope)
     }
 
-    pub(super) fn send_beside_others(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: &[u8],
-    ) -> Result<()> {
+    pub(super) fn send_beside_others(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
         let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
-        let request = self.post_send(to, context, tag, data, Completion::Local)?;
+        let request = self.post_send(to, data, Completion::Local)?;
         self.finish_request(request).map(drop)
     }
 

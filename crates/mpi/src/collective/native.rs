@@ -125,7 +125,6 @@ impl<E: Endpoint, P: Plan<E>> AnyPlan<E> for P {
 /// A collective in progress in the fabric.
 struct UnderWay {
     packed: Packed,
-    place: ContextPlace,
     started: StartedCollective,
     outcome: RefCell<Result>,
     has_ended: Cell<bool>,
@@ -146,7 +145,7 @@ impl UnderWay {
         let started = started?;
         plan.context().count_started();
         let outcome = RefCell::new(Ok(()));
-        let call = UnderWay { packed, place, started, outcome, has_ended: Cell::new(false) };
+        let call = UnderWay { packed, started, outcome, has_ended: Cell::new(false) };
         call.advance(plan, endpoint);
         Some(call)
     }
@@ -157,7 +156,7 @@ impl UnderWay {
         }
         let mut outcome = None;
         plan.hand_over(&self.packed, &mut |call| {
-            outcome = endpoint.advance_collective(self.place, self.started, call);
+            outcome = endpoint.advance_collective(self.started, call);
         });
         let Some(outcome) = outcome else { return };
         let outcome = plan.end(&self.packed, outcome.map_err(Into::into));

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use collectives::{HostMap, TwoGroups};
-use contract::{BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope};
+use contract::{BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope, NewContext};
 
 use super::{Engine, SendBuffer, Setups};
 use crate::error::{Error, ErrorClass, Result};
@@ -121,7 +121,8 @@ impl<E: Endpoint> Context<E> {
     /// Errors that end the run.
     pub(crate) fn open(&self, endpoint: &mut E, number: u32, offers: &[ContextOffer]) -> Result {
         self.number.set(number);
-        self.place.set(Some(endpoint.open_context(number, self.members(), self.rank, offers)?));
+        let context = NewContext { number, members: self.members(), me: self.rank, offers };
+        self.place.set(Some(endpoint.open_context(context)?));
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use contract::{Completion, Endpoint, Request};
+use contract::{Completion, Destination, Endpoint, Request};
 
 use super::Engine;
 use crate::error::{ErrorClass, Result, ensure};
@@ -60,7 +60,7 @@ impl SendBuffer {
     pub(crate) fn send<E: Endpoint>(
         &self,
         endpoint: &mut E,
-        (to, context, tag): (usize, u32, u32),
+        to: Destination,
         data: Vec<u8>,
     ) -> Result {
         endpoint.progress()?;
@@ -80,7 +80,7 @@ impl SendBuffer {
         );
         let data = Storage::from(data);
         let readable = data.readable(0..data.bytes());
-        let started = endpoint.post_send(to, context, tag, readable, Completion::Local)?;
+        let started = endpoint.post_send(to, readable, Completion::Local)?;
         self.under_way.borrow_mut().push((started, data));
         self.forget_ended(endpoint);
         Ok(())

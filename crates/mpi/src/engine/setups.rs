@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use contract::{Completion, Endpoint, Request, Selector};
+use contract::{Completion, Destination, Endpoint, Request, Selector};
 
 use crate::error::Result;
 use crate::memory::Storage;
@@ -64,7 +64,8 @@ impl Setup {
     ) -> Result<(Request, Storage)> {
         let told = Storage::from(self.to_bytes());
         let data = told.readable(0..told.bytes());
-        let started = endpoint.post_send(to, context, TAG, data, Completion::Local)?;
+        let to = Destination { rank: to, context, tag: TAG };
+        let started = endpoint.post_send(to, data, Completion::Local)?;
         Ok((started, told))
     }
 }

@@ -8,7 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use contract::{Completion, Endpoint, Request as Started, Selector};
+use contract::{Completion, Destination, Endpoint, Request as Started, Selector};
 
 use crate::engine::{Activity, Context, Setup};
 use crate::error::{Error, ErrorClass, Result, ensure};
@@ -197,10 +197,10 @@ impl<E: Endpoint + 'static> PartitionedSend<E> {
         };
         let each = self.memory.count() / self.partitions as i64;
         let piece = Piece::filled(&self.memory.part(index as i64 * each, each));
-        let (context, tag) = (2 * self.number, index as u32);
+        let to = Destination { rank: to, context: 2 * self.number, tag: index as u32 };
         let mut endpoint = self.context.engine().endpoint()?;
         let data = piece.readable();
-        let started = endpoint.post_send(to, context, tag, data, Completion::Local)?;
+        let started = endpoint.post_send(to, data, Completion::Local)?;
         round[index] = Given::UnderWay(started, piece);
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Everything unusual, including wrong arguments, is left to the general path: then these functions return `None` and
 //! have no effect. All of them are forced into their callers; the engine of `fabric-shm` gives the reason.
 
-use contract::{Completion, Endpoint, Envelope, Readable, Selector, Writable};
+use contract::{Completion, Destination, Endpoint, Envelope, Readable, Selector, Writable};
 
 use crate::engine::{Context, Engine};
 use crate::error::Result;
@@ -31,7 +31,8 @@ impl<E: Endpoint> Engine<E> {
             return None;
         }
         let mut endpoint = self.endpoint().ok()?;
-        let sent = endpoint.send(to, context.of_programs(), tag, data.as_slice());
+        let to = Destination { rank: to, context: context.of_programs(), tag };
+        let sent = endpoint.send(to, data.as_slice());
         Some(sent.map_err(Into::into))
     }
 
@@ -45,11 +46,11 @@ impl<E: Endpoint> Engine<E> {
         data: Readable,
     ) -> Option<Result<LightRequest>> {
         let to = self.other_member(context, to)?;
-        let context = context.of_programs();
+        let to = Destination { rank: to, context: context.of_programs(), tag };
         let mut endpoint = self.endpoint().ok()?;
-        let started = match endpoint.send_at_once(to, context, tag, data) {
+        let started = match endpoint.send_at_once(to, data) {
             Ok(true) => return Some(Ok(LightRequest::Sent)),
-            Ok(false) => endpoint.post_send(to, context, tag, data, Completion::Local),
+            Ok(false) => endpoint.post_send(to, data, Completion::Local),
             Err(error) => Err(error),
         };
         Some(started.map(LightRequest::Send).map_err(Into::into))

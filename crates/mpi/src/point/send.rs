@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{Completion, Endpoint};
+use contract::{Completion, Destination, Endpoint};
 
 use crate::engine::Context;
 use crate::error::{Error, ErrorClass, Result};
@@ -70,13 +70,9 @@ impl<E: Endpoint> SendCall<E> {
     pub(super) fn action_of(&self, data: Option<&Storage>) -> Result<Action<E>> {
         let Some(to) = self.to else { return Ok(Action::Done(Status::empty(), Ok(()))) };
         let mut endpoint = self.context.engine().endpoint()?;
-        let (context, tag) = (self.context.of_programs(), self.tag);
+        let to = self.destination(to);
         if self.mode == Mode::Buffered {
-            self.context.buffer_in_use().send(
-                &mut *endpoint,
-                (to, context, tag),
-                self.memory.packed(),
-            )?;
+            self.context.buffer_in_use().send(&mut *endpoint, to, self.memory.packed())?;
             return Ok(Action::Done(Status::empty(), Ok(())));
         }
         let data = match data {
@@ -87,9 +83,14 @@ impl<E: Endpoint> SendCall<E> {
             Mode::Synchronous => Completion::Synchronous,
             _ => Completion::Local,
         };
-        let started = endpoint.post_send(to, context, tag, data.readable(), completion)?;
+        let started = endpoint.post_send(to, data.readable(), completion)?;
         let context = self.context.clone();
         Ok(Action::Transfer(Transfer { started, context, role: Role::Send(data) }))
+    }
+
+    #[inline]
+    fn destination(&self, rank: usize) -> Destination {
+        Destination { rank, context: self.context.of_programs(), tag: self.tag }
     }
 
     /// Tries the fastest path of a blocking send. Returns false if that is not possible.
@@ -103,8 +104,7 @@ impl<E: Endpoint> SendCall<E> {
         if !engine.is_idle() || to == engine.rank() {
             return Ok(false);
         }
-        let context = self.context.of_programs();
-        engine.endpoint()?.send(to, context, self.tag, data.as_slice())?;
+        engine.endpoint()?.send(self.destination(to), data.as_slice())?;
         Ok(true)
     }
 }

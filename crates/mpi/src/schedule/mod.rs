@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use collectives::{Algorithm, Call, Cursor, HostMap, Membership, Message, Own, Round};
-use contract::{Completion, Endpoint, Readable, Request as Started, Selector};
+use contract::{Completion, Destination, Endpoint, Readable, Request as Started, Selector};
 
 pub(crate) use areas::Areas;
 pub(crate) use call::{CollectiveKind, CollectiveMark, Manner};
@@ -248,8 +248,8 @@ impl<E: Endpoint> Schedule<E> {
         let failed = self.outcome.is_err() || outcome.is_err();
         for &Message { rank, part } in &round.sends {
             let data = if failed { Readable::empty() } else { self.areas.readable(part) };
-            let to = run_rank(rank);
-            match endpoint.post_send(to, context, self.at.tag, data, Completion::Local) {
+            let to = Destination { rank: run_rank(rank), context, tag: self.at.tag };
+            match endpoint.post_send(to, data, Completion::Local) {
                 Ok(started) => self.pending.push((started, None)),
                 Err(error) => outcome = Err(error),
             }

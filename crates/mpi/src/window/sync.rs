@@ -4,7 +4,9 @@
 
 use std::cell::{Cell, RefCell};
 
-use contract::{Completion, Endpoint, Readable, Request as Started, Selector, Writable};
+use contract::{
+    Completion, Destination, Endpoint, Readable, Request as Started, Selector, Writable,
+};
 
 use super::Window;
 use super::epoch::Promise;
@@ -93,8 +95,8 @@ impl<E: Endpoint + 'static> Window<E> {
         });
         let context = self.communicator.context().of_programs();
         for &rank in ranks.iter().filter(|&&rank| rank != self.signals.me) {
-            let (to, nothing) = (self.group().members()[rank], Readable::empty());
-            sent.push(endpoint.post_send(to, context, tag, nothing, Completion::Local)?);
+            let to = Destination { rank: self.group().members()[rank], context, tag };
+            sent.push(endpoint.post_send(to, Readable::empty(), Completion::Local)?);
         }
         Ok(())
     }

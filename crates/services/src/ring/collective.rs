@@ -93,7 +93,7 @@ impl RingNode<'_> {
         let mut passed = block.to_vec();
         for step in 1..nodes {
             let room = &mut all[place((me + nodes - step) % nodes)];
-            self.rank.send_receive(right, BARE, &passed, left, TagSelector::Is(BARE), room)?;
+            self.rank.send_receive((right, BARE, &passed), (left, TagSelector::Is(BARE), room))?;
             passed.copy_from_slice(room);
         }
         Ok(())

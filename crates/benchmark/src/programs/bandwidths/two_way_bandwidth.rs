@@ -66,7 +66,7 @@ fn streams(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     while !data.posted.is_empty() {
         complete_oldest(rank, data)?;
     }
-    rank.send_receive(peer, TAG, &[], from_peer, ITS_TAG, &mut [])?;
+    rank.send_receive((peer, TAG, &[]), (from_peer, ITS_TAG, &mut []))?;
     Ok(())
 }
 

@@ -48,7 +48,7 @@ fn around_the_ring(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
             data.receive.get_disjoint_mut([range(sent), range(received)]).map_err(|error| {
                 Error::Program(format!("blocks {sent} and {received} of {ranks}: {error}"))
             })?;
-        rank.send_receive(next, TAG, send, Source::Rank(from), ITS_TAG, receive)?;
+        rank.send_receive((next, TAG, send), (Source::Rank(from), ITS_TAG, receive))?;
     }
     Ok(())
 }

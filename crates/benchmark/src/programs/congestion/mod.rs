@@ -29,7 +29,7 @@ fn swap(
     sent: &[u8],
     room: &mut [u8],
 ) -> Result<()> {
-    rank.send_receive(to, TAG, sent, Source::Rank(from), ITS_TAG, room).map(drop)
+    rank.send_receive((to, TAG, sent), (Source::Rank(from), ITS_TAG, room)).map(drop)
 }
 
 /// Times `event`, whose data are its own, and checks the last block that came from `from`, if one did.

@@ -35,6 +35,6 @@ fn exchange(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
         return Ok(());
     }
     let peer = data.peer;
-    rank.send_receive(peer, TAG, &data.send, Source::Rank(peer), ITS_TAG, &mut data.receive)?;
+    rank.send_receive((peer, TAG, &data.send), (Source::Rank(peer), ITS_TAG, &mut data.receive))?;
     Ok(())
 }

@@ -74,8 +74,8 @@ fn exchange(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     let size = data.shape.size;
     let (up, down) = data.send.split_at(size);
     let (from_before, from_after) = data.receive.split_at_mut(size);
-    rank.send_receive(after, TAG, up, Source::Rank(before), ITS_TAG, from_before)?;
-    rank.send_receive(before, TAG, down, Source::Rank(after), ITS_TAG, from_after)?;
+    rank.send_receive((after, TAG, up), (Source::Rank(before), ITS_TAG, from_before))?;
+    rank.send_receive((before, TAG, down), (Source::Rank(after), ITS_TAG, from_after))?;
     Ok(())
 }
 

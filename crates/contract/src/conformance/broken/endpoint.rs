@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 use crate::record::FabricDescription;
 use crate::reference::ReferenceEndpoint;
 use crate::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Endpoint, Envelope,
-    Error, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, StartedCollective, Time,
-    Writable,
+    ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
+    NewContext, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, StartedCollective,
+    Time, Writable,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,33 +112,21 @@ unsafe impl Endpoint for BrokenEndpoint {
         self.inner.clock()
     }
 
-    fn open_context(
-        &mut self,
-        number: u32,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> Result<ContextPlace> {
-        self.inner.open_context(number, members, me, offers)
+    fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        self.inner.open_context(context)
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
         self.inner.close_context(place)
     }
 
-    fn post_send(
-        &mut self,
-        to: usize,
-        context: u32,
-        tag: u32,
-        data: Readable,
-        completion: Completion,
-    ) -> Result<Request> {
-        let completion = match self.fault {
+    fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
+        let until = match self.fault {
             EndpointFault::SynchronousAsLocal => Completion::Local,
-            _ => completion,
+            _ => until,
         };
-        self.inner.post_send(to, self.context(context), tag, data, completion)
+        let to = Destination { context: self.context(to.context), ..to };
+        self.inner.post_send(to, data, until)
     }
 
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
@@ -197,22 +185,22 @@ unsafe impl Endpoint for BrokenEndpoint {
         Ok(())
     }
 
-    fn send_at_once(&mut self, to: usize, context: u32, tag: u32, data: Readable) -> Result<bool> {
+    fn send_at_once(&mut self, to: Destination, data: Readable) -> Result<bool> {
         if self.fault == EndpointFault::SendsAtOnceTwice {
-            self.inner.post_send(to, context, tag, data, Completion::Local)?;
+            self.inner.post_send(to, data, Completion::Local)?;
         }
         Ok(false)
     }
 
     fn start_collective(
         &mut self,
-        _place: ContextPlace,
+        place: ContextPlace,
         _call: &CollectiveCall<'_>,
     ) -> Option<StartedCollective> {
         match self.fault {
             EndpointFault::EndsStartedAtOnce | EndpointFault::EndsStartedBackwards => {
                 self.announced += 1;
-                Some(StartedCollective(self.announced))
+                Some(StartedCollective { place, number: self.announced })
             }
             _ => None,
         }
@@ -220,11 +208,11 @@ unsafe impl Endpoint for BrokenEndpoint {
 
     fn advance_collective(
         &mut self,
-        _place: ContextPlace,
         started: StartedCollective,
         _call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
-        let ends = self.fault == EndpointFault::EndsStartedAtOnce || started.0 == self.announced;
+        let ends =
+            self.fault == EndpointFault::EndsStartedAtOnce || started.number == self.announced;
         if ends && self.fault == EndpointFault::EndsStartedBackwards {
             self.announced -= 1;
         }

@@ -143,17 +143,13 @@ impl Rank for Broken<'_> {
 
     fn send_receive(
         &mut self,
-        to: usize,
-        send_tag: Tag,
-        data: &[u8],
-        from: Source,
-        receive_tag: TagSelector,
-        buffer: &mut [u8],
+        (to, send_tag, data): (usize, Tag, &[u8]),
+        (from, receive_tag, buffer): (Source, TagSelector, &mut [u8]),
     ) -> Result<Status> {
         self.let_go()?;
         self.sent += 1;
         let (send_tag, receive_tag) = (self.tag_out(send_tag), self.selector(receive_tag));
-        let status = self.inner.send_receive(to, send_tag, data, from, receive_tag, buffer)?;
+        let status = self.inner.send_receive((to, send_tag, data), (from, receive_tag, buffer))?;
         Ok(self.spoil(status, buffer))
     }
 

@@ -3,8 +3,8 @@
 
 use crate::window::OwnMemory;
 use crate::{
-    Action, Context, ContextOffer, Endpoint, RankWindow, Result, Selector, Stretch, Update,
-    WindowCall, WindowOffer,
+    Action, Context, ContextOffer, Destination, Endpoint, NewContext, RankWindow, Result, Selector,
+    Stretch, Update, WindowCall, WindowOffer,
 };
 
 /// Number of the window's context, which no other case uses.
@@ -38,7 +38,8 @@ impl Lab {
         let part = if manner == Manner::Asked { part.asked() } else { part };
         let members: Vec<usize> = (0..size).collect();
         let nothing = vec![ContextOffer::NOTHING; size];
-        let place = endpoint.open_context(NUMBER, &members, me, &nothing)?;
+        let context = NewContext { number: NUMBER, members: &members, me, offers: &nothing };
+        let place = endpoint.open_context(context)?;
         let context = Context::of(NUMBER, place, members, me, size, |one| endpoint.host_of(one));
         let offers = tell_all(endpoint, &part.offer())?;
         let mut lab = Lab(RankWindow::open(endpoint, memory, part, context, &offers)?);
@@ -58,6 +59,14 @@ impl Lab {
     pub(super) fn own(&self) -> &[u8] {
         // SAFETY: the cases ensure that nobody writes there now.
         unsafe { self.0.own() }
+    }
+
+    pub(super) fn call<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        call: WindowCall<'_>,
+    ) -> Result<()> {
+        self.0.call(endpoint, call)
     }
 
     /// Waits until all members have arrived, and all their operations are complete.
@@ -138,43 +147,6 @@ impl Lab {
         self.update(endpoint, target, Action::Replace, offset, data)
     }
 
-    pub(super) fn lock<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        target: usize,
-        exclusive: bool,
-    ) -> Result<()> {
-        self.0.call(endpoint, WindowCall::Lock(target, exclusive))
-    }
-
-    pub(super) fn unlock<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        target: usize,
-        exclusive: bool,
-    ) -> Result<()> {
-        self.0.call(endpoint, WindowCall::Unlock(target, exclusive))
-    }
-
-    pub(super) fn notify<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        target: usize,
-        number: usize,
-    ) -> Result<()> {
-        self.0.call(endpoint, WindowCall::Notify(target, number))
-    }
-
-    /// Waits until this member has received this many notices.
-    pub(super) fn wait_for_notice<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        number: usize,
-        count: u64,
-    ) -> Result<()> {
-        self.0.call(endpoint, WindowCall::AwaitNotice(number, count))
-    }
-
     pub(super) fn close<E: Endpoint>(self, endpoint: &mut E) -> Result<()> {
         let context = self.0.close(endpoint)?;
         endpoint.close_context(context.place())
@@ -185,7 +157,7 @@ impl Lab {
 fn tell_all<E: Endpoint>(endpoint: &mut E, own: &WindowOffer) -> Result<Vec<WindowOffer>> {
     let (me, size, context) = (endpoint.rank(), endpoint.size(), 2 * NUMBER + 1);
     for other in (0..size).filter(|&other| other != me) {
-        endpoint.send(other, context, ADDRESSES, &own.to_bytes())?;
+        endpoint.send(Destination { rank: other, context, tag: ADDRESSES }, &own.to_bytes())?;
     }
     (0..size)
         .map(|other| {

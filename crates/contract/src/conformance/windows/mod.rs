@@ -5,7 +5,9 @@ mod random;
 
 use super::check::{ensure, expect, expect_error};
 use super::endpoint_case::EndpointCase;
-use crate::{Action, Arithmetic, Element, Endpoint, Error, Operation, Reduction, Result};
+use crate::{
+    Action, Arithmetic, Element, Endpoint, Error, Operation, Reduction, Result, WindowCall,
+};
 use lab::{Lab, Manner};
 
 /// Returns all cases.
@@ -82,17 +84,17 @@ fn locks<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         let mut lab = Lab::new(endpoint, 16, manner)?;
         let last = lab.size() - 1;
         for round in 0..ROUNDS {
-            lab.lock(endpoint, last, true)?;
+            lab.call(endpoint, WindowCall::Lock(last, true))?;
             let found = lab.get(endpoint, last, 0, 8)?;
             let next = u64::from_ne_bytes(found.try_into().expect("a word")) + 1;
             lab.put(endpoint, last, 0, &next.to_ne_bytes())?;
-            lab.unlock(endpoint, last, true)?;
+            lab.call(endpoint, WindowCall::Unlock(last, true))?;
             if round % 3 == 0 {
-                lab.lock(endpoint, last, false)?;
+                lab.call(endpoint, WindowCall::Lock(last, false))?;
                 let found = lab.get(endpoint, last, 0, 8)?;
                 let seen = u64::from_ne_bytes(found.try_into().expect("a word"));
                 ensure(seen >= next, || format!("{seen} was seen after {next}"))?;
-                lab.unlock(endpoint, last, false)?;
+                lab.call(endpoint, WindowCall::Unlock(last, false))?;
             }
         }
         lab.fence(endpoint)?;
@@ -118,13 +120,13 @@ fn notices<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             // Both halves in turn: the next member has read the other half before it continued.
             let at = round % 2 * 2048;
             let before = if me == 0 { round - 1 } else { round };
-            lab.wait_for_notice(endpoint, 3, before)?;
+            lab.call(endpoint, WindowCall::AwaitNotice(3, before))?;
             let found = lab.own()[at as usize..][..2000].to_vec();
             if me > 0 {
                 expect("what came before the notice", vec![round as u8; 2000], found)?;
             }
             lab.put(endpoint, (me + 1) % size, at, &[round as u8; 2000])?;
-            lab.notify(endpoint, (me + 1) % size, 3)?;
+            lab.call(endpoint, WindowCall::Notify((me + 1) % size, 3))?;
         }
         lab.fence(endpoint)?;
         lab.close(endpoint)?;

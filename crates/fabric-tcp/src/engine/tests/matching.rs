@@ -80,7 +80,8 @@ impl Test {
         let synchronous = random.below(3) == 0;
         let data: Vec<u8> = (0..bytes).map(|at| (number * 7 + at) as u8 % 200).collect();
         let completion = if synchronous { Completion::Synchronous } else { Completion::Local };
-        let sent = self.ranks.engines[from].post_send(to, context, tag, lend(&data), completion);
+        let place = Destination { rank: to, context, tag };
+        let sent = self.ranks.engines[from].post_send(place, lend(&data), completion);
         let send = Send { from, request: sent.unwrap(), data, synchronous };
         let envelope = Envelope { context, source: from as u32, tag, bytes, room: bytes };
         let there = &mut self.waiting[to];

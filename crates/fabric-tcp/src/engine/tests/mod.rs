@@ -5,7 +5,7 @@ mod matching;
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use contract::{Completion, Envelope, Error, Readable, Request, Selector, Writable};
+use contract::{Completion, Destination, Envelope, Error, Readable, Request, Selector, Writable};
 
 use super::*;
 use crate::control::{Control, Inbox};
@@ -91,7 +91,7 @@ fn selector(context: u32, source: Option<u32>, tag: Option<u32>) -> Selector {
 }
 
 fn send(engine: &mut Engine, to: usize, tag: u32, data: &[u8], how: Completion) -> Request {
-    engine.post_send(to, 0, tag, lend(data), how).unwrap()
+    engine.post_send(Destination { rank: to, context: 0, tag }, lend(data), how).unwrap()
 }
 
 #[test]
@@ -182,13 +182,13 @@ fn after_a_failure_no_memory_is_used() {
     std::io::Write::write_all(&mut stream, &bytes).unwrap();
     let failed = engine.wait_any(&[posted]).unwrap_err();
     assert!(matches!(failed, Error::System { .. }), "{failed}");
-    let data = [9];
+    let (to, data) = (Destination { rank: 1, context: 0, tag: 0 }, [9]);
     let attempts = [
         engine.poll_all().map(drop),
         engine.probe(&selector(0, None, None)).map(drop),
         engine.claim(&selector(0, None, None), 1, 1).map(drop),
         engine.wait_any(&[posted]).map(drop),
-        engine.post_send(1, 0, 0, lend(&data), Completion::Local).map(drop),
+        engine.post_send(to, lend(&data), Completion::Local).map(drop),
         engine.post_receive(selector(0, None, None), Writable::empty()).map(drop),
         engine.leave(),
         engine.finish(),
