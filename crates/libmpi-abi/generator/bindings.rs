@@ -183,13 +183,14 @@ fn call(function: &Function, server: &Server) -> String {
             *word = "How::Blocking".into();
         }
     }
-    let mut arguments = match ["point::", "collective::", "window::", "file::"]
-        .iter()
-        .any(|room| server.path.starts_with(room))
-    {
-        true => grouped(&passed),
-        false => passed.into_iter().map(argument).collect(),
-    };
+    let mut arguments =
+        match ["point::", "collective::", "window::", "file::", "packing::", "partitioned::"]
+            .iter()
+            .any(|room| server.path.starts_with(room))
+        {
+            true => grouped(&passed),
+            false => passed.into_iter().map(argument).collect(),
+        };
     arguments.extend(words);
     let call = format!("{}({})", server.path, arguments.join(", "));
     let results = function.parameters.iter().filter(|one| is_result(one));

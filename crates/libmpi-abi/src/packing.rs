@@ -5,57 +5,52 @@ use std::ffi::{c_char, c_void};
 use mpi::Memory;
 
 use crate::abi::*;
-use crate::arguments::IntOrCountMut;
+use crate::arguments::{Data, IntOrCountMut};
 use crate::failure::{Result, ensure};
 use crate::{communicator, datatype, text};
 
-/// Returns the address of `bytes` bytes after `position` in a buffer of packed data, and the position after them.
-unsafe fn packed_at(
+/// Returns the next `bytes` bytes of a buffer of packed data, and moves the position behind them.
+unsafe fn next(
     start: *const c_void,
     room: i64,
     position: IntOrCountMut,
     bytes: usize,
-) -> Result<(Memory, i64)> {
+) -> Result<Memory> {
     let (at, bytes) = (position.read(), bytes as i64);
     ensure!(at >= 0 && at + bytes <= room, ERR_TRUNCATE, "{bytes} bytes at {at} of {room}");
-    let start = start.wrapping_byte_offset(at as isize);
-    Ok((datatype::memory(start, bytes, BYTE)?, at + bytes))
+    let place = datatype::memory(start.wrapping_byte_offset(at as isize), bytes, BYTE)?;
+    position.write(at + bytes);
+    Ok(place)
+}
+
+unsafe fn memory(data: Data) -> Result<Memory> {
+    datatype::memory(data.start, data.count, data.of)
 }
 
 /// MPI_Pack. The communicator has no effect here.
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn pack(
-    from: *const c_void,
-    count: i64,
-    datatype: Datatype,
+    from: Data,
     to: *mut c_void,
     room: i64,
     position: IntOrCountMut,
     comm: Comm,
 ) -> Result {
     communicator::get(comm)?;
-    let memory = datatype::memory(from, count, datatype)?;
-    let (place, after) = packed_at(to, room, position, memory.bytes())?;
-    place.copy_from(&memory);
-    position.write(after);
+    let memory = memory(from)?;
+    next(to, room, position, memory.bytes())?.copy_from(&memory);
     Ok(())
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn unpack(
     from: *const c_void,
     size: i64,
     position: IntOrCountMut,
-    to: *mut c_void,
-    count: i64,
-    datatype: Datatype,
+    to: Data,
     comm: Comm,
 ) -> Result {
     communicator::get(comm)?;
-    let memory = datatype::memory(to, count, datatype)?;
-    let (place, after) = packed_at(from, size, position, memory.bytes())?;
-    memory.copy_from(&place);
-    position.write(after);
+    let memory = memory(to)?;
+    memory.copy_from(&next(from, size, position, memory.bytes())?);
     Ok(())
 }
 
@@ -78,42 +73,33 @@ unsafe fn check(form: *const c_char) -> Result {
     Ok(())
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn pack_external(
     form: *const c_char,
-    from: *const c_void,
-    count: i64,
-    datatype: Datatype,
+    from: Data,
     to: *mut c_void,
     room: i64,
     position: IntOrCountMut,
 ) -> Result {
     check(form)?;
-    let memory = datatype::memory(from, count, datatype)?;
-    memory.of().portable_bytes(count)?;
+    let memory = memory(from)?;
+    memory.of().portable_bytes(from.count)?;
     let portable = memory.of().to_portable(&memory.packed())?;
-    let (place, after) = packed_at(to, room, position, portable.len())?;
-    place.unpack_from(&portable);
-    position.write(after);
+    next(to, room, position, portable.len())?.unpack_from(&portable);
     Ok(())
 }
 
-#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn unpack_external(
     form: *const c_char,
     from: *const c_void,
     size: i64,
     position: IntOrCountMut,
-    to: *mut c_void,
-    count: i64,
-    datatype: Datatype,
+    to: Data,
 ) -> Result {
     check(form)?;
-    let memory = datatype::memory(to, count, datatype)?;
-    let bytes = memory.of().portable_bytes(count)?;
-    let (place, after) = packed_at(from, size, position, bytes as usize)?;
-    memory.unpack_from(&memory.of().from_portable(&place.packed(), count));
-    position.write(after);
+    let memory = memory(to)?;
+    let bytes = memory.of().portable_bytes(to.count)?;
+    let portable = next(from, size, position, bytes as usize)?;
+    memory.unpack_from(&memory.of().from_portable(&portable.packed(), to.count));
     Ok(())
 }
 

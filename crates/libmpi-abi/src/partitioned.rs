@@ -1,81 +1,50 @@
 //! Partitioned communication: its C arguments.
 
 use std::ffi::{c_int, c_void};
+use std::rc::Rc;
 
-use mpi::{Memory, Partitioned};
+use mpi::{Context, Memory, Partitioned, Peer};
 
 use crate::abi::*;
-use crate::arguments::{Data, array};
+use crate::arguments::{Data, Partner, array};
 use crate::chosen::Chosen;
-use crate::communicator::{self, Communicator};
+use crate::communicator;
 use crate::failure::{Result, ensure};
 use crate::point;
 use crate::request;
 
-/// Returns the memory of all partitions.
-unsafe fn memory(
+/// Creates one side of a message, and its request.
+type Side = fn(
+    Rc<Context<Chosen>>,
+    Memory,
+    usize,
+    Peer,
+    u32,
+) -> Result<(Partitioned<Chosen>, mpi::Request<Chosen>)>;
+
+/// MPI_Psend_init and MPI_Precv_init, as `side` says.
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn init(
     start: *const c_void,
     partitions: c_int,
     count: i64,
     of: Datatype,
-) -> Result<Memory> {
+    with: Partner,
+    comm: Comm,
+    _info: Info,
+    request: *mut Request,
+    side: Side,
+) -> Result {
     ensure!(partitions > 0, ERR_ARG, "{partitions} partitions");
     ensure!(count >= 0, ERR_COUNT, "a count of {count}");
-    point::memory(Data::new(start, count.saturating_mul(partitions.into()), of), 0)
-}
-
-/// Creates one side of a message, and registers its request.
-unsafe fn make(
-    comm: Comm,
-    (rank, tag): (c_int, c_int),
-    request: *mut Request,
-    side: impl FnOnce(
-        &Communicator,
-        mpi::Peer,
-        u32,
-    ) -> Result<(Partitioned<Chosen>, mpi::Request<Chosen>)>,
-) -> Result {
+    let all = Data::new(start, count.saturating_mul(partitions.into()), of);
+    let memory = point::memory(all, 0)?;
     let communicator = communicator::get(comm)?;
-    let (tag, peer) = (point::check_tag(tag)?, point::destination(&communicator, rank)?);
-    let (partitioned, made) = side(&communicator, peer, tag)?;
+    let (tag, peer) = (point::check_tag(with.tag)?, point::destination(&communicator, with.rank)?);
+    let context = communicator.context().clone();
+    let (partitioned, made) = side(context, memory, partitions as usize, peer, tag)?;
     *request = request::register_partitioned(made, partitioned);
     Ok(())
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn send(
-    start: *const c_void,
-    partitions: c_int,
-    count: i64,
-    of: Datatype,
-    to: c_int,
-    tag: c_int,
-    comm: Comm,
-    _info: Info,
-    request: *mut Request,
-) -> Result {
-    let memory = memory(start, partitions, count, of)?;
-    make(comm, (to, tag), request, |communicator, to, tag| {
-        Partitioned::send(communicator.context().clone(), memory, partitions as usize, to, tag)
-    })
-}
-
-#[allow(clippy::too_many_arguments)] // The standard's.
-pub(crate) unsafe fn receive(
-    start: *mut c_void,
-    partitions: c_int,
-    count: i64,
-    of: Datatype,
-    from: c_int,
-    tag: c_int,
-    comm: Comm,
-    _info: Info,
-    request: *mut Request,
-) -> Result {
-    let memory = memory(start, partitions, count, of)?;
-    make(comm, (from, tag), request, |communicator, from, tag| {
-        Partitioned::receive(communicator.context().clone(), memory, partitions as usize, from, tag)
-    })
 }
 
 pub(crate) unsafe fn ready(partition: c_int, request: Request) -> Result {

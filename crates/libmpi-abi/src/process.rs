@@ -135,6 +135,15 @@ pub(crate) fn check_running() -> Result {
     Ok(())
 }
 
+/// Returns the universe of a running process.
+///
+/// # Errors
+/// As for [`check_running`].
+pub(crate) fn running() -> Result<&'static Universe<Chosen>> {
+    check_running()?;
+    Ok(universe().expect("a process that runs has a universe"))
+}
+
 fn not_running() -> &'static str {
     match process().phase.get() {
         Phase::After => "MPI_Finalize has been called",

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use mpi::{Between, Context, Memory, RootBetween};
 
-use super::blocks::{of_types, pieces, unequal};
+use super::blocks::BlockOfEach;
 use super::go_on;
 use crate::abi::*;
-use crate::arguments::{Blocks, Data, IntOrCount, Operands, is_in_place};
+use crate::arguments::{Data, IntOrCount, Operands, is_in_place};
 use crate::chosen::Chosen;
 use crate::datatype;
 use crate::failure::{Result, ensure, error_of};
@@ -59,103 +59,62 @@ pub(super) unsafe fn broadcast(context: Members, data: Data, root: c_int, how: H
     go_on(between.broadcast(root, data), how)
 }
 
+/// Returns the blocks at the root; others need none.
+unsafe fn at_root(
+    between: &Between<Chosen>,
+    root: RootBetween,
+    all: impl BlockOfEach,
+) -> Result<Vec<Memory>> {
+    match root {
+        RootBetween::Me if between.others() > 0 => all.blocks(between.others()),
+        _ => Ok(vec![]),
+    }
+}
+
 pub(super) unsafe fn gather(
     context: Members,
     mine: Data,
-    each: Data,
+    all: impl BlockOfEach,
     root: c_int,
     how: How,
 ) -> Result {
     let (between, root) = rooted(context, root)?;
-    let others = if root == RootBetween::Me { between.others() } else { 0 };
-    let blocks = if others > 0 { pieces(each, others)? } else { vec![] };
-    go_on(between.gather(root, across(root, mine)?, blocks)?, how)
-}
-
-pub(super) unsafe fn gather_unequal(
-    context: Members,
-    mine: Data,
-    all: Blocks<Datatype>,
-    root: c_int,
-    how: How,
-) -> Result {
-    let (between, root) = rooted(context, root)?;
-    let is_root = root == RootBetween::Me;
-    let blocks = if is_root { unequal(all, between.others())? } else { vec![] };
+    let blocks = at_root(&between, root, all)?;
     go_on(between.gather(root, across(root, mine)?, blocks)?, how)
 }
 
 pub(super) unsafe fn scatter(
     context: Members,
-    each: Data,
+    all: impl BlockOfEach,
     mine: Data,
     root: c_int,
     how: How,
 ) -> Result {
     let (between, root) = rooted(context, root)?;
-    let is_root = root == RootBetween::Me;
-    let blocks = if is_root { pieces(each, between.others())? } else { vec![] };
+    let blocks = at_root(&between, root, all)?;
     go_on(between.scatter(root, blocks, across(root, mine)?)?, how)
 }
 
-pub(super) unsafe fn scatter_unequal(
+pub(super) unsafe fn allgather(
     context: Members,
-    all: Blocks<Datatype>,
     mine: Data,
-    root: c_int,
+    all: impl BlockOfEach,
     how: How,
 ) -> Result {
-    let (between, root) = rooted(context, root)?;
-    let is_root = root == RootBetween::Me;
-    let blocks = if is_root { unequal(all, between.others())? } else { vec![] };
-    go_on(between.scatter(root, blocks, across(root, mine)?)?, how)
-}
-
-pub(super) unsafe fn allgather(context: Members, mine: Data, each: Data, how: How) -> Result {
     let between = Between::new(context)?;
-    let blocks = pieces(each, between.others())?;
+    let blocks = all.blocks(between.others())?;
     go_on(between.allgather(memory(mine)?, blocks)?, how)
 }
 
-pub(super) unsafe fn allgather_unequal(
+pub(super) unsafe fn all_to_all<B: BlockOfEach>(
     context: Members,
-    mine: Data,
-    all: Blocks<Datatype>,
+    from: B,
+    to: B,
     how: How,
 ) -> Result {
     let between = Between::new(context)?;
-    let blocks = unequal(all, between.others())?;
-    go_on(between.allgather(memory(mine)?, blocks)?, how)
-}
-
-pub(super) unsafe fn all_to_all(context: Members, from: Data, to: Data, how: How) -> Result {
-    let between = Between::new(context)?;
     let others = between.others();
-    go_on(between.all_to_all(pieces(from, others)?, pieces(to, others)?)?, how)
-}
-
-pub(super) unsafe fn all_to_all_unequal(
-    context: Members,
-    from: Blocks<Datatype>,
-    to: Blocks<Datatype>,
-    how: How,
-) -> Result {
-    let between = Between::new(context)?;
-    ensure!(!is_in_place(from.start), ERR_BUFFER, "MPI_IN_PLACE in an intercommunicator");
-    let others = between.others();
-    go_on(between.all_to_all(unequal(from, others)?, unequal(to, others)?)?, how)
-}
-
-pub(super) unsafe fn all_to_all_types(
-    context: Members,
-    from: Blocks<*const Datatype>,
-    to: Blocks<*const Datatype>,
-    how: How,
-) -> Result {
-    let between = Between::new(context)?;
-    ensure!(!is_in_place(from.start), ERR_BUFFER, "MPI_IN_PLACE in an intercommunicator");
-    let others = between.others();
-    go_on(between.all_to_all(of_types(from, others)?, of_types(to, others)?)?, how)
+    go_on(between.all_to_all(from.blocks(others)?, to.blocks(others)?)?, how)
 }
 
 pub(super) unsafe fn reduce(

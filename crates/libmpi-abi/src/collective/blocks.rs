@@ -1,5 +1,7 @@
 //! Memory of collectives from C arguments.
 
+use std::ffi::c_void;
+
 use mpi::Memory;
 
 use crate::abi::*;
@@ -23,11 +25,42 @@ pub(super) unsafe fn whole(each: Data, blocks: usize) -> Result<Memory> {
     datatype::memory(each.start, each.count.saturating_mul(blocks as i64), each.of)
 }
 
-/// Returns `blocks` blocks of equal counts, each separately.
-pub(super) unsafe fn pieces(each: Data, blocks: usize) -> Result<Vec<Memory>> {
-    ensure!(!is_in_place(each.start), ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
-    let all = whole(each, blocks)?;
-    Ok((0..blocks as i64).map(|index| all.part(index * each.count, each.count)).collect())
+/// A buffer with a block for each of some members. MPI_IN_PLACE has no meaning for it.
+pub(crate) trait BlockOfEach {
+    /// True if each block has a datatype of its own.
+    const OWN_DATATYPES: bool = false;
+
+    /// Returns the blocks, each separately.
+    unsafe fn blocks(self, members: usize) -> Result<Vec<Memory>>;
+}
+
+impl BlockOfEach for Data {
+    unsafe fn blocks(self, members: usize) -> Result<Vec<Memory>> {
+        check_not_in_place(self.start)?;
+        let all = whole(self, members)?;
+        Ok((0..members as i64).map(|index| all.part(index * self.count, self.count)).collect())
+    }
+}
+
+impl BlockOfEach for Blocks<Datatype> {
+    unsafe fn blocks(self, members: usize) -> Result<Vec<Memory>> {
+        check_not_in_place(self.start)?;
+        unequal(self, members)
+    }
+}
+
+impl BlockOfEach for Blocks<*const Datatype> {
+    const OWN_DATATYPES: bool = true;
+
+    unsafe fn blocks(self, members: usize) -> Result<Vec<Memory>> {
+        check_not_in_place(self.start)?;
+        of_types(self, members)
+    }
+}
+
+fn check_not_in_place(start: *const c_void) -> Result {
+    ensure!(!is_in_place(start), ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
+    Ok(())
 }
 
 /// Returns blocks of counts and places, in elements.
@@ -43,7 +76,7 @@ pub(super) unsafe fn unequal(all: Blocks<Datatype>, blocks: usize) -> Result<Vec
 }
 
 /// Returns blocks of counts, places in bytes, and types of their own.
-pub(super) unsafe fn of_types(all: Blocks<*const Datatype>, blocks: usize) -> Result<Vec<Memory>> {
+unsafe fn of_types(all: Blocks<*const Datatype>, blocks: usize) -> Result<Vec<Memory>> {
     let missing = all.counts.is_null() || all.places.is_null() || all.of.is_null();
     ensure!(
         blocks == 0 || !missing,

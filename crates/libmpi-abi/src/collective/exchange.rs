@@ -3,7 +3,7 @@
 use mpi::{AllToAll, AllToAllUnequal, Allgather, AllgatherUnequal};
 
 use super::between::{self, is_between};
-use super::blocks::{of_types, unequal, unless_in_place, whole};
+use super::blocks::{BlockOfEach, unequal, unless_in_place, whole};
 use super::go_on;
 use crate::abi::*;
 use crate::arguments::{Blocks, Data, is_in_place};
@@ -29,7 +29,7 @@ pub(crate) unsafe fn allgather_unequal(
 ) -> Result {
     let context = communicator::context(comm)?;
     if is_between(&context) {
-        return between::allgather_unequal(context, mine, all, how);
+        return between::allgather(context, mine, all, how);
     }
     let blocks = unequal(all, context.size())?;
     go_on(AllgatherUnequal::new(context, unless_in_place(mine)?, blocks)?, how)
@@ -46,34 +46,22 @@ pub(crate) unsafe fn all_to_all(from: Data, to: Data, comm: Comm, how: How) -> R
     go_on(AllToAll::new(context, from, to)?, how)
 }
 
-pub(crate) unsafe fn all_to_all_unequal(
-    from: Blocks<Datatype>,
-    to: Blocks<Datatype>,
+/// MPI_Alltoallv, and MPI_Alltoallw, whose blocks have datatypes of their own.
+pub(crate) unsafe fn all_to_all_unequal<T>(
+    from: Blocks<T>,
+    to: Blocks<T>,
     comm: Comm,
     how: How,
-) -> Result {
+) -> Result
+where
+    Blocks<T>: BlockOfEach,
+{
     let context = communicator::context(comm)?;
     if is_between(&context) {
-        return between::all_to_all_unequal(context, from, to, how);
+        return between::all_to_all(context, from, to, how);
     }
     let size = context.size();
-    let to = unequal(to, size)?;
-    let from = if is_in_place(from.start) { None } else { Some(unequal(from, size)?) };
-    go_on(AllToAllUnequal::new(context, from, to, false)?, how)
-}
-
-pub(crate) unsafe fn all_to_all_types(
-    from: Blocks<*const Datatype>,
-    to: Blocks<*const Datatype>,
-    comm: Comm,
-    how: How,
-) -> Result {
-    let context = communicator::context(comm)?;
-    if is_between(&context) {
-        return between::all_to_all_types(context, from, to, how);
-    }
-    let size = context.size();
-    let to = of_types(to, size)?;
-    let from = if is_in_place(from.start) { None } else { Some(of_types(from, size)?) };
-    go_on(AllToAllUnequal::new(context, from, to, true)?, how)
+    let to = to.blocks(size)?;
+    let from = if is_in_place(from.start) { None } else { Some(from.blocks(size)?) };
+    go_on(AllToAllUnequal::new(context, from, to, Blocks::<T>::OWN_DATATYPES)?, how)
 }

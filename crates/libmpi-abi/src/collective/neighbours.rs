@@ -1,11 +1,11 @@
-//! Neighbourhood collectives: allgather and all-to-all, in all their variants.
+//! Neighbourhood collectives: allgather and all-to-all.
 
 use mpi::Neighbours;
 
-use super::blocks::{of_types, pieces, unequal, unless_in_place};
+use super::blocks::{BlockOfEach, unless_in_place};
 use super::go_on;
 use crate::abi::*;
-use crate::arguments::{Blocks, Data};
+use crate::arguments::Data;
 use crate::chosen::Chosen;
 use crate::communicator;
 use crate::failure::{Error, Result, error_of};
@@ -32,47 +32,24 @@ pub(super) fn not_in_place() -> Error {
     error_of(ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer")
 }
 
-pub(crate) unsafe fn neighbour_allgather(mine: Data, each: Data, comm: Comm, how: How) -> Result {
-    let Place { neighbours, sources, .. } = place(comm)?;
-    let mine = unless_in_place(mine)?.ok_or_else(not_in_place)?;
-    go_on(neighbours.allgather(mine, pieces(each, sources)?)?, how)
-}
-
-pub(crate) unsafe fn neighbour_allgather_unequal(
+pub(crate) unsafe fn neighbour_allgather(
     mine: Data,
-    all: Blocks<Datatype>,
+    all: impl BlockOfEach,
     comm: Comm,
     how: How,
 ) -> Result {
     let Place { neighbours, sources, .. } = place(comm)?;
     let mine = unless_in_place(mine)?.ok_or_else(not_in_place)?;
-    go_on(neighbours.allgather(mine, unequal(all, sources)?)?, how)
+    go_on(neighbours.allgather(mine, all.blocks(sources)?)?, how)
 }
 
-pub(crate) unsafe fn neighbour_all_to_all(from: Data, to: Data, comm: Comm, how: How) -> Result {
-    let Place { neighbours, sources, destinations } = place(comm)?;
-    let from = pieces(from, destinations)?;
-    go_on(neighbours.all_to_all(from, pieces(to, sources)?)?, how)
-}
-
-pub(crate) unsafe fn neighbour_all_to_all_unequal(
-    from: Blocks<Datatype>,
-    to: Blocks<Datatype>,
+pub(crate) unsafe fn neighbour_all_to_all(
+    from: impl BlockOfEach,
+    to: impl BlockOfEach,
     comm: Comm,
     how: How,
 ) -> Result {
     let Place { neighbours, sources, destinations } = place(comm)?;
-    let from = unequal(from, destinations)?;
-    go_on(neighbours.all_to_all(from, unequal(to, sources)?)?, how)
-}
-
-pub(crate) unsafe fn neighbour_all_to_all_types(
-    from: Blocks<*const Datatype>,
-    to: Blocks<*const Datatype>,
-    comm: Comm,
-    how: How,
-) -> Result {
-    let Place { neighbours, sources, destinations } = place(comm)?;
-    let from = of_types(from, destinations)?;
-    go_on(neighbours.all_to_all(from, of_types(to, sources)?)?, how)
+    let from = from.blocks(destinations)?;
+    go_on(neighbours.all_to_all(from, to.blocks(sources)?)?, how)
 }

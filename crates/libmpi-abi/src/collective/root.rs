@@ -25,6 +25,18 @@ pub(super) fn check_root(context: &Rc<Context<Chosen>>, root: c_int) -> Result<u
     })
 }
 
+/// Checks a root argument. Also returns the blocks at the root; other members need none.
+#[inline(always)]
+fn rooted<T>(
+    context: &Rc<Context<Chosen>>,
+    root: c_int,
+    blocks: impl FnOnce(usize) -> Result<T>,
+) -> Result<(usize, Option<T>)> {
+    let root = check_root(context, root)?;
+    let is_root = context.rank() == root;
+    Ok((root, if is_root { Some(blocks(context.size())?) } else { None }))
+}
+
 pub(crate) unsafe fn broadcast(data: Data, root: c_int, comm: Comm, how: How) -> Result {
     let context = communicator::context(comm)?;
     if is_between(&context) {
@@ -40,11 +52,8 @@ pub(crate) unsafe fn gather(mine: Data, each: Data, root: c_int, comm: Comm, how
     if is_between(&context) {
         return between::gather(context, mine, each, root, how);
     }
-    let root = check_root(&context, root)?;
-    let mine = unless_in_place(mine)?;
-    let is_root = context.rank() == root;
-    let all = if is_root { Some(whole(each, context.size())?) } else { None };
-    go_on(Gather::new(context, root, mine, all)?, how)
+    let (root, all) = rooted(&context, root, |members| whole(each, members))?;
+    go_on(Gather::new(context, root, unless_in_place(mine)?, all)?, how)
 }
 
 pub(crate) unsafe fn gather_unequal(
@@ -56,11 +65,10 @@ pub(crate) unsafe fn gather_unequal(
 ) -> Result {
     let context = communicator::context(comm)?;
     if is_between(&context) {
-        return between::gather_unequal(context, mine, all, root, how);
+        return between::gather(context, mine, all, root, how);
     }
-    let root = check_root(&context, root)?;
-    let is_root = context.rank() == root;
-    let blocks = if is_root { unequal(all, context.size())? } else { vec![] };
+    let (root, blocks) = rooted(&context, root, |members| unequal(all, members))?;
+    let blocks = blocks.unwrap_or_default();
     go_on(GatherUnequal::new(context, root, unless_in_place(mine)?, blocks)?, how)
 }
 
@@ -69,11 +77,8 @@ pub(crate) unsafe fn scatter(each: Data, mine: Data, root: c_int, comm: Comm, ho
     if is_between(&context) {
         return between::scatter(context, each, mine, root, how);
     }
-    let root = check_root(&context, root)?;
-    let mine = unless_in_place(mine)?;
-    let is_root = context.rank() == root;
-    let all = if is_root { Some(whole(each, context.size())?) } else { None };
-    go_on(Scatter::new(context, root, all, mine)?, how)
+    let (root, all) = rooted(&context, root, |members| whole(each, members))?;
+    go_on(Scatter::new(context, root, all, unless_in_place(mine)?)?, how)
 }
 
 pub(crate) unsafe fn scatter_unequal(
@@ -85,10 +90,9 @@ pub(crate) unsafe fn scatter_unequal(
 ) -> Result {
     let context = communicator::context(comm)?;
     if is_between(&context) {
-        return between::scatter_unequal(context, all, mine, root, how);
+        return between::scatter(context, all, mine, root, how);
     }
-    let root = check_root(&context, root)?;
-    let is_root = context.rank() == root;
-    let blocks = if is_root { unequal(all, context.size())? } else { vec![] };
+    let (root, blocks) = rooted(&context, root, |members| unequal(all, members))?;
+    let blocks = blocks.unwrap_or_default();
     go_on(ScatterUnequal::new(context, root, blocks, unless_in_place(mine)?)?, how)
 }

@@ -10,7 +10,7 @@ use crate::abi::*;
 use crate::chosen::Chosen;
 use crate::failure::{Result, ensure, error_of};
 use crate::handler::{self, Handler};
-use crate::process::{check_running, universe};
+use crate::process::running;
 use crate::{group, text};
 
 fn rank_of(rank: c_int) -> Result<usize> {
@@ -70,9 +70,8 @@ pub(crate) unsafe fn create_from_group(
     handler: Errhandler,
     new: *mut Comm,
 ) -> Result {
-    check_running()?;
+    let universe = running()?;
     let (group, name, handler) = (group::get(group)?, text::read(tag)?, handler::get(handler)?);
-    let universe = universe().expect("a process that runs has a universe");
     let made = universe.create_from_group(&group, &name)?;
     *new = register_new(made, group.send_buffer.clone(), handler);
     Ok(())
@@ -90,10 +89,9 @@ pub(crate) unsafe fn create_between_groups(
     handler: Errhandler,
     new: *mut Comm,
 ) -> Result {
-    check_running()?;
+    let universe = running()?;
     let (own, other) = (group::get(own)?, group::get(other)?);
     let (name, handler) = (text::read(tag)?, handler::get(handler)?);
-    let universe = universe().expect("a process that runs has a universe");
     let buffer = own.send_buffer.clone();
     let (own, other) = ((&**own, rank_of(leader)?), (&**other, rank_of(other_leader)?));
     let made = universe.create_between_groups(own, other, &name)?;

@@ -78,19 +78,6 @@ impl Objects {
         found.give(status);
         outcome
     }
-
-    /// Ends the requests found, and stores their indices.
-    pub(super) unsafe fn take_some(
-        &self,
-        found: Vec<usize>,
-        requests: *mut Request,
-        taken: *mut c_int,
-        indices: *mut c_int,
-        statuses: *mut Status,
-    ) -> Result {
-        write_indices(&found, taken, indices);
-        self.take_each(found.into_iter(), requests, statuses)
-    }
 }
 
 /// Returns the error of a call on several requests, of which `first` is the first error.

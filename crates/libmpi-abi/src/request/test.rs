@@ -115,21 +115,6 @@ pub(crate) unsafe fn get_status_any(
     Ok(())
 }
 
-pub(crate) unsafe fn test_some(
-    count: c_int,
-    requests: *mut Request,
-    taken: *mut c_int,
-    indices: *mut c_int,
-    statuses: *mut Status,
-) -> Result {
-    let objects = Objects::new(count, requests)?;
-    let Some(found) = mpi::which_have_ended(engine()?, objects.places())? else {
-        *taken = UNDEFINED;
-        return Ok(());
-    };
-    objects.take_some(found, requests, taken, indices, statuses)
-}
-
 /// MPI_Request_get_status_some.
 pub(crate) unsafe fn get_status_some(
     count: c_int,

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::list::Objects;
+use super::list::{Objects, write_indices};
 use super::{find, light};
 use crate::abi::*;
 use crate::failure::Result;
@@ -52,17 +52,31 @@ pub(crate) unsafe fn wait_any(
     objects.take_one(found[0], requests, status)
 }
 
-pub(crate) unsafe fn wait_some(
+/// What a call on several requests does while none has ended.
+#[derive(Clone, Copy)]
+pub(crate) enum Manner {
+    Waits,
+    Returns,
+}
+
+/// MPI_Waitsome and MPI_Testsome.
+pub(crate) unsafe fn take_some(
     count: c_int,
     requests: *mut Request,
     taken: *mut c_int,
     indices: *mut c_int,
     statuses: *mut Status,
+    manner: Manner,
 ) -> Result {
     let objects = Objects::new(count, requests)?;
-    let Some(found) = mpi::wait_for_some(engine()?, objects.places())? else {
+    let found = match manner {
+        Manner::Waits => mpi::wait_for_some(engine()?, objects.places())?,
+        Manner::Returns => mpi::which_have_ended(engine()?, objects.places())?,
+    };
+    let Some(found) = found else {
         *taken = UNDEFINED;
         return Ok(());
     };
-    objects.take_some(found, requests, taken, indices, statuses)
+    write_indices(&found, taken, indices);
+    objects.take_each(found.into_iter(), requests, statuses)
 }

@@ -20,13 +20,8 @@ use crate::abi::*;
 use crate::chosen::Chosen;
 use crate::communicator::{self, Communicator, get_object, register};
 use crate::failure::{Result, ensure, error_of};
-use crate::process::{check_running, universe};
+use crate::process::running;
 use crate::text;
-
-fn running() -> Result<&'static Universe<Chosen>> {
-    check_running()?;
-    Ok(universe().expect("a process that runs has a universe"))
-}
 
 fn root_of(root: c_int) -> Result<usize> {
     usize::try_from(root).map_err(|_| error_of(ERR_ROOT, format!("root {root}")))
@@ -49,32 +44,28 @@ pub(crate) unsafe fn close_port(name: *const c_char) -> Result {
     running()?.close_port(&read_port(name)?)
 }
 
-/// MPI_Comm_accept.
-pub(crate) unsafe fn accept(
-    name: *const c_char,
-    _info: Info,
-    root: c_int,
-    comm: Comm,
-    new: *mut Comm,
-) -> Result {
-    let old = get_object(comm)?;
-    let port = || read_port(name);
-    let made = running()?.accept(&old.communicator, root_of(root)?, port, &|| Ok(()))?;
-    *new = register(Some(made), &old);
-    Ok(())
+/// The side of a process that meets another at a port.
+#[derive(Clone, Copy)]
+pub(crate) enum Side {
+    Accepts,
+    Connects,
 }
 
-/// MPI_Comm_connect.
-pub(crate) unsafe fn connect(
+/// MPI_Comm_accept and MPI_Comm_connect.
+pub(crate) unsafe fn meet(
     name: *const c_char,
     _info: Info,
     root: c_int,
     comm: Comm,
     new: *mut Comm,
+    side: Side,
 ) -> Result {
-    let old = get_object(comm)?;
-    let port = || read_port(name);
-    let made = running()?.connect(&old.communicator, root_of(root)?, port)?;
+    let (universe, old) = (running()?, get_object(comm)?);
+    let (own, root, port) = (&old.communicator, root_of(root)?, || read_port(name));
+    let made = match side {
+        Side::Accepts => universe.accept(own, root, port, &|| Ok(()))?,
+        Side::Connects => universe.connect(own, root, port)?,
+    };
     *new = register(Some(made), &old);
     Ok(())
 }

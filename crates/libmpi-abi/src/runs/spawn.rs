@@ -12,10 +12,11 @@ use std::ffi::{c_char, c_int};
 use launcher::Launcher;
 use program::Program;
 
-use super::{root_of, running};
+use super::root_of;
 use crate::abi::*;
 use crate::communicator::{get_object, register};
 use crate::failure::{Error, Result, ensure, error_of};
+use crate::process::running;
 
 /// The state of a new run at the root.
 #[derive(Default)]

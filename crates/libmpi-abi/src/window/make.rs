@@ -45,20 +45,7 @@ unsafe fn tell_base(place: *mut c_void, base: *mut u8) {
 /// A constructor of a window that allocates its memory, from C's arguments.
 type Allocate = fn(&Communicator, i64, i64, mpi::Info) -> Result<Window>;
 
-unsafe fn allocate_by(
-    allocate: Allocate,
-    (size, unit): (i64, i64),
-    info: Info,
-    comm: Comm,
-    (base, win): (*mut c_void, *mut Win),
-) -> Result {
-    let (comm, info) = (communicator::get(comm)?, info::copy_or_none(info)?);
-    let window = allocate(&comm, size, unit, info)?;
-    tell_base(base, window.base());
-    *win = register(window);
-    Ok(())
-}
-
+/// MPI_Win_allocate and MPI_Win_allocate_shared, as `allocate` says.
 pub(crate) unsafe fn allocate(
     size: i64,
     unit: i64,
@@ -66,19 +53,13 @@ pub(crate) unsafe fn allocate(
     comm: Comm,
     base: *mut c_void,
     win: *mut Win,
+    allocate: Allocate,
 ) -> Result {
-    allocate_by(Window::allocate, (size, unit), info, comm, (base, win))
-}
-
-pub(crate) unsafe fn allocate_shared(
-    size: i64,
-    unit: i64,
-    info: Info,
-    comm: Comm,
-    base: *mut c_void,
-    win: *mut Win,
-) -> Result {
-    allocate_by(Window::allocate_shared, (size, unit), info, comm, (base, win))
+    let (comm, info) = (communicator::get(comm)?, info::copy_or_none(info)?);
+    let window = allocate(&comm, size, unit, info)?;
+    tell_base(base, window.base());
+    *win = register(window);
+    Ok(())
 }
 
 pub(crate) unsafe fn create_dynamic(info: Info, comm: Comm, win: *mut Win) -> Result {
