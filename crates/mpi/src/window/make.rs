@@ -108,7 +108,7 @@ impl<E: Endpoint + 'static> Window<E> {
         memory: impl FnOnce(&Communicator<E>, &[u64]) -> Result<Memory>,
     ) -> Result<Self> {
         of.check_one_group()?;
-        let communicator = of.dup(Attributes::new(), Info::new())?;
+        let communicator = of.dup(Attributes::new(), info)?;
         let words = [bytes, unit as u64].map(u64::to_ne_bytes);
         let all = gather(&communicator, words.as_flattened())?;
         let (words, _) = all.as_chunks::<8>();
@@ -117,8 +117,8 @@ impl<E: Endpoint + 'static> Window<E> {
         let units = (0..communicator.size()).map(|rank| word(2 * rank + 1) as i64).collect();
         let (start, made) = memory(&communicator, &lengths)?;
         let is_between_runs = communicator.context().is_between_runs();
-        let by_messages =
-            is_between_runs || info.get(BY_MESSAGES).is_some_and(|value| value == "true");
+        let asked = communicator.info().get(BY_MESSAGES).is_some_and(|value| value == "true");
+        let by_messages = is_between_runs || asked;
         let part = |memory: Exposed, endpoint: &mut E| match (flavor, by_messages) {
             (Flavor::Shared, _) => memory.part_on_host(endpoint),
             (_, false) => memory.part(endpoint),
@@ -139,9 +139,6 @@ impl<E: Endpoint + 'static> Window<E> {
             made: RefCell::new(made),
             epochs: Epochs::new(members),
             signals: Signals::new(rank),
-            name: RefCell::default(),
-            info,
-            attributes: Attributes::new(),
         })
     }
 
@@ -164,7 +161,7 @@ impl<E: Endpoint + 'static> Window<E> {
     /// end the run.
     pub fn free(&self, object: usize) -> Result {
         self.epochs.check_free()?;
-        self.attributes.clear(object)?;
+        self.communicator.attributes().clear(object)?;
         self.service.flush(None)?;
         self.finish_signals()?;
         Barrier::new(self.communicator.context().clone()).run()?;

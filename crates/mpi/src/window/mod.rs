@@ -57,7 +57,7 @@ enum Allocation {
 
 /// Memory of each member of a communicator that the others can access.
 pub struct Window<E: Endpoint> {
-    /// Communicator of its own among the same members.
+    /// Communicator of its own among the same members, with what programs attach to the window.
     communicator: Communicator<E>,
     service: Rc<Service<E>>,
     flavor: Flavor,
@@ -68,9 +68,6 @@ pub struct Window<E: Endpoint> {
     made: RefCell<Allocation>,
     epochs: Epochs,
     signals: Signals,
-    name: RefCell<String>,
-    info: Info,
-    attributes: Attributes,
 }
 
 impl<E: Endpoint> Window<E> {
@@ -117,22 +114,22 @@ impl<E: Endpoint> Window<E> {
 
     /// Returns its name.
     pub fn name(&self) -> String {
-        self.name.borrow().clone()
+        self.communicator.name()
     }
 
     /// Sets its name.
     pub fn set_name(&self, name: impl Into<String>) {
-        *self.name.borrow_mut() = name.into();
+        self.communicator.set_name(name);
     }
 
     /// Returns the hints that the program has given.
     pub fn info(&self) -> &Info {
-        &self.info
+        self.communicator.info()
     }
 
     /// Returns the attributes that programs and libraries have attached to it.
     pub fn attributes(&self) -> &Attributes {
-        &self.attributes
+        self.communicator.attributes()
     }
 
     /// Returns the address of a member's memory in this process, its length, and its unit of displacements: of the
