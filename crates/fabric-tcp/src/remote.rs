@@ -1,6 +1,6 @@
 //! A rank on any host, which connects to the process that started the run.
 
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use contract::{Error, Result};
@@ -9,6 +9,7 @@ use crate::TcpEndpoint;
 use crate::control::{Control, Inbox, Message, Received, send};
 use crate::engine::{Engine, Stream};
 use crate::handshake::{Acceptor, Caller, Purpose, connect};
+use crate::interface;
 use crate::link::Link;
 use crate::local::{begin, single};
 use crate::mesh::{Connected, connect_all};
@@ -18,7 +19,7 @@ use crate::secret::Secret;
 use crate::supervision::Supervision;
 
 /// Joins the run that the process at `starter` has started, as its rank `rank`. Also returns the job. The rank listens
-/// only at the addresses that the starter names, or at the one by which it reaches the starter. It does so until it is
+/// only at the addresses or interfaces that the starter names, or at the one by which it reaches the starter. It does so until it is
 /// connected with all others, or for the whole run if connections are made again.
 ///
 /// # Errors
@@ -121,11 +122,9 @@ impl Met {
     }
 }
 
-/// Listens at these addresses, or at the local address of the connection to the starter.
+/// Listens at these addresses and interfaces, or at the local address of the connection to the starter.
 fn listen(stream: &TcpStream, addresses: &str, secret: &Secret) -> std::io::Result<Acceptor> {
-    let parsed: std::result::Result<Vec<IpAddr>, _> =
-        addresses.split_whitespace().map(str::parse).collect();
-    let mut wanted = parsed.map_err(std::io::Error::other)?;
+    let mut wanted = interface::addresses_here(addresses).map_err(std::io::Error::other)?;
     if wanted.is_empty() {
         wanted.push(stream.local_addr()?.ip());
     }

@@ -16,6 +16,7 @@ use rustix::event::Timespec;
 use crate::control::Message;
 use crate::handshake::Acceptor;
 use crate::hosts_file::{Host, places};
+use crate::interface::Interface;
 use crate::secret::Secret;
 use rank_connection::RankConnection;
 use started_process::StartedProcess;
@@ -79,6 +80,10 @@ pub struct StartOptions {
     /// Time for which another host may be unreachable, while connections to it are made again. `None` if no connection
     /// is made again, unless a host has several addresses: then [`REACH_LIMIT`].
     pub reconnect: Option<Duration>,
+    /// Interfaces at whose addresses the ranks listen on hosts without addresses of their own; the first interfaces of
+    /// all hosts form a path, the second ones another, and so on. Each host looks for its own. Empty for the address by
+    /// which the host reaches this process.
+    pub interfaces: Vec<Interface>,
 }
 
 /// A run on several hosts.
@@ -156,14 +161,20 @@ pub fn start(
 
 /// Returns the message to each rank about its addresses.
 fn listening(options: &StartOptions, places: &[&Host]) -> Vec<Message> {
-    let has_several = places.iter().any(|host| host.addresses.len() > 1);
+    let words: Vec<Vec<String>> =
+        places.iter().map(|host| listening_words(host, &options.interfaces)).collect();
+    let has_several = words.iter().any(|host| host.len() > 1);
     let limit = options.reconnect.or(has_several.then_some(REACH_LIMIT));
     let limit_ms = limit.map_or(0, |limit| limit.as_millis().clamp(1, u32::MAX.into()) as u32);
-    let told = |host: &&Host| {
-        let words: Vec<String> = host.addresses.iter().map(IpAddr::to_string).collect();
-        Message::Listen { addresses: words.join(" "), limit_ms }
-    };
-    places.iter().map(told).collect()
+    words.iter().map(|host| Message::Listen { addresses: host.join(" "), limit_ms }).collect()
+}
+
+/// Returns the addresses or interfaces at which the ranks of a host listen, as words without spaces.
+fn listening_words(host: &Host, interfaces: &[Interface]) -> Vec<String> {
+    match host.addresses.is_empty() {
+        true => interfaces.iter().map(Interface::to_string).collect(),
+        false => host.addresses.iter().map(IpAddr::to_string).collect(),
+    }
 }
 
 /// Returns the ranks of each process to start, in their order, and its host.

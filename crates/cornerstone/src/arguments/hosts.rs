@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use fabric_tcp::Interface;
 
 use super::values::Seconds;
 
@@ -33,6 +34,12 @@ pub(crate) struct HostsArguments {
     /// [default: 5s if a host has several addresses; else a broken connection ends the run]
     #[arg(long, value_name = "TIME")]
     pub(crate) reconnect: Option<Seconds>,
+
+    /// The networks between hosts that are listed without addresses: interfaces by name, such as eth1, or networks, such as
+    /// 10.1.0.0/16, with commas. Each host looks for its own addresses on them; several are used together, and for each
+    /// other [default: the network by which the host reaches this one]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) interfaces: Vec<Interface>,
 }
 
 impl HostsArguments {
@@ -44,6 +51,10 @@ impl HostsArguments {
             agent: self.agent.or(earlier.agent),
             listen: self.listen.or(earlier.listen),
             reconnect: self.reconnect.or(earlier.reconnect),
+            interfaces: match self.interfaces.is_empty() {
+                true => earlier.interfaces,
+                false => self.interfaces,
+            },
         }
     }
 }

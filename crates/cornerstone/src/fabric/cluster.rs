@@ -85,6 +85,7 @@ fn start_options(
         agent: hosts.agent.clone(),
         listen: hosts.listen,
         reconnect: hosts.reconnect,
+        interfaces: hosts.interfaces.clone(),
         program,
         arguments: vec![HOST.into()],
         starting: Starting::EachHost { task: task_line, any_program: task.program.is_some() },

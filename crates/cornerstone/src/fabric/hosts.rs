@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fabric_tcp::{Host, OfThisProcess, hosts_of_job};
+use fabric_tcp::{Host, Interface, OfThisProcess, hosts_of_job};
 
 use crate::arguments::HostsArguments;
 use crate::failure::Failure;
@@ -19,6 +19,7 @@ pub(crate) struct Hosts {
     pub(super) agent: PathBuf,
     pub(super) listen: Option<SocketAddr>,
     pub(super) reconnect: Option<Duration>,
+    pub(super) interfaces: Vec<Interface>,
 }
 
 impl Hosts {
@@ -47,13 +48,20 @@ impl Hosts {
         };
         let agent = arguments.agent.clone().unwrap_or_else(|| AGENT.into());
         let reconnect = arguments.reconnect.map(|limit| Duration::from_secs_f64(limit.0));
-        Ok(Some(Hosts { hosts, agent, listen: arguments.listen, reconnect }))
+        let interfaces = arguments.interfaces.clone();
+        Ok(Some(Hosts { hosts, agent, listen: arguments.listen, reconnect, interfaces }))
     }
 
     /// This host alone, for so many ranks.
     pub(crate) fn this_one(ranks: usize) -> Hosts {
         let host = Host { name: "localhost".into(), slots: ranks, addresses: Vec::new() };
-        Hosts { hosts: vec![host], agent: AGENT.into(), listen: None, reconnect: None }
+        Hosts {
+            hosts: vec![host],
+            agent: AGENT.into(),
+            listen: None,
+            reconnect: None,
+            interfaces: Vec::new(),
+        }
     }
 
     /// The number of ranks for which they have slots.
@@ -65,12 +73,13 @@ impl Hosts {
 impl HostsArguments {
     /// The mistake of options that are for hosts where there are none.
     fn mean_nothing(&self) -> Option<Failure> {
-        let alone = match (&self.agent, self.listen, self.reconnect) {
-            (Some(_), ..) => "--agent",
-            (_, Some(_), _) => "--listen",
-            (.., Some(_)) => "--reconnect",
-            (None, None, None) => return None,
-        };
+        let given = [
+            (self.agent.is_some(), "--agent"),
+            (self.listen.is_some(), "--listen"),
+            (self.reconnect.is_some(), "--reconnect"),
+            (!self.interfaces.is_empty(), "--interfaces"),
+        ];
+        let (_, alone) = given.into_iter().find(|(is_given, _)| *is_given)?;
         Some(Failure::usage(format!("{alone} means nothing without --hosts")))
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn run(
         agent: hosts.agent.clone(),
         listen: hosts.listen,
         reconnect: hosts.reconnect,
+        interfaces: hosts.interfaces.clone(),
         program,
         arguments: vec![RANK.into()],
         starting: Starting::EachRank,

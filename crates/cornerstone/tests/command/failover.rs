@@ -31,7 +31,10 @@ impl<'a> Run<'a> {
         };
         compile(lab, &library, include_str!("cuts.c"));
         let lines: Vec<String> = (0..2)
-            .map(|host| format!("{}:2@{}\n", hosts.addresses[host], hosts.all_addresses(host)))
+            .map(|host| match more.contains(&"--interfaces") {
+                true => format!("{}:2\n", hosts.addresses[host]),
+                false => format!("{}:2@{}\n", hosts.addresses[host], hosts.all_addresses(host)),
+            })
             .collect();
         lab.write("hosts", &lines.concat());
         let agent = hosts.agent(lab);
@@ -89,6 +92,22 @@ fn messages_go_on_over_the_other_cable_and_none_is_lost() {
         run.hosts.set_cable(cable, "up");
         assert!(run.goes_on(), "with cable {cable} back");
         std::thread::sleep(Duration::from_millis(state >> 48 & 0xff));
+    }
+    run.end();
+}
+
+#[test]
+fn interfaces_are_found_by_each_host_and_used_together() {
+    let lab = Lab::new();
+    // The first cable by its name, the second by the network of its addresses.
+    let interfaces = ["--interfaces", "cable0,198.19.0.0/16"];
+    let test = "interfaces are found by each host";
+    let Some(run) = Run::start(&lab, test, 13, 2, &interfaces) else { return };
+    for cable in 0..2 {
+        run.hosts.set_cable(cable, "down");
+        assert!(run.goes_on(), "with cable {cable} cut");
+        run.hosts.set_cable(cable, "up");
+        assert!(run.goes_on(), "with cable {cable} back");
     }
     run.end();
 }

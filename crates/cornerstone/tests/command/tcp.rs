@@ -68,6 +68,13 @@ fn hosts_that_make_no_sense_are_refused_with_their_place() {
     with(&["--hosts", "hosts"]).refuses(2, &["'hosts': line 2: 'beta:none'", "NAME:SLOTS"]);
     with(&["--hosts", "nowhere"]).refuses(2, &["'nowhere'"]);
     with(&["--agent", "rsh"]).refuses(2, &["--agent means nothing without --hosts"]);
+    with(&["--interfaces", "eth0"]).refuses(2, &["--interfaces means nothing without --hosts"]);
+    with(&["--host", "localhost:2", "--interfaces", "127.0.0.1"])
+        .refuses(2, &["the address of one host", "NAME:SLOTS@127.0.0.1"]);
+    with(&["--host", "localhost:2", "--interfaces", "lo,nosuch0"]).refuses(
+        1,
+        &["listening for other ranks at 'lo nosuch0'", "no interface 'nosuch0'", "lo 127.0.0.1"],
+    );
     lab.run(&["run", "--hosts", "hosts"]).refuses(2, &["'hosts'"]);
     lab.write("hosts", "localhost:2\n");
     lab.run(&["run", "--hosts", "hosts"])

@@ -24,6 +24,7 @@ pub(crate) fn options(hosts: &str, ranks: usize, variable: &str, job: Vec<u8>) -
         processors: vec![None; ranks],
         job,
         reconnect: None,
+        interfaces: Vec::new(),
     }
 }
 
