@@ -47,6 +47,28 @@ kind = "assumed"
 from = "an example"
 "#;
 
+const BUS: &str = r#"
+name = "bus"
+title = "eight nodes on a slow bus"
+
+[processor]
+polling_us = 0.01
+floating_point_mflops = 100
+
+[endpoint]
+send_us = 1
+receive_us = 1
+
+[network]
+shape = "bus"
+link_mb_per_s = 1
+
+[[source]]
+of = ["processor", "endpoint", "network"]
+kind = "assumed"
+from = "an example"
+"#;
+
 fn metric<'a>(all: &'a [Value], benchmark: &str, name: &str) -> &'a Value {
     let is = |one: &&Value| one["benchmark"] == benchmark && one["metric"] == name;
     all.iter().find(is).unwrap_or_else(|| panic!("no {name} of {benchmark}"))
@@ -142,6 +164,23 @@ fn what_a_machine_does_beside_computing_is_hidden_there() {
     // Nothing disturbs these processors.
     let delay = metric(&all, "noise", "delay")["median"].as_f64().unwrap();
     assert!(delay < 0.5, "{delay}");
+}
+
+/// All ranks of a bus share it, so that messages of ranks without a part would delay those of the pair.
+#[test]
+fn ranks_without_a_part_in_an_exchange_do_not_disturb_it() {
+    let lab = Lab::new();
+    lab.write("bus.toml", BUS);
+    let median_us = |ranks: &str| {
+        let words = ["run", "exchange", "overlap", "progress", "--fabric", "sim:bus.toml"];
+        let more = ["--sizes", "1024", "--time-limit", "50ms", "--out", "run.jsonl"];
+        lab.succeed(&[&words[..], &more, &["--ranks", ranks]].concat());
+        let all = lab.measurements("run.jsonl");
+        std::fs::remove_file(lab.path("run.jsonl")).unwrap();
+        ["exchange", "overlap", "progress"]
+            .map(|benchmark| metric(&all, benchmark, "time")["median"].as_f64().unwrap())
+    };
+    assert_eq!(median_us("2"), median_us("8"));
 }
 
 #[test]
