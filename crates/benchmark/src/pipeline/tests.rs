@@ -110,3 +110,26 @@ fn a_lone_corner_turn_is_seen_to_be_done() {
     let error = error.unwrap_err().1.to_string();
     assert!(error.contains("wrong data at the sink: matrix 0"), "{error}");
 }
+
+/// The mapping of `pipelines/scalable-mapping.toml` in little, over 2 nodes a stage, doubled to 8 and 16: 80 ranks, and
+/// corner turns of 16 x 16 blocks. A rank of the last stage then has two rows.
+#[test]
+fn a_mapping_comes_out_right_over_8_and_16_ranks_a_stage() {
+    let stages: [(&[Function], usize); 4] = [(&[FFT], 2), (&[TURN], 2), (&[], 2), (&[FFT], 2)];
+    let mut mapping = Chain::of((16, 32, 2), &stages);
+    (mapping.source, mapping.sink) = (vec![0, 1], vec![8, 9]);
+    for (stage, on) in mapping.stages.iter_mut().zip([[2, 3], [4, 5], [4, 5], [6, 7]]) {
+        stage.on = on.into();
+    }
+    for (times, shape, ranks) in [(4, (64, 32), 40), (8, (128, 32), 80)] {
+        let doubled = mapping.spread(times);
+        assert_eq!(((doubled.rows, doubled.columns), doubled.ranks()), (shape, ranks));
+        for mode in [Mode::SelfTimed, Mode::Synchronised] {
+            run(&doubled, mode, 2).unwrap();
+        }
+        // Each stage by itself, as `--stages-alone` runs it.
+        for group in doubled.groups() {
+            run(&doubled.part(group), Mode::SelfTimed, 2).unwrap();
+        }
+    }
+}

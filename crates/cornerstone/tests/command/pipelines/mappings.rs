@@ -13,6 +13,17 @@ fn mapping() -> String {
     format!("{}/../../pipelines/scalable-mapping.toml", env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The median of a metric of the mapping over `nodes` ranks a stage, or of a part of it.
+fn median(found: &[serde_json::Value], (nodes, part): (u32, &str), metric: &str) -> f64 {
+    let of = |m: &&serde_json::Value| {
+        let parameters = &m["parameters"];
+        m["metric"] == metric && parameters["nodes"] == nodes && parameters["part"] == part
+    };
+    let one =
+        found.iter().find(of).unwrap_or_else(|| panic!("{nodes} {part} {metric}: {found:#?}"));
+    one["median"].as_f64().unwrap()
+}
+
 #[test]
 fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     let lab = Lab::new();
@@ -22,15 +33,7 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     let more = ["--instances", "20", "--out", "run.jsonl"];
     let ended = lab.succeed(&[&["pipeline", "small.toml"][..], &words, &more].concat());
     let found = lab.measurements("run.jsonl");
-    let median = |nodes: u64, part: &str, metric: &str| {
-        let of = |m: &&serde_json::Value| {
-            let parameters = &m["parameters"];
-            m["metric"] == metric && parameters["nodes"] == nodes && parameters["part"] == part
-        };
-        let found =
-            found.iter().find(of).unwrap_or_else(|| panic!("{nodes} {part} {metric}: {found:#?}"));
-        found["median"].as_f64().unwrap()
-    };
+    let median = |nodes, part: &str, metric| median(&found, (nodes, part), metric);
     // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, however many ranks there are. Pauses of
     // 112 us in each 10 ms add 1.1 %, and one pause more in a round of some 15 matrices 0.7 %.
     for nodes in [2, 4] {
@@ -48,6 +51,48 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
         ["The chain over more ranks", "over 4 ranks a stage ", " limits the period: it takes "]
     {
         assert!(ended.stdout.contains(told), "{told}\n{}", ended.stdout);
+    }
+}
+
+/// Processors that transform at 143.36 MFLOP/s, and messages that cost 1 us at each end.
+const ENDPOINTS: &str = "\
+name = \"endpoints\"
+title = \"a machine whose messages cost processor time\"
+[processor]
+fft_mflops = 143.36
+[endpoint]
+send_us = 1
+receive_us = 1
+[network]
+shape = \"switch\"
+link_mb_per_s = 100000
+[[source]]
+of = [\"processor\", \"endpoint\", \"network\"]
+kind = \"assumed\"
+from = \"a test\"
+";
+
+#[test]
+fn a_mapping_over_2_to_16_ranks_a_stage_is_right_and_computes_as_long_as_its_transforms_say() {
+    let lab = Lab::new();
+    let sizes = [("rows = 512", "rows = 64"), ("columns = 512", "columns = 128")];
+    let text = std::fs::read_to_string(mapping()).unwrap();
+    let text = sizes.iter().fold(text, |text, (from, to)| text.replace(from, to));
+    lab.write("small.toml", &text.replace("rows_per_message = 32", "rows_per_message = 8"));
+    lab.write("endpoints.toml", ENDPOINTS);
+    let words = ["pipeline", "small.toml", "--doublings", "3", "--check-results", "yes"];
+    let more = ["--fabric", "sim:endpoints.toml", "--instances", "4", "--out", "run.jsonl"];
+    lab.succeed(&[&words[..], &more].concat());
+    let found = lab.measurements("run.jsonl");
+    // 64 rows of 128 points over two ranks: over k ranks, one of the first stage has 32 rows of 128 points, one of the
+    // last 128 / k rows of 32 k points. A row of n points has 5 n log2 n operations.
+    let transform_us =
+        |rows: u32, points: u32| f64::from(rows * 5 * points * points.ilog2()) / 143.36;
+    for k in [2, 4, 8, 16] {
+        let expected_us = transform_us(32, 128).max(transform_us(128 / k, 32 * k));
+        let computing_us = median(&found, (k, "chain"), "busiest-processor");
+        // A rank looks for messages once, which takes 0.1 us.
+        assert!((0.0..0.2).contains(&(computing_us - expected_us)), "{k}: {computing_us}");
     }
 }
 
