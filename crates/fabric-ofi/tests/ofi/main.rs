@@ -4,6 +4,7 @@
 //! `cargo test -p fabric-ofi --test ofi -- WORD` runs the cases whose name contains the word.
 
 // Shared with `fabric-shm`, whose launcher starts these ranks.
+#[expect(dead_code, reason = "here one launch runs many cases")]
 #[path = "../../../fabric-shm/tests/ranks/cases.rs"]
 mod cases;
 mod conformance;

@@ -2,20 +2,30 @@
 //! the other such fabrics use this file too.
 
 use contract::conformance::{self, Case, deaths};
-use contract::{Endpoint, Error, Rank, Result};
+use contract::{Endpoint, Error, Rank, Result, Source, TagSelector};
 use fabric_shm::LaunchError;
 
 use crate::harness::Test;
 
 type Ended = std::result::Result<(), LaunchError>;
 
+/// The program that runs all cases of ranks that must end well, one after the other, for fabrics whose processes start
+/// slowly.
+pub(crate) const ALL_THAT_END_WELL: &str = "all-that-end-well";
+
+/// Returns the cases of that program.
+pub(crate) fn cases_that_end_well(ranks: usize) -> impl Iterator<Item = &'static Case> {
+    conformance::cases().iter().filter(move |case| case.runs_at(ranks) && !case.must_fail())
+}
+
 /// Executes a rank's part of such a case. Returns `None` for other cases.
 pub(crate) fn program(
     rank: &mut dyn Rank,
-    report: impl FnOnce(&[u8]) -> Result<()>,
+    report: impl Fn(&[u8]) -> Result<()>,
     case: &str,
 ) -> Option<Result<()>> {
     match case.split_once(' ')? {
+        ("conformance", ALL_THAT_END_WELL) => Some(all_that_end_well(rank, report)),
         ("conformance", name) => Some(match conformance::find(name) {
             Some(case) => case.run(rank),
             None => no_case(case),
@@ -23,6 +33,23 @@ pub(crate) fn program(
         ("deaths", name) => Some(deaths::one_dies(rank, report, name)),
         _ => None,
     }
+}
+
+/// Runs the cases in their order. Rank 0 reports the name of each before it begins.
+fn all_that_end_well(rank: &mut dyn Rank, report: impl Fn(&[u8]) -> Result<()>) -> Result<()> {
+    for case in cases_that_end_well(rank.size()) {
+        if rank.rank() == 0 {
+            report(case.name.as_bytes())?;
+        }
+        case.run(rank)?;
+        // The next case must not receive messages of this one. No rank begins it before all have checked.
+        rank.barrier()?;
+        if let Some(left) = rank.probe(Source::Any, TagSelector::Any)? {
+            return Err(Error::Program(format!("{} leaves a message: {left:?}", case.name)));
+        }
+        rank.barrier()?;
+    }
+    Ok(())
 }
 
 /// As [`program`], for the cases of the endpoint.
