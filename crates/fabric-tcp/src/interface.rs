@@ -1,5 +1,6 @@
 //! The interfaces of a host, by which the addresses of its ranks can be named without knowing them.
 
+use std::cell::LazyCell;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -23,11 +24,11 @@ impl FromStr for Interface {
 
     fn from_str(word: &str) -> Result<Self, String> {
         if let Some((address, bits)) = word.split_once('/') {
-            let wrong = |_| format!("'{word}' is no network: write one as 10.1.0.0/16");
-            let address: IpAddr = address.parse().map_err(|_| wrong(()))?;
-            let prefix_bits: u8 = bits.parse().map_err(|_| wrong(()))?;
+            let wrong = || format!("'{word}' is no network: write one as 10.1.0.0/16");
+            let address: IpAddr = address.parse().map_err(|_| wrong())?;
+            let prefix_bits: u8 = bits.parse().map_err(|_| wrong())?;
             if u32::from(prefix_bits) > bits_of(address).1 {
-                return Err(wrong(()));
+                return Err(wrong());
             }
             return Ok(Interface::Network { address, prefix_bits });
         }
@@ -85,14 +86,15 @@ impl Interface {
 /// Returns the addresses of this host that `words` name: addresses and interfaces with spaces between. Returns none for
 /// no words.
 pub(crate) fn addresses_here(words: &str) -> Result<Vec<IpAddr>, String> {
-    let mut found: Option<Vec<(String, IpAddr)>> = None;
+    // Listed once, and only if a word is no address.
+    let here = LazyCell::new(interfaces_here);
     let mut addresses: Vec<IpAddr> = Vec::new();
     for word in words.split_whitespace() {
         let address = match word.parse() {
             Ok(address) => address,
             Err(_) => {
                 let interface: Interface = word.parse()?;
-                interface.address(found.get_or_insert(interfaces_here()?))?
+                interface.address(here.as_ref().map_err(String::clone)?)?
             }
         };
         if addresses.contains(&address) {

@@ -11,7 +11,7 @@ use crate::abi::*;
 use crate::chosen::Chosen;
 use crate::failure::{Result, ensure, error_of};
 use crate::info;
-use crate::process::{self, Phase, check_running, engine, engine_if_any, process, universe};
+use crate::process::{self, Phase, check_running, engine, engine_if_any, process, running};
 use crate::shared::Shared;
 use crate::{communicator, leaks, runs, text, threads};
 
@@ -46,10 +46,9 @@ fn start(level: c_int) -> Result {
 }
 
 pub(crate) unsafe fn finalize() -> Result {
-    check_running()?;
+    let universe = running()?;
     ensure!(process().phase.get() == Phase::Running, ERR_OTHER, "MPI_Init has not been called");
     leaks::report();
-    let universe = universe().expect("a process that runs has a universe");
     // The attributes of MPI_COMM_SELF are deleted first, so that their functions may still use everything.
     universe.own().attributes().clear(COMM_SELF.0)?;
     let outcome = process::leave();

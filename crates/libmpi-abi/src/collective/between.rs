@@ -113,6 +113,7 @@ pub(super) unsafe fn all_to_all<B: BlockOfEach>(
     how: How,
 ) -> Result {
     let between = Between::new(context)?;
+    ensure!(!is_in_place(from.start()), ERR_BUFFER, "MPI_IN_PLACE in an intercommunicator");
     let others = between.others();
     go_on(between.all_to_all(from.blocks(others)?, to.blocks(others)?)?, how)
 }

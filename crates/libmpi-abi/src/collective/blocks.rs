@@ -7,7 +7,7 @@ use mpi::Memory;
 use crate::abi::*;
 use crate::arguments::{Blocks, Data, is_in_place};
 use crate::datatype;
-use crate::failure::{Result, ensure};
+use crate::failure::{Error, Result, ensure, error_of};
 
 /// Returns a buffer, or `None` for MPI_IN_PLACE.
 #[inline(always)]
@@ -25,26 +25,39 @@ pub(super) unsafe fn whole(each: Data, blocks: usize) -> Result<Memory> {
     datatype::memory(each.start, each.count.saturating_mul(blocks as i64), each.of)
 }
 
-/// A buffer with a block for each of some members. MPI_IN_PLACE has no meaning for it.
+/// A buffer with a block for each of some members. MPI_IN_PLACE has no meaning for it, but blocks without data may have
+/// its address, which is also that of an empty vector.
 pub(crate) trait BlockOfEach {
     /// True if each block has a datatype of its own.
     const OWN_DATATYPES: bool = false;
+
+    /// Returns its address.
+    fn start(&self) -> *const c_void;
 
     /// Returns the blocks, each separately.
     unsafe fn blocks(self, members: usize) -> Result<Vec<Memory>>;
 }
 
 impl BlockOfEach for Data {
+    fn start(&self) -> *const c_void {
+        self.start
+    }
+
     unsafe fn blocks(self, members: usize) -> Result<Vec<Memory>> {
-        check_not_in_place(self.start)?;
+        if is_in_place(self.start) {
+            return Err(not_in_place());
+        }
         let all = whole(self, members)?;
         Ok((0..members as i64).map(|index| all.part(index * self.count, self.count)).collect())
     }
 }
 
 impl BlockOfEach for Blocks<Datatype> {
+    fn start(&self) -> *const c_void {
+        self.start
+    }
+
     unsafe fn blocks(self, members: usize) -> Result<Vec<Memory>> {
-        check_not_in_place(self.start)?;
         unequal(self, members)
     }
 }
@@ -52,15 +65,17 @@ impl BlockOfEach for Blocks<Datatype> {
 impl BlockOfEach for Blocks<*const Datatype> {
     const OWN_DATATYPES: bool = true;
 
+    fn start(&self) -> *const c_void {
+        self.start
+    }
+
     unsafe fn blocks(self, members: usize) -> Result<Vec<Memory>> {
-        check_not_in_place(self.start)?;
         of_types(self, members)
     }
 }
 
-fn check_not_in_place(start: *const c_void) -> Result {
-    ensure!(!is_in_place(start), ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer");
-    Ok(())
+pub(super) fn not_in_place() -> Error {
+    error_of(ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer")
 }
 
 /// Returns blocks of counts and places, in elements.
@@ -85,6 +100,10 @@ unsafe fn of_types(all: Blocks<*const Datatype>, blocks: usize) -> Result<Vec<Me
     );
     let (counts, places) = (all.counts.read(blocks), all.places.read(blocks));
     let one = |index: usize| {
+        // `memory` does not see it once a place is added.
+        if is_in_place(all.start) && counts[index] > 0 {
+            return Err(not_in_place());
+        }
         let start = all.start.wrapping_byte_offset(places[index] as isize);
         datatype::memory(start, counts[index], *all.of.add(index))
     };

@@ -2,13 +2,13 @@
 
 use mpi::Neighbours;
 
-use super::blocks::{BlockOfEach, unless_in_place};
+use super::blocks::{BlockOfEach, not_in_place, unless_in_place};
 use super::go_on;
 use crate::abi::*;
 use crate::arguments::Data;
 use crate::chosen::Chosen;
 use crate::communicator;
-use crate::failure::{Error, Result, error_of};
+use crate::failure::{Result, error_of};
 use crate::request::How;
 
 /// The place of this process in a communicator's topology.
@@ -26,10 +26,6 @@ fn place(comm: Comm) -> Result<Place> {
     let (sources, destinations) = (exchanges.sources.len(), exchanges.destinations.len());
     let neighbours = Neighbours::new(communicator.context().clone(), exchanges);
     Ok(Place { neighbours, sources, destinations })
-}
-
-pub(super) fn not_in_place() -> Error {
-    error_of(ERR_BUFFER, "MPI_IN_PLACE has no meaning for this buffer")
 }
 
 pub(crate) unsafe fn neighbour_allgather(

@@ -297,6 +297,15 @@ static void mistakes(MPI_Comm comm, MPI_Comm local) {
     CHECK(class_of(MPI_Bcast(&value, 1, MPI_INT, -9, comm)) == MPI_ERR_ROOT);
     CHECK(class_of(MPI_Scan(&value, &got, 1, MPI_INT, MPI_SUM, comm)) == MPI_ERR_COMM);
     CHECK(class_of(MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, &got, 1, MPI_INT, comm)) == MPI_ERR_BUFFER);
+    int none[16] = {0}, ones[16], bytes[16];
+    MPI_Datatype ints[16];
+    CHECK(others <= 16);
+    for (int i = 0; i < 16; i++) ones[i] = 1, bytes[i] = 4, ints[i] = MPI_INT;
+    CHECK(class_of(MPI_Alltoallv(MPI_IN_PLACE, none, none, MPI_INT, &got, none, none, MPI_INT, comm)) == MPI_ERR_BUFFER);
+    CHECK(class_of(MPI_Allgatherv(&value, 1, MPI_INT, MPI_IN_PLACE, ones, none, MPI_INT, comm)) == MPI_ERR_BUFFER);
+    CHECK(class_of(MPI_Alltoallw(&value, ones, none, ints, MPI_IN_PLACE, ones, bytes, ints, comm)) == MPI_ERR_BUFFER);
+    /* Without data it may be the address of an empty vector. */
+    CHECK(MPI_Allgatherv(&value, 0, MPI_INT, MPI_IN_PLACE, none, none, MPI_INT, comm) == MPI_SUCCESS);
     CHECK(class_of(MPI_Win_create(&value, 4, 1, MPI_INFO_NULL, comm, &win)) == MPI_ERR_COMM);
     CHECK(class_of(MPI_Cart_create(comm, 1, &own, &value, 0, &other)) == MPI_ERR_COMM);
     CHECK(class_of(MPI_Intercomm_create(comm, 0, MPI_COMM_WORLD, 0, 1, &other)) == MPI_ERR_COMM);
