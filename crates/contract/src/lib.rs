@@ -47,9 +47,10 @@ pub use endpoint::other_runs::{
     BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName,
 };
 pub use endpoint::{
-    AccessKind, Agent, AgentAnswer, Apply, CollectiveCall, Combine, Completion, ContextOffer,
-    ContextPlace, Destination, Endpoint, Envelope, NewContext, RemoteAccess, RemoteAddress,
-    RemoteMemory, Request, Selector, StartedCollective, end_together, receive_in_turn,
+    AccessKind, Agent, AgentAnswer, Apply, AtomicElement, AtomicElements, AtomicOperation,
+    CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
+    Envelope, NewContext, OneSided, OneSidedOperation, RemoteAccess, RemoteAddress, RemoteMemory,
+    RemotePlace, Request, Selector, StartedCollective, end_together, receive_in_turn,
     receive_together,
 };
 pub use error::{Error, Result};

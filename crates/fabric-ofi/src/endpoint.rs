@@ -2,6 +2,7 @@
 //! as a whole: collectives that do not match, ranks that die, and the end.
 
 mod memory;
+mod one_sided;
 mod wait;
 
 use std::os::fd::OwnedFd;
@@ -29,6 +30,8 @@ pub struct OfiEndpoint {
     /// The shared memory of this rank's host, if the process of a host has started this rank.
     launched: Option<RankOnHost>,
     spins: bool,
+    /// Whether the provider has one-sided operations.
+    has_one_sided: bool,
     details: Vec<(&'static str, String)>,
     /// Room for the requests of a window, kept so that measurements contain no allocation.
     window: Vec<Request>,
@@ -51,8 +54,10 @@ impl OfiEndpoint {
         mut outer: TcpEndpoint,
         launched: Option<RankOnHost>,
     ) -> std::result::Result<Self, Box<(Error, TcpEndpoint, Option<RankOnHost>)>> {
-        let (waker, details) = match (outer.descriptor(), engine.objects()) {
-            (Ok(waker), Ok(objects)) => (waker, details(objects)),
+        let (waker, details, has_one_sided) = match (outer.descriptor(), engine.objects()) {
+            (Ok(waker), Ok(objects)) => {
+                (waker, details(objects), objects.provider.remote.is_some())
+            }
             (Err(error), _) | (_, Err(error)) => {
                 return Err(Box::new((error, outer, launched)));
             }
@@ -64,6 +69,7 @@ impl OfiEndpoint {
             waker,
             launched,
             spins,
+            has_one_sided,
             details,
             window,
             waits_long: false,
@@ -106,11 +112,17 @@ fn details(objects: &crate::objects::Objects) -> Vec<(&'static str, String)> {
         true => "on a descriptor",
         false => "for increasing times, because the provider has no descriptor",
     };
+    let windows = match provider.remote {
+        Some(remote) if remote.has_atomics => "writes, reads and atomic operations of the provider",
+        Some(_) => "writes and reads of the provider, updates by messages",
+        None => "by messages, because the provider has no one-sided operations",
+    };
     vec![
         ("provider", provider.name.clone()),
         ("domain", provider.domain.clone()),
         ("libfabric", provider.library().version()),
         ("sleeps", sleeps.into()),
+        ("windows", windows.into()),
         ("eager_max_bytes", EAGER_MAX.to_string()),
         ("receives_max", provider.receives_max.to_string()),
     ]

@@ -4,7 +4,13 @@
 //! their full length. Functions that are not called are [`Unused`] in their tables. The test in `layout` compares all
 //! of this with the C headers.
 
+mod one_sided;
+
 use std::ffi::{c_char, c_int, c_void};
+
+pub(crate) use one_sided::{
+    AtomicOps, CSWAP, Ioc, Iov, Mr, MrOps, MsgAtomic, MsgRma, RmaIoc, RmaIov, RmaOps, Valid,
+};
 
 /// The number of an endpoint's address in the address vector.
 pub(crate) type Address = u64;
@@ -14,17 +20,38 @@ pub(crate) type Unused = Option<unsafe extern "C" fn()>;
 /// The requested version of the interface: 1.9, the oldest with everything that this crate uses.
 pub(crate) const API_VERSION: u32 = 1 << 16 | 9;
 
+pub(crate) const RMA: u64 = 1 << 2;
 pub(crate) const TAGGED: u64 = 1 << 3;
+pub(crate) const ATOMIC: u64 = 1 << 4;
+pub(crate) const READ: u64 = 1 << 8;
+pub(crate) const WRITE: u64 = 1 << 9;
 pub(crate) const RECV: u64 = 1 << 10;
 pub(crate) const SEND: u64 = 1 << 11;
+pub(crate) const REMOTE_READ: u64 = 1 << 12;
+pub(crate) const REMOTE_WRITE: u64 = 1 << 13;
+/// An operation completes when its data are in the memory of the other rank.
+pub(crate) const DELIVERY_COMPLETE: u64 = 1 << 28;
 pub(crate) const DIRECTED_RECV: u64 = 1 << 59;
 /// Modes in which each operation has memory for the provider.
 pub(crate) const CONTEXT: u64 = 1 << 59;
 pub(crate) const CONTEXT2: u64 = 1 << 52;
 /// Messages are matched in the order in which they were sent.
 pub(crate) const ORDER_SAS: u64 = 1 << 8;
-/// The permitted requirements on registered memory. This crate registers none.
-pub(crate) const MR_MODES: c_int = 1 << 4 | 1 << 5 | 1 << 6 | 1 << 9;
+/// The order of atomic operations of one rank on another: reads after reads, reads after writes, and so on.
+pub(crate) const ORDER_ATOMIC_RAR: u64 = 1 << 36;
+pub(crate) const ORDER_ATOMIC_RAW: u64 = 1 << 37;
+pub(crate) const ORDER_ATOMIC_WAR: u64 = 1 << 38;
+pub(crate) const ORDER_ATOMIC_WAW: u64 = 1 << 39;
+/// Addresses of registered memory are those of its process, not offsets.
+pub(crate) const MR_VIRT_ADDR: c_int = 1 << 4;
+/// Memory exists when it is registered.
+pub(crate) const MR_ALLOCATED: c_int = 1 << 5;
+/// The provider chooses the keys.
+pub(crate) const MR_PROV_KEY: c_int = 1 << 6;
+/// Registered memory is bound to an endpoint.
+pub(crate) const MR_ENDPOINT: c_int = 1 << 9;
+/// The permitted requirements on registered memory. That memory of the own operations is registered is none of them.
+pub(crate) const MR_MODES: c_int = MR_VIRT_ADDR | MR_ALLOCATED | MR_PROV_KEY | MR_ENDPOINT;
 
 pub(crate) const EP_RDM: c_int = 3;
 pub(crate) const THREAD_DOMAIN: c_int = 3;
@@ -154,6 +181,7 @@ pub(crate) struct FabricOps {
 pub(crate) struct Domain {
     pub(crate) fid: Fid,
     pub(crate) ops: *const DomainOps,
+    pub(crate) mr: *const MrOps,
 }
 
 #[repr(C)]
@@ -256,8 +284,9 @@ pub(crate) struct Ep {
     pub(crate) ops: *const EpOps,
     pub(crate) cm: *const CmOps,
     pub(crate) msg: *const c_void,
-    pub(crate) rma: *const c_void,
+    pub(crate) rma: *const RmaOps,
     pub(crate) tagged: *const TaggedOps,
+    pub(crate) atomic: *const AtomicOps,
 }
 
 #[repr(C)]

@@ -8,6 +8,9 @@
 //! A message of up to 4 KiB is one tagged message of libfabric, which the provider matches. A longer message is divided
 //! into an RTS, which the provider matches, and the data, which have their own tag and are copied only by the provider.
 //!
+//! Windows are registered with the provider, which writes, reads and updates the memory of other ranks, if it has such
+//! operations.
+//!
 //! The modules, from the lowest up: `ffi` has the structures and functions of libfabric; `library` and `provider`
 //! choose the provider; `objects` opens it; `tags`, `slots` and `unexpected` are the state of messages; `engine` moves
 //! messages; `endpoint` implements the contract; `join` joins the run.

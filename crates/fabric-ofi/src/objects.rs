@@ -1,5 +1,7 @@
 //! The open objects of a provider: its domain, one endpoint, and the completion queue.
 
+mod remote;
+
 use std::ffi::{c_int, c_void};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::ptr::null_mut;
@@ -9,6 +11,7 @@ use contract::{Error, Readable, Result, Writable};
 use crate::ffi::{self, Address, Av, Cq, CqErrEntry, CqTaggedEntry, Domain, Ep, Fabric, Fid};
 use crate::provider::Provider;
 use crate::slots::Token;
+use remote::{Limits, Region};
 
 /// The most entries of the queue that are read at once.
 pub(crate) const BATCH: usize = 16;
@@ -47,6 +50,11 @@ pub(crate) struct Objects {
     ep: *mut Ep,
     /// The descriptor that becomes readable when an operation has completed, if the provider has one.
     descriptor: Option<RawFd>,
+    /// Registered memory.
+    regions: Vec<Region>,
+    /// The last key that this rank has chosen.
+    last_key: u64,
+    limits: Limits,
 }
 
 impl Objects {
@@ -63,9 +71,13 @@ impl Objects {
             av: null_mut(),
             ep: null_mut(),
             descriptor: None,
+            regions: Vec::new(),
+            last_key: 0,
+            limits: Limits::default(),
         };
         // After an error, `drop` closes what has been opened.
         objects.open_all()?;
+        objects.limits = objects.find_limits();
         Ok(objects)
     }
 
@@ -332,6 +344,8 @@ impl Objects {
 
 impl Drop for Objects {
     fn drop(&mut self) {
+        // Memory that is bound to the endpoint must be closed before it.
+        self.regions.drain(..).for_each(Region::close);
         let all: [*mut Fid; 5] = [
             self.ep.cast(),
             self.av.cast(),

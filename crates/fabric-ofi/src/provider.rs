@@ -1,5 +1,7 @@
 //! The choice of the provider: the named one, or the first suitable one that libfabric offers.
 
+mod one_sided;
+
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{NonNull, null, null_mut};
 
@@ -8,6 +10,7 @@ use contract::{Error, Result};
 use crate::ffi::{self, Info};
 use crate::library::{Library, library};
 use crate::tags::Tags;
+pub(crate) use one_sided::{AtomicOrder, Remote};
 
 /// The variable by which users restrict the providers of libfabric.
 const VARIABLE: &str = "FI_PROVIDER";
@@ -30,6 +33,8 @@ pub(crate) struct Provider {
     /// The most receives that may be posted at once, or 0 if the provider does not state it.
     pub(crate) receives_max: usize,
     pub(crate) tags: Tags,
+    /// What it offers for memory of other ranks, if anything.
+    pub(crate) remote: Option<Remote>,
 }
 
 /// Checks that the library can be opened and that a provider can carry messages: the provider `wanted`, or any.
@@ -54,7 +59,7 @@ impl Provider {
         })?;
         let hints = Hints::new(library, name)?;
         match query(library, hints.0.as_ptr()) {
-            Ok(first) => Self::of(library, Entries { library, first }),
+            Ok(first) => Ok(Self::of(library, Entries { library, first })?.with_one_sided()),
             Err(code) => Err(none_found(library, wanted, code)),
         }
     }
@@ -75,6 +80,7 @@ impl Provider {
             message_bytes_max: endpoint.max_msg_size,
             receives_max: receive.size,
             tags: Tags::of_format(endpoint.mem_tag_format),
+            remote: None,
         };
         let lacks = |what: String| Err(provider.cannot(&what));
         if domain.cq_data_size < BESIDE_BYTES {

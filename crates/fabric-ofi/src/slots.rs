@@ -6,7 +6,9 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use contract::{Envelope, Readable, Request, Selector, Writable};
+use contract::{
+    AtomicOperation, Envelope, OneSidedOperation, Readable, Request, Selector, Writable,
+};
 
 /// The memory that an operation lends to the provider (`struct fi_context2`), followed by the number of the slot.
 #[repr(C)]
@@ -113,8 +115,31 @@ impl Receiving {
     }
 }
 
+/// An operation on memory of another rank.
+pub(crate) struct Access {
+    pub(crate) to: usize,
+    pub(crate) key: u64,
+    pub(crate) address: u64,
+    pub(crate) operation: OneSidedOperation,
+    pub(crate) is_done: bool,
+}
+
+impl Access {
+    /// Returns whether it reads, and whether it writes, as an atomic operation. Returns `None` for others.
+    pub(crate) fn as_atomic(&self) -> Option<(bool, bool)> {
+        match &self.operation {
+            OneSidedOperation::Write(_) | OneSidedOperation::Read(_) => None,
+            OneSidedOperation::Atomic { operation, fetched, .. } => {
+                Some((fetched.is_some(), *operation != AtomicOperation::Read))
+            }
+            OneSidedOperation::CompareAndSwap { .. } => Some((true, true)),
+        }
+    }
+}
+
 pub(crate) enum Slot {
     Free,
+    Access(Access),
     Send(Sending),
     Receive(Receiving),
     /// A word to another engine, or the RTS of a long message.
@@ -167,6 +192,14 @@ impl Slots {
         }
     }
 
+    /// Returns the operation on another rank's memory with this number.
+    pub(crate) fn access_mut(&mut self, number: u32) -> Option<&mut Access> {
+        match self.slots.get_mut(number as usize) {
+            Some(Slot::Access(access)) => Some(access),
+            _ => None,
+        }
+    }
+
     /// Sets the stage of the receive with this number.
     pub(crate) fn set_stage(&mut self, number: u32, stage: ReceiveStage) {
         self.receive_mut(number).into_iter().for_each(|receive| receive.stage = stage);
@@ -184,6 +217,7 @@ impl Slots {
         match self.get(request.0) {
             Slot::Send(send) => send.is_done(),
             Slot::Receive(receive) => receive.stage == ReceiveStage::Done,
+            Slot::Access(access) => access.is_done,
             _ => panic!("no request has this number"),
         }
     }
@@ -193,6 +227,7 @@ impl Slots {
         let envelope = match self.get(request.0) {
             Slot::Send(send) => Some(send.envelope),
             Slot::Receive(receive) => receive.envelope,
+            Slot::Access(_) => Some(Envelope::default()),
             _ => None,
         };
         envelope.expect("the request is done")
@@ -202,6 +237,14 @@ impl Slots {
     pub(crate) fn pending_sends(&self) -> impl Iterator<Item = &Sending> {
         self.slots.iter().filter_map(|slot| match slot {
             Slot::Send(send) if !send.is_done() => Some(send),
+            _ => None,
+        })
+    }
+
+    /// Returns the operations on memory of other ranks that are not done.
+    pub(crate) fn pending_accesses(&self) -> impl Iterator<Item = &Access> {
+        self.slots.iter().filter_map(|slot| match slot {
+            Slot::Access(access) if !access.is_done => Some(access),
             _ => None,
         })
     }

@@ -12,8 +12,8 @@ use std::ptr::NonNull;
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, NewContext, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector,
-    StartedCollective, Time, TimeSpan, Writable,
+    Envelope, Error, NewContext, OneSided, Readable, RemoteAddress, RemoteMemory, Request, Result,
+    Selector, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
@@ -35,6 +35,10 @@ impl RemoteMemory for Chosen {
 
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
         with!(self, endpoint => endpoint.memory_at(place, bytes))
+    }
+
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        with!(self, mut endpoint => endpoint.one_sided())
     }
 
     fn reads_memory(&self) -> bool {

@@ -9,6 +9,7 @@
 mod collective;
 mod context;
 mod message;
+mod one_sided;
 pub(crate) mod other_runs;
 mod remote;
 
@@ -18,6 +19,9 @@ use message::finish;
 pub use message::{
     Completion, Destination, Envelope, Request, Selector, end_together, receive_in_turn,
     receive_together,
+};
+pub use one_sided::{
+    AtomicElement, AtomicElements, AtomicOperation, OneSided, OneSidedOperation, RemotePlace,
 };
 pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteAddress, RemoteMemory};
 

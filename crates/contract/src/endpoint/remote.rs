@@ -2,6 +2,7 @@
 
 use std::ptr::NonNull;
 
+use super::one_sided::OneSided;
 use crate::{Error, Readable, Request, Result, Writable};
 
 /// A place in another rank's process.
@@ -109,6 +110,11 @@ pub trait RemoteMemory {
     unsafe fn write_memory(&mut self, _to: RemoteAddress, _from: Readable) -> Result<()> {
         let (fabric, what) = ("this fabric".into(), "write another rank's memory".into());
         Err(Error::Unsupported { fabric, what })
+    }
+
+    /// Returns the one-sided operations of the network, if it has any.
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        None
     }
 
     /// Whether the network carries out accesses to memory by itself, by agents of the ranks.

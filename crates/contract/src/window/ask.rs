@@ -14,7 +14,7 @@ const ANSWERS: u32 = 16;
 /// An answer begins with a status word.
 pub(super) const SUCCESS: u64 = 0;
 pub(super) const OUT_OF_WINDOW: u64 = 1;
-const WORD: usize = 8;
+pub(super) const WORD: usize = 8;
 
 /// Returns the tag of the answer to a ticket.
 pub(super) fn answer_tag(ticket: u32) -> u32 {
@@ -25,18 +25,38 @@ pub(super) fn answer_tag(ticket: u32) -> u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(u32);
 
-/// One request.
-struct Pending {
-    target: usize,
-    send: Request,
-    answer: Request,
-    /// The request's data, which the fabric reads until the send is done.
-    _sent: Vec<u8>,
-    /// Room for the answer.
-    room: Vec<u8>,
-    is_done: bool,
+/// One request, or one operation of the network.
+pub(super) struct Pending {
+    pub(super) target: usize,
+    /// The message and its answer, in this order, or the operations of the network.
+    pub(super) requests: Vec<Request>,
+    pub(super) is_in_network: bool,
+    /// The data, which the fabric reads until the requests are done.
+    pub(super) sent: Vec<u8>,
+    /// Room for the answer: a status, which stays [`SUCCESS`] for operations of the network, and the data.
+    pub(super) room: Vec<u8>,
     /// Nobody takes the answer.
-    is_detached: bool,
+    pub(super) is_detached: bool,
+    is_done: bool,
+}
+
+impl Pending {
+    pub(super) fn new(target: usize, sent: Vec<u8>, answer_bytes: usize) -> Self {
+        Pending {
+            target,
+            requests: Vec::new(),
+            is_in_network: false,
+            sent,
+            room: vec![0; WORD + answer_bytes],
+            is_detached: false,
+            is_done: false,
+        }
+    }
+
+    /// Returns the requests whose end depends on the other member.
+    fn awaited(&self) -> &[Request] {
+        if self.is_in_network { &self.requests } else { &self.requests[1..] }
+    }
 }
 
 /// All requests in progress.
@@ -57,6 +77,26 @@ impl Asked {
         Asked { pending: vec![], free: vec![], waiting: vec![], owed, failed: None }
     }
 
+    fn ticket(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.pending.push(None);
+            self.pending.len() as u32 - 1
+        })
+    }
+
+    fn keep(&mut self, ticket: u32, one: Pending) -> Ticket {
+        self.owed[one.target] += 1;
+        self.waiting.push(ticket);
+        self.pending[ticket as usize] = Some(one);
+        Ticket(ticket)
+    }
+
+    /// Keeps operations of the network that have been started, until they are done.
+    pub(super) fn keep_started(&mut self, one: Pending) -> Ticket {
+        let ticket = self.ticket();
+        self.keep(ticket, one)
+    }
+
     /// Returns whether all answers have arrived.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty()
@@ -74,12 +114,10 @@ impl Window {
         (answer_bytes, is_detached): (Option<usize>, bool),
     ) -> Result<Ticket> {
         let rank = self.targets[target].rank;
-        let ticket = self.asked.free.pop().unwrap_or_else(|| {
-            self.asked.pending.push(None);
-            self.asked.pending.len() as u32 - 1
-        });
+        let ticket = self.asked.ticket();
         let sent = wire::write((kind, ticket, answer_bytes.is_some()), stretches, operand);
-        let mut room = vec![0; WORD + answer_bytes.unwrap_or(0)];
+        let mut pending = Pending::new(target, sent, answer_bytes.unwrap_or(0));
+        let Pending { sent, room, .. } = &mut pending;
         // SAFETY: both vectors are kept unchanged until both requests are done.
         let (place, data) = unsafe {
             (Writable::new(room.as_mut_ptr(), room.len()), Readable::new(sent.as_ptr(), sent.len()))
@@ -96,24 +134,22 @@ impl Window {
             let send = endpoint.post_send(to, data, Completion::Local)?;
             [send, answer]
         };
-        let pending =
-            Pending { target, send, answer, _sent: sent, room, is_done: false, is_detached };
-        self.asked.pending[ticket as usize] = Some(pending);
-        self.asked.waiting.push(ticket);
-        self.asked.owed[target] += 1;
-        Ok(Ticket(ticket))
+        let requests = vec![send, answer];
+        Ok(self.asked.keep(ticket, Pending { requests, is_detached, ..pending }))
     }
 
     /// Processes the answers that have arrived.
     pub(super) fn take_answers<E: Endpoint>(&mut self, endpoint: &mut E) {
-        let Asked { pending, free, waiting, owed, failed } = &mut self.asked;
+        let Asked { pending, free, waiting, owed, failed, .. } = &mut self.asked;
         waiting.retain(|&ticket| {
             let one = pending[ticket as usize].as_mut().expect("what is waited for is pending");
-            if !endpoint.is_done(one.answer) || !endpoint.is_done(one.send) {
+            // From the last on, because a message is done before its answer.
+            if !one.requests.iter().rev().all(|&request| endpoint.is_done(request)) {
                 return true;
             }
-            endpoint.end(one.answer);
-            endpoint.end(one.send);
+            for request in one.requests.drain(..) {
+                endpoint.end(request);
+            }
             one.is_done = true;
             owed[one.target] -= 1;
             if one.is_detached {
@@ -125,6 +161,13 @@ impl Window {
             }
             false
         });
+    }
+
+    /// Returns whether the network has an operation on a member under way.
+    pub fn has_in_network(&self, target: usize) -> bool {
+        let waiting = self.asked.waiting.iter();
+        let mut pending = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());
+        pending.any(|one| one.is_in_network && one.target == target)
     }
 
     /// Returns the number of requests in progress to a member, or to all.
@@ -169,7 +212,8 @@ impl Window {
     pub fn hopeless<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
         let waiting = self.asked.waiting.iter();
         let answers = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());
-        answers.map(|one| one.answer).find(|&answer| endpoint.is_hopeless(answer))
+        let mut awaited = answers.flat_map(|one| one.awaited().iter().copied());
+        awaited.find(|&request| endpoint.is_hopeless(request))
     }
 }
 

@@ -134,7 +134,8 @@ impl Window {
         self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
     }
 
-    /// Increments notice `number` of a member, after all earlier operations of this process on it.
+    /// Increments notice `number` of a member, after all earlier operations of this process on it, except those that
+    /// the [network has under way](Window::has_in_network).
     ///
     /// # Errors
     /// [`Error::InvalidRank`], and errors that end the run.

@@ -4,6 +4,7 @@
 //! * *shared*: every member has it mapped. Loads, stores and atomics do everything; the member does not participate.
 //! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]); the member does not participate.
 //! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`];
+//!   or by one-sided operations of the network ([`OneSided`](crate::OneSided)), as far as it has them;
 //!   or, where the network executes accesses by itself, an [`Agent`](crate::Agent) of the member serves them, and the member
 //!   does not participate.
 //!
@@ -18,6 +19,7 @@ mod calls;
 mod control;
 mod copy;
 mod locks;
+mod network;
 mod offer;
 mod operate;
 mod serve;
@@ -40,7 +42,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use crate::{Endpoint, Error, Result};
+use crate::{AtomicElements, Endpoint, Error, RemotePlace, Result};
 use agent::MemberAgent;
 use ask::Asked;
 use control::Control;
@@ -71,6 +73,8 @@ struct Target {
     shift: u64,
     /// Its control block, if this process can access it.
     control: Option<NonNull<Control>>,
+    /// Its memory as the network knows it, if all members' memory was registered.
+    registered: Option<RemotePlace>,
     /// Record of the messages to others about this process's updates of this member's words.
     words: Remembered,
 }
@@ -97,6 +101,8 @@ pub struct Window {
     server: Rc<RefCell<Server>>,
     /// Whether agents serve the members' memory.
     has_agents: bool,
+    /// The elements whose updates the network carries out.
+    atomics: AtomicElements,
     runs: Runs,
 }
 
@@ -117,6 +123,7 @@ impl Window {
         let seen = |offer: &WindowOffer| offer.control(endpoint);
         let controls: Option<Vec<NonNull<Control>>> = offers.iter().map(seen).collect();
         let can_attach = offers.iter().all(|offer| offer.can_attach);
+        let is_registered = offers.len() > 1 && offers.iter().all(|one| one.registered.is_some());
         let target = |(index, (offer, &rank)): (usize, (&WindowOffer, &usize))| {
             let base = offer.base(endpoint).filter(|_| controls.is_some());
             let route = match (&controls, offer.is_shared()) {
@@ -129,7 +136,8 @@ impl Window {
                 true => (part.base(), Some(part.control())),
                 false => (base.filter(|_| route == Route::Shared), control),
             };
-            let WindowOffer { bytes, address, .. } = *offer;
+            let WindowOffer { bytes, address, registered, .. } = *offer;
+            let registered = registered.filter(|_| is_registered && route == Route::Asked);
             let base = base.filter(|_| bytes != DYNAMIC_BYTES);
             Target {
                 rank,
@@ -139,6 +147,7 @@ impl Window {
                 address,
                 shift: offer.shift(),
                 control,
+                registered,
                 words: Remembered::default(),
             }
         };
@@ -163,6 +172,7 @@ impl Window {
             served: Served::default(),
             server,
             has_agents,
+            atomics: offers.iter().fold(offers[me].atomics, |both, one| both.and(one.atomics)),
             runs: Runs::default(),
         })
     }
@@ -197,6 +207,7 @@ impl Window {
             Route::Shared => "shared",
             Route::Attached => "attached",
             Route::Asked if self.has_agents => "agent",
+            Route::Asked if target.registered.is_some() => "network",
             Route::Asked => "asked",
         })
     }

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::control::Control;
-use crate::Endpoint;
+use crate::{AtomicElements, Endpoint, RemotePlace};
 
 /// Length of a dynamic window, to which a member adds memory at any time: offsets are addresses of its process.
 pub const DYNAMIC_BYTES: u64 = i64::MAX as u64;
@@ -23,21 +23,39 @@ pub struct WindowOffer {
     pub(super) can_attach: bool,
     /// Whether an agent in the network serves the memory.
     pub(super) has_agent: bool,
+    /// The place of the memory for one-sided operations of the network, if it was registered.
+    pub(super) registered: Option<RemotePlace>,
+    /// The elements of which the network carries out all updates.
+    pub(super) atomics: AtomicElements,
 }
+
+/// Flags in a word of an offer; the elements of [`WindowOffer::atomics`] are in its upper half.
+const CAN_ATTACH: u64 = 1;
+const HAS_AGENT: u64 = 2;
+const IS_REGISTERED: u64 = 4;
+const ATOMICS_SHIFT: u32 = 32;
 
 impl WindowOffer {
     /// Length of the offer in bytes.
-    pub const BYTES: usize = 48;
+    pub const BYTES: usize = 64;
 
     /// Returns the offer as bytes.
     pub fn to_bytes(&self) -> [u8; WindowOffer::BYTES] {
+        let RemotePlace { key, start } =
+            self.registered.unwrap_or(RemotePlace { key: 0, start: 0 });
+        let flag = |holds: bool, flag: u64| if holds { flag } else { 0 };
         let words = [
             self.address,
             self.bytes,
             self.place,
             self.control_address,
             self.control_place,
-            u64::from(self.can_attach) | u64::from(self.has_agent) << 1,
+            flag(self.can_attach, CAN_ATTACH)
+                | flag(self.has_agent, HAS_AGENT)
+                | flag(self.registered.is_some(), IS_REGISTERED)
+                | u64::from(self.atomics.to_bits()) << ATOMICS_SHIFT,
+            key,
+            start,
         ];
         let mut bytes = [0; WindowOffer::BYTES];
         for (word, place) in words.iter().zip(bytes.chunks_exact_mut(8)) {
@@ -56,8 +74,11 @@ impl WindowOffer {
             place: word(2),
             control_address: word(3),
             control_place: word(4),
-            can_attach: word(5) & 1 != 0,
-            has_agent: word(5) & 2 != 0,
+            can_attach: word(5) & CAN_ATTACH != 0,
+            has_agent: word(5) & HAS_AGENT != 0,
+            registered: (word(5) & IS_REGISTERED != 0)
+                .then(|| RemotePlace { key: word(6), start: word(7) }),
+            atomics: AtomicElements::from_bits((word(5) >> ATOMICS_SHIFT) as u16),
         }
     }
 
@@ -91,6 +112,8 @@ pub struct WindowPart {
     control: NonNull<Control>,
     /// True if the control block came from the endpoint, not from the heap.
     is_allocated: bool,
+    /// The registration of the memory with the network, if it has any.
+    registered: Option<RemotePlace>,
 }
 
 impl WindowPart {
@@ -123,7 +146,7 @@ impl WindowPart {
     /// # Safety
     /// As for [`new`](WindowPart::new). The block is long enough, and nothing else uses it.
     unsafe fn with<E: Endpoint>(
-        endpoint: &E,
+        endpoint: &mut E,
         (start, bytes): (*mut u8, u64),
         allocated: Option<NonNull<u8>>,
         place_of: fn(&E, *const u8, usize) -> Option<u64>,
@@ -139,22 +162,35 @@ impl WindowPart {
         let control_start = control.as_ptr().cast_const().cast::<u8>();
         let is_dynamic = bytes == DYNAMIC_BYTES;
         let control_place = place(control_start, size_of::<Control>());
+        let place = match bytes {
+            DYNAMIC_BYTES => NOWHERE,
+            // Nobody accesses it: any valid place will do.
+            0 => control_place,
+            _ => place(start, bytes as usize),
+        };
+        let (mut registered, mut atomics, mut nothing) = (None, AtomicElements::default(), None);
+        if let Some(network) = endpoint.one_sided() {
+            atomics = network.atomic_elements();
+            // Nobody accesses it: any place will do.
+            nothing = (bytes == 0).then_some(RemotePlace { key: 0, start: 0 });
+            if !is_dynamic && bytes > 0 && place == NOWHERE {
+                // SAFETY: the caller promises the same until the window is closed, which ends the registration.
+                registered = unsafe { network.register(start, bytes as usize) };
+            }
+        }
         let offer = WindowOffer {
             address: if is_dynamic { 0 } else { start as u64 },
             bytes,
-            place: match bytes {
-                DYNAMIC_BYTES => NOWHERE,
-                // Nobody accesses it: any valid place will do.
-                0 => control_place,
-                _ => place(start, bytes as usize),
-            },
+            place,
             control_address: control_start as u64,
             control_place,
             can_attach: endpoint.reads_memory(),
             has_agent: endpoint.has_agents(),
+            registered: registered.or(nothing),
+            atomics,
         };
         let base = NonNull::new(start).or((bytes == 0).then(NonNull::dangling));
-        WindowPart { offer, base, control, is_allocated: allocated.is_some() }
+        WindowPart { offer, base, control, is_allocated: allocated.is_some(), registered }
     }
 
     /// Makes the others access it by messages only.
@@ -162,6 +198,7 @@ impl WindowPart {
     pub fn asked(mut self) -> Self {
         (self.offer.place, self.offer.control_place) = (NOWHERE, NOWHERE);
         (self.offer.can_attach, self.offer.has_agent) = (false, false);
+        self.offer.registered = None;
         self
     }
 
@@ -180,6 +217,9 @@ impl WindowPart {
 
     /// Frees what was allocated for it.
     pub fn close<E: Endpoint>(self, endpoint: &mut E) {
+        if let (Some(registered), Some(network)) = (self.registered, endpoint.one_sided()) {
+            network.unregister(registered);
+        }
         // SAFETY: both were allocated in `new`, and nobody uses the block any more.
         unsafe {
             match self.is_allocated {
@@ -204,9 +244,15 @@ mod tests {
             control_place: 400,
             can_attach: true,
             has_agent: false,
+            registered: None,
+            atomics: AtomicElements::default(),
         };
         let with_agent = WindowOffer { can_attach: false, has_agent: true, ..offer };
         assert_eq!(WindowOffer::from_bytes(&with_agent.to_bytes()), with_agent);
+        let registered = Some(RemotePlace { key: 7, start: 1 << 40 });
+        let atomics = AtomicElements::from_bits(0x281);
+        let registered = WindowOffer { registered, atomics, ..offer };
+        assert_eq!(WindowOffer::from_bytes(&registered.to_bytes()), registered);
         assert_eq!(WindowOffer::from_bytes(&offer.to_bytes()), offer);
         assert_eq!((offer.shift(), offer.is_shared()), (600, false));
     }

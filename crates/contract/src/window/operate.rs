@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 
 use super::ask::Ticket;
 use super::control::Control;
+use super::network::Division;
 use super::update::{Action, Stretch, Update, update_words};
 use super::wire::Kind;
 use super::words::Manner;
@@ -25,9 +26,9 @@ impl Window {
         endpoint: &mut E,
         target: usize,
         update: &Update<'_>,
-        mut fetched: Option<&mut [u8]>,
+        fetched: Option<&mut [u8]>,
     ) -> Result<Option<Ticket>> {
-        let Update { action, stretches, mut operand } = *update;
+        let Update { action, stretches, operand } = *update;
         let mut all = 0;
         for stretch in stretches {
             self.check_range(target, stretch.offset, stretch.bytes)?;
@@ -37,8 +38,27 @@ impl Window {
         if let Some(fetched) = &fetched {
             check_length("the room for what is fetched", all, fetched.len())?;
         }
+        let fetches = fetched.is_some();
+        match self.division(target, update, fetches) {
+            Division::Elsewhere => self.update_elsewhere(endpoint, target, update, fetched),
+            Division::InNetwork(way) => {
+                self.start(endpoint, target, way, (stretches, operand, fetches))
+            }
+            Division::Both(way) => self.divide(endpoint, target, way, (update, fetches)),
+        }
+    }
+
+    /// Carries out an update, whose lengths were checked, without one-sided operations of the network.
+    pub(super) fn update_elsewhere<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        update: &Update<'_>,
+        mut fetched: Option<&mut [u8]>,
+    ) -> Result<Option<Ticket>> {
+        let Update { action, stretches, mut operand } = *update;
         if self.is_asked(target) {
-            let answer = (fetched.is_some().then_some(all), fetched.is_none());
+            let answer = (fetched.as_ref().map(|room| room.len()), fetched.is_none());
             let kind = Kind::Update(action);
             let ticket = self.ask(endpoint, target, kind, (stretches, operand), answer)?;
             return Ok(fetched.is_some().then_some(ticket));

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::{Element, Operation, Reduction};
+use crate::{AtomicElement, AtomicOperation, Element, Operation, Reduction};
 
 /// Consecutive bytes of a member's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct Arithmetic {
     pub combine: fn(code: u32, operand: &[u8], target: &mut [u8]),
     /// Returns 4 or 8 if the elements are integers of that length, which processors update atomically, and otherwise 0.
     pub word_bytes: fn(code: u32) -> usize,
+    /// Returns the type of the elements and the operation, if a network may carry it out.
+    pub atomic: fn(code: u32) -> Option<(AtomicElement, AtomicOperation)>,
 }
 
 impl Arithmetic {
@@ -60,6 +62,7 @@ impl Arithmetic {
             Some(Element::I64 | Element::U64) => 8,
             _ => 0,
         },
+        atomic: |code| reduction(code).map(atomic),
     };
 
     /// Returns the code of a reduction.
@@ -75,6 +78,24 @@ fn reduction(code: u32) -> Option<Reduction> {
     let element = Element::ALL.get((code >> 8) as usize)?;
     let operation = Operation::ALL.get((code & 0xff) as usize)?;
     Some(Reduction::new(*element, *operation))
+}
+
+fn atomic(of: Reduction) -> (AtomicElement, AtomicOperation) {
+    let element = match of.element {
+        Element::U8 => AtomicElement::U8,
+        Element::I32 => AtomicElement::I32,
+        Element::I64 => AtomicElement::I64,
+        Element::U64 => AtomicElement::U64,
+        Element::F32 => AtomicElement::F32,
+        Element::F64 => AtomicElement::F64,
+    };
+    let operation = match of.operation {
+        Operation::Sum => AtomicOperation::Sum,
+        Operation::Product => AtomicOperation::Product,
+        Operation::Minimum => AtomicOperation::Minimum,
+        Operation::Maximum => AtomicOperation::Maximum,
+    };
+    (element, operation)
 }
 
 impl Action {
@@ -198,6 +219,7 @@ mod tests {
             }
         },
         word_bytes: |_| 4,
+        atomic: |_| None,
     };
 
     #[test]

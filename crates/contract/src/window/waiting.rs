@@ -131,6 +131,12 @@ impl RankWindow {
         self.window.is_served()
     }
 
+    /// Returns whether such accesses of others to aligned elements are requests that this rank must
+    /// [serve](RankWindow::serve).
+    pub fn serves(&self, action: Action) -> bool {
+        self.window.serves(action)
+    }
+
     /// Returns the window itself.
     pub fn window(&self) -> &Window {
         &self.window
@@ -169,7 +175,10 @@ impl RankWindow {
                 self.flush_on(endpoint, Some(target))?;
                 self.window.unlock(endpoint, target, exclusive)
             }
-            WindowCall::Notify(target, number) => self.window.notify(endpoint, target, number),
+            WindowCall::Notify(target, number) => {
+                self.wait(endpoint, &[], |window, _| Ok(!window.has_in_network(target)))?;
+                self.window.notify(endpoint, target, number)
+            }
             WindowCall::AwaitNotice(number, count) => {
                 self.poll(endpoint, |window, _| Ok(window.notices(number) >= count))
             }

@@ -19,6 +19,7 @@ mod launching;
 mod mpi;
 mod networks;
 mod ofi;
+mod ofi_windows;
 mod package;
 mod patterns;
 mod pauses;

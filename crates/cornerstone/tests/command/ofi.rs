@@ -8,7 +8,7 @@ const SHORT: [&str; 8] =
     ["run", "ping-pong", "bandwidth", "--sizes", "8,64KiB", "--time-limit", "50ms", "--out"];
 
 /// Returns whether libfabric is installed with its provider `tcp`. If not, prints that `test` is skipped.
-fn is_here(test: &str) -> bool {
+pub(crate) fn is_here(test: &str) -> bool {
     match fabric_ofi::check(Some("tcp")) {
         Ok(()) => true,
         Err(error) => {

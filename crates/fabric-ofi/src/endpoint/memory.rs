@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use contract::{Endpoint, RemoteMemory};
+use contract::{Endpoint, OneSided, RemoteMemory};
 use fabric_shm::ShmEndpoint;
 
 use super::OfiEndpoint;
@@ -19,8 +19,14 @@ pub(crate) struct RankOnHost {
 /// The highest bits of a place of memory are the host, so that places of different hosts differ.
 const HOST_SHIFT: u32 = 48;
 
-/// Windows use messages, except for memory that the program itself shares among ranks of one host.
+/// Windows use one-sided operations of the provider, except for memory that the program itself shares among ranks of one
+/// host.
 impl RemoteMemory for OfiEndpoint {
+    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
+        // Also after a failure, which the operations then return.
+        if self.has_one_sided { Some(self) } else { None }
+    }
+
     fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
         match &self.launched {
             None => self.outer.place_on_host(memory, bytes),

@@ -26,6 +26,13 @@ impl Engine {
             self.queued.pop_front();
             self.activity += 1;
         }
+        while let Some(&access) = self.accesses.front() {
+            if !self.hand_access(access)? {
+                break;
+            }
+            self.accesses.pop_front();
+            self.activity += 1;
+        }
         self.polls += 1;
         // The provider does not have the receives that wait, but it may have their messages.
         if self.queued.iter().any(|one| matches!(one, QueuedReceive::Message(_))) {
@@ -53,7 +60,11 @@ impl Engine {
             (End::Failed(error), _) => Some(error),
         };
         if let Some(error) = error {
-            return Err(self.objects()?.provider.failed("a message", i64::from(error)));
+            let what = match self.slots.get(slot) {
+                Slot::Access(access) => format!("an access to memory of rank {}", access.to),
+                _ => "a message".into(),
+            };
+            return Err(self.objects()?.provider.failed(&what, i64::from(error)));
         }
         match self.slots.get(slot) {
             Slot::Word => self.slots.free(slot),
@@ -63,6 +74,7 @@ impl Engine {
             }
             Slot::Any => self.any.2 = Some(one),
             Slot::Send(_) => self.sent(slot),
+            Slot::Access(_) => self.accessed(slot),
             Slot::Receive(receive) => match (receive.stage, one.end) {
                 (_, End::Cancelled) => {
                     self.posted -= 1;

@@ -63,6 +63,7 @@ impl Engine {
                 !send.is_done() && waits && self.is_gone(send.to)
             }
             Slot::Receive(one) => one.envelope.is_none() && self.none_will_send(&one.selector),
+            Slot::Access(access) => !access.is_done && self.is_gone(access.to),
             _ => false,
         }
     }
@@ -108,6 +109,10 @@ impl Engine {
                 let source = receive.selector.source.map(|one| one as usize);
                 Error::never_sent(self.rank, source, self.size())
             }
+            Slot::Access(access) => Error::RankDied {
+                rank: access.to,
+                how: "its program ended while another rank accessed its memory".into(),
+            },
             _ => Error::UnknownRequest,
         }
     }
@@ -120,6 +125,7 @@ impl Engine {
                 || self.peers[rank].goodbye_at.is_some()
         };
         self.slots.pending_sends().any(|send| send.stage == SendStage::Posted || !ends(send.to))
+            || self.slots.pending_accesses().any(|access| !ends(access.to))
     }
 
     /// Returns whether words of this rank wait for the provider.

@@ -7,6 +7,7 @@
 //! a receive. No receive of the provider is shorter than its message, because providers report truncation in different
 //! ways.
 
+mod access;
 mod complete;
 mod ending;
 mod probe;
@@ -56,6 +57,7 @@ struct Peer {
     /// The number of polls after which its word arrived that it has left, and that it has ended its part.
     left_at: Option<u64>,
     goodbye_at: Option<u64>,
+    atomics: access::UnderWay,
 }
 
 pub(crate) struct Engine {
@@ -67,6 +69,8 @@ pub(crate) struct Engine {
     peers: Vec<Peer>,
     posts: VecDeque<Post>,
     queued: VecDeque<QueuedReceive>,
+    /// Operations on memory of other ranks that wait for room at the provider, or for earlier ones.
+    accesses: VecDeque<u32>,
     /// Receives of the program that the provider has.
     posted: usize,
     posted_max: usize,
@@ -104,6 +108,7 @@ impl Engine {
             peers: vec![Peer::default(); size],
             posts: VecDeque::new(),
             queued: VecDeque::new(),
+            accesses: VecDeque::new(),
             posted: 0,
             bounces: Vec::new(),
             own_under_way: 0,
@@ -141,6 +146,11 @@ impl Engine {
         }
     }
 
+    /// Returns the objects, to change them.
+    pub(crate) fn objects_mut(&mut self) -> Option<&mut Objects> {
+        self.objects.as_mut()
+    }
+
     /// Fails with the error that ended the run for this rank, if there is one.
     pub(crate) fn check(&self) -> Result<()> {
         self.objects().map(drop)
@@ -155,7 +165,7 @@ impl Engine {
 
     /// Returns whether anything waits for room at the provider. No descriptor need become readable when there is room.
     pub(crate) fn has_queued(&self) -> bool {
-        !self.posts.is_empty() || !self.queued.is_empty()
+        !self.posts.is_empty() || !self.queued.is_empty() || !self.accesses.is_empty()
     }
 
     /// Returns a number that changes whenever an operation may have changed.

@@ -51,6 +51,7 @@ fn serve_remote() -> i32 {
 fn run(mut rank: Process<OfiEndpoint>, case: &str) -> i32 {
     let reporter = rank.endpoint().reporter();
     let outcome = match case.split_once(' ') {
+        Some(("windows", name)) => crate::windows::program(&mut rank.world(), name),
         Some(("messages", name)) => crate::messages::program(rank.endpoint_mut(), name),
         _ => cases::program_of_endpoint(rank.endpoint_mut(), case)
             .or_else(|| cases::program(&mut rank.world(), |own| reporter.report(own), case))

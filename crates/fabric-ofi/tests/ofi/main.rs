@@ -16,6 +16,7 @@ mod messages;
 mod providers;
 #[path = "../../../fabric-tcp/tests/tcp/started.rs"]
 mod started;
+mod windows;
 
 /// Providers that every libfabric has, that need no hardware, and that keep messages in order.
 const PROVIDERS: [&str; 1] = ["tcp"];
@@ -31,6 +32,7 @@ fn main() {
             continue;
         }
         tests.extend(messages::tests(provider));
+        tests.extend(windows::tests(provider));
         tests.extend(deaths::tests(provider));
         tests.extend(conformance::tests(provider));
     }

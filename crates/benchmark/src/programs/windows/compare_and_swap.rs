@@ -1,7 +1,7 @@
 //! A word that is swapped.
 
-use contract::Error;
 use contract::record::Parameters;
+use contract::{Action, Arithmetic, Element, Error, Operation, Reduction};
 
 use super::latencies::PUT;
 use super::opened::{Deed, PUTS};
@@ -30,6 +30,10 @@ pub(in crate::programs) const COMPARE_AND_SWAP: Benchmark = Benchmark {
 
 const SWAPS: Deed = Deed {
     bytes: |_| size_of::<u64>(),
+    action: || {
+        let words = Reduction::new(Element::U64, Operation::Sum);
+        Action::CompareAndSwap(Arithmetic::code(words))
+    },
     event: |opened, rank, data| {
         let (place, now) = ((data.peer, 0), opened.events);
         let found = opened.window.compare_and_swap(rank, place, now - 1, now)?;

@@ -1,7 +1,7 @@
 //! Single operations on another rank's memory.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::{Error, Reduction, Result};
+use contract::{Action, Arithmetic, Error, Reduction, Result};
 
 use super::opened::{Deed, Opened, PUTS};
 use crate::bench::Bench;
@@ -62,6 +62,7 @@ pub(in crate::programs) const GET: Benchmark = Benchmark {
 
 const GET_ONE: Deed = Deed {
     prepare: Opened::fill_own,
+    action: || Action::Nothing,
     event: |opened, rank, data| opened.window.get(rank, data.peer, 0, &mut data.receive),
     check: |_, _| Ok(()),
     ..PUTS
@@ -81,6 +82,7 @@ pub(in crate::programs) const ACCUMULATE: Benchmark = Benchmark {
 };
 
 const ADD_AND_FLUSH: Deed = Deed {
+    action: add,
     event: |opened, rank, data| {
         if opened.events == 1 {
             data.send.elements_mut::<f64>().fill(1.0);
@@ -92,6 +94,11 @@ const ADD_AND_FLUSH: Deed = Deed {
     check: |opened, bench| check_sums(opened, bench, 1),
     ..PUTS
 };
+
+/// The access of an accumulate.
+pub(super) fn add() -> Action {
+    Action::Combine(Arithmetic::code(Reduction::SUM_F64))
+}
 
 /// Every element was counted up so often in each event.
 pub(super) fn check_sums(opened: &mut Opened, bench: &mut Bench<'_>, times: u64) -> Result<()> {

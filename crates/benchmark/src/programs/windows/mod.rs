@@ -27,7 +27,10 @@ fn between_two(bench: &mut Bench<'_>, deed: Deed) -> Result<()> {
         let wanted = served + requests * opened.events;
         match data.role {
             Role::First => (deed.event)(&mut opened, rank, data),
-            Role::Second => opened.window.serve(rank, wanted),
+            Role::Second if opened.window.serves((deed.action)()) => {
+                opened.window.serve(rank, wanted)
+            }
+            Role::Second => Ok(()),
             Role::Other => Ok(()),
         }
     })?;

@@ -1,7 +1,7 @@
 //! A window that a benchmark has opened, and what it does with it.
 
 use contract::record::Parameters;
-use contract::{Buffer, Rank, RankWindow, Result};
+use contract::{Action, Buffer, Rank, RankWindow, Result};
 
 use crate::bench::Bench;
 use crate::contents::{check_block, fill};
@@ -21,6 +21,8 @@ pub(super) struct Deed {
     pub(super) bytes: fn(&Shape) -> usize,
     /// The action of all ranks before the first event.
     pub(super) prepare: fn(&mut Opened, &mut Bench<'_>) -> Result<()>,
+    /// The access to the second rank's memory.
+    pub(super) action: fn() -> Action,
     /// One event, at the first rank.
     pub(super) event: fn(&mut Opened, &mut dyn Rank, &mut Data) -> Result<()>,
     /// The number of requests of an event to the second rank, if accesses use messages.
@@ -35,6 +37,7 @@ pub(super) struct Deed {
 pub(super) const PUTS: Deed = Deed {
     bytes: |shape| shape.size,
     prepare: |_, _| Ok(()),
+    action: || Action::Replace,
     event: |_, _, _| Ok(()),
     requests: |_| 1,
     check: |opened, bench| match bench.shape.role() {

@@ -2,7 +2,7 @@
 
 use contract::Reduction;
 
-use super::latencies::{ACCUMULATE, PUT, check_sums};
+use super::latencies::{ACCUMULATE, PUT, add, check_sums};
 use super::opened::{Deed, PUTS};
 use crate::declaration::Benchmark;
 use crate::paper;
@@ -47,6 +47,7 @@ pub(in crate::programs) const ACCUMULATE_STREAM: Benchmark = Benchmark {
 };
 
 const MANY_SUMS: Deed = Deed {
+    action: add,
     event: |opened, rank, data| {
         if opened.events == 1 {
             data.send.elements_mut::<f64>().fill(1.0);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{Arithmetic, Element, Operation, Reduction};
+use contract::{Arithmetic, AtomicElement, AtomicOperation, Element, Operation, Reduction};
 
 use super::apply::apply_at;
 use super::each::Places;
@@ -20,7 +20,7 @@ pub(crate) struct Coded {
 }
 
 /// The functions that carry out operations with these numbers.
-pub(crate) const CODED: Arithmetic = Arithmetic { combine, word_bytes };
+pub(crate) const CODED: Arithmetic = Arithmetic { combine, word_bytes, atomic };
 
 impl Coded {
     /// Creates an operation on elements of a datatype; elements without a kind of their own are bytes.
@@ -187,6 +187,42 @@ pub(crate) fn word_bytes_of(kind: Kind) -> usize {
 fn word_bytes(code: u32) -> usize {
     let kind = kind((code >> 8) as u8).filter(|_| code >> 16 == 0);
     kind.map_or(0, word_bytes_of)
+}
+
+/// Returns the elements and the operation of a code, if networks have them. Bytes and truth values are not among the
+/// elements: bytes stand for the elements of pairs as well, and networks do not update pairs.
+fn atomic(code: u32) -> Option<(AtomicElement, AtomicOperation)> {
+    use Predefined as Op;
+    let Coded { op, kind, index: None } = Coded::read(code)? else { return None };
+    let element = match kind.as_number() {
+        Kind::Signed(1) => AtomicElement::I8,
+        Kind::Unsigned(1) => AtomicElement::U8,
+        Kind::Signed(2) => AtomicElement::I16,
+        Kind::Unsigned(2) => AtomicElement::U16,
+        Kind::Signed(4) => AtomicElement::I32,
+        Kind::Unsigned(4) => AtomicElement::U32,
+        Kind::Signed(8) => AtomicElement::I64,
+        Kind::Unsigned(8) => AtomicElement::U64,
+        Kind::Float(4) => AtomicElement::F32,
+        Kind::Float(8) => AtomicElement::F64,
+        _ => return None,
+    };
+    let operation = match op {
+        Op::Minimum => AtomicOperation::Minimum,
+        Op::Maximum => AtomicOperation::Maximum,
+        Op::Sum => AtomicOperation::Sum,
+        Op::Product => AtomicOperation::Product,
+        Op::Or => AtomicOperation::LogicalOr,
+        Op::And => AtomicOperation::LogicalAnd,
+        Op::Xor => AtomicOperation::LogicalXor,
+        Op::BitOr => AtomicOperation::BitOr,
+        Op::BitAnd => AtomicOperation::BitAnd,
+        Op::BitXor => AtomicOperation::BitXor,
+        Op::Nothing => AtomicOperation::Read,
+        Op::Replace => AtomicOperation::Write,
+        _ => return None,
+    };
+    Some((element, operation))
 }
 
 #[cfg(test)]

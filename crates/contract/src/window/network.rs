@@ -1,0 +1,218 @@
+//! Operations that the network carries out by itself, on members' memory that was registered for it.
+//!
+//! Puts and gets are writes and reads. Accumulating operations are atomic operations of the network if it carries out
+//! all of them on such elements, and the elements are aligned. Both depend only on the element, so that all members
+//! update it in the same way. A member updates its own elements in the network as well, because processors' atomics and
+//! those of the network need not be atomic with respect to each other.
+
+use super::ask::{Pending, WORD};
+use super::update::{Action, Stretch, Update};
+use super::{Target, Ticket, Window};
+use crate::{
+    AtomicElement, AtomicOperation, Endpoint, Error, OneSided, OneSidedOperation, Readable, Result,
+    Writable,
+};
+
+/// What the network does for an action.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    Write,
+    Read,
+    Atomic(AtomicElement, AtomicOperation),
+    CompareAndSwap(AtomicElement),
+}
+
+/// Which stretches of an update the network accesses.
+pub(super) enum Division {
+    Elsewhere,
+    InNetwork(Way),
+    /// Those with aligned elements.
+    Both(Way),
+}
+
+impl Way {
+    /// Returns the elements that it updates.
+    fn element(self) -> Option<AtomicElement> {
+        match self {
+            Way::Write | Way::Read => None,
+            Way::Atomic(element, _) | Way::CompareAndSwap(element) => Some(element),
+        }
+    }
+
+    fn operand_bytes(self, bytes: usize) -> usize {
+        match self {
+            Way::Read => 0,
+            Way::Write | Way::Atomic(..) => bytes,
+            Way::CompareAndSwap(_) => 2 * bytes,
+        }
+    }
+
+    /// Returns whether it can access these bytes of a member.
+    fn reaches(self, target: &Target, stretch: &Stretch) -> bool {
+        let bytes = self.element().map_or(1, AtomicElement::bytes) as u64;
+        let address = target.address.wrapping_add(stretch.offset);
+        address.is_multiple_of(bytes) && stretch.bytes.is_multiple_of(bytes)
+    }
+}
+
+impl Window {
+    /// Returns what the network does for an action on aligned elements, if it can.
+    fn way(&self, action: Action) -> Option<Way> {
+        match action {
+            Action::Replace => Some(Way::Write),
+            Action::Nothing => Some(Way::Read),
+            Action::Combine(code) | Action::CompareAndSwap(code) => {
+                let (element, operation) = (self.arithmetic.atomic)(code)?;
+                let way = match action {
+                    Action::Combine(_) => Way::Atomic(element, operation),
+                    _ => Way::CompareAndSwap(element),
+                };
+                self.atomics.contains(element).then_some(way)
+            }
+        }
+    }
+
+    /// Returns whether such actions of others on aligned elements of this member's memory are requests, which it
+    /// [serves](Window::is_served).
+    pub fn serves(&self, action: Action) -> bool {
+        let in_network = self.targets[self.me].registered.is_some() && self.way(action).is_some();
+        self.is_served() && !in_network
+    }
+
+    /// Returns which stretches of an update the network accesses.
+    pub(super) fn division(&self, target: usize, update: &Update<'_>, fetches: bool) -> Division {
+        let Update { action, stretches, .. } = *update;
+        let one = &self.targets[target];
+        let is_own = target == self.me && !action.is_atomic();
+        // A put that fetches, or a get that does not, is none of the network's operations.
+        let is_none =
+            matches!((action, fetches), (Action::Replace, true) | (Action::Nothing, false));
+        let Some(way) = self.way(action).filter(|_| one.registered.is_some()) else {
+            return Division::Elsewhere;
+        };
+        let mut not_empty = stretches.iter().filter(|stretch| stretch.bytes > 0);
+        if is_own || is_none {
+            Division::Elsewhere
+        } else if not_empty.clone().all(|stretch| way.reaches(one, stretch)) {
+            Division::InNetwork(way)
+        } else if not_empty.any(|stretch| way.reaches(one, stretch)) {
+            Division::Both(way)
+        } else {
+            Division::Elsewhere
+        }
+    }
+
+    /// Carries out an update of which the network accesses only some stretches.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if it fetches, and as for [`update`](Window::update).
+    pub(super) fn divide<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        way: Way,
+        (update, fetches): (&Update<'_>, bool),
+    ) -> Result<Option<Ticket>> {
+        if fetches {
+            let what = "fetch elements of which only some are aligned, in one operation".into();
+            return Err(Error::Unsupported { fabric: "a window of this fabric".into(), what });
+        }
+        let (mut there, mut elsewhere) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+        let mut operand = update.operand;
+        for &stretch in update.stretches {
+            let (here, rest) =
+                operand.split_at(update.action.operand_bytes(stretch.bytes as usize));
+            operand = rest;
+            let part = match way.reaches(&self.targets[target], &stretch) {
+                true => &mut there,
+                false => &mut elsewhere,
+            };
+            part.0.push(stretch);
+            part.1.extend_from_slice(here);
+        }
+        self.start(endpoint, target, way, (&there.0, &there.1, false))?;
+        let rest = Update { stretches: &elsewhere.0, operand: &elsewhere.1, ..*update };
+        self.update_elsewhere(endpoint, target, &rest, None)
+    }
+
+    /// Starts the operations. Returns a ticket for what they fetch.
+    pub(super) fn start<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        way: Way,
+        (stretches, operand, fetches): (&[Stretch], &[u8], bool),
+    ) -> Result<Option<Ticket>> {
+        let all: u64 = stretches.iter().map(|stretch| stretch.bytes).sum();
+        if all == 0 || matches!(way, Way::Atomic(_, AtomicOperation::Read)) && !fetches {
+            return Ok(None);
+        }
+        let one = &self.targets[target];
+        let (Some(network), Some(place)) = (endpoint.one_sided(), one.registered) else {
+            unreachable!("only the network registers memory");
+        };
+        // Compare-and-swap fetches in any case.
+        let receives = fetches || matches!(way, Way::CompareAndSwap(_));
+        let answer_bytes = if receives { all as usize } else { 0 };
+        let mut pending = Pending::new(target, operand.to_vec(), answer_bytes);
+        let (sent, mut room) = (&pending.sent[..], &mut pending.room[WORD..]);
+        let longest = longest_of(network, way.element());
+        let mut from = 0;
+        for stretch in stretches {
+            let bytes = stretch.bytes as usize;
+            let halves = (from, from + bytes);
+            for begin in (0..bytes).step_by(longest) {
+                let piece = longest.min(bytes - begin);
+                let fetched = if receives { piece } else { 0 };
+                let (first, rest) = std::mem::take(&mut room).split_at_mut(fetched);
+                room = rest;
+                let operation = operation(way, sent, (halves, begin, piece), first);
+                // SAFETY: the member has registered this memory and promised it to its window. All was checked to lie
+                // in it, and to be aligned.
+                let request = unsafe {
+                    network.start(one.rank, place, stretch.offset + begin as u64, operation)?
+                };
+                pending.requests.push(request);
+            }
+            from += way.operand_bytes(bytes);
+        }
+        (pending.is_in_network, pending.is_detached) = (true, !fetches);
+        let ticket = self.asked.keep_started(pending);
+        Ok(fetches.then_some(ticket))
+    }
+}
+
+/// Returns the most bytes of an operation: whole elements.
+fn longest_of(network: &dyn OneSided, element: Option<AtomicElement>) -> usize {
+    let bytes = element.map_or(1, AtomicElement::bytes);
+    (network.longest_bytes(element) / bytes * bytes).max(bytes)
+}
+
+/// Returns an operation on `piece` bytes from `begin` on of a stretch, whose operand begins at the first of `halves` in
+/// `sent`. The second half, for compare-and-swap, begins at the other.
+fn operation(
+    way: Way,
+    sent: &[u8],
+    ((first, second), begin, piece): ((usize, usize), usize, usize),
+    fetched: &mut [u8],
+) -> OneSidedOperation {
+    // SAFETY: both vectors are kept unchanged until all requests are done.
+    let (part, room) = unsafe {
+        let part = |half: usize| Readable::new(sent[half + begin..][..piece].as_ptr(), piece);
+        (part, Writable::new(fetched.as_mut_ptr(), fetched.len()))
+    };
+    match way {
+        Way::Write => OneSidedOperation::Write(part(first)),
+        Way::Read => OneSidedOperation::Read(room),
+        Way::Atomic(element, operation) => {
+            let fetched = (room.bytes() > 0).then_some(room);
+            OneSidedOperation::Atomic { element, operation, operand: part(first), fetched }
+        }
+        Way::CompareAndSwap(element) => OneSidedOperation::CompareAndSwap {
+            element,
+            compare: part(first),
+            new: part(second),
+            fetched: room,
+        },
+    }
+}
