@@ -109,6 +109,12 @@ impl Control {
         taken.map(drop).map_err(|seen| (seen >> 32).checked_sub(1).map(|holder| holder as usize))
     }
 
+    /// Returns the member with exclusive access.
+    pub(super) fn holder(&self) -> Option<usize> {
+        // Relaxed: it only serves to find out whether that member still runs.
+        ((self.access.0.load(Ordering::Relaxed) >> 32) as usize).checked_sub(1)
+    }
+
     /// Releases access.
     pub(super) fn give_up(&self, me: usize, exclusive: bool) {
         let mine = if exclusive { (me as u64 + 1) << 32 } else { 1 };

@@ -28,6 +28,8 @@ enum Attempt {
     /// Number of times that it has yielded.
     Passed(u32),
     Asked(Ticket),
+    /// In the queue of this member's own server.
+    Queued,
 }
 
 impl LockAttempt {
@@ -65,6 +67,11 @@ impl Window {
                 Attempt::Asked(self.ask(endpoint, target, kind, (&[], &[]), (None, false))?);
             return Ok(false);
         };
+        // The others are served in the order of their requests whenever this member makes progress. An attempt beside
+        // that order would find the lock taken each time.
+        if target == me && self.is_served() {
+            return self.try_own_lock(endpoint, attempt);
+        }
         // Relaxed throughout: only fairness depends on the waiters.
         let waiting = control.waiting();
         let tried = match (exclusive, &mut attempt.state) {
@@ -100,6 +107,25 @@ impl Window {
         Ok(true)
     }
 
+    /// As [`try_lock`](Window::try_lock), for this member's own memory, which it serves to the others.
+    fn try_own_lock<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        attempt: &mut LockAttempt,
+    ) -> Result<bool> {
+        if matches!(attempt.state, Attempt::New) {
+            self.server.borrow_mut().queue_own(self.me, attempt.exclusive);
+            attempt.state = Attempt::Queued;
+        }
+        self.grant(endpoint)?;
+        if self.server.borrow_mut().take_own() {
+            return Ok(true);
+        }
+        let holder = self.control_of(self.me).and_then(Control::holder);
+        self.check_holder(endpoint, holder)?;
+        Ok(false)
+    }
+
     /// Fails if the member that excludes others has left the run.
     pub(super) fn check_holder<E: Endpoint>(
         &self,
@@ -128,7 +154,11 @@ impl Window {
     ) -> Result<()> {
         if let Some(control) = self.control_of(target).filter(|_| !self.has_agents) {
             control.give_up(self.me, exclusive);
-            return Ok(());
+            return if target == self.me && self.is_served() {
+                self.grant(endpoint)
+            } else {
+                Ok(())
+            };
         }
         let kind = if exclusive { Kind::GiveUpExclusive } else { Kind::GiveUpShared };
         self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)

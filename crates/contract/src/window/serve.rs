@@ -43,6 +43,13 @@ impl Window {
             endpoint.end(one.request);
             self.server.borrow_mut().serve(one.source, &one.room, &mut answers);
         }
+        answers.into_iter().try_for_each(|answer| self.answer(endpoint, answer))?;
+        self.grant(endpoint)
+    }
+
+    /// Grants access to those who wait for it, as far as that is possible now.
+    pub(super) fn grant<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+        let mut answers = Vec::new();
         self.server.borrow_mut().grant(&mut answers);
         answers.into_iter().try_for_each(|answer| self.answer(endpoint, answer))
     }

@@ -13,8 +13,17 @@ use super::wire::{self, Head, Kind};
 /// A member that waits for access.
 struct Waiting {
     source: usize,
-    ticket: u32,
+    by: Way,
     exclusive: bool,
+}
+
+/// How it has asked.
+#[derive(Clone, Copy)]
+enum Way {
+    /// By a message with this ticket.
+    Message(u32),
+    /// It is the server's own member.
+    Own,
 }
 
 /// What goes back to a member.
@@ -33,6 +42,8 @@ pub(super) struct Server {
     /// Number of requests answered so far.
     count: u64,
     waiting: VecDeque<Waiting>,
+    /// Whether the own member has got access that it has not taken.
+    has_granted_own: bool,
     /// Memory of a dynamic window: address and length of each part.
     attached: Vec<(u64, u64)>,
 }
@@ -45,7 +56,16 @@ impl Server {
         arithmetic: Arithmetic,
     ) -> Self {
         let (waiting, attached) = (VecDeque::new(), Vec::new());
-        Server { control, base, bytes, arithmetic, count: 0, waiting, attached }
+        Server {
+            control,
+            base,
+            bytes,
+            arithmetic,
+            count: 0,
+            waiting,
+            has_granted_own: false,
+            attached,
+        }
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -99,7 +119,8 @@ impl Server {
         match kind {
             Kind::Share | Kind::Take => {
                 let exclusive = kind == Kind::Take;
-                self.waiting.push_back(Waiting { source, ticket, exclusive });
+                let by = Way::Message(ticket);
+                self.waiting.push_back(Waiting { source, by, exclusive });
             }
             Kind::GiveUpShared | Kind::GiveUpExclusive => {
                 control.give_up(source, kind == Kind::GiveUpExclusive);
@@ -147,9 +168,19 @@ impl Server {
         answer
     }
 
+    /// Queues a request of the own member, number `source`, behind those of the others.
+    pub(super) fn queue_own(&mut self, source: usize, exclusive: bool) {
+        self.waiting.push_back(Waiting { source, by: Way::Own, exclusive });
+    }
+
+    /// Returns whether that request has been granted. It is then forgotten.
+    pub(super) fn take_own(&mut self) -> bool {
+        std::mem::take(&mut self.has_granted_own)
+    }
+
     /// Grants access to the waiters in the order of their requests.
     pub(super) fn grant(&mut self, answers: &mut Vec<Answer>) {
-        while let Some(&Waiting { source, ticket, exclusive }) = self.waiting.front() {
+        while let Some(&Waiting { source, by, exclusive }) = self.waiting.front() {
             // SAFETY: the block lasts as long as the window.
             let control = unsafe { self.control.as_ref() };
             let granted = match exclusive {
@@ -160,7 +191,48 @@ impl Server {
                 break;
             }
             self.waiting.pop_front();
-            answers.push(Answer { member: source, ticket, data: SUCCESS.to_ne_bytes().to_vec() });
+            match by {
+                Way::Own => self.has_granted_own = true,
+                Way::Message(ticket) => {
+                    let data = SUCCESS.to_ne_bytes().to_vec();
+                    answers.push(Answer { member: source, ticket, data });
+                }
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a request for exclusive access.
+    fn take(ticket: u32) -> Vec<u8> {
+        wire::write((Kind::Take, ticket, true), &[], &[])
+    }
+
+    #[test]
+    fn the_own_member_gets_access_in_its_turn() {
+        let control = Control::default();
+        let mut server = Server::new(NonNull::from(&control), (None, 0), Arithmetic::REDUCTIONS);
+        let mut answers = Vec::new();
+        server.serve(1, &take(0), &mut answers);
+        server.queue_own(0, true);
+        // Members that ask again as soon as they have released their access.
+        for ticket in [10, 11] {
+            server.serve(2, &take(ticket), &mut answers);
+        }
+        let mut order = Vec::new();
+        for _ in 0..4 {
+            server.grant(&mut answers);
+            let granted = answers.pop().map_or(0, |answer| answer.member);
+            assert_eq!(server.take_own(), granted == 0);
+            assert_eq!(control.holder(), Some(granted));
+            order.push(granted);
+            control.give_up(granted, true);
+        }
+        assert_eq!(order, [1, 0, 2, 2]);
+        server.grant(&mut answers);
+        assert!(!server.take_own() && answers.is_empty() && control.holder().is_none());
     }
 }
