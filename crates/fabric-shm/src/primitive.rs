@@ -27,26 +27,155 @@ mod chosen {
             write(self.0.get())
         }
     }
+
+    /// Declares a read of memory that other ranks write. Only models check that the two cannot meet.
+    #[inline(always)]
+    pub(crate) fn note_read(_: *const u8, _: usize) {}
+
+    /// As [`note_read`], for a write.
+    #[inline(always)]
+    pub(crate) fn note_write(_: *const u8, _: usize) {}
 }
 
 #[cfg(loom)]
 mod chosen {
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
     use std::time::Duration;
 
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::hint::spin_loop;
+    use loom::sync::Notify;
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
     pub(crate) use loom::thread::yield_now as yield_processor;
 
-    /// A sleep that only a changed word ends: a lost wake-up shows as a thread that never continues.
+    thread_local! {
+        /// The sleepers, by the addresses of their words. All threads of a model run on one thread of the system.
+        static SLEEPERS: RefCell<BTreeMap<usize, Arc<Notify>>> = RefCell::default();
+    }
+
+    fn sleeper(word: &AtomicU32) -> Arc<Notify> {
+        let at = std::ptr::from_ref(word).addr();
+        SLEEPERS
+            .with_borrow_mut(|all| all.entry(at).or_insert_with(|| Notify::new().into()).clone())
+    }
+
+    /// Sleeps until the word has changed. A sleep never runs out, so loom reports a lost wake-up.
     pub(crate) fn futex_wait(word: &AtomicU32, value: u32, _: Duration) -> bool {
         while word.load(Ordering::Relaxed) == value {
-            yield_processor();
+            sleeper(word).wait();
         }
         false
     }
 
-    pub(crate) fn futex_wake(_: &AtomicU32, _: i32) {}
+    pub(crate) fn futex_wake(word: &AtomicU32, _: i32) {
+        sleeper(word).notify();
+    }
+
+    /// Length of the memory whose accesses one cell of loom follows.
+    const WATCHED_BYTES: usize = 64;
+
+    thread_local! {
+        /// The cells of watched memory, by its address.
+        static WATCHED: RefCell<BTreeMap<usize, Vec<UnsafeCell<()>>>> = RefCell::default();
+    }
+
+    /// Begins an execution of a model, in which nothing is watched yet.
+    pub(crate) fn begin_execution() {
+        SLEEPERS.with_borrow_mut(BTreeMap::clear);
+        WATCHED.with_borrow_mut(BTreeMap::clear);
+    }
+
+    /// Makes loom report accesses to some memory that are not ordered ([`note_read`], [`note_write`]). The caller's own
+    /// earlier ones need not be noted.
+    pub(crate) fn watch(start: *const u8, bytes: usize) {
+        let cells = (0..bytes.div_ceil(WATCHED_BYTES)).map(|_| UnsafeCell::new(())).collect();
+        WATCHED.with_borrow_mut(|watched| watched.insert(start.addr(), cells));
+    }
+
+    /// Calls `access` with the cells of the memory that is watched.
+    fn for_each_watched(start: *const u8, bytes: usize, access: impl Fn(&UnsafeCell<()>)) {
+        WATCHED.with_borrow(|watched| {
+            let Some((begin, cells)) = watched.range(..=start.addr()).next_back() else { return };
+            let first = (start.addr() - begin) / WATCHED_BYTES;
+            let end = (start.addr() - begin + bytes).div_ceil(WATCHED_BYTES).min(cells.len());
+            cells.iter().take(end).skip(first).for_each(access);
+        });
+    }
+
+    /// Declares a read of memory that other ranks write.
+    pub(crate) fn note_read(start: *const u8, bytes: usize) {
+        for_each_watched(start, bytes, |cell| cell.with(|_| ()));
+    }
+
+    /// As [`note_read`], for a write.
+    pub(crate) fn note_write(start: *const u8, bytes: usize) {
+        for_each_watched(start, bytes, |cell| cell.with_mut(|_| ()));
+    }
 }
 
 pub(crate) use chosen::*;
+#[cfg(loom)]
+pub(crate) use fresh::{Fresh, fresh};
+
+/// Values of fresh memory in a model. Elsewhere these are zeros, but loom's atomics must be created.
+#[cfg(loom)]
+mod fresh {
+    use std::convert::identity;
+    use std::sync::atomic::AtomicU8;
+
+    use super::{AtomicU32, AtomicU64, UnsafeCell};
+
+    /// A value like one of zeros.
+    pub(crate) trait Fresh {
+        fn fresh() -> Self;
+    }
+
+    /// Implements [`Fresh`] for values that are made of a zero.
+    macro_rules! from_zero {
+        ($($type:ty: $new:expr),*) => {
+            $(impl Fresh for $type {
+                fn fresh() -> Self {
+                    $new(0)
+                }
+            })*
+        };
+    }
+
+    from_zero! {
+        u8: identity, u16: identity, u32: identity,
+        AtomicU8: AtomicU8::new, AtomicU32: AtomicU32::new, AtomicU64: AtomicU64::new
+    }
+
+    impl<T: Fresh, const N: usize> Fresh for [T; N] {
+        fn fresh() -> Self {
+            std::array::from_fn(|_| T::fresh())
+        }
+    }
+
+    impl<T: Fresh> Fresh for UnsafeCell<T> {
+        fn fresh() -> Self {
+            UnsafeCell::new(T::fresh())
+        }
+    }
+
+    impl<T: Fresh> Fresh for std::cell::UnsafeCell<T> {
+        fn fresh() -> Self {
+            std::cell::UnsafeCell::new(T::fresh())
+        }
+    }
+
+    /// Implements [`Fresh`] for structures with these fields.
+    macro_rules! fresh {
+        ($($type:ident { $($field:tt),* })*) => {
+            $(impl $crate::primitive::Fresh for $type {
+                fn fresh() -> Self {
+                    $type { $($field: $crate::primitive::Fresh::fresh()),* }
+                }
+            })*
+        };
+    }
+
+    pub(crate) use fresh;
+}

@@ -19,9 +19,9 @@ const SPINS_BEFORE_YIELD: u32 = 2_000;
 const SPINS_BETWEEN_YIELDS: u32 = 200;
 /// Number of idle polls before a rank yields if ranks are oversubscribed: the awaited line may arrive at once. There
 /// are few, because it mostly comes from a rank that needs this processor.
-const POLLS_BEFORE_YIELD: u32 = 3;
+const POLLS_BEFORE_YIELD: u32 = if cfg!(loom) { 1 } else { 3 };
 /// Number of yields before a rank sleeps: some 100 microseconds. Waking it costs the waker several.
-const YIELDS_BEFORE_SLEEP: u32 = 200;
+const YIELDS_BEFORE_SLEEP: u32 = if cfg!(loom) { 0 } else { 200 };
 /// Number of yields of a rank with its own processor between two readings of the clock.
 const YIELDS_BETWEEN_CLOCKS: u32 = 16;
 /// Interval at which a spinning rank reports a long wait.
@@ -203,6 +203,7 @@ mod tests {
     #[test]
     fn a_sleeper_is_never_left_asleep() {
         loom::model(|| {
+            crate::primitive::begin_execution();
             let shared = loom::sync::Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
             let sleeper = {
                 let shared = shared.clone();

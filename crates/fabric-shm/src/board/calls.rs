@@ -3,7 +3,7 @@
 use crate::primitive::{AtomicU64, Ordering};
 
 /// Number of a member's last calls of each kind that are kept.
-const REMEMBERED: usize = 16;
+const REMEMBERED: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// Numbers of published calls of a member: over boards in the high half, by messages in the low half.
 ///
@@ -47,4 +47,10 @@ impl RecentCalls {
         let word = self.0[number as usize % REMEMBERED].load(Ordering::Acquire);
         ((word >> 32) as u32 == number).then_some(word as u32)
     }
+}
+
+#[cfg(loom)]
+crate::primitive::fresh! {
+    History { 0 }
+    RecentCalls { 0 }
 }

@@ -58,9 +58,16 @@ impl Counter {
     }
 
     #[cfg(test)]
+    #[cfg(not(loom))]
     pub(super) fn new() -> Self {
         Counter(AtomicU64::new(0))
     }
+}
+
+#[cfg(loom)]
+crate::primitive::fresh! {
+    SlotCounters { arrived, claimed, done }
+    Counter { 0 }
 }
 
 #[cfg(test)]

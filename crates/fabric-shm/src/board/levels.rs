@@ -25,10 +25,11 @@ pub(crate) struct SlotLevels {
     /// first member only.
     group: SlotHeader,
     /// Announces to the members of a group that all members have arrived, with their call and a short result.
-    pub(super) release: SlotHeader,
+    release: SlotHeader,
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 impl SlotLevels {
     pub(super) fn empty() -> Self {
         SlotLevels {
@@ -153,5 +154,18 @@ impl SlotHeader {
     #[inline]
     pub(crate) fn means(&self, epoch: u32, call: MeantCall) -> bool {
         self.holds(epoch) && self.contents() == call
+    }
+}
+
+#[cfg(loom)]
+crate::primitive::fresh! {
+    SlotLevels { groups_arrived, group, release }
+}
+
+#[cfg(all(test, loom))]
+impl SlotLevels {
+    pub(super) fn watch(&self) {
+        self.group.watch();
+        self.release.watch();
     }
 }

@@ -14,7 +14,9 @@ pub(crate) use calls::{History, RecentCalls};
 pub(crate) use counter::{Counter, SlotCounters};
 pub(crate) use levels::{Levels, Lines, SlotLevels};
 
-use crate::primitive::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use std::cell::UnsafeCell;
+
+use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
 /// Number of steps that a member may be ahead of the slowest.
 ///
@@ -22,13 +24,13 @@ use crate::primitive::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 /// near caches on purpose. A slot that is reused too soon still lies in the reader's cache, and what was just written
 /// lies in the writer's. Fetching a line from there takes longer than from the cache that both share. See
 /// docs/measurements.md#number-of-slots.
-pub(crate) const SLOTS: usize = 16;
+pub(crate) const SLOTS: usize = if cfg!(loom) { 2 } else { 16 };
 /// Length of the longest part that one slot holds.
 ///
 /// A block of 1 MiB must fit all slots but one. Then it does not need the slot of the previous collective, which some
 /// members may not have ended, and a rank that only gives, as in a gather, leaves without waiting for them. See
 /// docs/measurements.md#length-of-slots.
-pub(crate) const SLOT_BYTES: usize = 72 << 10;
+pub(crate) const SLOT_BYTES: usize = if cfg!(loom) { 2 << 10 } else { 72 << 10 };
 /// Length of the longest part that lies in the slot's header.
 pub(crate) const SHORT_BYTES: usize = 48;
 /// Length of a board with the bytes of its slots behind it.
@@ -84,6 +86,7 @@ pub(crate) struct SlotHeader {
     short: UnsafeCell<[u8; SHORT_BYTES]>,
 }
 
+#[cfg(not(loom))]
 const _: () = assert!((SLOTS - 1) * SLOT_BYTES >= 1 << 20);
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<SlotHeader>() == 64 && size_of::<Board>() == 8192);
@@ -145,7 +148,7 @@ impl SlotHeader {
     /// Returns the memory in which a short part is written before it is published.
     #[inline]
     pub(crate) fn short(&self) -> *mut u8 {
-        self.short.with_mut(|place| place.cast())
+        self.short.get().cast()
     }
 
     /// Publishes the part of a step, with the id and the length of its call.
@@ -169,5 +172,39 @@ impl SlotHeader {
     }
 }
 
+#[cfg(loom)]
+crate::primitive::fresh! {
+    Board {
+        progress, waiters, left, broken, history, recent_by_messages, recent_over_boards, counters,
+        headers, levels
+    }
+    Progress { 0 }
+    Waiters { 0 }
+    Left { 0 }
+    Broken { 0 }
+    SlotHeader { epoch, call_id, bytes, short }
+}
+
+/// Lets loom check the accesses to the parts of a board's steps.
+#[cfg(all(test, loom))]
+impl Board {
+    pub(crate) fn watch(&self) {
+        for slot in 0..SLOTS {
+            self.headers[slot].watch();
+            self.levels[slot].watch();
+        }
+        let slots = std::ptr::from_ref(self).wrapping_add(1);
+        crate::primitive::watch(slots.cast(), SLOTS * SLOT_BYTES);
+    }
+}
+
+#[cfg(all(test, loom))]
+impl SlotHeader {
+    fn watch(&self) {
+        crate::primitive::watch(self.short(), SHORT_BYTES);
+    }
+}
+
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests;

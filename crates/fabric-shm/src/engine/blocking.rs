@@ -8,7 +8,7 @@ use crate::segment::State;
 use crate::wait::{Backoff, BackoffStep};
 
 /// Number of polls of the source's ring with which a blocking receive begins: some microseconds.
-pub(crate) const FIRST_POLLS: u32 = 2000;
+pub(crate) const FIRST_POLLS: u32 = if cfg!(loom) { 1 } else { 2000 };
 
 /// Number of messages of one window in flight at once. More would only fill the receiver's queue.
 const WINDOW: usize = 64;

@@ -10,7 +10,7 @@ use std::time::Instant;
 use contract::{Error, Readable, RemoteAddress, Result, Writable};
 
 use super::Engine;
-use crate::primitive::{spin_loop, yield_processor};
+use crate::primitive::{note_read, note_write, spin_loop, yield_processor};
 use crate::segment::{CmaVote, Segment};
 use crate::system::PAGE_BYTES;
 
@@ -207,6 +207,8 @@ pub(super) unsafe fn read_memory(
     to: *mut u8,
     bytes: usize,
 ) -> io::Result<()> {
+    note_read(address as *const u8, bytes);
+    note_write(to, bytes);
     // SAFETY: `transfer` touches `bytes` bytes at `to`, as the caller promised.
     unsafe { transfer(libc::process_vm_readv, process, address, to, bytes) }
 }
@@ -221,6 +223,8 @@ pub(super) unsafe fn write_memory(
     from: *const u8,
     bytes: usize,
 ) -> io::Result<()> {
+    note_read(from, bytes);
+    note_write(address as *const u8, bytes);
     // SAFETY: as above; the local memory is only read.
     unsafe { transfer(libc::process_vm_writev, process, address, from.cast_mut(), bytes) }
 }

@@ -124,6 +124,11 @@ impl Engine {
         };
         // From here on nobody reads what was published.
         let cma = cma.agree(&segment);
+        Engine::with(segment, me, choices, cma)
+    }
+
+    /// Creates the engine of a rank that has joined.
+    fn with(segment: Segment, me: usize, choices: Choices, cma: Cma) -> Self {
         let ranks = segment.ranks();
         let outbound = (0..ranks)
             .map(|receiver| Outbound {
@@ -156,6 +161,13 @@ impl Engine {
             failure: None,
             segment,
         }
+    }
+
+    /// Creates the engine of a rank in a model.
+    #[cfg(all(test, loom))]
+    pub(crate) fn of_model(segment: Segment, me: usize) -> Self {
+        let choices = segment.header().choices();
+        Engine::with(segment, me, choices, Cma::Forbidden)
     }
 
     #[inline]
@@ -321,3 +333,6 @@ impl Engine {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod tests;

@@ -4,6 +4,7 @@
 //! reverse-path payload of one ring lies in lines of the other.
 
 use super::{LINE_BYTES, lines_for};
+use crate::primitive::note_write;
 
 /// The memory of a byte ring. The number of lines is a power of two.
 #[derive(Clone, Copy)]
@@ -41,6 +42,8 @@ impl ByteRing {
     #[inline]
     unsafe fn copy_in(&self, line: u32, data: &[u8]) {
         let (to, first, rest) = self.parts(line, data.len());
+        note_write(to, first);
+        note_write(self.start, rest);
         // SAFETY: both parts lie inside the byte ring; the caller may write them.
         unsafe {
             std::ptr::copy_nonoverlapping(data.as_ptr(), to, first);

@@ -3,7 +3,7 @@
 use super::byte_ring::{ByteRing, ReceiverLines, SenderLines};
 use super::lines::{prefetch, take_lines};
 use super::{Body, Credits, INLINE_BYTES, LINE_BYTES, LINE_WORD, Place};
-use crate::primitive::{Ordering, spin_loop};
+use crate::primitive::{Ordering, note_read, spin_loop};
 
 /// Number of cells by which the receiver prefetches ahead the line that it will read, once it has found two messages in
 /// a row. Without prefetching it waits for each line in turn on machines with slow lines. See
@@ -33,7 +33,6 @@ impl Consumer {
     }
 
     /// Returns the number of cells taken, which wraps at 2^32.
-    #[cfg(not(loom))]
     pub(crate) fn position(&self) -> u32 {
         self.next_cell
     }
@@ -94,6 +93,8 @@ impl Consumer {
         let ring = if body.is_on_reverse_path() { &self.reverse_path } else { &self.lines.ring };
         let bytes = bytes.min(usize::from(body.lines) * LINE_BYTES);
         let (from, first, rest) = ring.parts(body.payload[LINE_WORD], bytes);
+        note_read(from, first);
+        note_read(ring.start, rest);
         // SAFETY: both parts lie inside the byte ring; the sender wrote them before it published the cell that `peek`
         // returned, and does not touch them until our credit, or, if they are our own, until we use them.
         unsafe {

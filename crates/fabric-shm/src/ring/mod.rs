@@ -23,13 +23,9 @@ mod consumer;
 mod lines;
 mod producer;
 
-#[cfg(not(loom))]
 pub(crate) use byte_ring::ByteRing;
-#[cfg(any(test, not(loom)))]
 pub(crate) use consumer::Consumer;
-#[cfg(not(loom))]
 pub(crate) use lines::{copy_short, take_lines};
-#[cfg(any(test, not(loom)))]
 pub(crate) use producer::Producer;
 
 use crate::primitive::{AtomicU32, AtomicU64, UnsafeCell};
@@ -147,6 +143,13 @@ impl Place {
         // SAFETY: the index is masked into the ring, which the creator of the ends has promised is mapped.
         unsafe { &*self.cells.add(index) }
     }
+}
+
+#[cfg(loom)]
+crate::primitive::fresh! {
+    Cell { sequence, body }
+    Body { kind, inline_bytes, lines, tag, context, payload }
+    Credit { 0 }
 }
 
 #[cfg(test)]

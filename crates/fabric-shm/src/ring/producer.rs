@@ -44,7 +44,6 @@ impl Producer {
     }
 
     /// Returns the number of cells written, which wraps at 2^32.
-    #[cfg(not(loom))]
     pub(crate) fn position(&self) -> u32 {
         self.next_cell
     }

@@ -85,3 +85,8 @@ impl Abort {
         }
     }
 }
+
+#[cfg(loom)]
+crate::primitive::fresh! {
+    Abort { state, rank, died, bytes, text }
+}

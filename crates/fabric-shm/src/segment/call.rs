@@ -19,3 +19,8 @@ impl CallWord {
         ((word >> 32) as u32, word as u32)
     }
 }
+
+#[cfg(loom)]
+crate::primitive::fresh! {
+    CallWord { 0 }
+}

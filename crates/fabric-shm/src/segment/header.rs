@@ -11,8 +11,7 @@ use super::layout::{Layout, MAXIMUM_RANKS};
 use super::wait_note::WaitNote;
 use crate::board::Board;
 use crate::clock::ClockParameters;
-use crate::primitive::{AtomicU32, AtomicU64, Ordering};
-use crate::system;
+use crate::primitive::{AtomicU32, AtomicU64, Ordering, futex_wait, futex_wake};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
 /// Version of the layout, which changes with anything that two builds must agree on. Sizes and places are compared too.
@@ -177,7 +176,7 @@ impl Header {
     /// Counts one more rank that has joined, and wakes the ranks that wait for the last.
     pub(crate) fn count_joined(&self) {
         self.joined.fetch_add(1, Ordering::AcqRel);
-        system::futex_wake(&self.joined, i32::MAX);
+        futex_wake(&self.joined, i32::MAX);
     }
 
     /// Counts a rank that has left.
@@ -204,7 +203,7 @@ impl Header {
             if joined as usize >= ranks || self.abort.is_raised() {
                 return;
             }
-            system::futex_wait(&self.joined, joined, Duration::from_millis(50));
+            futex_wait(&self.joined, joined, Duration::from_millis(50));
         }
     }
 
@@ -220,13 +219,13 @@ impl Header {
         };
         // Release, partner of the acquire below: a rank that has counted all sees all votes.
         given.fetch_add(1, Ordering::AcqRel);
-        system::futex_wake(given, i32::MAX);
+        futex_wake(given, i32::MAX);
         loop {
             let found = given.load(Ordering::Acquire);
             if found as usize >= ranks || self.abort.is_raised() {
                 break;
             }
-            system::futex_wait(given, found, Duration::from_millis(50));
+            futex_wait(given, found, Duration::from_millis(50));
         }
         match (fast.load(Ordering::Relaxed) as usize, impossible.load(Ordering::Relaxed)) {
             (_, 1..) => CmaVote::Impossible,
@@ -243,7 +242,7 @@ impl Header {
         words.resolution_ps.store(clock.resolution_ps, Ordering::Relaxed);
         // Release, partner of the acquire in `clock`.
         words.ready.store(1, Ordering::Release);
-        system::futex_wake(&words.ready, i32::MAX);
+        futex_wake(&words.ready, i32::MAX);
     }
 
     /// Returns the parameters of the clock. Sleeps until the launcher has measured it. Returns `None` if the run is
@@ -254,7 +253,7 @@ impl Header {
             if self.abort.is_raised() {
                 return None;
             }
-            system::futex_wait(&words.ready, 0, Duration::from_millis(50));
+            futex_wait(&words.ready, 0, Duration::from_millis(50));
         }
         Some(ClockParameters {
             counter: words.counter.load(Ordering::Relaxed) != 0,
@@ -373,4 +372,20 @@ impl RankBlock {
     pub(crate) fn senders(&self, word: usize) -> u64 {
         self.senders.0[word].load(Ordering::Acquire)
     }
+}
+
+#[cfg(loom)]
+crate::primitive::fresh! {
+    Header {
+        magic, version, ranks, job_bytes, fingerprint, choices, joined, left, cma_votes, clock,
+        abort, shared_line
+    }
+    CmaVotes { fast, impossible, given }
+    ClockWords { ready, counter, epoch, ps_per_tick_scaled, resolution_ps }
+    SharedWords { 0 }
+    RankBlock {
+        state, process, processor, probe, probe_written, sleep, senders, call, help_slots, wait_note
+    }
+    SleepWord { 0 }
+    Senders { 0 }
 }

@@ -3,7 +3,7 @@
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
 /// Number of receives of one rank that may have helpers at once.
-pub(crate) const HELP_SLOTS: usize = 16;
+pub(crate) const HELP_SLOTS: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// A counter of chunks, in the block of the receiving rank.
 #[repr(C, align(64))]
@@ -49,4 +49,9 @@ impl HelpSlot {
     pub(crate) fn done(&self) -> u32 {
         self.done.load(Ordering::Acquire)
     }
+}
+
+#[cfg(loom)]
+crate::primitive::fresh! {
+    HelpSlot { claim, done }
 }

@@ -1,12 +1,12 @@
 //! The layout of the segment, in one place for all users.
 
 use crate::board::BOARD_BYTES;
-use crate::ring::LINE_BYTES;
+use crate::ring::{Cell, Credit, LINE_BYTES};
 use crate::system::PAGE_BYTES;
 
 /// Maximum number of ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with
 /// the square (1024 ranks: under 3 GiB of addresses, of which only the rings in use take memory).
-pub const MAXIMUM_RANKS: usize = 1024;
+pub const MAXIMUM_RANKS: usize = if cfg!(loom) { 64 } else { 1024 };
 
 /// Maximum length of all rings to one rank together, so that memory grows linearly even if every rank sends to every
 /// other.
@@ -43,6 +43,7 @@ impl Layout {
         // docs/measurements.md#size-of-rings.
         let cells = (inbound_bytes / 4 / LINE_BYTES).clamp(8, 256);
         let lines = (inbound_bytes / 2 / LINE_BYTES).clamp(8, 4096);
+        let (cells, lines) = if cfg!(loom) { (4, 8) } else { (cells, lines) };
         Layout { ranks, job_bytes, cells, lines }
     }
 
@@ -87,15 +88,15 @@ impl Layout {
     }
 
     fn ring_bytes(&self) -> usize {
-        LINE_BYTES * (1 + self.cells + self.lines)
+        size_of::<Credit>() + size_of::<Cell>() * self.cells + LINE_BYTES * self.lines
     }
 
     /// Returns the offsets of a ring. The rings to one receiver lie together, because it polls them all.
     pub(crate) fn ring(&self, sender: usize, receiver: usize) -> RingOffsets {
         assert!(sender < self.ranks && receiver < self.ranks);
         let start = self.rings_offset() + (receiver * self.ranks + sender) * self.ring_bytes();
-        let cells = start + LINE_BYTES;
-        RingOffsets { credit: start, cells, bytes: cells + LINE_BYTES * self.cells }
+        let cells = start + size_of::<Credit>();
+        RingOffsets { credit: start, cells, bytes: cells + size_of::<Cell>() * self.cells }
     }
 
     /// Returns the offset of the ranks' arenas: after everything else, since they are addresses more than memory.
@@ -115,6 +116,7 @@ impl Layout {
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
 

@@ -134,7 +134,16 @@ impl WaitNote {
     }
 }
 
+#[cfg(loom)]
+crate::primitive::fresh! {
+    WaitNote {
+        number, count, polls, state, sent_bytes, received_bytes, asked, answered, text_bytes, callers,
+        text
+    }
+}
+
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
 

@@ -9,10 +9,11 @@ use super::agreement::Awaited;
 use super::copies::copy;
 use super::{Host, Memory, Result, Team};
 use crate::board::{SHORT_BYTES, SLOTS};
+use crate::primitive::{note_read, note_write};
 use crate::ring::take_lines;
 
 /// Length that a member claims at once. It stays in the nearest cache while all members' parts are combined.
-const CHUNK_BYTES: usize = 8 << 10;
+const CHUNK_BYTES: usize = if cfg!(loom) { 1 << 10 } else { 8 << 10 };
 
 /// Returns the length of a chunk of whole elements, each of which fits one ([`Combine::LONGEST_ELEMENT`]).
 pub(super) fn chunk_bytes(combine: &Combine<'_>) -> usize {
@@ -35,6 +36,9 @@ pub(super) unsafe fn combine_parts(
 ) -> *const u8 {
     let mut right = part(members - 1);
     for member in (0..members - 1).rev() {
+        note_read(part(member), bytes);
+        note_read(right, bytes);
+        note_write(result, bytes);
         apply(part(member), right, result, bytes);
         right = result;
     }

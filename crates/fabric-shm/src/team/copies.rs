@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::board::SHORT_BYTES;
+use crate::primitive::{note_read, note_write};
 use crate::ring::{copy_short, take_lines};
 
 /// Consecutive slots, where the first follows the last: memory that continues at its beginning.
@@ -35,6 +36,7 @@ impl Span {
         unsafe {
             copy(from, to, bytes.min(room));
             if bytes > room {
+                note_write(self.start, bytes - room);
                 std::ptr::copy_nonoverlapping(from.add(room), self.start, bytes - room);
             }
         }
@@ -51,6 +53,7 @@ impl Span {
         unsafe {
             copy(from, to, bytes.min(there));
             if bytes > there {
+                note_read(self.start, bytes - there);
                 std::ptr::copy_nonoverlapping(self.start, to.add(there), bytes - there);
             }
         }
@@ -68,6 +71,8 @@ const STRING_INSTRUCTION_BYTES: RangeInclusive<usize> = 1025..=4096;
 /// Both places hold them.
 #[inline]
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
+    note_read(from, bytes);
+    note_write(to, bytes);
     // SAFETY: the caller promises it.
     unsafe {
         if bytes <= SHORT_BYTES {
@@ -90,6 +95,7 @@ const TAKEN_BYTES: usize = 8 << 10;
 /// Both places hold them, and nobody else uses those of the slot before this step has ended.
 #[inline]
 pub(super) unsafe fn take(from: *const u8, to: *mut u8, bytes: usize) {
+    note_read(from, bytes);
     if bytes <= SHORT_BYTES {
         // SAFETY: the caller promises it.
         unsafe { copy_short(from, to, bytes) };

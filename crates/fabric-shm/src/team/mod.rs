@@ -263,3 +263,6 @@ impl Team {
         (1..size).map(move |distance| (me + distance) % size)
     }
 }
+
+#[cfg(all(test, loom))]
+mod tests;

@@ -56,6 +56,7 @@ impl Pages {
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
 

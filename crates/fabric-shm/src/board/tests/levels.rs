@@ -1,4 +1,4 @@
-//! Arrival in levels: in every order of memory operations for three members, and in random order for many.
+//! Arrival in levels of many members in random order.
 
 use super::*;
 
@@ -8,9 +8,6 @@ struct Member {
     arrived: Counter,
     levels: SlotLevels,
 }
-
-// SAFETY: as for `Pair`.
-unsafe impl Sync for Member {}
 
 impl Member {
     fn new() -> Self {
@@ -22,55 +19,8 @@ impl Member {
     }
 }
 
-/// Each of three members puts a digit. Two of them form a group, and the third another. A released member finds the
-/// digits in order. No member waits: loom would have to try every number of polls.
-#[cfg(loom)]
-#[test]
-fn released_members_see_the_combined_data_of_all() {
-    struct Team([Member; 3]);
-    let act = |team: &Team, me: usize| {
-        let levels = Levels::new(3, 2);
-        let lines = |member: usize| team.0[member].lines();
-        let header = |member: usize| &team.0[member].header;
-        header(me).put(1, me as u64 + 1);
-        let in_order = |parts: usize, member: &dyn Fn(usize) -> usize| {
-            let joined = (0..parts).fold(0, |before, part| {
-                let digits = header(member(part)).read();
-                before * if digits < 10 { 10 } else { 100 } + digits
-            });
-            header(member(parts - 1)).write(joined);
-        };
-        if let Some(call) = levels.arrive(me, 1, (7, 8), lines, in_order) {
-            assert_eq!(call, (7, 8));
-            let result = header(2).read();
-            levels.release(1, call, lines, |short| {
-                // SAFETY: a short part has room for eight bytes.
-                unsafe { short.cast::<u64>().write_unaligned(result) };
-            });
-        }
-        let release = levels.release_of(me, lines);
-        let is_released = release.holds(1);
-        assert!(!is_released || release.take(1) == 123);
-        is_released
-    };
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(move || {
-        let team = loom::sync::Arc::new(Team([Member::new(), Member::new(), Member::new()]));
-        let others = [1, 2].map(|me| {
-            let team = team.clone();
-            loom::thread::spawn(move || act(&team, me))
-        });
-        act(&team, 0);
-        others.into_iter().for_each(|other| assert!(other.join().is_ok()));
-        let all_are_released = [0, 2].map(|member| team.0[member].levels.release.take(1));
-        assert_eq!(all_are_released, [123, 123]);
-    });
-}
-
 /// The members of random teams arrive in random order. The last to arrive gets all parts in the order of the members,
 /// or nothing if a member makes another call.
-#[cfg(not(loom))]
 #[test]
 fn the_last_of_many_has_all_parts_in_order() {
     let mut state = 0x5eed_u64;

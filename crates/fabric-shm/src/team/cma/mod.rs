@@ -10,6 +10,7 @@ mod combine;
 use super::agreement::Awaited;
 use super::{Call, Host, Result, Team};
 use crate::board::SLOTS;
+use crate::primitive::{note_read, note_write};
 
 /// The published addresses of a member: of its data, and of its room for data.
 #[repr(C)]
@@ -44,6 +45,7 @@ impl Team {
             |team, host, epoch, _| {
                 if publishes {
                     team.put(epoch, size_of::<Addresses>(), |to| {
+                        note_write(to, size_of::<Addresses>());
                         // SAFETY: a short part has room for two addresses.
                         unsafe { to.cast::<Addresses>().write_unaligned(addresses) };
                     });
@@ -82,6 +84,7 @@ impl Team {
         epoch: u32,
     ) -> Result<Addresses> {
         let part = self.part(host, member, epoch, size_of::<Addresses>())?;
+        note_read(part, size_of::<Addresses>());
         // SAFETY: a member that publishes something in such a step has put whole `Addresses`. Call ids and lengths were
         // compared, so the member is in this very step.
         Ok(unsafe { part.cast::<Addresses>().read_unaligned() })
