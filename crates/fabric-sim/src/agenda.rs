@@ -44,6 +44,8 @@ pub(crate) enum Event {
     Fault(u32),
     /// L2: the sender of a message knows what of it was lost.
     Again(u32),
+    /// SCI: something happens in the rings. The number is of the hash of their events before.
+    Rings(u32),
 }
 
 /// The clock, the queue and the hash of all events.
@@ -76,6 +78,7 @@ impl Event {
             Event::Again(message) => (15, message),
             Event::Served(message) => (16, message),
             Event::Forwarded(packet) => (17, packet),
+            Event::Rings(hash) => (18, hash),
         }
     }
 }

@@ -214,6 +214,12 @@ fn ways(
     if machine.has_ways() && level == Level::LogGp {
         return Err("be simulated at level loggp: it has several networks, or ports that nodes share, or faults; take packets".into());
     }
+    if let Some(rings) = &machine.sci {
+        if level == Level::LogGp {
+            return Err("be simulated at level loggp: rings of SCI are simulated packet by packet; take packets".into());
+        }
+        rings.check().map_err(|why| format!("be simulated: {why}"))?;
+    }
     Ways::new(machine, ranks.div_ceil(ranks_per_processor))
         .map_err(|why| format!("have {ranks} ranks: {why}"))
 }

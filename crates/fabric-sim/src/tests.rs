@@ -12,6 +12,7 @@ mod many_ranks;
 mod mistakes;
 mod paths;
 mod requests;
+mod rings;
 mod sharing;
 mod time;
 mod traces;
@@ -29,7 +30,7 @@ const TAG: Tag = Tag::new(3);
 fn machine(lines: &str) -> Machine {
     let text = format!(
         "name = \"test\"\ntitle = \"a test's\"\n{lines}\n[[source]]\n\
-         of = [\"processor\", \"endpoint\", \"protocol\", \"network\", \"inner_network\", \"ring_collectives\", \"board\", \"windows\", \"pause\"]\n\
+         of = [\"processor\", \"endpoint\", \"protocol\", \"network\", \"inner_network\", \"sci\", \"ring_collectives\", \"board\", \"windows\", \"pause\"]\n\
          kind = \"assumed\"\nfrom = \"a test\"\n"
     );
     parse("test.toml", &text).unwrap_or_else(|error| panic!("{error}"))

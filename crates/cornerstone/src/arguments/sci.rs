@@ -17,7 +17,7 @@ Examples:
 pub(crate) struct SciArguments {
     /// The rings: ring:8, bridge:4+4 (two rings with a dual-ported bridge), inner-ring:4x8 (four rings of eight around an
     /// inner one) or multi-service:4x8 (the same with a crossbar, which joins rings 0 and 1 here)
-    #[arg(long, value_name = "SHAPE", default_value = "ring:8", value_parser = shape)]
+    #[arg(long, value_name = "SHAPE", default_value = "ring:8")]
     pub(crate) shape: Shape,
 
     /// The targets of requests: downstream, random, upstream, self, fixed:NODE; several with commas
@@ -133,33 +133,6 @@ pub(crate) enum UrgencyChoice {
     TwoBits,
 }
 
-/// Two numbers with a sign between them.
-fn pair(text: &str, sign: char) -> Option<(u32, u32)> {
-    let (one, other) = text.split_once(sign)?;
-    Some((one.parse().ok()?, other.parse().ok()?))
-}
-
-fn shape(text: &str) -> Result<Shape, String> {
-    let parse = || {
-        let (kind, rest) = text.split_once(':')?;
-        let levels = || pair(rest, 'x');
-        Some(match kind {
-            "ring" => Shape::Ring { nodes: rest.parse().ok()? },
-            "bridge" => pair(rest, '+').map(|(left, right)| Shape::Bridge { left, right })?,
-            "inner-ring" => {
-                levels().map(|(rings, nodes_each)| Shape::InnerRing { rings, nodes_each })?
-            }
-            "multi-service" => {
-                levels().map(|(rings, nodes_each)| Shape::MultiService { rings, nodes_each })?
-            }
-            _ => return None,
-        })
-    };
-    parse().ok_or_else(|| {
-        "write a shape such as ring:8, bridge:4+4, inner-ring:4x8 or multi-service:4x8".into()
-    })
-}
-
 fn destination(text: &str) -> Result<Destination, String> {
     let fixed = || text.strip_prefix("fixed:")?.parse().ok().map(Destination::Fixed);
     match text {
@@ -197,12 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_rules_and_operations_are_read_or_told() {
-        assert_eq!(shape("bridge:3+5"), Ok(Shape::Bridge { left: 3, right: 5 }));
-        assert_eq!(shape("inner-ring:2x4"), Ok(Shape::InnerRing { rings: 2, nodes_each: 4 }));
-        for wrong in ["ring", "ring:x", "bridge:4", "star:4", ""] {
-            assert!(shape(wrong).unwrap_err().contains("ring:8"), "{wrong}");
-        }
+    fn rules_and_operations_are_read_or_told() {
         assert_eq!(destination("fixed:7"), Ok(Destination::Fixed(7)));
         assert!(destination("fixed:").is_err() && destination("all").is_err());
         assert_eq!(operation("read:256"), Ok(TransactionKind::Read(256)));

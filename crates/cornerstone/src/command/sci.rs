@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use contract::TimeSpan;
 use fabric_sim::sci::study::{self, Findings, Study};
 use fabric_sim::sci::{
-    Access, Destination, Pace, Retry, RingSettings, SYMBOL_BYTES, Shape, Traffic, TransactionKind,
-    Urgency,
+    Access, Destination, Pace, Retry, RingSettings, SYMBOL_BYTES, Shape, TRAIN_SEATS, Traffic,
+    TransactionKind, Urgency,
 };
 
 use crate::arguments::{
@@ -21,8 +21,6 @@ use crate::wording::{percent, quantity};
 
 /// An urgent request each such time.
 const URGENT_EACH: TimeSpan = TimeSpan::from_us(20);
-/// The packets of a node while it holds a train.
-const SEATS: u32 = 2;
 /// A study begins to count after this share of its duration.
 const WARM_UP_SHARE: u64 = 10;
 
@@ -57,20 +55,20 @@ pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
 }
 
 fn settings(arguments: &SciArguments) -> RingSettings {
-    let symbol = match arguments.link_rate {
-        LinkRate::One => TimeSpan::from_ns(16),
-        LinkRate::OnePointSix => TimeSpan::from_ns(10),
-        LinkRate::Eight => TimeSpan::from_ns(2),
+    let gbit_per_s = match arguments.link_rate {
+        LinkRate::One => 1.0,
+        LinkRate::OnePointSix => 1.6,
+        LinkRate::Eight => 8.0,
     };
     RingSettings {
         shape: arguments.shape,
-        symbol,
+        symbol: RingSettings::symbol_at(gbit_per_s),
         output_packets: arguments.queue,
         input_packets: arguments.queue,
         access: match arguments.access {
             AccessChoice::Free => Access::Free,
             AccessChoice::GoBits => Access::GoBits,
-            AccessChoice::Train => Access::Train { seats: SEATS },
+            AccessChoice::Train => Access::Train { seats: TRAIN_SEATS },
         },
         retry: match arguments.retry {
             RetryChoice::Again => Retry::Again,

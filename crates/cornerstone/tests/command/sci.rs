@@ -1,5 +1,7 @@
 //! Rings of the Scalable Coherent Interface under load.
 
+use serde_json::Value;
+
 use crate::lab::Lab;
 
 #[test]
@@ -40,4 +42,46 @@ fn what_cannot_be_is_told() {
         assert_eq!(ended.status, Some(2), "{arguments:?}: {ended:#?}");
         assert!(ended.stderr.contains(told), "{arguments:?}: {ended:#?}");
     }
+}
+
+const RING: &str = r#"
+name = "ring"
+title = "four nodes on a ring"
+
+[processor]
+polling_us = 0.01
+
+[sci]
+shape = "ring:4"
+
+[[source]]
+of = ["processor", "sci"]
+kind = "assumed"
+from = "an example"
+"#;
+
+/// 64 bytes take 48 + 40 x 16 + 300 ns to the next node, and two hops of 64 ns more from there back: 988 and 1116 ns.
+#[test]
+fn benchmarks_run_on_rings_of_a_machine_file() {
+    let lab = Lab::new();
+    lab.write("ring.toml", RING);
+    let words = ["run", "ping-pong", "put", "get", "--fabric", "sim:ring.toml", "--ranks", "2"];
+    lab.succeed(&[&words[..], &["--sizes", "64", "--out", "r.jsonl"]].concat());
+    let found = lab.measurements("r.jsonl");
+    let has = |benchmark: &str| found.iter().any(|one| one["benchmark"] == benchmark);
+    let is_time = |one: &&Value| one["benchmark"] == "ping-pong" && one["metric"] == "time";
+    let time = found.iter().find(is_time).expect("a time");
+    assert_eq!(time["median"], 1.052, "{time:#?}");
+    assert!(has("put") && has("get"), "{found:#?}");
+
+    let ended = lab.run(&["run", "ping-pong", "--fabric", "sim:ring.toml", "--ranks", "5"]);
+    assert!(
+        ended.status != Some(0) && ended.stderr.contains("use --ranks 4 or fewer"),
+        "{ended:#?}"
+    );
+    lab.write("ring.toml", &RING.replace("ring:4", "ring"));
+    let ended = lab.run(&["machines", "show", "ring.toml"]);
+    assert!(ended.stderr.contains("ring.toml, line 9: `sci.shape` is `ring`"), "{ended:#?}");
+    let shown = lab.succeed(&["machines", "show", "sci-ring"]).stdout;
+    assert!(shown.contains("A ring of SCI with 8 nodes."), "{shown}");
 }

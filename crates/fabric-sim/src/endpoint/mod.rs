@@ -232,7 +232,7 @@ impl<'a> SimEndpoint<'a> {
         world.check()?;
         let selector = Selector { context, source: Some(to as u32), tag: Some(tag) };
         let answer = world.start_receive(self.rank, selector, Some(room));
-        let sent = world.start_access(self.rank, to, context, access, request.as_slice());
+        let sent = world.start_access(self.rank, to, context, access, (tag, request.as_slice()));
         Ok([sent, answer])
     }
 

@@ -30,6 +30,7 @@ machines![
     "scale-atm",
     "scale-cluster",
     "scale-sci",
+    "sci-ring",
     "sci-scali",
     "sharc-ring",
     "sharc-fast-clock",

@@ -7,6 +7,7 @@ mod fault;
 mod file;
 mod network;
 mod scaled;
+mod sci;
 mod shaped;
 mod show;
 mod source;
@@ -18,6 +19,7 @@ use collectives::plan::{Boards, Capabilities};
 use contract::{TimeSpan, WorkKind};
 
 use crate::quantity::{Cost, Piecewise};
+use crate::sci::RingSettings;
 
 pub use array::{Array, WordCost};
 pub use built_in::{built_in, built_in_names, find};
@@ -55,6 +57,8 @@ pub struct Machine {
     pub protocol: Protocol,
     /// What lies between the ends: the network that joins all nodes.
     pub network: Network,
+    /// Rings of SCI, which then are what lies between the ends; `network` has the same links without rings.
+    pub sci: Option<RingSettings>,
     /// Further networks, each within groups of nodes, from the innermost outwards.
     pub inner_networks: Vec<InnerNetwork>,
     /// What breaks, and when.

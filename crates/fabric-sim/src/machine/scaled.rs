@@ -2,7 +2,7 @@
 
 use contract::TimeSpan;
 
-use super::{AccessPath, Board, Machine, Network, Windows};
+use super::{AccessPath, Board, Machine, Network, Windows, sci};
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
 /// Divides a time.
@@ -114,6 +114,7 @@ impl Machine {
         }
         let inner = machine.inner_networks.iter_mut().map(|inner| &mut inner.network);
         inner.chain([&mut machine.network]).for_each(|network| network.scale(clock, links));
+        machine.sci = machine.sci.map(|sci| sci::faster(&sci, |span| span.faster(links)));
         if let Some(board) = &mut machine.board {
             let mut faster = (**board).clone();
             faster.see = faster.see.faster(links);
@@ -142,6 +143,9 @@ impl Machine {
         let inner = machine.inner_networks.iter_mut().map(|inner| &mut inner.network);
         for network in inner.chain([&mut machine.network]) {
             network.latency = network.latency.faster(times);
+        }
+        if let Some(sci) = &mut machine.sci {
+            sci.delays.transmission = sci.delays.transmission.faster(times);
         }
         if let Some(board) = &mut machine.board {
             let see = board.see.faster(times);

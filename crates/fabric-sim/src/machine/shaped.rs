@@ -75,11 +75,13 @@ impl Display for Shape {
 
 impl Machine {
     /// The same machine whose outermost network has another shape, of the same links. Nothing of it is broken, and it has no
-    /// collectives around a ring.
+    /// collectives around a ring. Rings of SCI become links without
+    /// transactions.
     pub fn shaped(&self, shape: &Shape) -> Machine {
         let mut machine = self.clone();
         machine.faults.clear();
         machine.ring_collectives = None;
+        machine.sci = None;
         machine.network.shape = shape.clone();
         machine.network.buffer_packets = machine.network.buffer_packets.max(RING_PACKETS);
         machine

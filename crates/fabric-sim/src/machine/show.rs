@@ -1,6 +1,7 @@
 //! A machine in words.
 
 mod network;
+mod sci;
 mod windows;
 
 use contract::{TimeSpan, WorkKind};
@@ -26,7 +27,7 @@ pub fn show(machine: &Machine) -> String {
         paragraph("Collectives", collectives);
     }
     if let Some(windows) = &machine.windows {
-        paragraph("Memory of other ranks", windows::lines(windows));
+        paragraph("Memory of other ranks", windows::lines(windows, machine.sci.is_some()));
     }
     paragraph("The processors", processor(machine));
     if let Some(array) = &machine.array {
@@ -273,7 +274,11 @@ fn examples(machine: &Machine) -> Vec<String> {
         .iter()
         .map(|&bytes| {
             let ends = machine.endpoint.send.of(bytes) + machine.endpoint.receive.of(bytes);
-            let total = ends + unloaded::transfer(machine, bytes, 1, MessageKind::Data);
+            let transfer = match &machine.sci {
+                Some(rings) => crate::network::alone_on_rings(rings, machine, bytes),
+                None => unloaded::transfer(machine, bytes, 1, MessageKind::Data),
+            };
+            let total = ends + transfer;
             format!("{bytes:>7} B: {} once the receiver is ready.", us(total))
         })
         .collect()

@@ -1,18 +1,21 @@
-//! The network between the end points, at two levels of detail behind one interface.
+//! The network between the end points, at two levels of detail or of rings, behind one interface.
 
 mod loggp;
 mod merge;
+mod order;
 mod packets;
+mod rings;
 mod ways;
 
 use std::rc::Rc;
 
-use contract::{Time, TimeSpan};
+use contract::{RemoteAccess, Time, TimeSpan};
 
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
 use crate::message_kind::MessageKind;
 
+pub(crate) use rings::{Transfer, alone as alone_on_rings};
 pub(crate) use ways::Ways;
 
 /// A transfer that a network is to make.
@@ -24,6 +27,8 @@ pub(crate) struct Parcel {
     pub(crate) to: u32,
     pub(crate) bytes: u64,
     pub(crate) kind: MessageKind,
+    /// What it does, if it is the request of an access.
+    pub(crate) access: Option<RemoteAccess>,
 }
 
 /// What happened to a parcel, by the number of its message.
@@ -43,10 +48,11 @@ pub(crate) enum Outcome {
     Forwards { node: u32, packet: u32, span: TimeSpan },
 }
 
-/// A network at one of the levels.
+/// A network at one of the levels, or of rings.
 pub(crate) enum Network {
     LogGp(loggp::LogGp),
     Packets(packets::Packets),
+    Rings(Box<rings::Rings>),
 }
 
 /// The use of a channel.
@@ -67,6 +73,9 @@ pub struct ChannelUse {
 impl Network {
     pub(crate) fn new(machine: &Rc<Machine>, ways: Ways, level: Level) -> Self {
         let machine = Rc::clone(machine);
+        if let Some(settings) = &machine.sci {
+            return Network::Rings(Box::new(rings::Rings::new(settings, &machine)));
+        }
         match level {
             Level::LogGp => Network::LogGp(loggp::LogGp::new(machine, ways.into_outermost())),
             Level::Packets => Network::Packets(packets::Packets::new(machine, ways)),
@@ -83,7 +92,7 @@ impl Network {
     /// What is broken on all the ways of a message that is cut off.
     pub(crate) fn explain_cut(&self, message: u32) -> String {
         match self {
-            Network::LogGp(_) => String::new(),
+            Network::LogGp(_) | Network::Rings(_) => String::new(),
             Network::Packets(network) => network.explain_cut(message),
         }
     }
@@ -98,6 +107,7 @@ impl Network {
         match self {
             Network::LogGp(network) => network.launch(agenda, parcel, outcomes),
             Network::Packets(network) => network.launch(agenda, parcel, outcomes),
+            Network::Rings(network) => network.launch(agenda, parcel, outcomes),
         }
     }
 
@@ -111,6 +121,24 @@ impl Network {
         match self {
             Network::LogGp(network) => network.handle(agenda, event, outcomes),
             Network::Packets(network) => network.handle(agenda, event, outcomes),
+            Network::Rings(network) => network.handle(agenda, outcomes),
+        }
+    }
+
+    /// The transfer of an access that has come over rings, whose responses bring its answer back.
+    pub(crate) fn way_back(&self, message: u32) -> Option<Transfer> {
+        match self {
+            Network::LogGp(_) | Network::Packets(_) => None,
+            Network::Rings(network) => Some(network.way_back(message)),
+        }
+    }
+
+    /// The answer of an access comes with the responses of its transfer. False if there is none, or all of them have
+    /// come before: then the answer is a message of its own.
+    pub(crate) fn brings_back(&mut self, transfer: Transfer, answer: Option<u32>) -> bool {
+        match self {
+            Network::LogGp(_) | Network::Packets(_) => false,
+            Network::Rings(network) => network.brings_back(transfer, answer),
         }
     }
 
@@ -119,13 +147,14 @@ impl Network {
         match self {
             Network::LogGp(network) => network.hops(from, to),
             Network::Packets(network) => network.hops(from, to),
+            Network::Rings(network) => network.hops(from, to),
         }
     }
 
     /// Whether a decision of this instant is open.
     pub(crate) fn is_unsettled(&self) -> bool {
         match self {
-            Network::LogGp(_) => false,
+            Network::LogGp(_) | Network::Rings(_) => false,
             Network::Packets(network) => network.is_unsettled(),
         }
     }
@@ -142,13 +171,14 @@ impl Network {
         match self {
             Network::LogGp(_) => 0,
             Network::Packets(network) => network.packets_inside(),
+            Network::Rings(network) => network.packets_inside(),
         }
     }
 
     /// The use of each channel that was used, up to `now`.
     pub(crate) fn channel_use(&mut self, now: Time) -> Vec<ChannelUse> {
         match self {
-            Network::LogGp(_) => Vec::new(),
+            Network::LogGp(_) | Network::Rings(_) => Vec::new(),
             Network::Packets(network) => network.channel_use(now),
         }
     }
@@ -156,7 +186,7 @@ impl Network {
     /// The times in which channels were busy, if they were recorded.
     pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
         match self {
-            Network::LogGp(_) => Vec::new(),
+            Network::LogGp(_) | Network::Rings(_) => Vec::new(),
             Network::Packets(network) => network.take_busy_spans(),
         }
     }

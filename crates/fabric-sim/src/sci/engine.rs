@@ -69,6 +69,8 @@ pub struct Engine {
     hash: EventHash,
     pub(super) counts: Counts,
     pub(super) complete: Vec<Complete>,
+    /// Tags of transactions that their responder has carried out, if anybody asks for them.
+    pub(super) carried_out: Option<Vec<u64>>,
     /// Nodes whose output queue of requests has got a free place.
     pub(super) relieved: Vec<u32>,
     pub(super) crossing: Option<Crossing>,
@@ -95,6 +97,7 @@ impl Engine {
             hash: EventHash::new(),
             counts: Counts::default(),
             complete: Vec::new(),
+            carried_out: None,
             relieved: Vec::new(),
             crossing: None,
             hop: settings.hop(),
@@ -168,6 +171,18 @@ impl Engine {
         true
     }
 
+    /// The links that a packet passes from a node to another, in the rings as they are joined.
+    pub fn links(&self, from: u32, to: u32) -> usize {
+        let (mut node, mut links) = (self.nodes[from as usize].next, 1);
+        while node != to {
+            let agent =
+                self.rings.places[node as usize].twin.filter(|_| self.rings.strips(node, to));
+            node = self.nodes[agent.unwrap_or(node) as usize].next;
+            links += 1;
+        }
+        links
+    }
+
     /// The time of the next event.
     pub fn next_time(&self) -> Option<Time> {
         self.queue.next_time()
@@ -200,6 +215,26 @@ impl Engine {
     /// Takes the transactions that are complete.
     pub fn take_complete(&mut self) -> std::vec::Drain<'_, Complete> {
         self.complete.drain(..)
+    }
+
+    /// Keeps the tags of transactions whose responder has carried them out, and whose response is yet to come.
+    pub fn keep_carried_out(&mut self) {
+        self.carried_out = Some(Vec::new());
+    }
+
+    /// Takes one of the tags of transactions that were carried out.
+    pub fn pop_carried_out(&mut self) -> Option<u64> {
+        self.carried_out.as_mut().and_then(Vec::pop)
+    }
+
+    /// Takes one of the transactions that are complete.
+    pub fn pop_complete(&mut self) -> Option<Complete> {
+        self.complete.pop()
+    }
+
+    /// Takes one of the nodes whose output queues have got a place for a request.
+    pub fn pop_relieved(&mut self) -> Option<u32> {
+        self.relieved.pop()
     }
 
     /// Takes the nodes whose output queues have got a place for a request since the last call.

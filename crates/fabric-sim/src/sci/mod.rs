@@ -8,6 +8,7 @@
 //! * [`RingSettings`] has every parameter: [`Shape`] of the rings, [`Delays`] (the paper's table 3), queues, [`Access`] (who
 //!   may send), [`Retry`] and [`Urgency`].
 //! * [`Engine`] carries transactions from node to node, and tells of each when it is complete.
+//! * Networks of simulated machines use an engine, too, if their machine file has a section `[sci]`.
 //! * [`study`] loads an engine with [`Traffic`] (the paper's tables 1 and 2), and measures throughput and delays.
 //!
 //! Packets have the lengths of the standard in symbols of 16 bits: 8 for a header with its check, 4 for an echo, and
@@ -30,8 +31,9 @@ mod transmit;
 
 pub use engine::{Complete, Counts, Engine};
 pub use mistake::SettingsError;
-pub use packet::{ECHO_SYMBOLS, HEADER_SYMBOLS, SYMBOL_BYTES, TransactionKind};
-pub use settings::{Access, Delays, Retry, RingSettings, Urgency};
+pub(crate) use packet::Slab;
+pub use packet::{ECHO_SYMBOLS, HEADER_SYMBOLS, LOCK_BYTES, SYMBOL_BYTES, TransactionKind};
+pub use settings::{Access, Delays, Retry, RingSettings, TRAIN_SEATS, Urgency};
 pub use shape::Shape;
 pub use traffic::{Destination, Pace, Traffic};
 

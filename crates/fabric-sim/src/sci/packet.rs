@@ -8,6 +8,8 @@ pub const SYMBOL_BYTES: u32 = 2;
 pub const HEADER_SYMBOLS: u32 = 8;
 /// An echo, whole.
 pub const ECHO_SYMBOLS: u32 = 4;
+/// The data of a lock, in each direction.
+pub const LOCK_BYTES: u32 = 16;
 /// The sizes of the data of a packet.
 const DATA_BYTES: [u32; 3] = [16, 64, 256];
 
@@ -47,7 +49,7 @@ impl TransactionKind {
             TransactionKind::Read(bytes)
             | TransactionKind::Write(bytes)
             | TransactionKind::Move(bytes) => bytes,
-            TransactionKind::Lock => 16,
+            TransactionKind::Lock => LOCK_BYTES,
             TransactionKind::Join(..) | TransactionKind::Separate(..) => 0,
         }
     }
@@ -129,17 +131,17 @@ pub(super) struct Packet {
 
 /// Things by number; numbers are used again.
 #[derive(Debug)]
-pub(super) struct Slab<T> {
+pub(crate) struct Slab<T> {
     things: Vec<T>,
     free: Vec<u32>,
 }
 
 impl<T> Slab<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Slab { things: Vec::new(), free: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, thing: T) -> u32 {
+    pub(crate) fn add(&mut self, thing: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.things[number as usize] = thing;
             return number;
@@ -148,12 +150,12 @@ impl<T> Slab<T> {
         self.things.len() as u32 - 1
     }
 
-    pub(super) fn remove(&mut self, number: u32) {
+    pub(crate) fn remove(&mut self, number: u32) {
         self.free.push(number);
     }
 
     /// How many are there.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.things.len() - self.free.len()
     }
 }

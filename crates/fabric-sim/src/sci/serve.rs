@@ -152,7 +152,12 @@ impl Engine {
                 TransactionKind::Separate(one, other) => {
                     self.crosses(node, transaction, (one, other), false);
                 }
-                _ => self.enqueue(node, Class::Response, transaction, what.requester),
+                _ => {
+                    if let Some(tags) = &mut self.carried_out {
+                        tags.push(what.tag);
+                    }
+                    self.enqueue(node, Class::Response, transaction, what.requester);
+                }
             }
         } else {
             self.transactions.remove(transaction);

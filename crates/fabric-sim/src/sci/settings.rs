@@ -3,6 +3,7 @@
 use contract::TimeSpan;
 
 use super::mistake::SettingsError;
+use super::packet::SYMBOL_BYTES;
 use super::shape::Shape;
 
 /// All parameters of rings and their nodes.
@@ -81,6 +82,9 @@ pub enum Urgency {
     TwoBits,
 }
 
+/// The packets that a node sends while it holds a train, unless others are asked for.
+pub const TRAIN_SEATS: u32 = 2;
+
 impl RingSettings {
     /// A ring as the standard's first chips made it: 1 Gbit/s links, queues of four packets, go bits.
     pub fn ring(nodes: u32) -> Self {
@@ -103,6 +107,11 @@ impl RingSettings {
             retry: Retry::Again,
             urgency: Urgency::None,
         }
+    }
+
+    /// The time of a symbol on a link of so many Gbit/s.
+    pub fn symbol_at(gbit_per_s: f64) -> TimeSpan {
+        TimeSpan::from_ps((f64::from(SYMBOL_BYTES * 8) * 1000.0 / gbit_per_s).round() as u64)
     }
 
     /// The time from a symbol's leaving a node until the next node decides what to do with it.

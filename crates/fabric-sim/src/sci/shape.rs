@@ -1,5 +1,8 @@
 //! Rings, their nodes, and the agents between them.
 
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+
 use super::mistake::SettingsError;
 
 /// The most nodes, agents included.
@@ -55,6 +58,49 @@ pub(super) struct Place {
     pub(super) next: u32,
     /// The other side of an agent.
     pub(super) twin: Option<u32>,
+}
+
+impl FromStr for Shape {
+    type Err = String;
+
+    /// The words of the command line and of machine files.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let pair = |text: &str, sign: char| {
+            let (one, other) = text.split_once(sign)?;
+            Some((one.parse().ok()?, other.parse().ok()?))
+        };
+        let parse = || {
+            let (kind, rest) = text.split_once(':')?;
+            let levels = || pair(rest, 'x');
+            Some(match kind {
+                "ring" => Shape::Ring { nodes: rest.parse().ok()? },
+                "bridge" => pair(rest, '+').map(|(left, right)| Shape::Bridge { left, right })?,
+                "inner-ring" => {
+                    levels().map(|(rings, nodes_each)| Shape::InnerRing { rings, nodes_each })?
+                }
+                "multi-service" => {
+                    levels().map(|(rings, nodes_each)| Shape::MultiService { rings, nodes_each })?
+                }
+                _ => return None,
+            })
+        };
+        parse().ok_or_else(|| {
+            "write a shape such as ring:8, bridge:4+4, inner-ring:4x8 or multi-service:4x8".into()
+        })
+    }
+}
+
+impl Display for Shape {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Shape::Ring { nodes } => write!(f, "ring:{nodes}"),
+            Shape::Bridge { left, right } => write!(f, "bridge:{left}+{right}"),
+            Shape::InnerRing { rings, nodes_each } => write!(f, "inner-ring:{rings}x{nodes_each}"),
+            Shape::MultiService { rings, nodes_each } => {
+                write!(f, "multi-service:{rings}x{nodes_each}")
+            }
+        }
+    }
 }
 
 impl Shape {
@@ -174,5 +220,21 @@ impl Rings {
             place.ring == ring && place.twin.is_some()
         };
         (self.hosts..self.places.len() as u32).find(is_it)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_read_as_they_are_shown() {
+        for words in ["ring:8", "bridge:3+5", "inner-ring:2x4", "multi-service:2x4"] {
+            assert_eq!(words.parse::<Shape>().unwrap().to_string(), words);
+        }
+        assert_eq!("bridge:3+5".parse(), Ok(Shape::Bridge { left: 3, right: 5 }));
+        for wrong in ["ring", "ring:x", "ring:-1", "bridge:4", "bridge:4x4", "star:4", ""] {
+            assert!(wrong.parse::<Shape>().unwrap_err().contains("ring:8"), "{wrong}");
+        }
     }
 }

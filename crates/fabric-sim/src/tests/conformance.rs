@@ -6,6 +6,9 @@ use super::machine;
 use crate::machine::find;
 use crate::{Level, Machine, Options, SimEndpoint, run_endpoints};
 
+/// A case of 64 MiB: a million packets of SCI.
+const HUGE: &str = "sizes/64-mib";
+
 fn passes(machine: &Machine, level: Level, ranks: impl IntoIterator<Item = usize>) {
     let launch = |case: &'static conformance::Case, ranks: usize| {
         let options = Options { level: Some(level), ..Options::new(ranks) };
@@ -39,6 +42,44 @@ fn a_hypercube_passes_at_both_levels() {
 fn a_ring_with_its_own_protocol_passes_at_both_levels() {
     passes(&find("sharc-ring").unwrap(), Level::LogGp, 1..=9);
     passes(&find("sharc-ring").unwrap(), Level::Packets, 1..=9);
+}
+
+#[test]
+fn a_ring_of_sci_passes() {
+    let machine = find("sci-ring").unwrap();
+    rings_pass(&machine, [1, 5]);
+    endpoints_pass(&machine, Level::Packets, "", 3);
+}
+
+/// Queues of one packet refuse most of what comes.
+#[test]
+fn rings_of_sci_with_switches_and_other_rules_pass() {
+    let rings = |lines: &str| {
+        machine(&format!("[protocol]\neager_bytes = 200\n[sci]\nlink_gbit_per_s = 8\n{lines}"))
+    };
+    rings_pass(&rings("shape = \"ring:4\"\nqueue_packets = 1"), [4]);
+    rings_pass(&rings("shape = \"bridge:2+4\"\nretry = \"directed\"\nqueue_packets = 1"), [4]);
+    for lines in [
+        "shape = \"bridge:2+4\"\nqueue_packets = 1",
+        "shape = \"inner-ring:3x3\"\naccess = \"train\"",
+        "shape = \"multi-service:2x3\"\naccess = \"free\"",
+    ] {
+        endpoints_pass(&rings(lines), Level::Packets, "windows/", 4);
+    }
+}
+
+/// All cases but the one of a message of millions of packets.
+fn rings_pass<const N: usize>(machine: &Machine, ranks: [usize; N]) {
+    let launch = |case: &'static conformance::Case, ranks: usize| {
+        if case.name == HUGE {
+            return Ok(());
+        }
+        crate::run(machine, &Options::new(ranks), |rank| case.run(rank))
+            .map(drop)
+            .map_err(|(rank, error)| format!("rank {rank}: {error}"))
+    };
+    conformance::run_all(ranks, launch)
+        .unwrap_or_else(|failed| panic!("{}: {failed}", machine.name));
 }
 
 #[test]

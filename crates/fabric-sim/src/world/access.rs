@@ -9,6 +9,7 @@ use super::message::Mode;
 use super::operation::{State, Waiting};
 use super::{Event, World};
 use crate::machine::{AccessPath, Windows};
+use crate::network::Transfer;
 
 /// The agents of all ranks, and the adapters at which they work.
 #[derive(Default)]
@@ -39,17 +40,18 @@ impl World {
         self.agents.placed.remove(&(rank as u32, context));
     }
 
-    /// Starts an access, after the processor's work for it. The request of its send is done at once, for a copy is kept.
+    /// Starts an access, after the processor's work for it. `tag` is that of its answer. The request of its send is done at
+    /// once, for a copy is kept.
     pub(crate) fn start_access(
         &mut self,
         rank: usize,
         to: usize,
         context: u32,
         access: RemoteAccess,
-        data: &[u8],
+        (tag, data): (u32, &[u8]),
     ) -> Request {
         let (source, bytes) = (rank as u32, data.len());
-        let envelope = Envelope { context, source, tag: 0, bytes, room: bytes };
+        let envelope = Envelope { context, source, tag, bytes, room: bytes };
         let state = State::Sending { to: to as u32, envelope };
         let request = self.ranks[rank].operations.add(state);
         let number = self.new_message(to as u32, envelope, data, Mode::Access(access));
@@ -102,9 +104,10 @@ impl World {
     /// The agent carries a request out, and its answers set out.
     pub(super) fn access_served(&mut self, number: u32) {
         let message = &self.messages[number as usize];
-        let (to, source, sent_at) = (message.to, message.envelope.source, message.sent_at());
+        let (to, envelope, sent_at) = (message.to, message.envelope, message.sent_at());
+        let source = envelope.source;
         let Mode::Access(access) = message.mode() else { unreachable!("only accesses are served") };
-        let place = (to, message.envelope.context);
+        let place = (to, envelope.context);
         let Some(mut agent) = self.agents.placed.remove(&place) else {
             return self.agents.early.push(number);
         };
@@ -117,9 +120,18 @@ impl World {
             recorder.message(source, to, request.len(), sent_at, now);
         }
         self.messages[number as usize].data = request;
+        let mut way_back = match self.is_local(number) {
+            true => None,
+            false => self.network.way_back(number),
+        };
         self.forget(number);
         for answer in answers {
-            self.answer_access(to, place.1, access, answer);
+            let is_own = answer.to == source as usize && answer.tag == envelope.tag;
+            let way_back = if is_own { way_back.take() } else { None };
+            self.answer_access((to, place.1), access, answer, way_back);
+        }
+        if let Some(transfer) = way_back {
+            self.network.brings_back(transfer, None);
         }
         if is_notice {
             self.note_access(to as usize);
@@ -129,16 +141,20 @@ impl World {
     /// An answer may be that of an earlier request, such as a lock that is granted now: those bring nothing but a word.
     fn answer_access(
         &mut self,
-        from: u32,
-        context: u32,
+        (from, context): (u32, u32),
         access: RemoteAccess,
         answer: AgentAnswer,
+        way_back: Option<Transfer>,
     ) {
         let AgentAnswer { to, tag, data } = answer;
         let bytes = data.len();
         let envelope = Envelope { context, source: from, tag, bytes, room: bytes };
         let number = self.new_message(to as u32, envelope, &data, Mode::Answer(access));
-        self.set_out(number);
+        let brought =
+            way_back.is_some_and(|transfer| self.network.brings_back(transfer, Some(number)));
+        if !brought {
+            self.set_out(number);
+        }
     }
 
     /// A rank's memory has changed in a way for which it may wait.

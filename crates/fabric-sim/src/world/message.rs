@@ -148,6 +148,10 @@ impl World {
         let message = &self.messages[number as usize];
         let control_bytes = u64::from(self.machine.protocol.control_bytes);
         let (source, to) = (message.envelope.source, message.to);
+        let access = match message.mode {
+            Mode::Access(access) => Some(access),
+            _ => None,
+        };
         let (data_bytes, data) = match message.mode {
             Mode::Standard | Mode::Synchronous => (message.data.len() as u64, MessageKind::Data),
             Mode::Bare => (message.data.len() as u64, MessageKind::Bare),
@@ -161,7 +165,7 @@ impl World {
             Stage::ClearToSend => (to, source, control_bytes, MessageKind::Control),
         };
         let [from, to] = [from, to].map(|rank| self.processors.node(rank as usize) as u32);
-        let parcel = Parcel { message: number, from, to, bytes, kind };
+        let parcel = Parcel { message: number, from, to, bytes, kind, access };
         self.network.launch(&mut self.agenda, parcel, &mut self.outcomes);
         self.handle_outcomes();
     }
@@ -321,6 +325,7 @@ impl World {
             message.in_use
                 && message.to as usize == rank
                 && message.receive.is_none()
+                && !matches!(message.mode, Mode::Access(_))
                 && selector.accepts(&message.envelope)
         })
     }

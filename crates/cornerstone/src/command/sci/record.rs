@@ -42,7 +42,7 @@ fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
     let traffic = &case.findings.traffic;
     let mut parameters = Parameters::new();
     parameters.insert("destination".into(), rule(case.destination).as_str().into());
-    parameters.insert("shape".into(), shape(arguments).as_str().into());
+    parameters.insert("shape".into(), arguments.shape.to_string().as_str().into());
     if let Some(percent) = case.load_percent {
         parameters.insert("load_percent".into(), u64::from(percent).into());
     }
@@ -77,15 +77,4 @@ fn delays(found: &Found) -> Option<(Summary, Vec<f64>)> {
     let step = all.len().div_ceil(SAMPLES_MAX).max(1);
     let some = all.iter().copied().step_by(step).collect();
     Some((summarise(&Sample::new(all).ok()?, CONFIDENCE), some))
-}
-
-/// The shape as it was typed.
-fn shape(arguments: &SciArguments) -> String {
-    use fabric_sim::sci::Shape;
-    match arguments.shape {
-        Shape::Ring { nodes } => format!("ring:{nodes}"),
-        Shape::Bridge { left, right } => format!("bridge:{left}+{right}"),
-        Shape::InnerRing { rings, nodes_each } => format!("inner-ring:{rings}x{nodes_each}"),
-        Shape::MultiService { rings, nodes_each } => format!("multi-service:{rings}x{nodes_each}"),
-    }
 }

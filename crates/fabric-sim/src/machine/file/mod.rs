@@ -7,6 +7,8 @@ mod faults;
 mod network;
 mod place;
 mod schema;
+mod sci;
+mod sci_schema;
 mod sources;
 mod windows;
 
@@ -15,9 +17,10 @@ use std::sync::Arc;
 use contract::FileError;
 
 use place::Place;
-use schema::{FaultsFile, File, FileLevel};
+use schema::{FaultsFile, File, FileLevel, FileWindows};
 
-use super::{Level, Machine};
+use super::{Level, Machine, Network, Windows};
+use crate::sci::RingSettings;
 
 pub(super) use network::WHOLE_MESSAGE_BYTES;
 
@@ -29,17 +32,15 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
     let place = Place { file, text, number: 0 };
     let read: File = toml::from_str(text).map_err(|error| place.syntax(&error))?;
     sources::check(&place, &read.source)?;
-    let network = network::outermost(&place, &read.network)?;
+    let (sci, network) = networks(&place, &read)?;
+    let has_rings = sci.is_some();
     let inner_networks = network::inner(&place, &read.inner_network, &network)?;
     let faults = faults::faults(&place, &read.fault, &inner_networks, &network)?;
     let endpoint = costs::endpoint(&place, &read.endpoint)?;
     network::forwarding(&place, &endpoint, &network, &inner_networks)?;
     let machine = Machine {
-        level: match read.level {
-            FileLevel::Loggp => Level::LogGp,
-            FileLevel::Packets => Level::Packets,
-        },
-        ranks_max: read.ranks_max,
+        level: level(&place, &read, has_rings)?,
+        ranks_max: sci.as_ref().map(|sci| sci.shape.hosts() as usize).or(read.ranks_max),
         ranks_per_processor: match read.ranks_per_processor {
             Some(0) => {
                 return Err(place.refuse("ranks_per_processor", "is 0; it must be at least 1"));
@@ -50,6 +51,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
         endpoint,
         protocol: costs::protocol(&place, &read.protocol)?,
         network,
+        sci,
         inner_networks,
         faults,
         ring_collectives: read
@@ -57,7 +59,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
             .map(|ring| costs::ring_collectives(&place, &ring))
             .transpose()?,
         board: read.board.map(|board| costs::board(&place, &board)).transpose()?.map(Arc::new),
-        windows: read.windows.map(|read| windows::windows(&place, &read)).transpose()?,
+        windows: windows(&place, read.windows.as_ref(), has_rings)?,
         array: read.array.map(|read| array::array(&place, &read)).transpose()?,
         pauses: read
             .pause
@@ -76,6 +78,38 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
     Ok(machine)
 }
 
+/// The rings, if there are any, and the network that joins all nodes.
+fn networks(place: &Place<'_>, read: &File) -> Result<(Option<RingSettings>, Network), FileError> {
+    match (&read.sci, &read.network) {
+        (Some(rings), _) => {
+            let (settings, network) = sci::rings(place, read, rings)?;
+            Ok((Some(settings), network))
+        }
+        (None, Some(network)) => Ok((None, network::outermost(place, network)?)),
+        (None, None) => Err(place.without_network()),
+    }
+}
+
+fn level(place: &Place<'_>, read: &File, has_rings: bool) -> Result<Level, FileError> {
+    let given = read.level.map(|level| match level {
+        FileLevel::Loggp => Level::LogGp,
+        FileLevel::Packets => Level::Packets,
+    });
+    if has_rings { sci::level(place, given) } else { Ok(given.unwrap_or(Level::LogGp)) }
+}
+
+/// What accesses cost. Rings of SCI carry them out whether the file says so or not.
+fn windows(
+    place: &Place<'_>,
+    read: Option<&FileWindows>,
+    has_rings: bool,
+) -> Result<Option<Windows>, FileError> {
+    match read {
+        Some(read) => windows::windows(place, read).map(Some),
+        None => Ok(has_rings.then(Windows::default)),
+    }
+}
+
 /// Reads what breaks from a file of `[[fault]]` tables, and lets it break on a machine, which is then simulated by packets.
 ///
 /// # Errors
@@ -83,6 +117,11 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
 pub fn add_faults(file: &str, text: &str, machine: &mut Machine) -> Result<(), FileError> {
     let place = Place { file, text, number: 0 };
     let read: FaultsFile = toml::from_str(text).map_err(|error| place.syntax(&error))?;
+    if machine.sci.is_some() {
+        let why =
+            format!("is for other machines: nothing breaks in the rings of `{}`", machine.name);
+        return Err(place.refuse("fault", &why));
+    }
     machine.faults =
         faults::faults(&place, &read.fault, &machine.inner_networks, &machine.network)?;
     machine.level = Level::Packets;

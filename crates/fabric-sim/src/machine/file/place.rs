@@ -21,7 +21,16 @@ impl Place<'_> {
 
     pub(super) fn syntax(&self, error: &toml::de::Error) -> FileError {
         let at = error.span().map_or(0, |span| span.start);
-        toml_mistake(self.file, self.text, at, &with_hint(near(error.message())))
+        toml_mistake(self.file, self.text, at, &near(error.message()))
+    }
+
+    /// A file that says nothing of what lies between its nodes.
+    pub(super) fn without_network(&self) -> FileError {
+        self.invalid(
+            1,
+            "missing field `network`; a machine file needs a section `[network]` with `shape` (`line`, `ring`, `switch` ...) \
+             and `link_mb_per_s`, or a section `[sci]` with `shape` (`ring:8` ...)",
+        )
     }
 
     /// The line of `section.field`; the line of the section where the field is not there, and line 1 where the section
@@ -131,15 +140,6 @@ fn near(message: &str) -> String {
         }
         _ => message.into(),
     }
-}
-
-/// A message about a missing section, with the fields that it must have.
-fn with_hint(message: String) -> String {
-    if message == "missing field `network`" {
-        return message
-            + "; a machine file needs a section `[network]` with `shape` (`line`, `ring`, `switch` ...) and `link_mb_per_s`";
-    }
-    message
 }
 
 fn span(us: f64) -> TimeSpan {

@@ -9,8 +9,7 @@ use crate::machine::Source;
 pub(super) struct File {
     pub(super) name: String,
     pub(super) title: String,
-    #[serde(default)]
-    pub(super) level: FileLevel,
+    pub(super) level: Option<FileLevel>,
     pub(super) ranks_max: Option<usize>,
     pub(super) ranks_per_processor: Option<usize>,
     #[serde(default)]
@@ -19,7 +18,8 @@ pub(super) struct File {
     pub(super) endpoint: FileEndpoint,
     #[serde(default)]
     pub(super) protocol: FileProtocol,
-    pub(super) network: FileNetwork,
+    pub(super) network: Option<FileNetwork>,
+    pub(super) sci: Option<super::sci_schema::FileSci>,
     #[serde(default)]
     pub(super) inner_network: Vec<FileNetwork>,
     #[serde(default)]
@@ -34,10 +34,9 @@ pub(super) struct File {
     pub(super) source: Vec<Source>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FileLevel {
-    #[default]
     Loggp,
     Packets,
 }

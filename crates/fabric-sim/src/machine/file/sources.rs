@@ -6,12 +6,13 @@ use super::place::Place;
 use crate::machine::Source;
 
 /// The tables of costs.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "processor",
     "endpoint",
     "protocol",
     "network",
     "inner_network",
+    "sci",
     "ring_collectives",
     "board",
     "windows",

@@ -2,7 +2,7 @@
 
 use contract::{Time, TimeSpan};
 
-use super::{cost, trimmed, us};
+use super::{cost, sci, trimmed, us};
 use crate::machine::{Broken, Fault, Machine, MergePolicy, Network, Switching};
 use crate::topology::Shape;
 
@@ -21,7 +21,10 @@ pub(super) fn paragraphs(machine: &Machine) -> Vec<(String, Vec<String>)> {
         true => "The network".into(),
         false => format!("Between all nodes: {}", machine.network.name),
     };
-    let mut lines = network(&machine.network);
+    let mut lines = match &machine.sci {
+        Some(settings) => sci::lines(settings),
+        None => network(&machine.network),
+    };
     if let Some(most) = machine.ranks_max {
         lines.insert(1, format!("At most {most} nodes."));
     }

@@ -5,7 +5,8 @@ use contract::TimeSpan;
 use super::{piecewise, us};
 use crate::machine::{AccessPath, Windows};
 
-pub(super) fn lines(windows: &Windows) -> Vec<String> {
+/// What accesses cost; the packets and adapters of rings are described with these.
+pub(super) fn lines(windows: &Windows, on_rings: bool) -> Vec<String> {
     let by_network = windows.path == AccessPath::Network;
     let does = if by_network { "Starting" } else { "All of" };
     let mut lines = vec![
@@ -20,7 +21,7 @@ pub(super) fn lines(windows: &Windows) -> Vec<String> {
         format!("{does} a get takes it {}.", piecewise(&windows.get)),
         format!("{does} an atomic update takes it {}.", piecewise(&windows.update)),
     ];
-    if by_network {
+    if by_network && !on_rings {
         lines.push(format!(
             "The target's adapter takes {} for a put or get.",
             piecewise(&windows.target)

@@ -17,7 +17,6 @@
 mod engine;
 mod faults;
 mod links;
-mod order;
 mod queues;
 
 use std::collections::VecDeque;
@@ -26,13 +25,13 @@ use std::rc::Rc;
 use contract::{Time, TimeSpan};
 
 use super::merge::{self, Merge};
+use super::order::Order;
 use super::{Outcome, Parcel};
 use crate::agenda::{Agenda, Event};
 use crate::machine::Machine;
 use crate::message_kind::MessageKind;
 use crate::network::ways::Ways;
 use faults::Faults;
-use order::Order;
 use queues::LinkQueue;
 
 const UNLIMITED: u32 = u32::MAX;

@@ -1,5 +1,5 @@
 //! Messages from one node to another arrive in the order in which they set out, though later ones may come by a faster network,
-//! or earlier ones be sent again.
+//! or earlier ones or packets of theirs be sent again.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -36,7 +36,7 @@ mod tests {
     use crate::message_kind::MessageKind;
 
     fn parcel(message: u32, to: u32) -> Parcel {
-        Parcel { message, from: 0, to, bytes: 1, kind: MessageKind::Data }
+        Parcel { message, from: 0, to, bytes: 1, kind: MessageKind::Data, access: None }
     }
 
     #[test]

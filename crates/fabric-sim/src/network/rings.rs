@@ -1,0 +1,256 @@
+//! Rings of the Scalable Coherent Interface below ranks: messages and accesses as transactions of the engine in [`crate::sci`].
+//!
+//! A message is a row of moves. A put is a row of writes, a get of reads and an atomic update of locks: the target's agent
+//! carries it out when the last request has been served, and the last response brings its answer back.
+//!
+//! A node requests the transactions of its messages and accesses one after the other, as its output queue has places. A
+//! refused packet is sent again behind others, so what a node sends to another is put in order at its end.
+//!
+//! The engine has events of its own. The agenda contains the earliest of them while a transaction is under way. Without
+//! transactions the engine stands still, and is taken forward at the next one: what happens in idle rings, such as the
+//! turns of a train, changes nothing else.
+
+mod transactions;
+
+use std::collections::VecDeque;
+
+use contract::{Time, TimeSpan};
+
+use super::order::Order;
+use super::{Outcome, Parcel};
+use crate::agenda::{Agenda, Event};
+use crate::machine::Machine;
+use crate::message_kind::MessageKind;
+use crate::sci::{Engine, RingSettings, Slab};
+use transactions::Transactions;
+
+pub(crate) struct Rings {
+    engine: Engine,
+    underway: Slab<Underway>,
+    /// By message, its transfer.
+    of_message: Vec<u32>,
+    /// By node, the transfers whose transactions have not all been requested.
+    to_send: Vec<VecDeque<u32>>,
+    /// How many transfers these are.
+    unsent: usize,
+    /// Whether the transfers of a node take turns.
+    interleaves: bool,
+    order: Order,
+    /// When the earliest event of the engine is that the agenda has.
+    awaited: Option<Time>,
+}
+
+/// The number of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer(u32);
+
+/// A transfer under way.
+struct Underway {
+    parcel: Parcel,
+    transactions: Transactions,
+    requested: u64,
+    /// Transactions that the target has not yet carried out.
+    to_carry_out: u64,
+    /// Transactions that are not complete.
+    incomplete: u64,
+    /// What comes back with the responses of an access, once its agent has said so.
+    answer: Answer,
+}
+
+#[derive(Clone, Copy)]
+enum Answer {
+    /// The agent has not carried the access out.
+    Open,
+    /// A message.
+    Message(u32),
+    /// Nothing, as the answer is given later, or nothing comes back at all.
+    None,
+}
+
+/// The time of a message of so many bytes from a node to the next while nothing else is in the rings.
+pub(crate) fn alone(settings: &RingSettings, machine: &Machine, bytes: u64) -> TimeSpan {
+    let mut rings = Rings::new(settings, machine);
+    let (mut agenda, mut outcomes) = (Agenda::new(), Vec::new());
+    let (to, kind) = (1 % settings.shape.hosts(), MessageKind::Data);
+    let parcel = Parcel { message: 0, from: 0, to, bytes, kind, access: None };
+    rings.launch(&mut agenda, parcel, &mut outcomes);
+    while agenda.pop().is_some() {
+        rings.handle(&mut agenda, &mut outcomes);
+    }
+    agenda.now().since(Time::ZERO)
+}
+
+impl Rings {
+    /// Rings of these settings, which have been checked.
+    pub(crate) fn new(settings: &RingSettings, machine: &Machine) -> Self {
+        let mut engine = Engine::new(settings.clone()).expect("a run checks its rings before");
+        engine.keep_carried_out();
+        let nodes = settings.shape.hosts() as usize;
+        Rings {
+            engine,
+            underway: Slab::new(),
+            of_message: Vec::new(),
+            to_send: vec![VecDeque::new(); nodes],
+            unsent: 0,
+            interleaves: machine.endpoint.interleaves_messages,
+            order: Order::default(),
+            awaited: None,
+        }
+    }
+
+    pub(crate) fn launch(
+        &mut self,
+        agenda: &mut Agenda,
+        parcel: Parcel,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        let now = agenda.now();
+        while self.engine.next_time().is_some_and(|next| next < now) {
+            self.step(outcomes);
+        }
+        self.engine.advance(now);
+        let transactions = Transactions::of(parcel);
+        let count = transactions.count();
+        let answer = match parcel.access {
+            Some(_) => Answer::Open,
+            None => Answer::None,
+        };
+        let number = self.underway.add(Underway {
+            parcel,
+            transactions,
+            requested: 0,
+            to_carry_out: count,
+            incomplete: count,
+            answer,
+        });
+        let message = parcel.message as usize;
+        if message >= self.of_message.len() {
+            self.of_message.resize(message + 1, number);
+        }
+        self.of_message[message] = number;
+        self.order.begins(parcel);
+        self.to_send[parcel.from as usize].push_back(number);
+        self.unsent += 1;
+        self.fill(parcel.from, outcomes);
+        self.schedule(agenda);
+    }
+
+    /// Lets the engine do what it does at this moment.
+    pub(crate) fn handle(&mut self, agenda: &mut Agenda, outcomes: &mut Vec<Outcome>) {
+        let now = agenda.now();
+        if self.awaited == Some(now) {
+            self.awaited = None;
+        }
+        while self.engine.next_time().is_some_and(|next| next <= now) {
+            self.step(outcomes);
+        }
+        self.schedule(agenda);
+    }
+
+    pub(crate) fn hops(&self, from: usize, to: usize) -> usize {
+        self.engine.links(from as u32, to as u32)
+    }
+
+    /// Packets of transactions that are not complete. Echoes that are on their way after these delay nobody.
+    pub(crate) fn packets_inside(&self) -> usize {
+        self.engine.under_way()
+    }
+
+    /// The transfer of an access that its agent is to carry out.
+    pub(crate) fn way_back(&self, message: u32) -> Transfer {
+        Transfer(self.of_message[message as usize])
+    }
+
+    /// The agent has carried an access out. Returns whether the responses bring the answer back: if all of them have come
+    /// before, nothing does.
+    pub(crate) fn brings_back(&mut self, Transfer(number): Transfer, answer: Option<u32>) -> bool {
+        let transfer = &mut self.underway[number];
+        transfer.answer = answer.map_or(Answer::None, Answer::Message);
+        let brings = transfer.incomplete > 0;
+        if !brings {
+            self.underway.remove(number);
+        }
+        brings && answer.is_some()
+    }
+
+    /// One event: it completes one transaction at most, and relieves one node at most.
+    fn step(&mut self, outcomes: &mut Vec<Outcome>) {
+        self.engine.step();
+        while let Some(tag) = self.engine.pop_carried_out() {
+            self.carried_out(tag as u32, outcomes);
+        }
+        while let Some(one) = self.engine.pop_complete() {
+            self.is_complete(one.tag as u32, one.operation.response_symbols().is_some(), outcomes);
+        }
+        while let Some(node) = self.engine.pop_relieved() {
+            if (node as usize) < self.to_send.len() {
+                self.fill(node, outcomes);
+            }
+        }
+    }
+
+    /// The target has carried a transaction out.
+    fn carried_out(&mut self, number: u32, outcomes: &mut Vec<Outcome>) {
+        let transfer = &mut self.underway[number];
+        transfer.to_carry_out -= 1;
+        if transfer.to_carry_out == 0 {
+            self.order.ends(transfer.parcel, outcomes);
+        }
+    }
+
+    /// A transaction is complete: its response is back, or has none and was carried out.
+    fn is_complete(&mut self, number: u32, has_response: bool, outcomes: &mut Vec<Outcome>) {
+        if !has_response {
+            self.carried_out(number, outcomes);
+        }
+        let transfer = &mut self.underway[number];
+        transfer.incomplete -= 1;
+        if transfer.incomplete > 0 {
+            return;
+        }
+        match transfer.answer {
+            Answer::Open => {}
+            Answer::None => self.underway.remove(number),
+            Answer::Message(answer) => {
+                outcomes.push(Outcome::Arrived(answer));
+                self.underway.remove(number);
+            }
+        }
+    }
+
+    /// Fills the output queue of a node. What is in the queue has left the memory of its message.
+    fn fill(&mut self, node: u32, outcomes: &mut Vec<Outcome>) {
+        while let Some(&number) = self.to_send[node as usize].front() {
+            let Underway { parcel, transactions, requested, .. } = &mut self.underway[number];
+            let (ends, operation) = ((parcel.from, parcel.to), transactions.number(*requested));
+            let call = (0, self.engine.now(), u64::from(number));
+            if !self.engine.request(ends, operation, call) {
+                return;
+            }
+            if *requested == 0 {
+                outcomes.push(Outcome::Started(parcel.message));
+            }
+            *requested += 1;
+            let waiting = &mut self.to_send[node as usize];
+            if *requested == transactions.count() {
+                outcomes.push(Outcome::Left(parcel.message));
+                waiting.pop_front();
+                self.unsent -= 1;
+            } else if self.interleaves {
+                waiting.rotate_left(1);
+            }
+        }
+    }
+
+    /// Puts the engine's next event in the agenda, unless nothing can come of it or it is there.
+    fn schedule(&mut self, agenda: &mut Agenda) {
+        if self.engine.under_way() == 0 && self.unsent == 0 {
+            return;
+        }
+        let Some(next) = self.engine.next_time() else { return };
+        if self.awaited.is_none_or(|awaited| next < awaited) {
+            agenda.push(next, Event::Rings(self.engine.event_hash() as u32));
+            self.awaited = Some(next);
+        }
+    }
+}

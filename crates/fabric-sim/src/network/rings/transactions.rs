@@ -1,0 +1,100 @@
+//! The transactions of a message or an access.
+
+use contract::AccessKind;
+
+use crate::network::Parcel;
+use crate::sci::{LOCK_BYTES, TransactionKind};
+
+/// The data of a packet that is full.
+const PACKET_BYTES: u32 = 64;
+/// The data of a packet with what is left, if that is no more.
+const SHORT_BYTES: u32 = 16;
+
+/// The transactions that move some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Transactions {
+    does: Does,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    Move,
+    Write,
+    Read,
+    Lock,
+}
+
+impl Transactions {
+    /// Those of a parcel.
+    pub(super) fn of(parcel: Parcel) -> Self {
+        let (does, bytes) = match parcel.access {
+            None => (Does::Move, parcel.bytes),
+            Some(access) => match access.kind {
+                AccessKind::Put => (Does::Write, access.there_bytes),
+                AccessKind::Get => (Does::Read, access.back_bytes),
+                AccessKind::Update => (Does::Lock, access.there_bytes.max(access.back_bytes)),
+            },
+        };
+        Transactions { does, bytes }
+    }
+
+    /// How many there are: at least one, for what has no data is told, too.
+    pub(super) fn count(&self) -> u64 {
+        let each = if self.does == Does::Lock { LOCK_BYTES } else { PACKET_BYTES };
+        self.bytes.div_ceil(u64::from(each)).max(1)
+    }
+
+    /// One of them, counted from 0.
+    pub(super) fn number(&self, number: u64) -> TransactionKind {
+        let rest = self.bytes.saturating_sub(number * u64::from(PACKET_BYTES));
+        let bytes = if rest <= u64::from(SHORT_BYTES) { SHORT_BYTES } else { PACKET_BYTES };
+        match self.does {
+            Does::Move => TransactionKind::Move(bytes),
+            Does::Write => TransactionKind::Write(bytes),
+            Does::Read => TransactionKind::Read(bytes),
+            Does::Lock => TransactionKind::Lock,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::RemoteAccess;
+
+    use super::*;
+    use crate::message_kind::MessageKind;
+
+    fn all(bytes: u64, access: Option<RemoteAccess>) -> Vec<TransactionKind> {
+        let kind = MessageKind::Data;
+        let parcel = Parcel { message: 0, from: 0, to: 1, bytes, kind, access };
+        let transactions = Transactions::of(parcel);
+        (0..transactions.count()).map(|number| transactions.number(number)).collect()
+    }
+
+    #[test]
+    fn what_is_left_goes_in_the_shortest_packet_that_holds_it() {
+        use TransactionKind::Move;
+        assert_eq!(all(0, None), [Move(16)]);
+        assert_eq!(all(16, None), [Move(16)]);
+        assert_eq!(all(17, None), [Move(64)]);
+        assert_eq!(all(64, None), [Move(64)]);
+        assert_eq!(all(65, None), [Move(64), Move(16)]);
+        assert_eq!(all(200, None), [Move(64), Move(64), Move(64), Move(16)]);
+        assert_eq!(all(250, None), [Move(64); 4]);
+    }
+
+    #[test]
+    fn accesses_are_transactions_with_a_response() {
+        let access = |kind, there_bytes, back_bytes| {
+            all(0, Some(RemoteAccess { kind, there_bytes, back_bytes }))
+        };
+        use TransactionKind::{Lock, Read, Write};
+        assert_eq!(access(AccessKind::Put, 80, 0), [Write(64), Write(16)]);
+        assert_eq!(access(AccessKind::Get, 0, 128), [Read(64), Read(64)]);
+        // Compare and swap of a word, a lock, the addition to five words.
+        assert_eq!(access(AccessKind::Update, 16, 8), [Lock]);
+        assert_eq!(access(AccessKind::Update, 0, 0), [Lock]);
+        assert_eq!(access(AccessKind::Update, 40, 40), [Lock, Lock, Lock]);
+    }
+}
