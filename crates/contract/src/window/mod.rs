@@ -120,38 +120,7 @@ impl Window {
         offers: &[WindowOffer],
         arithmetic: Arithmetic,
     ) -> Result<Self> {
-        let seen = |offer: &WindowOffer| offer.control(endpoint);
-        let controls: Option<Vec<NonNull<Control>>> = offers.iter().map(seen).collect();
-        let can_attach = offers.iter().all(|offer| offer.can_attach);
-        let is_registered = offers.len() > 1 && offers.iter().all(|one| one.registered.is_some());
-        let target = |(index, (offer, &rank)): (usize, (&WindowOffer, &usize))| {
-            let base = offer.base(endpoint).filter(|_| controls.is_some());
-            let route = match (&controls, offer.is_shared()) {
-                (Some(_), true) => Route::Shared,
-                (Some(_), false) if can_attach => Route::Attached,
-                _ => Route::Asked,
-            };
-            let control = controls.as_ref().map(|controls| controls[index]);
-            let (base, control) = match index == me {
-                true => (part.base(), Some(part.control())),
-                false => (base.filter(|_| route == Route::Shared), control),
-            };
-            let WindowOffer { bytes, address, registered, .. } = *offer;
-            let registered = registered.filter(|_| is_registered && route == Route::Asked);
-            let base = base.filter(|_| bytes != DYNAMIC_BYTES);
-            Target {
-                rank,
-                base,
-                bytes,
-                route,
-                address,
-                shift: offer.shift(),
-                control,
-                registered,
-                words: Remembered::default(),
-            }
-        };
-        let targets: Box<[Target]> = offers.iter().zip(members).enumerate().map(target).collect();
+        let targets = targets(endpoint, &part, (members, me), offers);
         if targets.len() != members.len() || part.offer() != offers[me] {
             let what = "open a window without the offer of each member".into();
             return Err(Error::Unsupported { fabric: "this face".into(), what });
@@ -273,4 +242,45 @@ impl Window {
         }
         self.part.close(endpoint);
     }
+}
+
+/// Returns what this process, member `me`, knows of each member.
+fn targets<E: Endpoint>(
+    endpoint: &E,
+    part: &WindowPart,
+    (members, me): (&[usize], usize),
+    offers: &[WindowOffer],
+) -> Box<[Target]> {
+    let seen = |offer: &WindowOffer| offer.control(endpoint);
+    let controls: Option<Vec<NonNull<Control>>> = offers.iter().map(seen).collect();
+    let can_attach = offers.iter().all(|offer| offer.can_attach);
+    let is_registered = offers.len() > 1 && offers.iter().all(|one| one.registered.is_some());
+    let target = |(index, (offer, &rank)): (usize, (&WindowOffer, &usize))| {
+        let base = offer.base(endpoint).filter(|_| controls.is_some());
+        let route = match (&controls, offer.is_shared()) {
+            (Some(_), true) => Route::Shared,
+            (Some(_), false) if can_attach => Route::Attached,
+            _ => Route::Asked,
+        };
+        let control = controls.as_ref().map(|controls| controls[index]);
+        let (base, control) = match index == me {
+            true => (part.base(), Some(part.control())),
+            false => (base.filter(|_| route == Route::Shared), control),
+        };
+        let WindowOffer { bytes, address, registered, .. } = *offer;
+        let registered = registered.filter(|_| is_registered && route == Route::Asked);
+        let base = base.filter(|_| bytes != DYNAMIC_BYTES);
+        Target {
+            rank,
+            base,
+            bytes,
+            route,
+            address,
+            shift: offer.shift(),
+            control,
+            registered,
+            words: Remembered::default(),
+        }
+    };
+    offers.iter().zip(members).enumerate().map(target).collect()
 }

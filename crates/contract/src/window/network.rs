@@ -15,7 +15,7 @@ use crate::{
 
 /// What the network does for an action.
 #[derive(Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum NetworkAction {
     Write,
     Read,
     Atomic(AtomicElement, AtomicOperation),
@@ -24,26 +24,28 @@ pub(super) enum Way {
 
 /// Which stretches of an update the network accesses.
 pub(super) enum Division {
-    Elsewhere,
-    InNetwork(Way),
+    WithoutNetwork,
+    InNetwork(NetworkAction),
     /// Those with aligned elements.
-    Both(Way),
+    Both(NetworkAction),
 }
 
-impl Way {
+impl NetworkAction {
     /// Returns the elements that it updates.
     fn element(self) -> Option<AtomicElement> {
         match self {
-            Way::Write | Way::Read => None,
-            Way::Atomic(element, _) | Way::CompareAndSwap(element) => Some(element),
+            NetworkAction::Write | NetworkAction::Read => None,
+            NetworkAction::Atomic(element, _) | NetworkAction::CompareAndSwap(element) => {
+                Some(element)
+            }
         }
     }
 
     fn operand_bytes(self, bytes: usize) -> usize {
         match self {
-            Way::Read => 0,
-            Way::Write | Way::Atomic(..) => bytes,
-            Way::CompareAndSwap(_) => 2 * bytes,
+            NetworkAction::Read => 0,
+            NetworkAction::Write | NetworkAction::Atomic(..) => bytes,
+            NetworkAction::CompareAndSwap(_) => 2 * bytes,
         }
     }
 
@@ -57,17 +59,17 @@ impl Way {
 
 impl Window {
     /// Returns what the network does for an action on aligned elements, if it can.
-    fn way(&self, action: Action) -> Option<Way> {
+    fn on_network(&self, action: Action) -> Option<NetworkAction> {
         match action {
-            Action::Replace => Some(Way::Write),
-            Action::Nothing => Some(Way::Read),
+            Action::Replace => Some(NetworkAction::Write),
+            Action::Nothing => Some(NetworkAction::Read),
             Action::Combine(code) | Action::CompareAndSwap(code) => {
                 let (element, operation) = (self.arithmetic.atomic)(code)?;
-                let way = match action {
-                    Action::Combine(_) => Way::Atomic(element, operation),
-                    _ => Way::CompareAndSwap(element),
+                let on_network = match action {
+                    Action::Combine(_) => NetworkAction::Atomic(element, operation),
+                    _ => NetworkAction::CompareAndSwap(element),
                 };
-                self.atomics.contains(element).then_some(way)
+                self.atomics.contains(element).then_some(on_network)
             }
         }
     }
@@ -75,7 +77,8 @@ impl Window {
     /// Returns whether such actions of others on aligned elements of this member's memory are requests, which it
     /// [serves](Window::is_served).
     pub fn serves(&self, action: Action) -> bool {
-        let in_network = self.targets[self.me].registered.is_some() && self.way(action).is_some();
+        let in_network =
+            self.targets[self.me].registered.is_some() && self.on_network(action).is_some();
         self.is_served() && !in_network
     }
 
@@ -87,18 +90,18 @@ impl Window {
         // A put that fetches, or a get that does not, is none of the network's operations.
         let is_none =
             matches!((action, fetches), (Action::Replace, true) | (Action::Nothing, false));
-        let Some(way) = self.way(action).filter(|_| one.registered.is_some()) else {
-            return Division::Elsewhere;
+        let Some(on_network) = self.on_network(action).filter(|_| one.registered.is_some()) else {
+            return Division::WithoutNetwork;
         };
         let mut not_empty = stretches.iter().filter(|stretch| stretch.bytes > 0);
         if is_own || is_none {
-            Division::Elsewhere
-        } else if not_empty.clone().all(|stretch| way.reaches(one, stretch)) {
-            Division::InNetwork(way)
-        } else if not_empty.any(|stretch| way.reaches(one, stretch)) {
-            Division::Both(way)
+            Division::WithoutNetwork
+        } else if not_empty.clone().all(|stretch| on_network.reaches(one, stretch)) {
+            Division::InNetwork(on_network)
+        } else if not_empty.any(|stretch| on_network.reaches(one, stretch)) {
+            Division::Both(on_network)
         } else {
-            Division::Elsewhere
+            Division::WithoutNetwork
         }
     }
 
@@ -110,29 +113,29 @@ impl Window {
         &mut self,
         endpoint: &mut E,
         target: usize,
-        way: Way,
+        on_network: NetworkAction,
         (update, fetches): (&Update<'_>, bool),
     ) -> Result<Option<Ticket>> {
         if fetches {
             let what = "fetch elements of which only some are aligned, in one operation".into();
             return Err(Error::Unsupported { fabric: "a window of this fabric".into(), what });
         }
-        let (mut there, mut elsewhere) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+        let (mut there, mut rest) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
         let mut operand = update.operand;
         for &stretch in update.stretches {
-            let (here, rest) =
+            let (here, later) =
                 operand.split_at(update.action.operand_bytes(stretch.bytes as usize));
-            operand = rest;
-            let part = match way.reaches(&self.targets[target], &stretch) {
+            operand = later;
+            let part = match on_network.reaches(&self.targets[target], &stretch) {
                 true => &mut there,
-                false => &mut elsewhere,
+                false => &mut rest,
             };
             part.0.push(stretch);
             part.1.extend_from_slice(here);
         }
-        self.start(endpoint, target, way, (&there.0, &there.1, false))?;
-        let rest = Update { stretches: &elsewhere.0, operand: &elsewhere.1, ..*update };
-        self.update_elsewhere(endpoint, target, &rest, None)
+        self.start(endpoint, target, on_network, (&there.0, &there.1, false))?;
+        let update = Update { stretches: &rest.0, operand: &rest.1, ..*update };
+        self.update_without_network(endpoint, target, &update, None)
     }
 
     /// Starts the operations. Returns a ticket for what they fetch.
@@ -140,11 +143,13 @@ impl Window {
         &mut self,
         endpoint: &mut E,
         target: usize,
-        way: Way,
+        on_network: NetworkAction,
         (stretches, operand, fetches): (&[Stretch], &[u8], bool),
     ) -> Result<Option<Ticket>> {
         let all: u64 = stretches.iter().map(|stretch| stretch.bytes).sum();
-        if all == 0 || matches!(way, Way::Atomic(_, AtomicOperation::Read)) && !fetches {
+        if all == 0
+            || matches!(on_network, NetworkAction::Atomic(_, AtomicOperation::Read)) && !fetches
+        {
             return Ok(None);
         }
         let one = &self.targets[target];
@@ -152,11 +157,11 @@ impl Window {
             unreachable!("only the network registers memory");
         };
         // Compare-and-swap fetches in any case.
-        let receives = fetches || matches!(way, Way::CompareAndSwap(_));
+        let receives = fetches || matches!(on_network, NetworkAction::CompareAndSwap(_));
         let answer_bytes = if receives { all as usize } else { 0 };
         let mut pending = Pending::new(target, operand.to_vec(), answer_bytes);
         let (sent, mut room) = (&pending.sent[..], &mut pending.room[WORD..]);
-        let longest = longest_of(network, way.element());
+        let longest = longest_of(network, on_network.element());
         let mut from = 0;
         for stretch in stretches {
             let bytes = stretch.bytes as usize;
@@ -166,7 +171,7 @@ impl Window {
                 let fetched = if receives { piece } else { 0 };
                 let (first, rest) = std::mem::take(&mut room).split_at_mut(fetched);
                 room = rest;
-                let operation = operation(way, sent, (halves, begin, piece), first);
+                let operation = operation(on_network, sent, (halves, begin, piece), first);
                 // SAFETY: the member has registered this memory and promised it to its window. All was checked to lie
                 // in it, and to be aligned.
                 let request = unsafe {
@@ -174,7 +179,7 @@ impl Window {
                 };
                 pending.requests.push(request);
             }
-            from += way.operand_bytes(bytes);
+            from += on_network.operand_bytes(bytes);
         }
         (pending.is_in_network, pending.is_detached) = (true, !fetches);
         let ticket = self.asked.keep_started(pending);
@@ -191,7 +196,7 @@ fn longest_of(network: &dyn OneSided, element: Option<AtomicElement>) -> usize {
 /// Returns an operation on `piece` bytes from `begin` on of a stretch, whose operand begins at the first of `halves` in
 /// `sent`. The second half, for compare-and-swap, begins at the other.
 fn operation(
-    way: Way,
+    on_network: NetworkAction,
     sent: &[u8],
     ((first, second), begin, piece): ((usize, usize), usize, usize),
     fetched: &mut [u8],
@@ -201,14 +206,14 @@ fn operation(
         let part = |half: usize| Readable::new(sent[half + begin..][..piece].as_ptr(), piece);
         (part, Writable::new(fetched.as_mut_ptr(), fetched.len()))
     };
-    match way {
-        Way::Write => OneSidedOperation::Write(part(first)),
-        Way::Read => OneSidedOperation::Read(room),
-        Way::Atomic(element, operation) => {
+    match on_network {
+        NetworkAction::Write => OneSidedOperation::Write(part(first)),
+        NetworkAction::Read => OneSidedOperation::Read(room),
+        NetworkAction::Atomic(element, operation) => {
             let fetched = (room.bytes() > 0).then_some(room);
             OneSidedOperation::Atomic { element, operation, operand: part(first), fetched }
         }
-        Way::CompareAndSwap(element) => OneSidedOperation::CompareAndSwap {
+        NetworkAction::CompareAndSwap(element) => OneSidedOperation::CompareAndSwap {
             element,
             compare: part(first),
             new: part(second),

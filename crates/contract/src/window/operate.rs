@@ -40,16 +40,20 @@ impl Window {
         }
         let fetches = fetched.is_some();
         match self.division(target, update, fetches) {
-            Division::Elsewhere => self.update_elsewhere(endpoint, target, update, fetched),
-            Division::InNetwork(way) => {
-                self.start(endpoint, target, way, (stretches, operand, fetches))
+            Division::WithoutNetwork => {
+                self.update_without_network(endpoint, target, update, fetched)
             }
-            Division::Both(way) => self.divide(endpoint, target, way, (update, fetches)),
+            Division::InNetwork(on_network) => {
+                self.start(endpoint, target, on_network, (stretches, operand, fetches))
+            }
+            Division::Both(on_network) => {
+                self.divide(endpoint, target, on_network, (update, fetches))
+            }
         }
     }
 
     /// Carries out an update, whose lengths were checked, without one-sided operations of the network.
-    pub(super) fn update_elsewhere<E: Endpoint>(
+    pub(super) fn update_without_network<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
         target: usize,

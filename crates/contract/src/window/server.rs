@@ -13,13 +13,13 @@ use super::wire::{self, Head, Kind};
 /// A member that waits for access.
 struct Waiting {
     source: usize,
-    by: Way,
+    by: Requested,
     exclusive: bool,
 }
 
-/// How it has asked.
+/// How it has requested access.
 #[derive(Clone, Copy)]
-enum Way {
+enum Requested {
     /// By a message with this ticket.
     Message(u32),
     /// It is the server's own member.
@@ -119,7 +119,7 @@ impl Server {
         match kind {
             Kind::Share | Kind::Take => {
                 let exclusive = kind == Kind::Take;
-                let by = Way::Message(ticket);
+                let by = Requested::Message(ticket);
                 self.waiting.push_back(Waiting { source, by, exclusive });
             }
             Kind::GiveUpShared | Kind::GiveUpExclusive => {
@@ -170,7 +170,7 @@ impl Server {
 
     /// Queues a request of the own member, number `source`, behind those of the others.
     pub(super) fn queue_own(&mut self, source: usize, exclusive: bool) {
-        self.waiting.push_back(Waiting { source, by: Way::Own, exclusive });
+        self.waiting.push_back(Waiting { source, by: Requested::Own, exclusive });
     }
 
     /// Returns whether that request has been granted. It is then forgotten.
@@ -192,8 +192,8 @@ impl Server {
             }
             self.waiting.pop_front();
             match by {
-                Way::Own => self.has_granted_own = true,
-                Way::Message(ticket) => {
+                Requested::Own => self.has_granted_own = true,
+                Requested::Message(ticket) => {
                     let data = SUCCESS.to_ne_bytes().to_vec();
                     answers.push(Answer { member: source, ticket, data });
                 }

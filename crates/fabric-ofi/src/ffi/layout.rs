@@ -100,6 +100,33 @@ fn constants() -> Vec<(&'static str, u64)> {
         ("FI_MR_ENDPOINT", MR_ENDPOINT as u64),
         ("FI_MR_PROV_KEY", MR_PROV_KEY as u64),
         ("FI_CSWAP", CSWAP as u64),
+        ("FI_RECV", RECV),
+        ("FI_SEND", SEND),
+        ("FI_DIRECTED_RECV", DIRECTED_RECV),
+        ("FI_CONTEXT", CONTEXT),
+        ("FI_CONTEXT2", CONTEXT2),
+        ("FI_ORDER_SAS", ORDER_SAS),
+        ("FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT", MR_MODES as u64),
+        ("FI_EP_RDM", EP_RDM as u64),
+        ("FI_THREAD_DOMAIN", THREAD_DOMAIN as u64),
+        ("FI_PROGRESS_MANUAL", PROGRESS_MANUAL as u64),
+        ("FI_RM_ENABLED", RM_ENABLED as u64),
+        ("FI_AV_TABLE", AV_TABLE as u64),
+        ("FI_CQ_FORMAT_TAGGED", CQ_FORMAT_TAGGED as u64),
+        ("FI_WAIT_NONE", WAIT_NONE as u64),
+        ("FI_WAIT_FD", WAIT_FD as u64),
+        ("FI_GETWAIT", GETWAIT as u64),
+        ("FI_ENABLE", ENABLE as u64),
+        ("FI_ADDR_UNSPEC", ADDRESS_UNSPECIFIED),
+        ("FI_EAGAIN", EAGAIN as u64),
+        ("FI_EAVAIL", EAVAIL as u64),
+        ("sizeof(struct fi_context2)", 64),
+    ]
+}
+
+/// The numbers of elements and atomic operations.
+fn numbers() -> Vec<(&'static str, u64)> {
+    vec![
         ("FI_INT8", AtomicElement::I8 as u64),
         ("FI_UINT8", AtomicElement::U8 as u64),
         ("FI_INT16", AtomicElement::I16 as u64),
@@ -122,27 +149,6 @@ fn constants() -> Vec<(&'static str, u64)> {
         ("FI_BXOR", AtomicOperation::BitXor as u64),
         ("FI_ATOMIC_READ", AtomicOperation::Read as u64),
         ("FI_ATOMIC_WRITE", AtomicOperation::Write as u64),
-        ("FI_RECV", RECV),
-        ("FI_SEND", SEND),
-        ("FI_DIRECTED_RECV", DIRECTED_RECV),
-        ("FI_CONTEXT", CONTEXT),
-        ("FI_CONTEXT2", CONTEXT2),
-        ("FI_ORDER_SAS", ORDER_SAS),
-        ("FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT", MR_MODES as u64),
-        ("FI_EP_RDM", EP_RDM as u64),
-        ("FI_THREAD_DOMAIN", THREAD_DOMAIN as u64),
-        ("FI_PROGRESS_MANUAL", PROGRESS_MANUAL as u64),
-        ("FI_RM_ENABLED", RM_ENABLED as u64),
-        ("FI_AV_TABLE", AV_TABLE as u64),
-        ("FI_CQ_FORMAT_TAGGED", CQ_FORMAT_TAGGED as u64),
-        ("FI_WAIT_NONE", WAIT_NONE as u64),
-        ("FI_WAIT_FD", WAIT_FD as u64),
-        ("FI_GETWAIT", GETWAIT as u64),
-        ("FI_ENABLE", ENABLE as u64),
-        ("FI_ADDR_UNSPEC", ADDRESS_UNSPECIFIED),
-        ("FI_EAGAIN", EAGAIN as u64),
-        ("FI_EAVAIL", EAVAIL as u64),
-        ("sizeof(struct fi_context2)", 64),
     ]
 }
 
@@ -169,7 +175,7 @@ fn structures_and_constants_are_those_of_the_headers() {
             &format!("printf(\"{structure}.{field} %zu\\n\", offsetof({structure}, {field}));\n");
         expected += &format!("{structure}.{field} {offset}\n");
     }
-    for (name, value) in constants() {
+    for (name, value) in constants().into_iter().chain(numbers()) {
         source += &format!("printf(\"{name} %llu\\n\", (unsigned long long)({name}));\n");
         expected += &format!("{name} {value}\n");
     }
