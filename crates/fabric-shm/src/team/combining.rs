@@ -36,10 +36,11 @@ pub(super) unsafe fn combine_parts(
 ) -> *const u8 {
     let mut right = part(members - 1);
     for member in (0..members - 1).rev() {
-        note_read(part(member), bytes);
+        let left = part(member);
+        note_read(left, bytes);
         note_read(right, bytes);
         note_write(result, bytes);
-        apply(part(member), right, result, bytes);
+        apply(left, right, result, bytes);
         right = result;
     }
     right
