@@ -173,18 +173,6 @@ pub enum OneSidedOperation {
     },
 }
 
-impl OneSidedOperation {
-    /// Returns the length of the accessed memory.
-    pub fn bytes(&self) -> usize {
-        match self {
-            OneSidedOperation::Write(data) => data.bytes(),
-            OneSidedOperation::Read(room) => room.bytes(),
-            OneSidedOperation::Atomic { operand, .. } => operand.bytes(),
-            OneSidedOperation::CompareAndSwap { new, .. } => new.bytes(),
-        }
-    }
-}
-
 /// The one-sided operations of a network.
 ///
 /// Operations are under way as requests of the endpoint. A request is done when the operation is complete at both ranks.

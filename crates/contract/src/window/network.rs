@@ -86,13 +86,14 @@ impl Window {
     pub(super) fn division(&self, target: usize, update: &Update<'_>, fetches: bool) -> Division {
         let Update { action, stretches, .. } = *update;
         let one = &self.targets[target];
+        if one.registered.is_none() {
+            return Division::WithoutNetwork;
+        }
         let is_own = target == self.me && !action.is_atomic();
         // A put that fetches, or a get that does not, is none of the network's operations.
         let is_none =
             matches!((action, fetches), (Action::Replace, true) | (Action::Nothing, false));
-        let Some(on_network) = self.on_network(action).filter(|_| one.registered.is_some()) else {
-            return Division::WithoutNetwork;
-        };
+        let Some(on_network) = self.on_network(action) else { return Division::WithoutNetwork };
         let mut not_empty = stretches.iter().filter(|stretch| stretch.bytes > 0);
         if is_own || is_none {
             Division::WithoutNetwork

@@ -176,7 +176,9 @@ impl RankWindow {
                 self.window.unlock(endpoint, target, exclusive)
             }
             WindowCall::Notify(target, number) => {
-                self.wait(endpoint, &[], |window, _| Ok(!window.has_in_network(target)))?;
+                if self.window.has_in_network(target) {
+                    self.wait(endpoint, &[], |window, _| Ok(!window.has_in_network(target)))?;
+                }
                 self.window.notify(endpoint, target, number)
             }
             WindowCall::AwaitNotice(number, count) => {

@@ -59,10 +59,10 @@ impl Engine {
 /// Four messages need six cells of four.
 const SHORT: [(u32, usize); 4] = [(1, 8), (2, SHORT_BYTES), (3, 0), (4, INLINE_BYTES + 1)];
 
-#[test]
-fn messages_of_one_cell_and_of_two_reuse_cells_once_they_are_read() {
+/// Checks them where a rank that waits polls, or sleeps.
+fn check_short_messages(every_rank_has_a_processor: bool) {
     check(
-        true,
+        every_rank_has_a_processor,
         2,
         |rank| SHORT.iter().for_each(|&(tag, bytes)| rank.send_to_other(tag, bytes)),
         |rank| SHORT.iter().for_each(|&(tag, bytes)| rank.receive_from_other(tag, bytes)),
@@ -70,13 +70,13 @@ fn messages_of_one_cell_and_of_two_reuse_cells_once_they_are_read() {
 }
 
 #[test]
+fn messages_of_one_cell_and_of_two_reuse_cells_once_they_are_read() {
+    check_short_messages(true);
+}
+
+#[test]
 fn ranks_that_sleep_for_messages_and_for_room_are_woken() {
-    check(
-        false,
-        2,
-        |rank| SHORT.iter().for_each(|&(tag, bytes)| rank.send_to_other(tag, bytes)),
-        |rank| SHORT.iter().for_each(|&(tag, bytes)| rank.receive_from_other(tag, bytes)),
-    );
+    check_short_messages(false);
 }
 
 #[test]

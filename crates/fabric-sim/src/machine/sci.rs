@@ -4,11 +4,9 @@ use contract::TimeSpan;
 
 use super::{MergePolicy, Network, Switching};
 use crate::quantity::{Cost, PerUnit};
-use crate::sci::{HEADER_SYMBOLS, RingSettings, SYMBOL_BYTES};
+use crate::sci::{FULL_PACKET_BYTES, HEADER_SYMBOLS, RingSettings, SYMBOL_BYTES};
 use crate::topology::Shape;
 
-/// The data of a packet.
-const PACKET_BYTES: u32 = 64;
 const BUFFER_PACKETS: u32 = 2;
 
 impl Network {
@@ -19,7 +17,7 @@ impl Network {
         Network {
             name: "sci".into(),
             shape: Shape::Ring { one_way: true },
-            packet_bytes: PACKET_BYTES,
+            packet_bytes: FULL_PACKET_BYTES,
             // At least one idle symbol follows each packet.
             header_bytes: (HEADER_SYMBOLS + 1) * SYMBOL_BYTES,
             byte_time: PerUnit::from_fs(symbol_fs / u64::from(SYMBOL_BYTES)),

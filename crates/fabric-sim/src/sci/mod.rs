@@ -31,8 +31,8 @@ mod transmit;
 
 pub use engine::{Complete, Counts, Engine};
 pub use mistake::SettingsError;
-pub(crate) use packet::Slab;
 pub use packet::{ECHO_SYMBOLS, HEADER_SYMBOLS, LOCK_BYTES, SYMBOL_BYTES, TransactionKind};
+pub(crate) use packet::{FULL_PACKET_BYTES, Slab};
 pub use settings::{Access, Delays, Retry, RingSettings, TRAIN_SEATS, Urgency};
 pub use shape::Shape;
 pub use traffic::{Destination, Pace, Traffic};

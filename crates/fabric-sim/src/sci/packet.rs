@@ -10,6 +10,8 @@ pub const HEADER_SYMBOLS: u32 = 8;
 pub const ECHO_SYMBOLS: u32 = 4;
 /// The data of a lock, in each direction.
 pub const LOCK_BYTES: u32 = 16;
+/// The data of each full packet of a longer message or access of a rank.
+pub(crate) const FULL_PACKET_BYTES: u32 = 64;
 /// The sizes of the data of a packet.
 const DATA_BYTES: [u32; 3] = [16, 64, 256];
 

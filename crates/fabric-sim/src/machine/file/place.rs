@@ -24,6 +24,11 @@ impl Place<'_> {
         toml_mistake(self.file, self.text, at, &near(error.message()))
     }
 
+    /// The whole file, with the fields that it gives itself.
+    pub(super) fn table(&self) -> Result<toml::Table, FileError> {
+        toml::from_str(self.text).map_err(|error| self.syntax(&error))
+    }
+
     /// A file that says nothing of what lies between its nodes.
     pub(super) fn without_network(&self) -> FileError {
         self.invalid(

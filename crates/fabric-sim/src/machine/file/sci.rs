@@ -135,7 +135,7 @@ fn delays(place: &Place<'_>, read: &FileSci, defaults: &Delays) -> Result<Delays
 
 /// Refuses what the rings do not have, rather than ignoring it.
 fn check_others(place: &Place<'_>) -> Result<(), FileError> {
-    let table: toml::Table = toml::from_str(place.text).map_err(|error| place.syntax(&error))?;
+    let table = place.table()?;
     for (section, fields) in REFUSED {
         let Some(found) = table.get(section) else { continue };
         if fields.is_empty() {

@@ -22,7 +22,7 @@ const SECTIONS: [&str; 11] = [
 
 /// Checks that each number in the tables of costs has a source, and that sources name only what is there.
 pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), FileError> {
-    let table: toml::Table = toml::from_str(place.text).map_err(|error| place.syntax(&error))?;
+    let table = place.table()?;
     for (number, source) in sources.iter().enumerate() {
         if let Some(nothing) = source.of.iter().find(|of| !is_there(&table, of)) {
             let words = format!(

@@ -3,10 +3,8 @@
 use contract::AccessKind;
 
 use crate::network::Parcel;
-use crate::sci::{LOCK_BYTES, TransactionKind};
+use crate::sci::{FULL_PACKET_BYTES, LOCK_BYTES, TransactionKind};
 
-/// The data of a packet that is full.
-const PACKET_BYTES: u32 = 64;
 /// The data of a packet with what is left, if that is no more.
 const SHORT_BYTES: u32 = 16;
 
@@ -41,14 +39,14 @@ impl Transactions {
 
     /// How many there are: at least one, for what has no data is told, too.
     pub(super) fn count(&self) -> u64 {
-        let each = if self.does == Does::Lock { LOCK_BYTES } else { PACKET_BYTES };
+        let each = if self.does == Does::Lock { LOCK_BYTES } else { FULL_PACKET_BYTES };
         self.bytes.div_ceil(u64::from(each)).max(1)
     }
 
     /// One of them, counted from 0.
     pub(super) fn number(&self, number: u64) -> TransactionKind {
-        let rest = self.bytes.saturating_sub(number * u64::from(PACKET_BYTES));
-        let bytes = if rest <= u64::from(SHORT_BYTES) { SHORT_BYTES } else { PACKET_BYTES };
+        let rest = self.bytes.saturating_sub(number * u64::from(FULL_PACKET_BYTES));
+        let bytes = if rest <= u64::from(SHORT_BYTES) { SHORT_BYTES } else { FULL_PACKET_BYTES };
         match self.does {
             Does::Move => TransactionKind::Move(bytes),
             Does::Write => TransactionKind::Write(bytes),
