@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use contract::TimeSpan;
 
-use crate::caller::clock_ns;
 use crate::computing::{Computing, scaled};
 use crate::host::Host;
 use crate::line::Line;
+use crate::stopwatch::clock_ns;
 use crate::stream::Reader;
 
 /// How long a look at processes is put off at least, and at most while none of them has asked: questions that need no
 /// answer wake nobody.
 const SHORTEST: Duration = Duration::from_micros(50);
+/// The same where a processor is free to look all the time.
+const SHORTEST_SPIN: Duration = Duration::from_micros(2);
 const LONGEST: Duration = Duration::from_millis(2);
 /// Of a folder of `/proc`, beside one for each folder in it.
 const LINKS_OF_A_FOLDER: u64 = 2;
@@ -83,18 +85,20 @@ impl Beside {
 
     /// Sleeps until one of the processes of `ranks` asks, or may have computed for `span` more.
     pub fn wait(&self, ranks: &[usize], span: Option<TimeSpan>) {
+        let has_processor = ranks.len() < self.at_once;
+        let shortest = if has_processor { SHORTEST_SPIN } else { SHORTEST };
         let limit = match span {
             Some(span) if self.factor > 0.0 => {
                 let of_processor = span.as_us() / self.factor * 1e-6;
-                Duration::from_secs_f64(of_processor.min(1.0)).clamp(SHORTEST, LONGEST)
+                Duration::from_secs_f64(of_processor.min(1.0)).clamp(shortest, LONGEST)
             }
             Some(_) | None => LONGEST,
         };
         let Some(&first) = ranks.first() else { return };
         let any_is_open = ranks.iter().any(|&rank| self.lines[rank].is_open());
-        let limit = if any_is_open { SHORTEST } else { limit };
+        let limit = if any_is_open { shortest } else { limit };
         let is_asked = || ranks.iter().any(|&rank| self.lines[rank].is_asked());
-        self.lines[first].await_questions(limit, ranks.len() < self.at_once, is_asked);
+        self.lines[first].await_questions(limit, has_processor, is_asked);
     }
 }
 

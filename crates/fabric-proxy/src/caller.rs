@@ -1,6 +1,6 @@
 //! The process's end of its line: questions, answers, and how long the process has computed between them.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::time::Duration;
 
 use contract::{Awaited, Endpoint, Error, Request, Result, Time};
@@ -10,6 +10,7 @@ use crate::ask::Ask;
 use crate::computing::scaled;
 use crate::line::{Line, RunState, UNKNOWN};
 use crate::reply::{Head, Kind, read_error};
+use crate::stopwatch::{Stopwatch, clock_ns, processor_ns};
 use crate::stream::{Reader, Writer};
 
 /// How long a process sleeps before it looks whether the run was given up, and at least how long for each rank of the
@@ -22,8 +23,8 @@ const STUCK_SLEEP: Duration = Duration::from_millis(30);
 /// From so many questions it is measured what coming back from one takes.
 const QUESTIONS: usize = 31;
 
-/// The time of a clock read: without it, a program that polls a clock would make no progress.
-const CLOCK_READ_NS: u64 = 20;
+/// The server sees computing from so much later on: its look may come while the thread reads its own clock.
+const LATER_NS: u64 = 2000;
 
 /// Questions that need no answer fill at most so much of the room.
 const DEFERRED_BYTES: usize = 256 << 10;
@@ -37,16 +38,14 @@ pub(crate) struct Caller {
     /// The factor of measured computing, if computing is measured.
     factor: Option<f64>,
     longest_sleep: Duration,
-    /// The processor's time at the end of the last call: before the first, all of the process's is the program's.
-    since_ns: Cell<u64>,
-    /// The time of returning from a request and reading that time, which is not computing.
+    /// Counts from the end of the last call on; none before the first, when all of the process's time is the program's.
+    stopwatch: OnceCell<Stopwatch>,
+    /// The time of returning from a request and of beginning the next one, which is not computing.
     returning_ns: Cell<u64>,
-    /// The minimum time of reading that time.
-    reading_ns: Cell<u64>,
-    /// The virtual time that the last answer told, if it told that, and how much of what was computed since then looks
-    /// at the clock have told.
+    /// The origin of the stopwatch that the server was shown last.
+    shown_ns: Cell<u64>,
+    /// The virtual time that the last answer told, if it told that.
     now: Cell<Option<Time>>,
-    told_ns: Cell<u64>,
     /// The time that other threads of the process have used, as it was at one of the last calls.
     others_ns: Cell<u64>,
     calls: Cell<u64>,
@@ -84,11 +83,10 @@ impl Caller {
             line,
             factor,
             longest_sleep: SLEEP.max(SLEEP_OF_RANK * ranks),
-            since_ns: Cell::new(0),
+            stopwatch: OnceCell::new(),
             returning_ns: Cell::new(0),
-            reading_ns: Cell::new(0),
+            shown_ns: Cell::new(0),
             now: Cell::new(None),
-            told_ns: Cell::new(0),
             others_ns: Cell::new(0),
             calls: Cell::new(0),
             inside: Cell::new(0),
@@ -116,14 +114,12 @@ impl Caller {
         self.inside(|| {
             returning.iter_mut().try_for_each(|one| {
                 self.call(Ask::Now, |_| {}, |_, _| ())?;
-                *one = processor_ns().saturating_sub(self.since_ns.get());
+                *one = self.stopwatch.get().map_or(0, Stopwatch::elapsed_ns);
                 Ok(())
             })
         })?;
         returning.sort_unstable();
         self.returning_ns.set(returning[QUESTIONS / 2]);
-        let reading = (0..QUESTIONS).map(|_| processor_ns().abs_diff(processor_ns())).min();
-        self.reading_ns.set(reading.unwrap_or(0));
         self.begin_computing();
         Ok(())
     }
@@ -168,13 +164,7 @@ impl Caller {
     /// If the run has failed.
     pub(crate) fn virtual_now(&self) -> Result<Time> {
         if let (Some(then), Some(factor), 0) = (self.now.get(), self.factor, self.inside.get()) {
-            let computed_ns = self.computed_ns();
-            self.told_ns.set(computed_ns);
-            // The look itself is no computing, but for what it takes on a real machine.
-            let reading_ns = self.reading_ns.get();
-            self.since_ns.set(self.since_ns.get() + reading_ns.saturating_sub(CLOCK_READ_NS));
-            self.line.compute_since(self.since_ns.get() + self.others_ns.get() + reading_ns);
-            return Ok(then + scaled(computed_ns, factor));
+            return Ok(then + scaled(self.computed_ns(), factor));
         }
         let now = self.call(Ask::Now, |_| {}, |head, _| Time::from_ps(head.values[0]))?;
         self.now.set(Some(now));
@@ -233,7 +223,7 @@ impl Caller {
         self.write(ask, fill, true)?;
         self.is_busy.set(false);
         // Before the turn is left open: as long as it is, the server takes nothing of what is computed for certain.
-        self.compute_from(self.reading_ns.get());
+        self.begin_computing();
         self.line.leave_open();
         Ok(())
     }
@@ -354,11 +344,6 @@ impl Caller {
 
     /// The program computes from now on: an answer has been read, with all its data.
     fn begin_computing(&self) {
-        self.compute_from(self.returning_ns.get());
-    }
-
-    /// The same where `later_ns` of the processor's time are yet to pass until it computes.
-    fn compute_from(&self, later_ns: u64) {
         if self.factor.is_none() {
             return;
         }
@@ -367,13 +352,21 @@ impl Caller {
             let used_ns = clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
             self.others_ns.set(used_ns.saturating_sub(processor_ns()));
         }
-        let since_ns = processor_ns() + later_ns;
-        self.since_ns.set(since_ns);
-        self.told_ns.set(0);
-        // Later by a reading, for whoever looks in the midst of one. Also where it does not count: telling takes its
-        // time, which is measured with all the rest.
-        let told_ns = since_ns + self.others_ns.get() + self.reading_ns.get();
-        self.line.compute_since(if counts { told_ns } else { UNKNOWN });
+        self.stopwatch.get_or_init(Stopwatch::start).restart();
+        match counts {
+            true => self.show_computing(),
+            // Telling takes its time, which is measured with all the rest.
+            false => self.line.compute_since(UNKNOWN),
+        }
+    }
+
+    /// Lets the server see from when on the processor time of this process is computing.
+    fn show_computing(&self) {
+        let Some(stopwatch) = self.stopwatch.get() else { return };
+        let origin_ns = stopwatch.origin_ns();
+        self.shown_ns.set(origin_ns);
+        let later_ns = self.returning_ns.get() + stopwatch.processor_read_ns() + LATER_NS;
+        self.line.compute_since(origin_ns + self.others_ns.get() + later_ns);
     }
 
     /// The computing time of the program since the last call.
@@ -381,19 +374,16 @@ impl Caller {
         if self.factor.is_none() || self.inside.get() > 0 {
             return 0;
         }
-        processor_ns().saturating_sub(self.since_ns.get()).max(self.told_ns.get())
+        match self.stopwatch.get() {
+            Some(stopwatch) => {
+                let elapsed_ns = stopwatch.elapsed_ns();
+                // The processor time was read, which does not count.
+                if stopwatch.origin_ns() != self.shown_ns.get() {
+                    self.show_computing();
+                }
+                elapsed_ns.saturating_sub(self.returning_ns.get())
+            }
+            None => processor_ns(),
+        }
     }
-}
-
-/// The processor's time that this thread has used.
-pub(crate) fn processor_ns() -> u64 {
-    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-/// The time of a clock, or 0 if there is none.
-pub(crate) fn clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the place is live. Not the library's function, for which a preloaded one may stand.
-    unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

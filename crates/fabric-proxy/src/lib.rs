@@ -13,6 +13,7 @@
 //! * `line`: the shared memory, and turns;
 //! * `stream`: its contents;
 //! * `collective`, `ask`, `reply`: questions and answers;
+//! * `stopwatch`: how long a thread has computed;
 //! * `caller`, `clock`, `endpoint`, `join`: the end of the process;
 //! * `computing`, `host`, `beside`, `server`: the end of the launcher.
 
@@ -28,6 +29,7 @@ mod join;
 mod line;
 mod reply;
 mod server;
+mod stopwatch;
 mod stream;
 
 pub use beside::Beside;

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fabric_shm::{futex_wait, futex_wake, map_shared, memory_file};
 
@@ -24,6 +24,9 @@ const LINE_BYTES: usize = PAGE_BYTES + ROOM_BYTES;
 
 /// Looks before a sleep, of an end that takes no processor from those that it waits for.
 const SPINS: u32 = 4000;
+/// How long the server looks before it sleeps, and how many looks are between two at the clock.
+const LONGEST_SPIN: Duration = Duration::from_micros(100);
+const SPINS_AT_ONCE: u32 = 16;
 
 const OF_PROCESS: u32 = 0;
 const OF_SERVER: u32 = 1;
@@ -330,19 +333,30 @@ impl Line {
 
     /// Waits for a question of this line, at most for `limit` in a sleep. Returns whether there is one.
     pub(crate) fn await_question(&self, limit: Duration) -> bool {
-        self.await_questions(limit, true, || self.is_asked())
+        self.await_questions(limit, self.spins > 0, || self.is_asked())
     }
 
-    /// Waits until questions make `done` true, at most for `limit` in a sleep; before it the server looks for a while
-    /// if a processor is free for that. Returns whether it is.
+    /// Waits until questions make `done` true, at most for `limit`. If a processor is free for that, the server looks
+    /// for a while before it sleeps. Returns whether it is true.
     pub(crate) fn await_questions(
         &self,
         limit: Duration,
         has_processor: bool,
         done: impl Fn() -> bool,
     ) -> bool {
-        if has_processor && self.spin(&done) {
-            return true;
+        if has_processor {
+            let start = Instant::now();
+            while start.elapsed() < limit {
+                if self.spin_for(SPINS_AT_ONCE, &done) {
+                    return true;
+                }
+                if start.elapsed() > LONGEST_SPIN {
+                    break;
+                }
+            }
+            if limit <= LONGEST_SPIN {
+                return done();
+            }
         }
         let header = self.header();
         header.server_sleeps.store(1, Ordering::SeqCst);
@@ -355,7 +369,11 @@ impl Line {
     }
 
     fn spin(&self, done: impl Fn() -> bool) -> bool {
-        for _ in 0..self.spins.max(1) {
+        self.spin_for(self.spins.max(1), done)
+    }
+
+    fn spin_for(&self, times: u32, done: impl Fn() -> bool) -> bool {
+        for _ in 0..times {
             if done() {
                 return true;
             }
