@@ -1,3 +1,5 @@
+mod streams;
+
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -96,6 +98,7 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
         "parallel-fft",
         "sor",
         "steady-stream",
+        "shared-stream",
         // Reference ranks have no operating system, and few ranks have too few destinations for a stack.
         "wake-up",
         "traffic",
@@ -382,19 +385,4 @@ fn chosen_values_of_parameters_leave_the_other_cases_out() {
         words,
         "no case of the selection has form=columns; there are form=blocks,rows,rows-hcs"
     );
-}
-
-#[test]
-fn a_steady_stream_has_its_rates_over_time_and_its_gaps() {
-    for ranks in [2, 5] {
-        let events = events(&["steady-stream"], ranks, &brief("0,3000"));
-        let all = measured(&events);
-        assert_eq!(all.len(), 2);
-        for of in all {
-            let metrics: Vec<&str> = of.iter().map(|one| one.metric.as_str()).collect();
-            assert_eq!(metrics, ["rate", "gap", "recovery"]);
-            // A hundred parts of the time, and a gap for each pair.
-            assert_eq!([of[0].samples.len(), of[1].samples.len()], [100, ranks / 2]);
-        }
-    }
 }

@@ -67,6 +67,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     congestion::bisection::BISECTION,
     congestion::pair_map::PAIR_MAP,
     congestion::steady_stream::STEADY_STREAM,
+    congestion::shared_stream::SHARED_STREAM,
     beside_computing::exchange::OVERLAP,
     beside_computing::exchange::PROGRESS,
     beside_computing::noise::NOISE,

@@ -4,7 +4,9 @@ pub(in crate::programs) mod bisection;
 pub(in crate::programs) mod incast;
 pub(in crate::programs) mod pair_map;
 pub(in crate::programs) mod rings;
+pub(in crate::programs) mod shared_stream;
 pub(in crate::programs) mod steady_stream;
+mod stream;
 
 use contract::{Rank, Result, Source};
 

@@ -1,0 +1,175 @@
+//! Streams of numbered messages, and their rates over time.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector, Time};
+
+use crate::contents::{check_block, fill};
+use crate::programs::common::TAG;
+
+/// The parts of the time for which rates are given.
+pub(super) const PARTS: usize = 100;
+/// The default time of sending.
+pub(super) const DURATION_S: f64 = 0.2;
+/// Messages that a sender has posted at a time.
+const POSTED: usize = 8;
+/// The last message, which contains the number of those before it.
+const END: Tag = Tag::new(1);
+/// The least that a message holds: its number.
+pub(super) const SIZE_MIN: usize = 8;
+
+/// One rank's part in the streams: pair p is rank p, which sends, and rank p + pairs, which receives.
+pub(super) struct Streams {
+    pub(super) pairs: usize,
+    pub(super) size: usize,
+    pub(super) seed: u64,
+    pub(super) begin: Time,
+}
+
+impl Streams {
+    /// Sends in a time, and at most so many messages, or receives; all arrivals by pair, at rank 0. They are in picoseconds
+    /// since the beginning.
+    pub(super) fn run(
+        &self,
+        rank: &mut dyn Rank,
+        sends: Range<Time>,
+        most: usize,
+    ) -> Result<Vec<Vec<u64>>> {
+        let (me, pairs) = (rank.rank(), self.pairs);
+        let mut arrivals = Vec::new();
+        if me < pairs {
+            rank.wait_until(sends.start);
+            self.send_until(rank, me + pairs, (sends.end, most))?;
+        } else if me < 2 * pairs {
+            arrivals = self.receive_all(rank, me - pairs)?;
+        }
+        self.gather(rank, &arrivals)
+    }
+
+    fn send_until(&self, rank: &mut dyn Rank, to: usize, (end, most): (Time, usize)) -> Result<()> {
+        let mut block = Buffer::try_zeroed(self.size)?;
+        fill(&mut block, self.seed, rank.rank(), 0);
+        let mut free = vec![block.clone(); POSTED - 1];
+        free.push(block);
+        let mut posted = VecDeque::new();
+        let mut sent = 0u64;
+        while sent < most as u64 && rank.now() < end {
+            let mut message = match free.pop() {
+                Some(message) => message,
+                None => {
+                    let oldest = posted.pop_front().expect("what is not free is posted");
+                    rank.wait(oldest)?.buffer
+                }
+            };
+            message[..8].copy_from_slice(&sent.to_le_bytes());
+            posted.push_back(rank.post_send(to, TAG, message)?);
+            sent += 1;
+        }
+        for one in posted {
+            rank.wait(one)?;
+        }
+        rank.send(to, END, &sent.to_le_bytes())
+    }
+
+    fn receive_all(&self, rank: &mut dyn Rank, from: usize) -> Result<Vec<u64>> {
+        let (me, size) = (rank.rank(), self.size);
+        let mut arrivals = Vec::new();
+        let mut block = vec![0; size];
+        loop {
+            let status = rank.receive(Source::Rank(from), TagSelector::Any, &mut block)?;
+            let expected = arrivals.len() as u64;
+            let number = u64::from_le_bytes(block[..8].try_into().expect("eight bytes"));
+            let is_end = status.tag == END;
+            let bytes = if is_end { 8 } else { size };
+            if number != expected || status.bytes != bytes {
+                let what = match is_end {
+                    true => format!("rank {me} got {expected} of {number} messages of rank {from}"),
+                    false => format!(
+                        "rank {me} got message {number} of {} bytes from rank {from} where message {expected} of {size} \
+                         was due",
+                        status.bytes
+                    ),
+                };
+                return Err(Error::Program(what));
+            }
+            if is_end {
+                break;
+            }
+            arrivals.push(rank.now().since(self.begin).as_ps());
+        }
+        if !arrivals.is_empty() {
+            let mut sent = vec![0; size];
+            fill(&mut sent, self.seed, from, 0);
+            block[..8].copy_from_slice(&sent[..8]);
+            check_block(&block, self.seed, (from, 0), "the last message", me)?;
+        }
+        Ok(arrivals)
+    }
+
+    /// Brings the times of all receivers to rank 0.
+    fn gather(&self, rank: &mut dyn Rank, mine: &[u64]) -> Result<Vec<Vec<u64>>> {
+        let (me, pairs) = (rank.rank(), self.pairs);
+        let bytes: Vec<u8> = mine.iter().flat_map(|time| time.to_le_bytes()).collect();
+        if me >= pairs && me < 2 * pairs {
+            rank.send(0, TAG, &(bytes.len() as u64).to_le_bytes())?;
+            rank.send(0, TAG, &bytes)?;
+        }
+        let mut all = Vec::new();
+        for from in (pairs..2 * pairs).filter(|_| me == 0) {
+            let mut length = [0; 8];
+            rank.receive(Source::Rank(from), TAG.into(), &mut length)?;
+            let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+            rank.receive(Source::Rank(from), TAG.into(), &mut bytes)?;
+            let (words, _) = bytes.as_chunks();
+            all.push(words.iter().map(|word| u64::from_le_bytes(*word)).collect());
+        }
+        Ok(all)
+    }
+}
+
+/// The last arrival of all pairs.
+///
+/// # Errors
+/// If there was none.
+pub(super) fn end_ps(arrivals: &[Vec<u64>]) -> Result<u64> {
+    let none = || Error::Program("no message came in the time of the stream".into());
+    arrivals.iter().flatten().copied().max().filter(|&end| end > 0).ok_or_else(none)
+}
+
+/// The rate of some pairs together in each part of the time, in MB/s.
+pub(super) fn rates(arrivals: &[Vec<u64>], size: usize, end_ps: u64) -> Vec<f64> {
+    let mut counts = [0u64; PARTS];
+    for &time in arrivals.iter().flatten() {
+        let part = (u128::from(time) * PARTS as u128 / u128::from(end_ps)) as usize;
+        counts[part.min(PARTS - 1)] += 1;
+    }
+    let part_us = end_ps as f64 / 1e6 / PARTS as f64;
+    counts.iter().map(|&count| count as f64 * size as f64 / part_us).collect()
+}
+
+/// The longest time between two arrivals, or before the first.
+pub(super) fn longest_gap(times: &[u64]) -> u64 {
+    let before = std::iter::once(&0).chain(times);
+    times.iter().zip(before).map(|(time, before)| time - before).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_of_equal_parts_of_the_time() {
+        // 100 parts of 1 us: ten messages of 8 bytes in the first, one in the last.
+        let times = [vec![500_000; 10], vec![100_000_000]];
+        let found = rates(&times, 8, 100_000_000);
+        assert_eq!((found[0], found[1], found[99]), (80.0, 0.0, 8.0));
+    }
+
+    #[test]
+    fn the_longest_gap_may_be_before_the_first_message() {
+        assert_eq!(longest_gap(&[5, 6, 20, 21]), 14);
+        assert_eq!(longest_gap(&[30, 31]), 30);
+        assert_eq!(longest_gap(&[]), 0);
+    }
+}

@@ -1,0 +1,113 @@
+"""Two hosts of network name spaces, joined by cables of a set rate, which can be cut."""
+
+import contextlib
+import os
+import signal
+import subprocess
+
+from ground import must
+
+# What TCP has under way at most fits the queue of a cable, so that nothing is lost but by cuts.
+BUCKET = ("burst", "32kb", "limit", "16mb")
+# Nothing that is told to end takes longer.
+END_S = 10
+
+
+class Hosts:
+    """The two hosts: a context that removes them at its end, whatever ends it."""
+
+    def __init__(self, name, rate, cables):
+        self.spaces = [f"{name}-{os.getpid()}{end}" for end in "ab"]
+        self.rate, self.cables = rate, range(cables)
+        # Why there are no such hosts here, or None.
+        self.missing = None
+
+    def __enter__(self):
+        self.before = signal.signal(signal.SIGTERM, end_by_signal)
+        try:
+            self.missing = self.make()
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+    def remove(self):
+        for space in self.spaces:
+            # The cables go with their ends.
+            subprocess.run(["ip", "netns", "delete", space], capture_output=True)
+        signal.signal(signal.SIGTERM, self.before)
+
+    def make(self):
+        """Makes the hosts; why not, where the system does not allow it."""
+        commands = [["ip", "netns", "add", space] for space in self.spaces]
+        commands += [["ip", "-n", space, "link", "set", "lo", "up"] for space in self.spaces]
+        for cable in self.cables:
+            name = f"cable{cable}"
+            commands.append(["ip", "link", "add", name, "netns", self.spaces[0], "type", "veth", "peer", "name", name,
+                             "netns", self.spaces[1]])
+            for host, space in enumerate(self.spaces):
+                commands.append(["ip", "-n", space, "address", "add", f"{address(cable, host)}/30", "dev", name])
+                commands.append(["ip", "-n", space, "link", "set", name, "up"])
+                commands.append(["tc", "-n", space, "qdisc", "add", "dev", name, "root", "tbf", "rate", self.rate, *BUCKET])
+        for command in commands:
+            try:
+                done = subprocess.run(command, capture_output=True, text=True)
+            except FileNotFoundError as error:
+                return f"{error.filename} is not installed (Debian's iproute2)"
+            if done.returncode != 0:
+                hint = "" if os.geteuid() == 0 else "; root only"
+                return f"`{' '.join(command)}` failed: {done.stderr.strip()}{hint}"
+        return None
+
+    def set_cable(self, cable, host, state):
+        """Cuts a cable at a host (`down`), or mends it (`up`)."""
+        must(["ip", "-n", self.spaces[host], "link", "set", f"cable{cable}", state])
+
+    def describe(self, folder, slots):
+        """Writes what a launcher needs to know: the file `hosts`, and the program `agent`, which is called as ssh is."""
+        agent = folder / "agent"
+        agent.write_text(
+            "#!/bin/sh\nhost=$1\nshift\n"
+            f'if [ "$host" = {address(0, 0)} ]; then space={self.spaces[0]}; else space={self.spaces[1]}; fi\n'
+            'exec ip netns exec $space sh -c "$*"\n'
+        )
+        agent.chmod(0o700)
+        lines = [f"{address(0, host)}:{slots}@{','.join(address(cable, host) for cable in self.cables)}\n" for host in (0, 1)]
+        (folder / "hosts").write_text("".join(lines))
+
+    @contextlib.contextmanager
+    def running(self, command, folder, environment=None):
+        """A program that runs on the first host, and ends with the context."""
+        words = ["ip", "netns", "exec", self.spaces[0], *map(str, command)]
+        process = subprocess.Popen(
+            words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, **(environment or {})}, start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            end(process)
+
+
+def end(process):
+    """Ends a program that still runs: first as a user does, so that it ends its ranks itself."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.communicate(timeout=END_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def end_by_signal(_number, _frame):
+    raise SystemExit("interop: ended by a signal")
+
+
+def address(cable, host):
+    """Of a range that is kept for measurements (RFC 2544)."""
+    return f"198.{18 + cable}.250.{host + 1}"
