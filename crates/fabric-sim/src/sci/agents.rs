@@ -65,7 +65,7 @@ impl Engine {
         for agent in agents {
             // The nodes behind now see the idle symbols of another agent.
             let (idle, next) = (self.nodes[agent].idle_out, self.nodes[agent].next);
-            self.push(self.now() + self.hop, next, Event::Idle(idle));
+            self.push_after_hop(next, Event::Idle(idle));
         }
         self.forget_refusals(rings);
         self.hold_back(rings, false);
@@ -103,7 +103,7 @@ impl Engine {
             let first = self.rings.places.iter().position(is_there).expect("rings have nodes");
             let train = self.control(Kind::Train, first as u32, first as u32);
             let train = self.packets.add(train);
-            self.push(self.now() + self.hop, first as u32, Event::Arrive(train));
+            self.push_after_hop(first as u32, Event::Arrive(train));
         }
     }
 

@@ -2,13 +2,15 @@
 
 use contract::{Time, TimeSpan};
 
+use super::lanes::Lanes;
 use super::mistake::SettingsError;
 use super::node::{Crossing, Node};
-use super::packet::{Class, Kind, Packet, Slab, Transaction, TransactionKind};
+use super::packet::{
+    Class, Kind, PACKET_SYMBOLS, Packet, SYMBOLS_MAX, Slab, Transaction, TransactionKind,
+};
 use super::settings::{Access, RingSettings};
 use super::shape::Rings;
 use crate::event_hash::EventHash;
-use crate::queue::Queue;
 
 /// What happens at a node.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +66,7 @@ pub struct Engine {
     pub(super) nodes: Vec<Node>,
     pub(super) packets: Slab<Packet>,
     pub(super) transactions: Slab<Transaction>,
-    queue: Queue<(u32, Event)>,
+    queue: Lanes<(u32, Event)>,
     now: Time,
     hash: EventHash,
     pub(super) counts: Counts,
@@ -76,7 +78,10 @@ pub struct Engine {
     pub(super) crossing: Option<Crossing>,
     /// Sent packets without their echo, by ring.
     pub(super) without_echo: Vec<u32>,
-    pub(super) hop: TimeSpan,
+    /// The lane of events that come a hop later.
+    hop_lane: usize,
+    /// By the length of a packet in symbols, the lane of events that come when it has been sent with its idle symbol.
+    sent_lanes: [u8; SYMBOLS_MAX as usize + 1],
 }
 
 impl Engine {
@@ -87,12 +92,21 @@ impl Engine {
     pub fn new(settings: RingSettings) -> Result<Self, SettingsError> {
         settings.check()?;
         let rings = settings.shape.build();
+        let sent = |symbols: u32| settings.symbol.times(u64::from(symbols) + 1);
+        let delays = PACKET_SYMBOLS.into_iter().map(sent).chain([settings.hop()]);
+        let queue = Lanes::new(delays.collect());
+        let mut sent_lanes = [0; SYMBOLS_MAX as usize + 1];
+        for symbols in PACKET_SYMBOLS {
+            sent_lanes[symbols as usize] = queue.lane(sent(symbols)) as u8;
+        }
         let mut engine = Engine {
             nodes: rings.places.iter().map(|place| Node::new(place.next)).collect(),
             without_echo: vec![0; rings.group.len()],
             packets: Slab::new(),
             transactions: Slab::new(),
-            queue: Queue::new(),
+            hop_lane: queue.lane(settings.hop()),
+            sent_lanes,
+            queue,
             now: Time::ZERO,
             hash: EventHash::new(),
             counts: Counts::default(),
@@ -100,7 +114,6 @@ impl Engine {
             carried_out: None,
             relieved: Vec::new(),
             crossing: None,
-            hop: settings.hop(),
             rings,
             settings,
         };
@@ -212,6 +225,11 @@ impl Engine {
         true
     }
 
+    /// Whether transactions are complete, or nodes have got a place for a request, that nobody has taken.
+    pub(super) fn has_news(&self) -> bool {
+        !self.complete.is_empty() || !self.relieved.is_empty()
+    }
+
     /// Takes the transactions that are complete.
     pub fn take_complete(&mut self) -> std::vec::Drain<'_, Complete> {
         self.complete.drain(..)
@@ -242,9 +260,23 @@ impl Engine {
         self.relieved.drain(..)
     }
 
+    /// Has an event happen at a time that depends on more than its cause.
     pub(super) fn push(&mut self, time: Time, node: u32, event: Event) {
         debug_assert!(time >= self.now, "nothing happens in the past");
         self.queue.push(time, (node, event));
+    }
+
+    /// Has an event happen a hop later.
+    pub(super) fn push_after_hop(&mut self, node: u32, event: Event) {
+        self.queue.push_after(self.now, self.hop_lane, (node, event));
+    }
+
+    /// Has the transmitter of a node become free after a packet of so many symbols and an idle one. Returns the time of
+    /// these.
+    pub(super) fn is_free_after(&mut self, node: u32, symbols: u32) -> TimeSpan {
+        let lane = usize::from(self.sent_lanes[symbols as usize]);
+        self.queue.push_after(self.now, lane, (node, Event::Free));
+        self.queue.delay(lane)
     }
 
     pub(super) fn symbols(&self, count: u32) -> TimeSpan {

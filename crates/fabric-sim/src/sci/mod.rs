@@ -19,6 +19,7 @@
 
 mod agents;
 mod engine;
+mod lanes;
 mod mistake;
 mod node;
 mod packet;

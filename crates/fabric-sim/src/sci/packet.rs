@@ -15,6 +15,17 @@ pub(crate) const FULL_PACKET_BYTES: u32 = 64;
 /// The sizes of the data of a packet.
 const DATA_BYTES: [u32; 3] = [16, 64, 256];
 
+/// The lengths of all packets in symbols: of an echo, and of a header with data or without.
+pub(super) const PACKET_SYMBOLS: [u32; 5] = [
+    ECHO_SYMBOLS,
+    HEADER_SYMBOLS,
+    HEADER_SYMBOLS + DATA_BYTES[0] / SYMBOL_BYTES,
+    HEADER_SYMBOLS + DATA_BYTES[1] / SYMBOL_BYTES,
+    SYMBOLS_MAX,
+];
+/// The length of the longest packet in symbols.
+pub(super) const SYMBOLS_MAX: u32 = HEADER_SYMBOLS + DATA_BYTES[2] / SYMBOL_BYTES;
+
 /// What a transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionKind {

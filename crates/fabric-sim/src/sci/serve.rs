@@ -8,19 +8,19 @@ use super::settings::{Retry, Urgency};
 impl Engine {
     /// The head of a packet has come.
     pub(super) fn arrives(&mut self, node: u32, packet: u32) {
-        let what = self.packets[packet];
-        match what.kind {
+        let Packet { kind, to, from, .. } = self.packets[packet];
+        match kind {
             Kind::Train => self.train_comes(node, packet),
-            Kind::Send(class) if self.rings.strips(node, what.to) => {
+            Kind::Send(class) if self.rings.strips(node, to) => {
                 self.strips(node, packet, class);
             }
-            Kind::Echo { of, taken } if what.to == node => {
+            Kind::Echo { of, taken } if to == node => {
                 self.packets.remove(packet);
                 self.echo_comes(node, of, taken);
             }
-            Kind::Resume { of } if what.to == node => {
+            Kind::Resume { of } if to == node => {
                 self.packets.remove(packet);
-                self.packets[of].place_at = Some(what.from);
+                self.packets[of].place_at = Some(from);
                 self.without_echo[self.rings.places[node as usize].ring as usize] -= 1;
                 self.waits_again(node, of);
                 self.crosses_if_quiet();

@@ -235,6 +235,9 @@ impl Run<'_> {
 
     /// Counts what is complete, and fills what has room.
     fn collect(&mut self) {
+        if !self.engine.has_news() {
+            return;
+        }
         let warm = self.start + self.study.warm_up;
         for Complete { tag, requester, operation, born, done, .. } in self.engine.take_complete() {
             if done >= warm {

@@ -23,12 +23,9 @@ impl Engine {
 
     /// The transmitter has sent a packet and the idle symbol after it.
     pub(super) fn is_free(&mut self, node: u32) {
-        let now = self.now();
+        let waits = self.waits_longer(node);
         let this = &mut self.nodes[node as usize];
         this.sends = false;
-        let packets = &self.packets;
-        let mut earlier = this.bypass.iter().filter(|&&packet| packets[packet].entered < now);
-        let waits = earlier.next().is_some();
         let had_recovered = !this.recovers;
         if this.sends_own && waits {
             this.recovers = true;
@@ -57,7 +54,6 @@ impl Engine {
 
     /// Sets the idle symbols that go out from now on.
     fn idles_go_out(&mut self, node: u32, go: bool) {
-        let now = self.now();
         let level = self.level_of_others(node);
         let this = &mut self.nodes[node as usize];
         let (level, by) = match this.raised > level.0 {
@@ -69,13 +65,16 @@ impl Engine {
             this.idle_out = idle;
             let next = this.next;
             // The symbol is the one that ends now.
-            self.push(now + self.hop, next, Event::Idle(idle));
+            self.push_after_hop(next, Event::Idle(idle));
         }
     }
 
     /// The level that others have raised the idle symbols to which come in, and who. What the node itself has raised comes
     /// back to it, and what a ring that is no longer joined has raised stays behind: neither counts.
     fn level_of_others(&self, node: u32) -> (u8, u32) {
+        if self.settings.urgency != Urgency::TwoBits {
+            return (0, u32::MAX);
+        }
         let Idle { level, by, .. } = self.nodes[node as usize].idle_in;
         let group = |node: u32| self.rings.group[self.rings.places[node as usize].ring as usize];
         match by != u32::MAX && by != node && group(by) == group(node) {
@@ -136,9 +135,10 @@ impl Engine {
     /// What a node whose transmitter is free sends next.
     fn next_of(&self, node: u32) -> Option<Next> {
         let this = &self.nodes[node as usize];
-        let now = self.now();
-        let passing = this.bypass.iter().map(|&packet| &self.packets[packet]);
-        let waits_longer = passing.clone().any(|packet| packet.entered < now);
+        let waits_longer = self.waits_longer(node);
+        if waits_longer && self.settings.urgency != Urgency::Preempt {
+            return Some(Next::Passing);
+        }
         let otherwise = (!this.bypass.is_empty()).then_some(Next::Passing);
         if !this.control.is_empty() && !waits_longer {
             return Some(Next::Control);
@@ -149,7 +149,8 @@ impl Engine {
         }
         if self.settings.urgency == Urgency::Preempt && priority > 0 {
             let packet = self.packets[this.output[class as usize].waiting[at]];
-            let is_first = passing.clone().all(|passing| passing.priority < priority);
+            let mut passing = this.bypass.iter().map(|&packet| &self.packets[packet]);
+            let is_first = passing.all(|passing| passing.priority < priority);
             let room = self.settings.bypass_spare_symbols;
             if is_first && this.bypass_symbols + packet.symbols <= room {
                 return Some(Next::Own(class, at));
@@ -168,6 +169,13 @@ impl Engine {
             true => Some(Next::Own(class, at)),
             false => otherwise,
         }
+    }
+
+    /// Whether a packet was in the bypass FIFO before this moment. The first one has been there longest: whatever goes out
+    /// ahead of others leaves them in the order of their coming.
+    fn waits_longer(&self, node: u32) -> bool {
+        let first = self.nodes[node as usize].bypass.front();
+        first.is_some_and(|&packet| self.packets[packet].entered < self.now())
     }
 
     /// The packet of its own that a node sends first: its class, its place in the queue and its priority. Responses go
@@ -196,16 +204,19 @@ impl Engine {
     /// Takes the packet of the bypass FIFO that goes first.
     fn take_passing(&mut self, node: u32) -> u32 {
         let this = &mut self.nodes[node as usize];
-        let mut first = 0;
-        if self.settings.urgency == Urgency::Preempt {
+        let packet = if self.settings.urgency == Urgency::Preempt {
             let priority = |at: usize| self.packets[this.bypass[at]].priority;
+            let mut first = 0;
             for at in 1..this.bypass.len() {
                 if priority(at) > priority(first) {
                     first = at;
                 }
             }
-        }
-        let packet = this.bypass.remove(first).expect("one waits");
+            this.bypass.remove(first)
+        } else {
+            this.bypass.pop_front()
+        };
+        let packet = packet.expect("one waits");
         this.bypass_symbols -= self.packets[packet].symbols + 1;
         packet
     }
@@ -213,13 +224,12 @@ impl Engine {
     /// Sends a packet and an idle symbol.
     fn sends(&mut self, node: u32, packet: u32) {
         let now = self.now();
-        let free_at = now + self.symbols(self.packets[packet].symbols + 1);
+        let length = self.is_free_after(node, self.packets[packet].symbols);
         let this = &mut self.nodes[node as usize];
         this.sends = true;
-        this.free_at = free_at;
+        this.free_at = now + length;
         let next = this.next;
-        self.push(free_at, node, Event::Free);
-        self.push(now + self.hop, next, Event::Arrive(packet));
+        self.push_after_hop(next, Event::Arrive(packet));
     }
 
     /// A packet comes that is not for this node, or an echo of its own goes in its place.
@@ -227,6 +237,11 @@ impl Engine {
         let now = self.now();
         let symbols = self.packets[packet].symbols + 1;
         self.packets[packet].entered = now;
+        if self.goes_through(node) {
+            self.counts.passed += 1;
+            self.sends(node, packet);
+            return;
+        }
         let this = &mut self.nodes[node as usize];
         this.bypass.push_back(packet);
         this.bypass_symbols += symbols;
@@ -238,6 +253,18 @@ impl Engine {
         if !sends {
             self.sends_next(node);
         }
+    }
+
+    /// Whether a packet that comes now is sent at once, without a look at anything that the node itself has to send: most
+    /// packets on a ring only pass nodes.
+    fn goes_through(&self, node: u32) -> bool {
+        let this = &self.nodes[node as usize];
+        let has_own = || this.output.iter().any(|output| !output.waiting.is_empty());
+        let must_wait = self.settings.urgency == Urgency::None
+            && self.settings.access == Access::GoBits
+            && !this.idle_out.go;
+        let is_free = !this.sends && this.bypass.is_empty() && this.train.is_none();
+        is_free && this.control.is_empty() && (must_wait || !has_own())
     }
 
     /// Whether a packet is a request or a response.
