@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use contract::{Priority, Rank, Result, Source, Time, TimeSpan, Work, WorkKind, conformance};
 
+use super::conformance::less_polling;
 use super::{TAG, machine};
 use crate::machine::find;
 use crate::{Level, Machine, Options, Outcome};
@@ -142,10 +143,11 @@ fn waiting_until_a_moment_is_exact_at_every_level() {
 #[test]
 fn the_suite_passes_with_three_ranks_on_each_processor() {
     for (name, level) in [("paragon-osf1", Level::Packets), ("sharc-ring", Level::LogGp)] {
+        let machine = less_polling(&find(name).unwrap());
         let launch = |case: &'static conformance::Case, ranks: usize| {
             let options =
                 Options { level: Some(level), ranks_per_processor: Some(3), ..Options::new(ranks) };
-            crate::run(&find(name).unwrap(), &options, |rank| case.run(rank))
+            crate::run(&machine, &options, |rank| case.run(rank))
                 .map(drop)
                 .map_err(|(rank, error)| format!("rank {rank}: {error}"))
         };
