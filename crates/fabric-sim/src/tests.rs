@@ -12,6 +12,7 @@ mod many_ranks;
 mod mistakes;
 mod paths;
 mod requests;
+mod ring_links;
 mod rings;
 mod sharing;
 mod time;

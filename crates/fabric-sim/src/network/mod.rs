@@ -178,23 +178,27 @@ impl Network {
     /// The use of each channel that was used, up to `now`.
     pub(crate) fn channel_use(&mut self, now: Time) -> Vec<ChannelUse> {
         match self {
-            Network::LogGp(_) | Network::Rings(_) => Vec::new(),
+            Network::LogGp(_) => Vec::new(),
             Network::Packets(network) => network.channel_use(now),
+            Network::Rings(network) => network.channel_use(),
         }
     }
 
     /// The times in which channels were busy, if they were recorded.
     pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
         match self {
-            Network::LogGp(_) | Network::Rings(_) => Vec::new(),
+            Network::LogGp(_) => Vec::new(),
             Network::Packets(network) => network.take_busy_spans(),
+            Network::Rings(network) => network.take_busy_spans(),
         }
     }
 
     /// Records the times in which channels are busy, from now on.
     pub(crate) fn keep_busy_spans(&mut self) {
-        if let Network::Packets(network) = self {
-            network.keep_busy_spans();
+        match self {
+            Network::LogGp(_) => {}
+            Network::Packets(network) => network.keep_busy_spans(),
+            Network::Rings(network) => network.keep_busy_spans(),
         }
     }
 }

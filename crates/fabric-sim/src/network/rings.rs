@@ -17,11 +17,11 @@ use std::collections::VecDeque;
 use contract::{Time, TimeSpan};
 
 use super::order::Order;
-use super::{Outcome, Parcel};
+use super::{ChannelUse, Outcome, Parcel};
 use crate::agenda::{Agenda, Event};
 use crate::machine::Machine;
 use crate::message_kind::MessageKind;
-use crate::sci::{Engine, RingSettings, Slab};
+use crate::sci::{Carried, Engine, RingSettings, Slab};
 use transactions::Transactions;
 
 pub(crate) struct Rings {
@@ -29,16 +29,21 @@ pub(crate) struct Rings {
     underway: Slab<Underway>,
     /// By message, its transfer.
     of_message: Vec<u32>,
-    /// By node, the transfers whose transactions have not all been requested.
-    to_send: Vec<VecDeque<u32>>,
+    /// By node, the transfers whose transactions have not all been requested: urgent ones and others.
+    to_send: Vec<[VecDeque<u32>; 2]>,
     /// How many transfers these are.
     unsent: usize,
     /// Whether the transfers of a node take turns.
     interleaves: bool,
+    /// The length up to which transfers are urgent.
+    urgent_bytes: Option<u64>,
     order: Order,
     /// When the earliest event of the engine is that the agenda has.
     awaited: Option<Time>,
 }
+
+/// The priority of urgent transfers, the highest of two bits.
+const URGENT: u8 = 3;
 
 /// The number of a transfer.
 #[derive(Clone, Copy, Debug)]
@@ -85,14 +90,16 @@ impl Rings {
     pub(crate) fn new(settings: &RingSettings, machine: &Machine) -> Self {
         let mut engine = Engine::new(settings.clone()).expect("a run checks its rings before");
         engine.keep_carried_out();
+        engine.keep_link_use();
         let nodes = settings.shape.hosts() as usize;
         Rings {
             engine,
             underway: Slab::new(),
             of_message: Vec::new(),
-            to_send: vec![VecDeque::new(); nodes],
+            to_send: vec![Default::default(); nodes],
             unsent: 0,
             interleaves: machine.endpoint.interleaves_messages,
+            urgent_bytes: settings.urgent_bytes,
             order: Order::default(),
             awaited: None,
         }
@@ -129,7 +136,8 @@ impl Rings {
         }
         self.of_message[message] = number;
         self.order.begins(parcel);
-        self.to_send[parcel.from as usize].push_back(number);
+        let others = usize::from(!self.is_urgent(transactions));
+        self.to_send[parcel.from as usize][others].push_back(number);
         self.unsent += 1;
         self.fill(parcel.from, outcomes);
         self.schedule(agenda);
@@ -154,6 +162,27 @@ impl Rings {
     /// Packets of transactions that are not complete. Echoes that are on their way after these delay nobody.
     pub(crate) fn packets_inside(&self) -> usize {
         self.engine.under_way()
+    }
+
+    /// The use of each link that was used. The engine stands where the last transaction ended.
+    pub(crate) fn channel_use(&mut self) -> Vec<ChannelUse> {
+        let used = self.engine.take_link_use().into_iter();
+        used.map(|(name, Carried { busy, packets, waited, queue_max })| ChannelUse {
+            name,
+            busy,
+            packets,
+            waited,
+            queue_max,
+        })
+        .collect()
+    }
+
+    pub(crate) fn keep_busy_spans(&mut self) {
+        self.engine.keep_busy_spans();
+    }
+
+    pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
+        self.engine.take_busy_spans()
     }
 
     /// The transfer of an access that its agent is to carry out.
@@ -218,12 +247,21 @@ impl Rings {
         }
     }
 
-    /// Fills the output queue of a node. What is in the queue has left the memory of its message.
+    fn is_urgent(&self, transactions: Transactions) -> bool {
+        self.urgent_bytes.is_some_and(|most| transactions.bytes() <= most)
+    }
+
+    /// Fills the output queue of a node, with what is urgent first. What is in the queue has left the memory of its message.
     fn fill(&mut self, node: u32, outcomes: &mut Vec<Outcome>) {
-        while let Some(&number) = self.to_send[node as usize].front() {
+        loop {
+            let queues = &self.to_send[node as usize];
+            let Some(which) = queues.iter().position(|queue| !queue.is_empty()) else { return };
+            let number = queues[which][0];
+            let priority =
+                if self.is_urgent(self.underway[number].transactions) { URGENT } else { 0 };
             let Underway { parcel, transactions, requested, .. } = &mut self.underway[number];
             let (ends, operation) = ((parcel.from, parcel.to), transactions.number(*requested));
-            let call = (0, self.engine.now(), u64::from(number));
+            let call = (priority, self.engine.now(), u64::from(number));
             if !self.engine.request(ends, operation, call) {
                 return;
             }
@@ -231,7 +269,7 @@ impl Rings {
                 outcomes.push(Outcome::Started(parcel.message));
             }
             *requested += 1;
-            let waiting = &mut self.to_send[node as usize];
+            let waiting = &mut self.to_send[node as usize][which];
             if *requested == transactions.count() {
                 outcomes.push(Outcome::Left(parcel.message));
                 waiting.pop_front();

@@ -3,6 +3,7 @@
 use contract::{Time, TimeSpan};
 
 use super::lanes::Lanes;
+use super::links::{Carried, Links};
 use super::mistake::SettingsError;
 use super::node::{Crossing, Node};
 use super::packet::{
@@ -76,6 +77,8 @@ pub struct Engine {
     /// Nodes whose output queue of requests has got a free place.
     pub(super) relieved: Vec<u32>,
     pub(super) crossing: Option<Crossing>,
+    /// The use of the links, if anybody asks for it.
+    links: Option<Links>,
     /// Sent packets without their echo, by ring.
     pub(super) without_echo: Vec<u32>,
     /// The lane of events that come a hop later.
@@ -114,6 +117,7 @@ impl Engine {
             carried_out: None,
             relieved: Vec::new(),
             crossing: None,
+            links: None,
             rings,
             settings,
         };
@@ -238,6 +242,39 @@ impl Engine {
     /// Keeps the tags of transactions whose responder has carried them out, and whose response is yet to come.
     pub fn keep_carried_out(&mut self) {
         self.carried_out = Some(Vec::new());
+    }
+
+    /// Counts the use of each link from now on.
+    pub(crate) fn keep_link_use(&mut self) {
+        self.links = Some(Links::new(self.nodes.len()));
+    }
+
+    /// Keeps the times in which links are busy, where their use is counted.
+    pub(crate) fn keep_busy_spans(&mut self) {
+        self.links.as_mut().into_iter().for_each(Links::keep_spans);
+    }
+
+    /// A node begins to send a packet, which takes so long.
+    pub(super) fn note_link_use(&mut self, node: u32, packet: u32, length: TimeSpan) {
+        let Some(links) = &mut self.links else { return };
+        let entered = self.packets[packet].entered;
+        links.carries(node, (entered, self.now), length, self.nodes[node as usize].waiting());
+    }
+
+    /// The use of each link that was used, with its name.
+    pub(crate) fn take_link_use(&mut self) -> Vec<(String, Carried)> {
+        let used = self.links.as_mut().map(Links::take_use).unwrap_or_default();
+        used.into_iter().map(|(node, of)| (self.link_name(node), of)).collect()
+    }
+
+    /// The times in which links were busy, with their names.
+    pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
+        let spans = self.links.as_mut().map(Links::take_spans).unwrap_or_default();
+        spans.into_iter().map(|(node, from, to)| (self.link_name(node), from, to)).collect()
+    }
+
+    fn link_name(&self, node: u32) -> String {
+        self.rings.link_name(node, self.nodes[node as usize].next)
     }
 
     /// Takes one of the tags of transactions that were carried out.

@@ -20,6 +20,7 @@
 mod agents;
 mod engine;
 mod lanes;
+mod links;
 mod mistake;
 mod node;
 mod packet;
@@ -31,6 +32,7 @@ mod traffic;
 mod transmit;
 
 pub use engine::{Complete, Counts, Engine};
+pub(crate) use links::Carried;
 pub use mistake::SettingsError;
 pub use packet::{ECHO_SYMBOLS, HEADER_SYMBOLS, LOCK_BYTES, SYMBOL_BYTES, TransactionKind};
 pub(crate) use packet::{FULL_PACKET_BYTES, Slab};

@@ -116,4 +116,10 @@ impl Node {
             is_held_back: false,
         }
     }
+
+    /// How many packets wait to be sent.
+    pub(super) fn waiting(&self) -> usize {
+        let of_own: usize = self.output.iter().map(|output| output.waiting.len()).sum();
+        self.bypass.len() + self.control.len() + of_own
+    }
 }

@@ -136,7 +136,7 @@ pub(super) struct Packet {
     pub(super) symbols: u32,
     /// 0 once it was refused: repeating it must not keep what its target waits for from being sent.
     pub(super) priority: u8,
-    /// When it came to the node in whose bypass FIFO it waits.
+    /// When it came to the node in one of whose queues it waits.
     pub(super) entered: Time,
     /// The node whose input queue keeps a place for it.
     pub(super) place_at: Option<u32>,

@@ -83,6 +83,7 @@ impl Engine {
 
     pub(super) fn waits_again(&mut self, node: u32, packet: u32) {
         let class = self.class_of(packet).expect("only requests and responses are refused");
+        self.packets[packet].entered = self.now();
         self.nodes[node as usize].output[class as usize].waiting.push_back(packet);
         self.wakes(node);
     }

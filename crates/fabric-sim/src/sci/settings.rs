@@ -27,6 +27,8 @@ pub struct RingSettings {
     pub retry: Retry,
     /// How urgent packets get ahead.
     pub urgency: Urgency,
+    /// Messages and accesses of ranks are urgent up to so many bytes. [`Traffic`](super::Traffic) has priorities of its own.
+    pub urgent_bytes: Option<u64>,
 }
 
 /// The delays of the SCALE paper's table 3.
@@ -106,6 +108,7 @@ impl RingSettings {
             access: Access::GoBits,
             retry: Retry::Again,
             urgency: Urgency::None,
+            urgent_bytes: None,
         }
     }
 

@@ -213,6 +213,19 @@ impl Rings {
         self.group[here.ring as usize] != self.group[home as usize]
     }
 
+    /// The name of the link between two nodes that follow each other. Nodes without a host are agents.
+    pub(super) fn link_name(&self, from: u32, to: u32) -> String {
+        let kind = |node: u32| if node < self.hosts { "node" } else { "agent" };
+        let link = match kind(from) == kind(to) {
+            true => format!("{} {from} to {to}", kind(from)),
+            false => format!("{} {from} to {} {to}", kind(from), kind(to)),
+        };
+        match self.group.len() {
+            1 => link,
+            _ => format!("ring {}: {link}", self.places[from as usize].ring),
+        }
+    }
+
     /// The agent of an outer ring.
     pub(super) fn agent_of(&self, ring: u32) -> Option<u32> {
         let is_it = |node: &u32| {

@@ -225,6 +225,7 @@ impl Engine {
     fn sends(&mut self, node: u32, packet: u32) {
         let now = self.now();
         let length = self.is_free_after(node, self.packets[packet].symbols);
+        self.note_link_use(node, packet, length);
         let this = &mut self.nodes[node as usize];
         this.sends = true;
         this.free_at = now + length;

@@ -4,9 +4,9 @@ use contract::{FileError, TimeSpan};
 
 use super::place::Place;
 use super::schema::File;
-use super::sci_schema::{FileSci, FileSciAccess, FileSciRetry};
+use super::sci_schema::{FileSci, FileSciAccess, FileSciRetry, FileSciUrgency};
 use crate::machine::{Level, Network};
-use crate::sci::{Access, Delays, Retry, RingSettings, TRAIN_SEATS};
+use crate::sci::{Access, Delays, Retry, RingSettings, TRAIN_SEATS, Urgency};
 
 /// Fields of which the rings have others of their own, and those that need the other networks.
 const REFUSED: [(&str, &[&str]); 6] = [
@@ -83,6 +83,8 @@ pub(super) fn rings(
             FileSciRetry::Again => Retry::Again,
             FileSciRetry::Directed => Retry::Directed,
         },
+        urgency: urgency(place, read)?,
+        urgent_bytes: read.urgent_bytes,
         ..defaults
     };
     if let Err(why) = settings.check() {
@@ -118,6 +120,24 @@ fn access(place: &Place<'_>, read: &FileSci) -> Result<Access, FileError> {
     }
 }
 
+/// What gets ahead, and how, are given together or not at all.
+fn urgency(place: &Place<'_>, read: &FileSci) -> Result<Urgency, FileError> {
+    match (read.urgency, read.urgent_bytes) {
+        (None, None) => Ok(Urgency::None),
+        (Some(FileSciUrgency::Preempt), Some(_)) => Ok(Urgency::Preempt),
+        (Some(FileSciUrgency::TwoBits), Some(_)) => Ok(Urgency::TwoBits),
+        (Some(_), None) => Err(place.refuse(
+            "sci.urgency",
+            "needs `urgent_bytes`, the length up to which messages and accesses are urgent",
+        )),
+        (None, Some(_)) => {
+            let why =
+                "needs `urgency = \"preempt\"` or `\"two-bits\"`: how urgent packets get ahead";
+            Err(place.refuse("sci.urgent_bytes", why))
+        }
+    }
+}
+
 fn delays(place: &Place<'_>, read: &FileSci, defaults: &Delays) -> Result<Delays, FileError> {
     let span = |field: &str, us: Option<f64>, default: TimeSpan| match us {
         None => Ok(default),
@@ -139,8 +159,15 @@ fn check_others(place: &Place<'_>) -> Result<(), FileError> {
     for (section, fields) in REFUSED {
         let Some(found) = table.get(section) else { continue };
         if fields.is_empty() {
-            let why =
-                "stands beside [sci], which is the only network of its machine, without faults";
+            let why = match section {
+                "inner_network" => {
+                    "stands beside [sci]: rings of SCI are not simulated together with other networks. A machine of several \
+                     networks has the ring as one of them, with `shape = \"ring\"` and `one_way = true` (as scale-cluster)"
+                }
+                _ => {
+                    "stands beside [sci], which is the only network of its machine, without faults"
+                }
+            };
             return Err(place.refuse(section, why));
         }
         if let Some(field) = fields.iter().find(|&&field| found.get(field).is_some()) {

@@ -13,6 +13,8 @@ pub(super) struct FileSci {
     pub(super) seats: Option<u32>,
     #[serde(default)]
     pub(super) retry: FileSciRetry,
+    pub(super) urgency: Option<FileSciUrgency>,
+    pub(super) urgent_bytes: Option<u64>,
     pub(super) stripping_us: Option<f64>,
     pub(super) routing_us: Option<f64>,
     pub(super) host_us: Option<f64>,
@@ -36,4 +38,11 @@ pub(super) enum FileSciRetry {
     #[default]
     Again,
     Directed,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FileSciUrgency {
+    Preempt,
+    TwoBits,
 }

@@ -1,10 +1,10 @@
 //! Rings of SCI in words.
 
 use super::{trimmed, us};
-use crate::sci::{Access, Retry, RingSettings, SYMBOL_BYTES, Shape};
+use crate::sci::{Access, Retry, RingSettings, SYMBOL_BYTES, Shape, Urgency};
 
 pub(super) fn lines(settings: &RingSettings) -> Vec<String> {
-    let RingSettings { shape, symbol, delays, access, retry, .. } = settings;
+    let RingSettings { shape, symbol, delays, access, retry, urgency, urgent_bytes, .. } = settings;
     let rings = match shape {
         Shape::Ring { nodes } => format!("A ring of SCI with {nodes} nodes."),
         Shape::Bridge { left, right } => {
@@ -29,7 +29,15 @@ pub(super) fn lines(settings: &RingSettings) -> Vec<String> {
         Retry::Again => "A packet that its target refuses is sent again.",
         Retry::Directed => "A packet that its target refuses waits until there is a place for it.",
     };
-    vec![
+    let urgent = |bytes: u64| match urgency {
+        Urgency::TwoBits => format!(
+            "Messages and accesses of up to {bytes} bytes are urgent: idle symbols hold others back while they wait."
+        ),
+        _ => format!(
+            "Messages and accesses of up to {bytes} bytes are urgent: their packets go ahead of others."
+        ),
+    };
+    let mut lines = vec![
         rings,
         format!("A link carries {} MB/s, a symbol in {}.", trimmed(rate), us(*symbol)),
         format!(
@@ -43,5 +51,7 @@ pub(super) fn lines(settings: &RingSettings) -> Vec<String> {
         refused.into(),
         "A message is a row of moves of 64 bytes; memory of other ranks is written, read and updated by transactions."
             .into(),
-    ]
+    ];
+    lines.extend(urgent_bytes.map(urgent));
+    lines
 }

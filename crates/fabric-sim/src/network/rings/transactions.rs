@@ -37,6 +37,11 @@ impl Transactions {
         Transactions { does, bytes }
     }
 
+    /// What they move.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// How many there are: at least one, for what has no data is told, too.
     pub(super) fn count(&self) -> u64 {
         let each = if self.does == Does::Lock { LOCK_BYTES } else { FULL_PACKET_BYTES };
