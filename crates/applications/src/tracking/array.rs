@@ -53,12 +53,12 @@ impl Grid {
 /// The water at all frequencies, with the hydrophones.
 pub(super) struct Listener {
     grid: Grid,
-    water: [Waveguide; FREQUENCIES_HZ.len()],
+    water: [Waveguide<{ DEPTHS_M.len() }>; FREQUENCIES_HZ.len()],
 }
 
 impl Listener {
     pub(super) fn new(grid: Grid) -> Self {
-        Listener { grid, water: FREQUENCIES_HZ.map(|hz| Waveguide::new(WATER_M, hz)) }
+        Listener { grid, water: FREQUENCIES_HZ.map(|hz| Waveguide::new(WATER_M, hz, DEPTHS_M)) }
     }
 
     /// The spectra of a source at a place of the grid, each frequency of size 1.
@@ -73,8 +73,7 @@ impl Listener {
             let from = spectrum.len();
             for (x, y) in STRINGS_M {
                 let string_m = (east - x).hypot(north - y);
-                spectrum
-                    .extend(DEPTHS_M.map(|depth_m| water.pressure(source_m, depth_m, string_m)));
+                spectrum.extend(water.pressures(source_m, string_m));
             }
             let size =
                 spectrum[from..].iter().map(|x: &Complex64| x.norm_sqr()).sum::<f64>().sqrt();

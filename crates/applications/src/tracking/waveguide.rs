@@ -8,32 +8,46 @@ use kernels::Complex64;
 /// The speed of sound in water.
 const SPEED_M_PER_S: f64 = 1500.0;
 
-/// The water at one frequency.
-pub(super) struct Waveguide {
+/// The water at one frequency, with `N` receivers at different depths.
+pub(super) struct Waveguide<const N: usize> {
     depth_m: f64,
-    /// Vertical and horizontal wave numbers of the modes that travel.
-    modes: Vec<(f64, f64)>,
+    modes: Vec<Mode<N>>,
 }
 
-impl Waveguide {
-    /// Water of a depth, at a frequency.
-    pub(super) fn new(depth_m: f64, frequency_hz: f64) -> Self {
+/// A mode that travels.
+struct Mode<const N: usize> {
+    vertical: f64,
+    horizontal: f64,
+    /// Its shape at each receiver: the same for all sources.
+    at_receivers: [f64; N],
+}
+
+impl<const N: usize> Waveguide<N> {
+    /// Water of a depth, at a frequency, with receivers at these depths.
+    pub(super) fn new(depth_m: f64, frequency_hz: f64, receivers_m: [f64; N]) -> Self {
         let k = std::f64::consts::TAU * frequency_hz / SPEED_M_PER_S;
         let vertical = |mode: usize| (mode as f64 + 0.5) * std::f64::consts::PI / depth_m;
         let modes = (0..).map(vertical).take_while(|vertical| *vertical < k);
-        let modes =
-            modes.map(|vertical| (vertical, (k * k - vertical * vertical).sqrt())).collect();
-        Waveguide { depth_m, modes }
+        let mode = |vertical: f64| Mode {
+            vertical,
+            horizontal: (k * k - vertical * vertical).sqrt(),
+            at_receivers: receivers_m.map(|receiver_m| (vertical * receiver_m).sin()),
+        };
+        Waveguide { depth_m, modes: modes.map(mode).collect() }
     }
 
-    /// The pressure at a receiver, `range_m` from a source, but for a factor that all receivers share.
-    pub(super) fn pressure(&self, source_m: f64, receiver_m: f64, range_m: f64) -> Complex64 {
-        let mode = |&(vertical, horizontal): &(f64, f64)| {
-            let shape =
-                (vertical * source_m).sin() * (vertical * receiver_m).sin() * 2.0 / self.depth_m;
-            Complex64::from_polar(shape / (horizontal * range_m).sqrt(), horizontal * range_m)
-        };
-        self.modes.iter().map(mode).sum()
+    /// The pressures at the receivers, which are `range_m` from a source, but for a factor that they share.
+    pub(super) fn pressures(&self, source_m: f64, range_m: f64) -> [Complex64; N] {
+        let mut pressures = [Complex64::ZERO; N];
+        for mode in &self.modes {
+            let at_source = (mode.vertical * source_m).sin();
+            let phase = mode.horizontal * range_m;
+            let (wave, spread) = (Complex64::cis(phase), phase.sqrt());
+            for (pressure, at_receiver) in pressures.iter_mut().zip(mode.at_receivers) {
+                *pressure += wave * (at_source * at_receiver * 2.0 / self.depth_m / spread);
+            }
+        }
+        pressures
     }
 }
 
@@ -43,24 +57,26 @@ mod tests {
 
     #[test]
     fn the_field_is_none_at_the_surface_flat_at_the_bottom_and_the_same_both_ways() {
-        let water = Waveguide::new(100.0, 200.0);
+        let water = |receiver_m: f64| Waveguide::new(100.0, 200.0, [receiver_m]);
+        let pressure =
+            |source_m: f64, receiver_m: f64| water(receiver_m).pressures(source_m, 2000.0)[0];
         // k = 0.8378, pi / D = 0.0314: modes up to (m - 1/2) < 26.67.
-        assert_eq!(water.modes.len(), 27);
-        let loudest = water.pressure(30.0, 60.0, 2000.0).norm();
-        assert!(water.pressure(30.0, 0.0, 2000.0).norm() < 1e-12 * loudest);
-        let rise = water.pressure(30.0, 100.0, 2000.0) - water.pressure(30.0, 99.999, 2000.0);
+        assert_eq!(water(60.0).modes.len(), 27);
+        let loudest = pressure(30.0, 60.0).norm();
+        assert!(pressure(30.0, 0.0).norm() < 1e-12 * loudest);
+        let rise = pressure(30.0, 100.0) - pressure(30.0, 99.999);
         assert!(rise.norm() < 1e-4 * loudest, "{rise}");
-        let back = water.pressure(60.0, 30.0, 2000.0) - water.pressure(30.0, 60.0, 2000.0);
+        let back = pressure(60.0, 30.0) - pressure(30.0, 60.0);
         assert!(back.norm() < 1e-12 * loudest);
     }
 
     /// Far from the source a mode alone falls by the root of the range.
     #[test]
     fn one_mode_spreads_as_a_cylinder() {
-        let water = Waveguide::new(10.0, 60.0);
+        let water = Waveguide::new(10.0, 60.0, [5.0]);
         assert_eq!(water.modes.len(), 1);
-        let ratio =
-            water.pressure(5.0, 5.0, 1000.0).norm() / water.pressure(5.0, 5.0, 4000.0).norm();
+        let norm = |range_m: f64| water.pressures(5.0, range_m)[0].norm();
+        let ratio = norm(1000.0) / norm(4000.0);
         assert!((ratio - 2.0).abs() < 1e-12, "{ratio}");
     }
 }
