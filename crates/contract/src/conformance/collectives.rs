@@ -36,7 +36,8 @@ fn key(from: usize, to: usize, bytes: usize) -> u64 {
 }
 
 fn blocks(count: usize, bytes: usize, key: impl Fn(usize) -> u64) -> Vec<u8> {
-    (0..count).flat_map(|block| contents(key(block), bytes)).collect()
+    let blocks: Vec<_> = (0..count).map(|block| contents(key(block), bytes)).collect();
+    blocks.concat()
 }
 
 fn expect_blocks(what: &str, bytes: usize, key: impl Fn(usize) -> u64, found: &[u8]) -> Result<()> {

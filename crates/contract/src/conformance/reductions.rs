@@ -1,5 +1,7 @@
 //! Reductions: each element type and operation, compared with a local reduction over all ranks.
 
+use std::cell::RefCell;
+
 use super::case::{ANY, Case};
 use super::check::{contents, ensure, expect, mix, roots};
 use crate::{Element, Operation, Rank, Reduction, Result};
@@ -42,11 +44,25 @@ fn operand(reduction: Reduction, rank: usize, count: usize) -> Vec<u8> {
     }
 }
 
+/// Reduces locally. Ranks that share a thread, as on simulated machines, expect the same result one after the other. So
+/// the last one is kept: otherwise the work of all ranks would grow with the square of their number.
 fn expected(reduction: Reduction, size: usize, count: usize) -> Result<Vec<u8>> {
+    type Question = (Reduction, usize, usize);
+    thread_local! {
+        static LAST: RefCell<Option<(Question, Vec<u8>)>> = const { RefCell::new(None) };
+    }
+    let question = (reduction, size, count);
+    let kept = LAST.with_borrow(|last| {
+        last.as_ref().filter(|(of, _)| *of == question).map(|(_, result)| result.clone())
+    });
+    if let Some(result) = kept {
+        return Ok(result);
+    }
     let mut result = operand(reduction, 0, count);
     for rank in 1..size {
         reduction.combine(&mut result, &operand(reduction, rank, count))?;
     }
+    LAST.set(Some((question, result.clone())));
     Ok(result)
 }
 
