@@ -6,6 +6,7 @@
 //!
 //! The parts, from the lowest up, each of which knows only those before it:
 //! * `system`, `primitive`: calls to Linux, and the atomics that loom replaces;
+//! * `crowding`: whether other programs use the processors;
 //! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
 //! * `clock`: the time that all ranks share;
 //! * `arena`: memory that one rank allocates and all can read and write;
@@ -25,6 +26,7 @@ mod arena;
 mod board;
 mod callers;
 mod clock;
+mod crowding;
 #[cfg(not(loom))]
 mod endpoint;
 mod engine;

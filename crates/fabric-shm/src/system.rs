@@ -182,6 +182,23 @@ pub(crate) fn bind_to_processor(processor: usize) -> io::Result<()> {
     }
 }
 
+/// Returns the processor on which the calling thread runs at this moment.
+pub(crate) fn current_processor() -> Option<u32> {
+    // SAFETY: no arguments.
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
+/// Moves the calling thread to a processor, from which the system may move it again.
+pub(crate) fn move_to_processor(processor: usize) -> io::Result<()> {
+    // SAFETY: a `cpu_set_t` is plain bits, for which zero is a value, and the size passed is its own.
+    unsafe {
+        let mut before: libc::cpu_set_t = std::mem::zeroed();
+        check(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut before))?;
+        bind_to_processor(processor)?;
+        check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &before)).map(drop)
+    }
+}
+
 /// Lets the calling thread run on every processor that the system permits for this process.
 pub(crate) fn unbind() -> io::Result<()> {
     // SAFETY: as above.

@@ -4,14 +4,16 @@
 //! a few times, yields a few times, and then sleeps on its sleep word in the segment. A rank that publishes something
 //! to another reads that word, and makes the system call only if the other sleeps.
 //!
+//! If other programs use the processors, a yield gives one of them the processor for milliseconds. A rank then sleeps
+//! instead (`crowding`).
+//!
 //! The sleeper writes its word and then polls once more; the waker writes the work and then reads the word. A full
 //! fence between the two steps on each side guarantees that at least one of them sees the other.
 
 use std::time::{Duration, Instant};
 
-use crate::primitive::{
-    AtomicU32, Ordering, fence, futex_wait, futex_wake, spin_loop, yield_processor,
-};
+use crate::crowding;
+use crate::primitive::{AtomicU32, Ordering, fence, futex_wait, futex_wake, spin_loop};
 
 /// Number of idle polls before a rank with its own processor begins to yield: some 50 microseconds.
 const SPINS_BEFORE_YIELD: u32 = 2_000;
@@ -36,6 +38,8 @@ pub(crate) enum BackoffStep {
     Poll,
     /// Poll again, and make a liveness check: the wait has become long.
     CheckLiveness,
+    /// As `CheckLiveness`. A rank that has a processor to itself has let others use it.
+    HasYielded,
     /// As `CheckLiveness`, and report that the wait is long.
     ReportWait,
     /// Prepare to sleep: call [`announce_sleep`], poll once more, then [`sleep`].
@@ -84,11 +88,11 @@ impl Backoff {
             };
         }
         self.idle_polls -= SPINS_BETWEEN_YIELDS;
-        yield_processor();
+        crowding::yield_or_nap();
         self.yields = self.yields.wrapping_add(1);
         match self.yields.is_multiple_of(YIELDS_BETWEEN_CLOCKS) && self.is_report_due() {
             true => BackoffStep::ReportWait,
-            false => BackoffStep::CheckLiveness,
+            false => BackoffStep::HasYielded,
         }
     }
 
@@ -126,8 +130,9 @@ impl Backoff {
         if self.idle_polls < POLLS_BEFORE_YIELD {
             spin_loop();
             BackoffStep::Poll
-        } else if self.idle_polls < POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP {
-            yield_processor();
+        } else if self.idle_polls < POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP
+            && crowding::yield_if_of_use()
+        {
             BackoffStep::CheckLiveness
         } else {
             BackoffStep::Sleep
@@ -139,7 +144,8 @@ impl Backoff {
 /// another closely, and at almost every poll once a sleep precedes each.
 #[inline]
 pub(crate) fn is_liveness_check_due(idle_polls: u32, own_processor: bool) -> bool {
-    let asleep = !own_processor && idle_polls > POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP;
+    let asleep = !own_processor
+        && (idle_polls > POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP || crowding::is_crowded());
     idle_polls.is_multiple_of(if asleep { 4 } else { 64 })
 }
 

@@ -16,6 +16,7 @@
 //! left the processor, and stores to cells wait for lines of another processor. See
 //! docs/measurements.md#short-path-in-one-function.
 
+mod apart;
 mod arrive;
 mod blocking;
 mod calls;

@@ -28,6 +28,10 @@ impl Engine {
             match backoff.wait() {
                 BackoffStep::Poll => {}
                 BackoffStep::CheckLiveness => self.check_run(requests)?,
+                BackoffStep::HasYielded => {
+                    self.check_run(requests)?;
+                    self.stay_apart();
+                }
                 BackoffStep::ReportWait => {
                     self.progress(None);
                     self.check_run(requests)?;
@@ -70,6 +74,10 @@ impl Engine {
             match backoff.wait() {
                 BackoffStep::Poll => {}
                 BackoffStep::CheckLiveness => engine(owner).check_run(&[])?,
+                BackoffStep::HasYielded => {
+                    engine(owner).check_run(&[])?;
+                    engine(owner).stay_apart();
+                }
                 BackoffStep::ReportWait => {
                     engine(owner).check_run(&[])?;
                     if Engine::poll_and_report(backoff, owner, engine, done)? {

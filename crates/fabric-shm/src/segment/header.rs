@@ -15,7 +15,7 @@ use crate::primitive::{AtomicU32, AtomicU64, Ordering, futex_wait, futex_wake};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CornerSt");
 /// Version of the layout, which changes with anything that two builds must agree on. Sizes and places are compared too.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 const BUILD_BOTH: &str = "build the launcher and the program (or libmpi_abi) from the same sources";
 
 const EVERY_RANK_HAS_A_PROCESSOR: u32 = 1;
@@ -97,6 +97,8 @@ pub(crate) struct RankBlock {
     process: AtomicU32,
     /// Number of the only processor on which it may run, plus one; zero if there are several.
     processor: AtomicU32,
+    /// The processor on which it was last seen in a long wait, plus one.
+    seen_processor: AtomicU32,
     /// Address in its process from which the others may try to read.
     probe: AtomicU64,
     /// 1 once it has written what its neighbour reads to measure the ring.
@@ -324,6 +326,18 @@ impl RankBlock {
         self.processor.store(processor.map_or(0, |one| one + 1), Ordering::Relaxed);
     }
 
+    /// Returns the processor on which this rank was in one of its last long waits.
+    pub(crate) fn seen_processor(&self) -> Option<u32> {
+        self.seen_processor.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Publishes it.
+    pub(crate) fn set_seen_processor(&self, processor: u32) {
+        if self.seen_processor() != Some(processor) {
+            self.seen_processor.store(processor + 1, Ordering::Relaxed);
+        }
+    }
+
     pub(crate) fn probe(&self) -> u64 {
         self.probe.load(Ordering::Relaxed)
     }
@@ -384,7 +398,7 @@ crate::primitive::fresh! {
     ClockWords { ready, counter, epoch, ps_per_tick_scaled, resolution_ps }
     SharedWords { 0 }
     RankBlock {
-        state, process, processor, probe, probe_written, sleep, senders, call, help_slots, wait_note
+        state, process, processor, seen_processor, probe, probe_written, sleep, senders, call, help_slots, wait_note
     }
     SleepWord { 0 }
     Senders { 0 }

@@ -5,8 +5,9 @@ use collectives::plan::Topology;
 use super::Team;
 use super::agreement::Awaited;
 use crate::board::{SLOTS, has_reached};
+use crate::crowding;
 use crate::engine::Engine;
-use crate::primitive::{spin_loop, yield_processor};
+use crate::primitive::spin_loop;
 
 /// Number of polls of an oversubscribed rank while the awaited part must come from another processor: some
 /// microseconds, in case that one waits for a rank on this processor. See
@@ -85,10 +86,9 @@ impl Team {
         let mut pending = (0..self.size()).peekable();
         for _ in 1..self.size() {
             while pending.next_if(|&member| has_ended(member)).is_some() {}
-            if pending.peek().is_none() {
+            if pending.peek().is_none() || !crowding::yield_if_of_use() {
                 return;
             }
-            yield_processor();
         }
     }
 

@@ -17,6 +17,9 @@ const POLLS_BEFORE_YIELD: u32 = 16;
 const YIELDS_BEFORE_SLEEP: u32 = 200;
 /// Time between two polls from which the program is assumed to work in between.
 const OWN_WORK: TimeSpan = TimeSpan::from_us(10);
+/// A yield that takes longer has passed the processor to a program that computes. A rank that sleeps gets it back
+/// sooner.
+const LONG_YIELD: TimeSpan = TimeSpan::from_us(300);
 /// Longest sleep. The program may poll for something that wakes nobody, such as a word in a window.
 const LONGEST_SLEEP: TimeSpan = TimeSpan::from_us(1000);
 
@@ -58,7 +61,11 @@ impl<E: Endpoint> Engine<E> {
             polls.yields.set(0);
         } else if polls.yields.get() < YIELDS_BEFORE_SLEEP {
             polls.yields.set(polls.yields.get() + 1);
+            let before = endpoint.now();
             std::thread::yield_now();
+            if endpoint.now().since(before) > LONG_YIELD {
+                polls.yields.set(YIELDS_BEFORE_SLEEP);
+            }
         } else if self.others.get().is_none_or(|others| !others.are_several())
             && endpoint.sleep_a_while(LONGEST_SLEEP)?
         {
