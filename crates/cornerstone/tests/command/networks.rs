@@ -111,6 +111,29 @@ fn a_stream_goes_around_a_broken_ring_and_comes_back() {
 }
 
 #[test]
+fn a_stream_has_half_of_a_bus_while_another_shares_it() {
+    let lab = Lab::new();
+    lab.write("bus.toml", BUS);
+    let words =
+        ["run", "shared-stream", "--fabric", "sim:bus.toml", "--level", "packets", "--ranks", "4"];
+    lab.succeed(&[&words[..], &["--sizes", "1000", "--out", "run.jsonl"]].concat());
+    let all = lab.measurements("run.jsonl");
+    let mean = |name: &str, parts: std::ops::Range<usize>| {
+        let samples = metric(&all, "shared-stream", name)["samples"].as_array().unwrap();
+        let count = parts.len() as f64;
+        samples[parts].iter().map(|rate| rate.as_f64().unwrap()).sum::<f64>() / count
+    };
+    // The bus carries 1 MB/s. The other pair sends from a third of 0.2 s to two thirds, and then the eight messages that it
+    // has posted, which takes 16 ms. The last message comes after 0.208 s, so a part has 2.08 ms.
+    let [alone, shared, again] = [2..31, 35..63, 75..98].map(|parts| mean("rate", parts));
+    assert!((0.95..1.01).contains(&alone) && (0.95..1.01).contains(&again), "{alone} {again}");
+    assert!((0.47..0.53).contains(&shared), "{shared}");
+    let others = [0..31, 35..63, 75..100].map(|parts| mean("others", parts));
+    assert!(others[0] == 0.0 && others[2] == 0.0, "{others:?}");
+    assert!((0.47..0.53).contains(&others[1]), "{others:?}");
+}
+
+#[test]
 fn machines_and_faults_that_cannot_be_are_told() {
     let lab = Lab::new();
     lab.write("hosts.toml", HOSTS);
