@@ -19,7 +19,7 @@ const YIELDS_BEFORE_SLEEP: u32 = 200;
 const OWN_WORK: TimeSpan = TimeSpan::from_us(10);
 /// A yield that takes longer has passed the processor to a program that computes. A rank that sleeps gets it back
 /// sooner.
-const LONG_YIELD: TimeSpan = TimeSpan::from_us(300);
+const LONG_YIELD: TimeSpan = TimeSpan::from_us(1000);
 /// Longest sleep. The program may poll for something that wakes nobody, such as a word in a window.
 const LONGEST_SLEEP: TimeSpan = TimeSpan::from_us(1000);
 
