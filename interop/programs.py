@@ -10,14 +10,22 @@ from ground import WORK, Tally, must, run, selected
 VARIABLE = "CORNERSTONE_PROGRAMS"
 
 
-def built(program, source):
-    """The folder of a program that has been built there, once; its sources stay as they are."""
-    folder = WORK / "programs" / program.name
+def replaced(word, compilers):
+    """A word of a command with other compilers for ours."""
+    for ours, other in (compilers or {}).items():
+        word = word.replace(ours, other)
+    return word
+
+
+def built(program, source, name="programs", compilers=None):
+    """The folder of a program that has been built there, once; its sources stay as they are. `compilers` replaces ours."""
+    folder = WORK / name / program.name
     done = folder / "built"
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(source, folder, ignore=shutil.ignore_patterns(".git"), symlinks=True)
         for place, command in program.build:
+            command = [replaced(str(word), compilers) for word in command]
             must(command, cwd=folder / place, env={**os.environ, "MAKEFLAGS": f"-j{os.cpu_count()}"})
         done.touch()
     return folder

@@ -14,6 +14,8 @@ processors MPICH is left out: it polls without giving way, so that each operatio
 Before and after each program the time is taken in which a line goes from one processor to another. Where the host moves the
 processors of a virtual machine, it is several times longer for seconds at a time; a program that was measured then is run again.
 
+With --tcp all messages go through the sockets of this host: what the library adds to a network, without the cable.
+
 What was measured is kept in target/interop/speed.json until our library changes; rows that are measured again replace their old
 ones there, and --markdown prints the table of all.
 """
@@ -74,6 +76,19 @@ def programs(source, compiler, name):
     ground.must(["make", "-k", "-C", folder / "c", f"-j{os.cpu_count()}"])
     ground.must([compiler, ground.ROOT / "interop" / "resident.c", "-o", folder / "resident"])
     return {path.name: path for path in folder.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
+
+
+def over_tcp(library):
+    """Has the ranks of a library send to each other over TCP, though they are on one host."""
+    if library.name == "ours":
+        library.command += ["--fabric", "tcp"]
+    elif library.name == "Open MPI":
+        library.command += ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]
+    elif library.name == "Intel MPI":
+        library.environment |= {"FI_PROVIDER": "tcp", "I_MPI_FABRICS": "ofi"}
+    else:
+        library.environment |= {"FI_PROVIDER": "tcp", "MPIR_CVAR_NOLOCAL": "1"}
+    return library
 
 
 def libraries(source):
@@ -178,8 +193,9 @@ def measure(name, ranks, all_libraries, rounds, processors):
 class Kept:
     """What was measured of this build of ours, in a file."""
 
-    def __init__(self, library):
-        self.path = ground.WORK / "speed.json"
+    def __init__(self, library, tcp):
+        self.tcp = tcp
+        self.path = ground.WORK / ("speed-tcp.json" if tcp else "speed.json")
         build = hashlib.sha256(library.read_bytes()).hexdigest()
         self.contents = {"build": build, "rows": {}}
         if self.path.exists():
@@ -196,7 +212,7 @@ class Kept:
         if samples is None:
             return []
         medians = {one: {int(size): statistics.median(all_) for size, all_ in of.items()} for one, of in samples.items()}
-        return list(speed_table.cells(name, ranks, medians))
+        return list(speed_table.cells(name, ranks, medians, self.tcp))
 
     def all_cells(self):
         return [cell for row in EVERY_ROW for cell in self.cells(*row)]
@@ -223,6 +239,7 @@ def words():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", help="rows to measure, such as latency or bcast:4 [default: all]")
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured [default: 5; on two processors some 12 minutes]")
+    parser.add_argument("--tcp", action="store_true", help="all libraries over TCP, through this host's loopback")
     parser.add_argument("--markdown", action="store_true", help="print the short table of all rows kept, in Markdown")
     parser.add_argument("--no-measurement", action="store_true", help="print only what was kept")
     given = parser.parse_args()
@@ -272,8 +289,8 @@ def main():
     ground.build()
     if os.environ.get("CORNERSTONE_INTEROP_BUILT") != "1":
         ground.must(["cargo", "build", "--release", "--package", "libmpi-abi", "--package", "cornerstone"], cwd=ground.ROOT)
-    all_libraries = list(libraries(source))
-    kept = Kept(all_libraries[0].file)
+    all_libraries = [over_tcp(one) if given.tcp else one for one in libraries(source)]
+    kept = Kept(all_libraries[0].file, given.tcp)
     missed = size_and_memory(all_libraries)
     print("times in us, rates in MB/s, message rates in 1/s; ratio of ours to the best other, and the ratio that is wanted")
     print(speed_table.heading([one.name for one in all_libraries]))
@@ -283,7 +300,11 @@ def main():
     else:
         missed += measure_rows(given, all_libraries, kept)
     missed += [str(cell) for row in given.rows for cell in kept.cells(*row) if cell.misses()]
-    missed += speed_table.missed_means([cell for row in given.rows for cell in kept.cells(*row)])
+    measured = [cell for row in given.rows for cell in kept.cells(*row)]
+    missed += speed_table.missed_means(measured, given.tcp)
+    if given.tcp:
+        for name, mean, wanted in speed_table.means(measured, tcp=True):
+            print(f"geometric mean of {name}: {mean:.2f}, wanted {wanted}")
     print(f"{len(missed)} cells miss" + (":" if missed else ""))
     for cell in missed:
         print(f"  {cell}")

@@ -36,18 +36,27 @@ def goal(name, ranks, size):
     return 0.95 if ranks == 2 else 0.8
 
 
+def network_goal(name):
+    """The same where messages go over TCP."""
+    return 0.95 if name in RATES else 1.05 if name == "latency" else 0.8
+
+
 def mean_goal(name):
-    """The same for the geometric mean of all sizes of a one-sided program."""
+    """The same for the geometric mean of all sizes of a one-sided program, or of a program over TCP."""
+    if name == "latency":
+        return 0.95
+    if name in ("bw", "bibw", "mbw_mr"):
+        return 1.05
     return 1.1 if name in RATES else 0.8
 
 
 class Cell:
     """One size of one program: our median, those of the others, and the ratio to the best of them."""
 
-    def __init__(self, name, ranks, size, ours, others):
+    def __init__(self, name, ranks, size, ours, others, wanted):
         self.name, self.ranks, self.size, self.ours, self.others = name, ranks, size, ours, others
         self.best = max(others.values()) if name in RATES else min(others.values())
-        self.ratio, self.wanted = ours / self.best, goal(name, ranks, size)
+        self.ratio, self.wanted = ours / self.best, wanted
 
     def misses(self):
         return self.ratio < self.wanted if self.name in RATES else self.ratio > self.wanted
@@ -57,13 +66,14 @@ class Cell:
         return f"{what} at {self.ranks} ranks: {self.ratio:.2f}, wanted {self.wanted}"
 
 
-def cells(name, ranks, medians):
-    """The cells of a row from `medians`, by library and size."""
+def cells(name, ranks, medians, tcp=False):
+    """The cells of a row from `medians`, by library and size; over TCP if that is said."""
     shortest = 0 if name.endswith("barrier") else SHORTEST_COLLECTIVE_BYTES if name in COLLECTIVES else 1
     for size, ours in medians["ours"].items():
         others = {peer: of[size] for peer, of in medians.items() if peer != "ours" and size in of}
         if size >= shortest and others:
-            yield Cell(name, ranks, size, ours, others)
+            wanted = network_goal(name) if tcp else goal(name, ranks, size)
+            yield Cell(name, ranks, size, ours, others, wanted)
 
 
 def heading(libraries):
@@ -84,16 +94,17 @@ def span(ratios):
     return low if low == high else f"{low}-{high}"
 
 
-def means(all_cells):
-    """Of each one-sided program: its name, the geometric mean of its ratios, and what is wanted of it."""
-    for name in ONE_SIDED:
+def means(all_cells, tcp=False):
+    """Of each one-sided program, and over TCP of each program: its name, the geometric mean of its ratios, and what is
+    wanted of it."""
+    for name in dict.fromkeys(name for name, _ in EVERY_ROW) if tcp else ONE_SIDED:
         logarithms = [math.log(cell.ratio) for cell in all_cells if cell.name == name]
         if logarithms:
             yield name, math.exp(sum(logarithms) / len(logarithms)), mean_goal(name)
 
 
-def missed_means(all_cells):
-    for name, mean, wanted in means(all_cells):
+def missed_means(all_cells, tcp=False):
+    for name, mean, wanted in means(all_cells, tcp):
         if mean < wanted if name in RATES else mean > wanted:
             yield f"geometric mean of {name}: {mean:.2f}, wanted {wanted}"
 
