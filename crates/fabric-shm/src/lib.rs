@@ -6,9 +6,9 @@
 //!
 //! The parts, from the lowest up, each of which knows only those before it:
 //! * `system`, `primitive`: calls to Linux, and the atomics that loom replaces;
+//! * `clock`: the time that all ranks share;
 //! * `crowding`: whether other programs use the processors;
 //! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
-//! * `clock`: the time that all ranks share;
 //! * `arena`: memory that one rank allocates and all can read and write;
 //! * `ring`: one sender's way to one receiver, cache-line cells with credits;
 //! * `board`: what a rank shows to all others in a collective;

@@ -17,7 +17,7 @@ impl Engine {
             return;
         }
         let Some(here) = system::current_processor() else { return };
-        self.segment.block(self.me).set_seen_processor(here);
+        self.segment.block(self.me).processors().set_seen(here);
         if crowding::is_crowded() {
             self.move_apart(here);
         }
@@ -26,7 +26,7 @@ impl Engine {
     fn move_apart(&self, here: u32) {
         let seen = |rank| {
             let block = self.segment.block(rank);
-            block.seen_processor().filter(|_| block.state() == State::Alive)
+            block.processors().seen().filter(|_| block.state() == State::Alive)
         };
         if !(0..self.me).any(|rank| seen(rank) == Some(here)) {
             return;

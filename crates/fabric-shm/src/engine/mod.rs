@@ -116,7 +116,7 @@ impl Engine {
         segment.open_arenas(me);
         let choices = segment.header().choices();
         let probe = Probe::publish(&segment, me);
-        segment.block(me).set_processor(system::only_processor());
+        segment.block(me).processors().set_bound(system::only_processor());
         segment.header().count_joined();
         segment.header().wait_for_all(segment.ranks());
         let cma = match choices.cross_memory_attach {

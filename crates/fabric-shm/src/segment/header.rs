@@ -8,6 +8,7 @@ use super::abort::Abort;
 use super::call::CallWord;
 use super::help::{HELP_SLOTS, HelpSlot};
 use super::layout::{Layout, MAXIMUM_RANKS};
+use super::processors::RankProcessors;
 use super::wait_note::WaitNote;
 use crate::board::Board;
 use crate::clock::ClockParameters;
@@ -95,10 +96,7 @@ pub(crate) enum State {
 pub(crate) struct RankBlock {
     state: AtomicU32,
     process: AtomicU32,
-    /// Number of the only processor on which it may run, plus one; zero if there are several.
-    processor: AtomicU32,
-    /// The processor on which it was last seen in a long wait, plus one.
-    seen_processor: AtomicU32,
+    processors: RankProcessors,
     /// Address in its process from which the others may try to read.
     probe: AtomicU64,
     /// 1 once it has written what its neighbour reads to measure the ring.
@@ -316,26 +314,9 @@ impl RankBlock {
         self.process.store(process, Ordering::Relaxed);
     }
 
-    /// Returns the processor to which this rank is bound.
-    pub(crate) fn processor(&self) -> Option<u32> {
-        self.processor.load(Ordering::Relaxed).checked_sub(1)
-    }
-
-    /// Publishes the processor of this rank, before it joins.
-    pub(crate) fn set_processor(&self, processor: Option<u32>) {
-        self.processor.store(processor.map_or(0, |one| one + 1), Ordering::Relaxed);
-    }
-
-    /// Returns the processor on which this rank was in one of its last long waits.
-    pub(crate) fn seen_processor(&self) -> Option<u32> {
-        self.seen_processor.load(Ordering::Relaxed).checked_sub(1)
-    }
-
-    /// Publishes it.
-    pub(crate) fn set_seen_processor(&self, processor: u32) {
-        if self.seen_processor() != Some(processor) {
-            self.seen_processor.store(processor + 1, Ordering::Relaxed);
-        }
+    /// Returns where this rank runs.
+    pub(crate) fn processors(&self) -> &RankProcessors {
+        &self.processors
     }
 
     pub(crate) fn probe(&self) -> u64 {
@@ -398,7 +379,7 @@ crate::primitive::fresh! {
     ClockWords { ready, counter, epoch, ps_per_tick_scaled, resolution_ps }
     SharedWords { 0 }
     RankBlock {
-        state, process, processor, seen_processor, probe, probe_written, sleep, senders, call, help_slots, wait_note
+        state, process, processors, probe, probe_written, sleep, senders, call, help_slots, wait_note
     }
     SleepWord { 0 }
     Senders { 0 }

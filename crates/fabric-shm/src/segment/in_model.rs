@@ -39,7 +39,7 @@ impl Segment {
         for (rank, &processor) in processors.iter().enumerate() {
             let block = segments[0].block(rank);
             block.set_process(std::process::id());
-            block.set_processor(processor);
+            block.processors().set_bound(processor);
             block.set_state(State::Alive);
         }
         segments

@@ -8,6 +8,7 @@ mod help;
 #[cfg(all(test, loom))]
 mod in_model;
 mod layout;
+mod processors;
 mod wait_note;
 
 use std::io;

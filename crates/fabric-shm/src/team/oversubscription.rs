@@ -31,7 +31,7 @@ impl Oversubscription {
         if !engine.is_oversubscribed() {
             return Oversubscription::None;
         }
-        let processor = |&rank: &usize| engine.segment().block(rank).processor();
+        let processor = |&rank: &usize| engine.segment().block(rank).processors().bound();
         let all: Option<Vec<u32>> = members.iter().map(processor).collect();
         all.map_or(Oversubscription::Unbound, Oversubscription::Bound)
     }
