@@ -108,6 +108,9 @@ def main():
     release = ground.build_for_speed()
     ground.only = given.only and f"{given.only} *"
     machine = given.machine or twin(release)
+    # The programs run in folders of their own.
+    if pathlib.Path(machine).is_file():
+        machine = pathlib.Path(machine).resolve()
     print(f"predicted on {machine}, {given.ranks} ranks, {given.rounds} rounds: median (range)")
     all_predictors = predictors(given, release, machine)
     columns = "".join(f" {one.name} | {one.name} / real | simulated in, s |" for one in all_predictors)
