@@ -4,9 +4,10 @@ use analysis::limits::{BoundRule, Traffic};
 use contract::record::{self, Better};
 use contract::{Result, TimeSpan};
 
-use super::stream::{DURATION_S, PARTS, SIZE_MIN, Streams, end_ps, longest_gap, rates};
+use super::stream::{
+    DURATION_S, PARTS, SIZE_MIN, Streams, cases, end_ps, lasts_s, longest_gap, rates,
+};
 use crate::bench::Bench;
-use crate::case::{Case, Scope, sized};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
 use crate::paper;
@@ -40,16 +41,12 @@ pub(in crate::programs) const STEADY_STREAM: Benchmark = Benchmark {
     measure,
     size_multiple_bytes: SIZE_MIN as u64,
     repeatable: false,
-    lasts_s: Some(|settings, _| 2.0 * settings.real_time.duration_s.unwrap_or(DURATION_S)),
+    lasts_s: Some(lasts_s),
     ..BENCHMARK
 };
 
 /// The maximum of bytes that all pairs send, unless the user sets a time.
 const BYTES_MAX: usize = 256 << 20;
-
-fn cases(scope: &Scope) -> Vec<Case> {
-    sized(scope, &[8 << 10])
-}
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let size = bench.shape.size.max(SIZE_MIN);

@@ -3,10 +3,13 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use contract::record::Parameters;
 use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector, Time};
 
+use crate::case::{Case, Scope, sized};
 use crate::contents::{check_block, fill};
 use crate::programs::common::TAG;
+use crate::settings::Settings;
 
 /// The parts of the time for which rates are given.
 pub(super) const PARTS: usize = 100;
@@ -18,6 +21,16 @@ const POSTED: usize = 8;
 const END: Tag = Tag::new(1);
 /// The least that a message holds: its number.
 pub(super) const SIZE_MIN: usize = 8;
+
+/// The lengths of the messages.
+pub(super) fn cases(scope: &Scope) -> Vec<Case> {
+    sized(scope, &[8 << 10])
+}
+
+/// How long a case lasts in seconds: once before it counts, and once that counts.
+pub(super) fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
+    2.0 * settings.real_time.duration_s.unwrap_or(DURATION_S)
+}
 
 /// One rank's part in the streams: pair p is rank p, which sends, and rank p + pairs, which receives.
 pub(super) struct Streams {
