@@ -42,8 +42,6 @@ pub(crate) struct Caller {
     stopwatch: OnceCell<Stopwatch>,
     /// The time of returning from a request and of beginning the next one, which is not computing.
     returning_ns: Cell<u64>,
-    /// The origin of the stopwatch that the server was shown last.
-    shown_ns: Cell<u64>,
     /// The virtual time that the last answer told, if it told that.
     now: Cell<Option<Time>>,
     /// The time that other threads of the process have used, as it was at one of the last calls.
@@ -85,7 +83,6 @@ impl Caller {
             longest_sleep: SLEEP.max(SLEEP_OF_RANK * ranks),
             stopwatch: OnceCell::new(),
             returning_ns: Cell::new(0),
-            shown_ns: Cell::new(0),
             now: Cell::new(None),
             others_ns: Cell::new(0),
             calls: Cell::new(0),
@@ -363,10 +360,8 @@ impl Caller {
     /// Lets the server see from when on the processor time of this process is computing.
     fn show_computing(&self) {
         let Some(stopwatch) = self.stopwatch.get() else { return };
-        let origin_ns = stopwatch.origin_ns();
-        self.shown_ns.set(origin_ns);
         let later_ns = self.returning_ns.get() + stopwatch.processor_read_ns() + LATER_NS;
-        self.line.compute_since(origin_ns + self.others_ns.get() + later_ns);
+        self.line.compute_since(stopwatch.origin_ns() + self.others_ns.get() + later_ns);
     }
 
     /// The computing time of the program since the last call.
@@ -376,9 +371,10 @@ impl Caller {
         }
         match self.stopwatch.get() {
             Some(stopwatch) => {
+                let origin_ns = stopwatch.origin_ns();
                 let elapsed_ns = stopwatch.elapsed_ns();
                 // The processor time was read, which does not count.
-                if stopwatch.origin_ns() != self.shown_ns.get() {
+                if stopwatch.origin_ns() != origin_ns {
                     self.show_computing();
                 }
                 elapsed_ns.saturating_sub(self.returning_ns.get())

@@ -266,7 +266,7 @@ impl Line {
 
     /// Polls for the reply as long as that takes no other's processor. Returns whether it has arrived.
     pub(crate) fn spin_for_answer(&self) -> bool {
-        self.spin(|| self.is_answered())
+        spin(self.spins.max(1), || self.is_answered())
     }
 
     /// Waits for the answer in a sleep, at most for `limit`. Returns whether it is there.
@@ -346,12 +346,9 @@ impl Line {
     ) -> bool {
         if has_processor {
             let start = Instant::now();
-            while start.elapsed() < limit {
-                if self.spin_for(SPINS_AT_ONCE, &done) {
+            while start.elapsed() < limit.min(LONGEST_SPIN) {
+                if spin(SPINS_AT_ONCE, &done) {
                     return true;
-                }
-                if start.elapsed() > LONGEST_SPIN {
-                    break;
                 }
             }
             if limit <= LONGEST_SPIN {
@@ -367,20 +364,17 @@ impl Line {
         header.server_sleeps.store(0, Ordering::SeqCst);
         done()
     }
+}
 
-    fn spin(&self, done: impl Fn() -> bool) -> bool {
-        self.spin_for(self.spins.max(1), done)
-    }
-
-    fn spin_for(&self, times: u32, done: impl Fn() -> bool) -> bool {
-        for _ in 0..times {
-            if done() {
-                return true;
-            }
-            std::hint::spin_loop();
+/// Looks so often whether `done` is true. Returns whether it is.
+fn spin(times: u32, done: impl Fn() -> bool) -> bool {
+    for _ in 0..times {
+        if done() {
+            return true;
         }
-        false
+        std::hint::spin_loop();
     }
+    false
 }
 
 #[cfg(test)]

@@ -42,8 +42,8 @@ pub(crate) struct Rings {
     awaited: Option<Time>,
 }
 
-/// The priority of urgent transfers, the highest of two bits.
-const URGENT: u8 = 3;
+/// The priorities of urgent transfers, the highest of two bits, and of others.
+const PRIORITIES: [u8; 2] = [3, 0];
 
 /// The number of a transfer.
 #[derive(Clone, Copy, Debug)]
@@ -257,11 +257,9 @@ impl Rings {
             let queues = &self.to_send[node as usize];
             let Some(which) = queues.iter().position(|queue| !queue.is_empty()) else { return };
             let number = queues[which][0];
-            let priority =
-                if self.is_urgent(self.underway[number].transactions) { URGENT } else { 0 };
             let Underway { parcel, transactions, requested, .. } = &mut self.underway[number];
             let (ends, operation) = ((parcel.from, parcel.to), transactions.number(*requested));
-            let call = (priority, self.engine.now(), u64::from(number));
+            let call = (PRIORITIES[which], self.engine.now(), u64::from(number));
             if !self.engine.request(ends, operation, call) {
                 return;
             }

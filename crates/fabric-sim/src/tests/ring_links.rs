@@ -2,13 +2,9 @@
 
 use contract::{Buffer, Source, Time, TimeSpan};
 
-use super::{TAG, machine};
-use crate::machine::parse;
-use crate::{Machine, Options};
-
-fn rings(lines: &str) -> Machine {
-    machine(&format!("[processor]\npolling_us = 0.25\n[sci]\n{lines}\n"))
-}
+use super::TAG;
+use super::rings::{mistake, rings};
+use crate::Options;
 
 const SYMBOL: TimeSpan = TimeSpan::from_ns(16);
 const HOP: TimeSpan = TimeSpan::from_ns(64);
@@ -122,13 +118,7 @@ fn links_of_several_rings_have_the_names_of_their_rings() {
 
 #[test]
 fn urgency_without_a_length_and_rings_within_machines_are_refused_with_their_place() {
-    let wrong = |lines: &str| {
-        let text = format!(
-            "name = \"x\"\ntitle = \"x\"\n{lines}\n[[source]]\nof = [\"sci\", \"inner_network\"]\nkind = \"assumed\"\n\
-             from = \"a test\"\n"
-        );
-        parse("m.toml", &text).unwrap_err().to_string()
-    };
+    let wrong = |lines: &str| mistake(lines, &["sci", "inner_network"]);
     let shape = "[sci]\nshape = \"ring:8\"\n";
     assert!(
         wrong(&format!("{shape}urgency = \"preempt\""))
