@@ -3,19 +3,21 @@
 //! A short message is copied twice: by the sender into a ring, and by the receiver out of it. A longer message is
 //! copied once, by the receiver. A very long one is copied by both ends at once. The fabric describes these lengths.
 //! A copy occupies a processor, so a rank that sends and receives does one after the other; very long messages occupy
-//! both ends at once.
+//! both ends at once, unless the sender receives one itself: then it copies that one. Streams both ways show whether
+//! messages in both directions take longer for it; if they do not, the receiver counts as the only one that copies.
 //!
 //! T is what a message takes from end to end, B what each message of a stream takes, L the latency:
 //!
 //! * L is the least of T - B among short messages;
-//! * the two ends share T - L evenly, as far as each stays within B; the rest delays the message and occupies no end;
+//! * the two ends share T - L evenly where both copy, and the receiver has all of it where it alone copies, as far as
+//!   each stays within B; the rest delays the message and occupies no end;
 //! * a rank sends the next message no sooner than B after the last;
 //! * a message that both ends copy occupies both for B, and the receiver for the rest.
 
 use std::collections::BTreeMap;
 
 use crate::curve::{Curve, follow};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, is_simplex};
 use crate::times::BySize;
 
 /// The cost of messages.
@@ -25,10 +27,21 @@ pub(crate) struct CopyCosts {
     pub(crate) receive: Curve,
     pub(crate) setup: Curve,
     pub(crate) gap: Curve,
-    /// From this length on a message occupies both ends.
-    pub(crate) both_from_bytes: u64,
+    /// From this length on a message occupies both ends. `None` where messages both ways do not delay each other.
+    pub(crate) both_from_bytes: Option<u64>,
     /// To post an operation, where that was measured.
     pub(crate) post_us: Option<f64>,
+}
+
+/// Who copies a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Copier {
+    /// The sender into a ring and the receiver out of it, one after the other.
+    Each,
+    /// The receiver, from the memory of the sender.
+    Receiver,
+    /// Both at once, each a part.
+    Together,
 }
 
 /// The parts of a message of some length.
@@ -44,16 +57,25 @@ impl CopyCosts {
     /// The cost of messages, if the fabric describes them as copies.
     pub(crate) fn of(evidence: &Evidence) -> Option<CopyCosts> {
         let lengths = evidence.fabric.shared_memory?;
-        let both_from_bytes = lengths.both_copy_from_bytes;
+        let together_from_bytes = lengths.both_copy_from_bytes;
+        let both_ways = evidence.both_ways_from(together_from_bytes);
+        let both_from_bytes = is_simplex(both_ways).then_some(together_from_bytes);
         let one_from_bytes = lengths.one_copy_from_bytes;
-        let mut breaks: Vec<u64> = one_from_bytes.into_iter().chain([both_from_bytes]).collect();
+        let mut breaks: Vec<u64> =
+            one_from_bytes.into_iter().chain([together_from_bytes]).collect();
         breaks.sort_unstable();
         let latency_us = evidence.latency_us();
         let [whole, stream] =
             [&evidence.whole, &evidence.stream].map(|times| follow(times, &evidence.copy, &breaks));
         let parts = |(&size, &whole_us): (&u64, &f64)| {
             let gap_us = stream.get(&size).copied().unwrap_or(whole_us);
-            (size, divide((whole_us - latency_us).max(0.0), gap_us, size >= both_from_bytes))
+            let copier = match one_from_bytes {
+                _ if both_from_bytes.is_some_and(|from| size >= from) => Copier::Together,
+                _ if size >= together_from_bytes => Copier::Receiver,
+                Some(from) if size >= from => Copier::Receiver,
+                _ => Copier::Each,
+            };
+            (size, divide((whole_us - latency_us).max(0.0), gap_us, copier))
         };
         let parts: BTreeMap<u64, Parts> = whole.iter().map(parts).collect();
         let curve = |part: fn(&Parts) -> f64| {
@@ -73,15 +95,13 @@ impl CopyCosts {
 }
 
 /// Divides what a message takes besides the latency.
-fn divide(busy_us: f64, stream_us: f64, both_copy: bool) -> Parts {
-    if both_copy {
-        let setup_us = stream_us.min(busy_us);
-        let receive_us = busy_us - setup_us;
-        return Parts { send_us: 0.0, receive_us, setup_us, gap_us: stream_us };
-    }
-    let half_us = (busy_us / 2.0).min(stream_us);
-    let setup_us = busy_us - 2.0 * half_us;
-    Parts { send_us: half_us, receive_us: half_us, setup_us, gap_us: stream_us }
+fn divide(busy_us: f64, stream_us: f64, copier: Copier) -> Parts {
+    let (send_us, receive_us) = match copier {
+        Copier::Each => ((busy_us / 2.0).min(stream_us), (busy_us / 2.0).min(stream_us)),
+        Copier::Receiver => (0.0, busy_us.min(stream_us)),
+        Copier::Together => (0.0, (busy_us - stream_us).max(0.0)),
+    };
+    Parts { send_us, receive_us, setup_us: busy_us - send_us - receive_us, gap_us: stream_us }
 }
 
 #[cfg(test)]
@@ -95,11 +115,14 @@ mod tests {
         let parts =
             |send_us, receive_us, setup_us, gap_us| Parts { send_us, receive_us, setup_us, gap_us };
         // The stream is slower than either end's half.
-        assert_eq!(divide(2.0, 1.5, false), parts(1.0, 1.0, 0.0, 1.5));
+        assert_eq!(divide(2.0, 1.5, Copier::Each), parts(1.0, 1.0, 0.0, 1.5));
         // It is faster: half of a message is on its way while the next is copied.
-        assert_eq!(divide(4.0, 1.5, false), parts(1.5, 1.5, 1.0, 1.5));
+        assert_eq!(divide(4.0, 1.5, Copier::Each), parts(1.5, 1.5, 1.0, 1.5));
+        // The receiver alone: the sender is free, and what exceeds the time of a stream's message delays this one.
+        assert_eq!(divide(2.0, 2.5, Copier::Receiver), parts(0.0, 2.0, 0.0, 2.5));
+        assert_eq!(divide(4.0, 3.0, Copier::Receiver), parts(0.0, 3.0, 1.0, 3.0));
         // Both ends at once.
-        assert_eq!(divide(4.0, 3.0, true), parts(0.0, 1.0, 3.0, 3.0));
+        assert_eq!(divide(4.0, 3.0, Copier::Together), parts(0.0, 1.0, 3.0, 3.0));
     }
 
     #[test]
@@ -122,6 +145,13 @@ mod tests {
         // The latency is 2: each end has half of what is left of 3. The long one takes 12 - 2, of which 9 occupy both.
         assert_eq!((copies.send.of(64), copies.receive.of(64)), (0.5, 0.5));
         assert_eq!((copies.setup.of(1 << 20), copies.receive.of(1 << 20)), (9.0, 1.0));
+        // Long messages both ways were not measured: both ends are occupied. If a message each way takes no longer than
+        // one, the receiver has all that the stream allows, and the rest delays the message.
+        assert_eq!(copies.both_from_bytes, Some(4096));
+        evidence.two_way.insert(1 << 20, 9.5);
+        let apart = CopyCosts::of(&evidence).unwrap();
+        assert_eq!(apart.both_from_bytes, None);
+        assert_eq!((apart.setup.of(1 << 20), apart.receive.of(1 << 20)), (1.0, 9.0));
         // A message each way is 0.5 to send, 0.5 to receive, and two posts.
         assert_eq!(copies.post_us, Some(0.5));
     }

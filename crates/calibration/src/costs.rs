@@ -21,7 +21,7 @@
 use crate::boards::BoardCosts;
 use crate::copies::CopyCosts;
 use crate::curve::Curve;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, is_simplex};
 use crate::knee::{self, Knee};
 use crate::windows::WindowCosts;
 
@@ -128,9 +128,9 @@ impl Costs {
         }
     }
 
-    /// Whether an end can only send or only receive at a time. If it was not measured, this is assumed.
+    /// Whether an end can only send or only receive at a time.
     pub(crate) fn simplex(&self) -> bool {
-        self.both_ways.is_none_or(|ratio| ratio > 1.5)
+        is_simplex(self.both_ways)
     }
 }
 

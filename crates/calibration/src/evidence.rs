@@ -121,12 +121,23 @@ impl Evidence {
         median(long.filter_map(rate).collect())
     }
 
-    /// The ratio of one-way to two-way rates of streams, if that was measured.
+    /// The ratio of one-way to two-way rates of long streams, if that was measured.
     pub(crate) fn both_ways(&self) -> Option<f64> {
-        let long = self.two_way.iter().filter(|&(&size, _)| size >= LONG_BYTES);
+        self.both_ways_from(LONG_BYTES)
+    }
+
+    /// The same ratio for messages of `from_bytes` and more.
+    pub(crate) fn both_ways_from(&self, from_bytes: u64) -> Option<f64> {
+        let long = self.two_way.iter().filter(|&(&size, _)| size >= from_bytes);
         let ratio = |(size, us): (&u64, &f64)| Some(us / self.stream.get(size)?);
         median(long.filter_map(ratio).collect())
     }
+}
+
+/// Whether an end can only send or only receive at a time, where messages both ways take `both_ways` times as long as
+/// one way. If it was not measured, this is assumed.
+pub(crate) fn is_simplex(both_ways: Option<f64>) -> bool {
+    both_ways.is_none_or(|ratio| ratio > 1.5)
 }
 
 /// The times of a benchmark, on any number of ranks.

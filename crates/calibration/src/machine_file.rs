@@ -71,11 +71,10 @@ fn ends_section(costs: &Costs) -> String {
         ] {
             text.push_str(&pieces(name, curve));
         }
-        let from = copies.both_from_bytes;
-        let _ = write!(
-            text,
-            "simplex_from_bytes = {from}\nposted_in_memory = true\nlibrary_posts = true\n"
-        );
+        if let Some(from) = copies.both_from_bytes {
+            let _ = writeln!(text, "simplex_from_bytes = {from}");
+        }
+        text.push_str("posted_in_memory = true\nlibrary_posts = true\n");
         return text;
     }
     let curve = |us: fn(&Ends) -> f64| {
@@ -173,9 +172,12 @@ fn ends_source(costs: &Costs, from: &str) -> String {
     let measured =
         format!("ping-pong and bandwidth between 2 ranks of {from}, exact at each measured size.");
     if let Some(copies) = &costs.copies {
+        let together = match copies.both_from_bytes {
+            Some(from) => format!("from {from} bytes on by both ends at once"),
+            None => "and long messages both ways take no longer than one way: each end copies what it receives".into(),
+        };
         return format!(
-            "{measured} The fabric says that messages are copies in memory, from {} bytes on by both ends at once. Posting is what short streams both ways (two-way-bandwidth) take longer than sending and receiving; that a collective's steps between more ranks than boards are for post as a program does is the fabric's way.",
-            copies.both_from_bytes
+            "{measured} The fabric says that messages are copies in memory, {together}. Posting is what short streams both ways (two-way-bandwidth) take longer than sending and receiving; that a collective's steps between more ranks than boards are for post as a program does is the fabric's way."
         );
     }
     let both_ways = match costs.both_ways {

@@ -122,8 +122,8 @@ pub struct NodeCosts {
     /// From this many bytes on a node either sends or takes in a message, not both at once (level L1: as a
     /// whole, and taking in takes as long as sending; L2: packet by packet at its ends). `None` if it always does both at once.
     pub simplex_from_bytes: Option<u64>,
-    /// The gap: the shortest time between two messages that a node sends, by the length of the first, and between two
-    /// that it takes in, by the length of the second (level L1).
+    /// The gap: the shortest time between two messages that a node sends, and between two that it takes in, by the
+    /// length of the first (level L1).
     pub gap: Piecewise,
     /// Whether messages are copies in memory. Messages that are posted together and exceed the caches then take longer,
     /// by as much as copies in so much memory do.

@@ -33,6 +33,8 @@ pub(crate) struct LogGp {
 struct Port {
     sends_from: Time,
     takes_from: Time,
+    /// When the gap after the last parcel that it took in is over.
+    gap_until: Time,
 }
 
 /// The closed form for a length and a distance. It is kept because most programs repeat their messages.
@@ -123,15 +125,14 @@ impl LogGp {
                 let in_order = port.takes_from < agenda.now() || agenda.now() == Time::ZERO;
                 let endpoint = &self.machine.endpoint;
                 let simplex = endpoint.is_simplex(parcel.bytes);
-                // The first parcel follows none. A message that occupies both ends needs no gap beyond its own time.
-                let gap = match simplex || port.takes_from == Time::ZERO {
-                    true => TimeSpan::ZERO,
-                    false => endpoint.gap.of(parcel.bytes),
-                };
-                let through = agenda.now().max(port.takes_from + times.taking_in.max(gap));
+                let taken_in = port.takes_from + times.taking_in;
+                let through = agenda.now().max(taken_in).max(port.gap_until);
                 port.takes_from = through;
+                // A message that occupies both ends needs no gap beyond its own time.
                 if simplex {
                     port.sends_from = port.sends_from.max(through);
+                } else {
+                    port.gap_until = through + endpoint.gap.of(parcel.bytes);
                 }
                 if through == agenda.now() && in_order {
                     outcomes.push(Outcome::Arrived(message));

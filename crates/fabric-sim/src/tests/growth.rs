@@ -120,3 +120,32 @@ fn no_collective_gets_faster_with_more_ranks() {
         assert!(times[4] > 2 * times[0], "{name}: {times:?} ns");
     }
 }
+
+/// A gap of 10 us follows a message of 1 KiB and none one of 8 bytes; each takes 200 ns. The second sender starts when a
+/// message from the receiver is there: its message arrives after 400 ns, or 10 us after the first one.
+#[test]
+fn a_gap_is_that_of_the_message_before_it() {
+    const GAPS: &str = "[endpoint]\n\
+        gap = [{ from_bytes = 0, us = 0, ns_per_byte = 0 }, { from_bytes = 1024, us = 10, ns_per_byte = 0 }]\n\
+        [network]\nshape = \"switch\"\nlink_mb_per_s = 1e9\nlatency_us = 0.1";
+    let last = |first: usize, second: usize| {
+        let ends = ends_on(GAPS, 3, move |rank| {
+            match rank.rank() {
+                0 => {
+                    rank.send(2, TAG, &[])?;
+                    rank.receive(Source::Rank(1), TAG.into(), &mut vec![0; first])?;
+                    rank.receive(Source::Rank(2), TAG.into(), &mut vec![0; second])?;
+                }
+                1 => rank.send(0, TAG, &vec![0; first])?,
+                _ => {
+                    rank.receive(Source::Rank(0), TAG.into(), &mut [])?;
+                    rank.send(0, TAG, &vec![0; second])?;
+                }
+            }
+            Ok(())
+        });
+        ends[0]
+    };
+    assert_eq!(last(8, 1024), 400);
+    assert_eq!(last(1024, 8), 10_200);
+}
