@@ -100,6 +100,11 @@ impl Ask {
         )
     }
 
+    /// Whether this is a poll, which changes nothing.
+    pub(crate) fn is_poll(&self) -> bool {
+        matches!(self, Ask::Probe(_) | Ask::Progress | Ask::Test(_))
+    }
+
     /// What a question that waits by itself waits for.
     pub(crate) fn awaited(&self) -> Vec<Awaited> {
         match *self {

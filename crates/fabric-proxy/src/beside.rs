@@ -62,8 +62,8 @@ impl Beside {
             line.take_open();
         }
         if line.is_asked() {
-            let [_, computed_ns] = Reader::part(line, 0).0.numbers();
-            return Some(scaled(computed_ns, self.factor));
+            let [_, computed_ns, polled_ps] = Reader::part(line, 0).0.numbers();
+            return Some(scaled(computed_ns, self.factor) + TimeSpan::from_ps(polled_ps));
         }
         // A wait for its request learns why it does not come.
         self.host.check().is_err().then_some(TimeSpan::ZERO)

@@ -1,36 +1,30 @@
 //! The process's end of its line: questions, answers, and how long the process has computed between them.
 
-use std::cell::{Cell, OnceCell, RefCell};
+mod time;
+
+use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
 use std::time::Duration;
 
 use contract::{Awaited, Endpoint, Error, Request, Result, Time};
 use fabric_shm::{PollState, ShmEndpoint};
 
 use crate::ask::Ask;
-use crate::computing::scaled;
-use crate::line::{Line, RunState, UNKNOWN};
+use crate::library::LibraryTime;
+use crate::line::{Line, RunState};
+use crate::quiet::Quiet;
 use crate::reply::{Head, Kind, read_error};
-use crate::stopwatch::{Stopwatch, clock_ns, processor_ns};
+use crate::stopwatch::Stopwatch;
 use crate::stream::{Reader, Writer};
 
-/// How long a process sleeps before it looks whether the run was given up, and at least how long for each rank of the
-/// run: thousands of them may not take the processors with looking.
+/// How long a process sleeps before it looks whether the run was given up, and at least how long for each rank:
+/// thousands of them may not take the processors with looking.
 const SLEEP: Duration = Duration::from_millis(100);
 const SLEEP_OF_RANK: Duration = Duration::from_millis(5);
 /// The same after a deadlock, which is reported to the launcher.
 const STUCK_SLEEP: Duration = Duration::from_millis(30);
 
-/// From so many questions it is measured what coming back from one takes.
-const QUESTIONS: usize = 31;
-
-/// The server sees computing from so much later on: its look may come while the thread reads its own clock.
-const LATER_NS: u64 = 2000;
-
 /// Questions that need no answer fill at most so much of the room.
 const DEFERRED_BYTES: usize = 256 << 10;
-
-/// After so many calls it is looked what other threads have used.
-const CALLS_OF_OTHERS: u64 = 64;
 
 /// The process's end of its line.
 pub(crate) struct Caller {
@@ -40,10 +34,12 @@ pub(crate) struct Caller {
     longest_sleep: Duration,
     /// Counts from the end of the last call on; none before the first, when all of the process's time is the program's.
     stopwatch: OnceCell<Stopwatch>,
-    /// The time of returning from a request and of beginning the next one, which is not computing.
+    /// The time in the library since the last call; for one that does not tell, what returning from a call takes.
+    library: LibraryTime,
     returning_ns: Cell<u64>,
     /// The virtual time that the last answer told, if it told that.
     now: Cell<Option<Time>>,
+    quiet: Quiet,
     /// The time that other threads of the process have used, as it was at one of the last calls.
     others_ns: Cell<u64>,
     calls: Cell<u64>,
@@ -51,12 +47,12 @@ pub(crate) struct Caller {
     inside: Cell<u32>,
     /// Whether a question is being written or an answer read.
     is_busy: Cell<bool>,
-    /// How many bytes of the room hold questions that need no answer, since the server's last turn.
+    /// The bytes of the room with questions that need no answer, since the server's last turn.
     deferred: Cell<usize>,
     /// Requests that were ended since the last question.
     ended: RefCell<Vec<Request>>,
     any_has_left: Cell<bool>,
-    /// Whether the launcher knows of the wait that is under way, and how often it was told of such that may end.
+    /// Whether the launcher knows of the wait under way, and how often it was told of such that may end.
     has_told: Cell<bool>,
     told: Cell<u64>,
     /// Why no further question is asked.
@@ -82,8 +78,10 @@ impl Caller {
             factor,
             longest_sleep: SLEEP.max(SLEEP_OF_RANK * ranks),
             stopwatch: OnceCell::new(),
+            library: LibraryTime::default(),
             returning_ns: Cell::new(0),
             now: Cell::new(None),
+            quiet: Quiet::default(),
             others_ns: Cell::new(0),
             calls: Cell::new(0),
             inside: Cell::new(0),
@@ -96,29 +94,6 @@ impl Caller {
             failed: RefCell::new(None),
             launched: RefCell::new(launched),
         }
-    }
-
-    /// Measures what it takes to come back from a question, with the caches and the processor in the state in which
-    /// questions leave them.
-    ///
-    /// # Errors
-    /// If the run has failed.
-    pub(crate) fn measure_returning(&self) -> Result<()> {
-        if self.factor.is_none() {
-            return Ok(());
-        }
-        let mut returning = [0; QUESTIONS];
-        self.inside(|| {
-            returning.iter_mut().try_for_each(|one| {
-                self.call(Ask::Now, |_| {}, |_, _| ())?;
-                *one = self.stopwatch.get().map_or(0, Stopwatch::elapsed_ns);
-                Ok(())
-            })
-        })?;
-        returning.sort_unstable();
-        self.returning_ns.set(returning[QUESTIONS / 2]);
-        self.begin_computing();
-        Ok(())
     }
 
     /// Whether any rank had left the run at the last answer.
@@ -138,34 +113,12 @@ impl Caller {
     }
 
     /// The launcher's identification of this process.
-    pub(crate) fn launched(&self) -> std::cell::Ref<'_, Option<ShmEndpoint>> {
+    pub(crate) fn launched(&self) -> Ref<'_, Option<ShmEndpoint>> {
         self.launched.borrow()
     }
 
-    pub(crate) fn launched_mut(&self) -> std::cell::RefMut<'_, Option<ShmEndpoint>> {
+    pub(crate) fn launched_mut(&self) -> RefMut<'_, Option<ShmEndpoint>> {
         self.launched.borrow_mut()
-    }
-
-    /// Does something of the library's own, which is no computing of the program.
-    pub(crate) fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
-        self.inside.set(self.inside.get() + 1);
-        let result = body();
-        self.inside.set(self.inside.get() - 1);
-        result
-    }
-
-    /// The virtual time. Between two looks of a program that measures its computing, only that has passed: nobody needs
-    /// to be asked, and the program's data stay in the caches.
-    ///
-    /// # Errors
-    /// If the run has failed.
-    pub(crate) fn virtual_now(&self) -> Result<Time> {
-        if let (Some(then), Some(factor), 0) = (self.now.get(), self.factor, self.inside.get()) {
-            return Ok(then + scaled(self.computed_ns(), factor));
-        }
-        let now = self.call(Ask::Now, |_| {}, |head, _| Time::from_ps(head.values[0]))?;
-        self.now.set(Some(now));
-        Ok(now)
     }
 
     /// Asks, with what `fill` adds, and waits for the answer of a call that asks nothing back.
@@ -235,8 +188,12 @@ impl Caller {
         self.is_busy.set(true);
         let mut writer = Writer::behind(&self.line, self.take_turn()?);
         let begin = writer.begin_part();
+        if !ask.is_poll() {
+            self.quiet.end();
+        }
         let mut ended = self.ended.borrow_mut();
-        writer.numbers(&[deferred.into(), computed, ended.len() as u64]);
+        let polled = self.quiet.take_polled().as_ps();
+        writer.numbers(&[deferred.into(), computed, polled, ended.len() as u64]);
         ended.drain(..).for_each(|request| writer.number(request.0.into()));
         ask.write(&mut writer);
         fill(&mut writer);
@@ -297,10 +254,7 @@ impl Caller {
     }
 
     fn sleep(&self) -> Duration {
-        match self.line.state() {
-            RunState::Stuck => STUCK_SLEEP,
-            RunState::Runs | RunState::Over => self.longest_sleep,
-        }
+        if self.line.state() == RunState::Stuck { STUCK_SLEEP } else { self.longest_sleep }
     }
 
     /// Why no answer will come, if none will.
@@ -336,50 +290,6 @@ impl Caller {
         self.tell_wait();
         if let Some(launched) = &*self.launched() {
             launched.answer(&awaited, &[]);
-        }
-    }
-
-    /// The program computes from now on: an answer has been read, with all its data.
-    fn begin_computing(&self) {
-        if self.factor.is_none() {
-            return;
-        }
-        let counts = self.inside.get() == 0;
-        if counts && self.calls.replace(self.calls.get() + 1).is_multiple_of(CALLS_OF_OTHERS) {
-            let used_ns = clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
-            self.others_ns.set(used_ns.saturating_sub(processor_ns()));
-        }
-        self.stopwatch.get_or_init(Stopwatch::start).restart();
-        match counts {
-            true => self.show_computing(),
-            // Telling takes its time, which is measured with all the rest.
-            false => self.line.compute_since(UNKNOWN),
-        }
-    }
-
-    /// Lets the server see from when on the processor time of this process is computing.
-    fn show_computing(&self) {
-        let Some(stopwatch) = self.stopwatch.get() else { return };
-        let later_ns = self.returning_ns.get() + stopwatch.processor_read_ns() + LATER_NS;
-        self.line.compute_since(stopwatch.origin_ns() + self.others_ns.get() + later_ns);
-    }
-
-    /// The computing time of the program since the last call.
-    fn computed_ns(&self) -> u64 {
-        if self.factor.is_none() || self.inside.get() > 0 {
-            return 0;
-        }
-        match self.stopwatch.get() {
-            Some(stopwatch) => {
-                let origin_ns = stopwatch.origin_ns();
-                let elapsed_ns = stopwatch.elapsed_ns();
-                // The processor time was read, which does not count.
-                if stopwatch.origin_ns() != origin_ns {
-                    self.show_computing();
-                }
-                elapsed_ns.saturating_sub(self.returning_ns.get())
-            }
-            None => processor_ns(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The clocks of a program: with a preloaded library that replaces the system's clocks, they return virtual time.
+//! The clocks of a program, with a preloaded library that replaces the system's clocks: they return virtual time. And
+//! the moments at which the program enters and leaves its message-passing library.
 //!
 //! That library (`libvirtual-time`) knows no fabric. It asks whoever has told it whom to ask, which is done here, in
 //! the thread that communicates. Other threads see real time.
@@ -43,6 +44,7 @@ pub(crate) struct VirtualClock(Set);
 impl VirtualClock {
     /// Has the program's clocks asked for here; `None` where no library is preloaded.
     pub(crate) fn set(caller: &Rc<Caller>) -> Option<Self> {
+        CALLER.with_borrow_mut(|place| *place = Rc::downgrade(caller));
         // SAFETY: the name is a C string.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, SET.as_ptr()) };
         if found.is_null() {
@@ -50,7 +52,6 @@ impl VirtualClock {
         }
         // SAFETY: our own library alone has this name, with this type.
         let set = unsafe { transmute::<*mut libc::c_void, Set>(found) };
-        CALLER.with_borrow_mut(|place| *place = Rc::downgrade(caller));
         // SAFETY: the functions are static.
         let slept_ps = unsafe { set(&FUNCTIONS) };
         if slept_ps > 0 {
@@ -64,6 +65,21 @@ impl Drop for VirtualClock {
     fn drop(&mut self) {
         // SAFETY: null is what takes the functions away.
         unsafe { (self.0)(std::ptr::null()) };
+    }
+}
+
+/// The program has called a function of a library over the endpoint of this thread. What the library does until
+/// [`leave_library`] is no computing of the program, as far as it is short.
+pub fn enter_library() {
+    if let Some(caller) = caller() {
+        caller.note_library(true);
+    }
+}
+
+/// The function returns to the program.
+pub fn leave_library() {
+    if let Some(caller) = caller() {
+        caller.note_library(false);
     }
 }
 

@@ -14,6 +14,8 @@
 //! * `stream`: its contents;
 //! * `collective`, `ask`, `reply`: questions and answers;
 //! * `stopwatch`: how long a thread has computed;
+//! * `library`: what of that it was in its message-passing library;
+//! * `quiet`: polls that need no question;
 //! * `caller`, `clock`, `endpoint`, `join`: the end of the process;
 //! * `computing`, `host`, `beside`, `server`: the end of the launcher.
 
@@ -26,13 +28,16 @@ mod computing;
 mod endpoint;
 mod host;
 mod join;
+mod library;
 mod line;
+mod quiet;
 mod reply;
 mod server;
 mod stopwatch;
 mod stream;
 
 pub use beside::Beside;
+pub use clock::{enter_library, leave_library};
 pub use computing::Computing;
 pub use endpoint::ProxyEndpoint;
 pub use host::{Host, RankAccount};

@@ -84,6 +84,11 @@ impl Stopwatch {
         self.since.get().processor_ns.saturating_sub(self.counted_ns.get())
     }
 
+    /// The minimum duration of a reading of the monotonic clock.
+    pub(crate) fn monotonic_read_ns(&self) -> u64 {
+        self.monotonic_read_ns
+    }
+
     /// The minimum duration of a reading of the processor time.
     pub(crate) fn processor_read_ns(&self) -> u64 {
         self.processor_read_ns

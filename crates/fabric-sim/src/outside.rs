@@ -83,6 +83,12 @@ impl OutsideWork {
         self.source.wait(&ranks, span);
     }
 
+    /// The moment before which none of the work can end, as far as is known now; none if no rank works.
+    pub(crate) fn earliest(&self) -> Option<Time> {
+        let at_least = |work: &Work| work.begin + self.source.at_least(work.rank);
+        self.under_way.iter().map(|work| at_least(work).max(work.earliest)).min()
+    }
+
     /// How much longer some work has to go on until nothing can end before `next`.
     fn until(&mut self, next: Time) -> Option<TimeSpan> {
         for work in self.under_way.iter_mut().filter(|work| work.earliest < next) {

@@ -10,6 +10,7 @@ use crate::abi::*;
 use crate::chosen::Chosen;
 use crate::failure::{Result, ensure};
 use crate::shared::Shared;
+use crate::threads;
 
 /// The state of the process with respect to MPI_Init and MPI_Finalize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,11 @@ pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
         ensure!(!universe.has_left(), ERR_OTHER, "the process has left the run");
         return Ok(universe);
     }
-    let universe = Universe::new(Chosen::join()?);
+    let fabric = Chosen::join()?;
+    if fabric.is_simulated() {
+        threads::time_calls();
+    }
+    let universe = Universe::new(fabric);
     Ok(process().universe.get_or_init(|| universe))
 }
 

@@ -1,9 +1,10 @@
-//! Several threads of a program in the library (MPI_THREAD_MULTIPLE): one at a time, in order of arrival.
+//! The entrance of the library: several threads of a program (MPI_THREAD_MULTIPLE) come in one at a time, in order of
+//! arrival, and a simulation learns when the program is in the library.
 //!
-//! A program that has not requested that pays for one check of a flag in each call.
+//! A program that needs neither pays for one check of flags in each call.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,10 +20,15 @@ struct Queue {
     now: u64,
 }
 
+/// The program has requested several threads.
+const SHARED: u8 = 1;
+/// The time of the program outside the library is its computing on a simulated machine.
+const TIMED: u8 = 2;
+
 /// The entrance of threads.
 struct Gate {
-    /// True if the program has requested several threads. Set before it can have any.
-    is_shared: AtomicBool,
+    /// What has to be done at the entrance, by bits. Set before the program can have several threads.
+    duties: AtomicU8,
     queue: Mutex<Queue>,
     moved: Condvar,
     /// Number of waiting threads: a hint; the queue decides.
@@ -33,7 +39,7 @@ struct Gate {
 }
 
 static GATE: Gate = Gate {
-    is_shared: AtomicBool::new(false),
+    duties: AtomicU8::new(0),
     queue: Mutex::new(Queue { next: 0, now: 0 }),
     moved: Condvar::new(),
     waiting: AtomicU32::new(0),
@@ -120,28 +126,38 @@ impl OtherThreads for Gate {
 pub(crate) fn share(engine: &mpi::Engine<crate::chosen::Chosen>) {
     engine.share_between_threads(&GATE);
     GATE.note_thread();
-    GATE.is_shared.store(true, Ordering::Release);
+    GATE.duties.fetch_or(SHARED, Ordering::Release);
 }
 
-/// A thread that is inside, until this is dropped.
-pub(crate) struct Inside(bool);
+/// Tells the simulation from now on when the program enters and leaves the library.
+pub(crate) fn time_calls() {
+    GATE.duties.fetch_or(TIMED, Ordering::Release);
+}
 
-/// Enters, if several threads may want to.
+/// A thread that is inside, until this is dropped; and what was to be done when it entered.
+pub(crate) struct Inside(u8);
+
+/// Enters, which is nothing unless there is something to do at the entrance.
 #[inline(always)]
 pub(crate) fn enter() -> Inside {
     // Relaxed: starting a thread makes earlier stores visible to it.
-    let is_shared = GATE.is_shared.load(Ordering::Relaxed);
-    if is_shared {
-        enter_shared();
+    let duties = GATE.duties.load(Ordering::Relaxed);
+    if duties != 0 {
+        enter_with(duties);
     }
-    Inside(is_shared)
+    Inside(duties)
 }
 
 #[cold]
-fn enter_shared() {
+fn enter_with(duties: u8) {
     if DEPTH.get() == 0 {
-        GATE.note_thread();
-        GATE.come_in();
+        if duties & TIMED != 0 {
+            fabric_proxy::enter_library();
+        }
+        if duties & SHARED != 0 {
+            GATE.note_thread();
+            GATE.come_in();
+        }
     }
     DEPTH.set(DEPTH.get() + 1);
 }
@@ -149,16 +165,21 @@ fn enter_shared() {
 impl Drop for Inside {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.0 {
-            leave_shared();
+        if self.0 != 0 {
+            leave_with(self.0);
         }
     }
 }
 
 #[cold]
-fn leave_shared() {
+fn leave_with(duties: u8) {
     DEPTH.set(DEPTH.get() - 1);
     if DEPTH.get() == 0 {
-        GATE.go_out();
+        if duties & SHARED != 0 {
+            GATE.go_out();
+        }
+        if duties & TIMED != 0 {
+            fabric_proxy::leave_library();
+        }
     }
 }

@@ -165,6 +165,42 @@ static void polls(void)
     check(word == rank && MPI_Wtime() - begin > 0.002, "a late message");
 }
 
+/* Rank 0 computes, and sends two messages. The others poll for both in turn. */
+static void listens(void)
+{
+    volatile double sum = 0;
+    double sent[2] = {0, 0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        for (int i = 0; i < 20000000; i++) sum += 1.0 / (i + 1);
+        for (int tag = 0; tag < 2; tag++)
+            for (int i = 1; i < size; i++) {
+                sent[tag] = MPI_Wtime();
+                MPI_Send(&sent[tag], 1, MPI_DOUBLE, i, 20 + tag, MPI_COMM_WORLD);
+            }
+        return;
+    }
+    MPI_Request request;
+    MPI_Irecv(&sent[1], 1, MPI_DOUBLE, 0, 21, MPI_COMM_WORLD, &request);
+    int probed = 0, done = 0;
+    double seen[2] = {0, 0};
+    while (!probed || !done) {
+        if (!probed) {
+            MPI_Iprobe(0, 20, MPI_COMM_WORLD, &probed, MPI_STATUS_IGNORE);
+            if (probed) seen[0] = MPI_Wtime();
+        }
+        if (!done) {
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+            if (done) seen[1] = MPI_Wtime();
+        }
+    }
+    MPI_Recv(&sent[0], 1, MPI_DOUBLE, 0, 20, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int tag = 0; tag < 2; tag++) {
+        check(seen[tag] > sent[tag], "nothing is seen before it was sent");
+        check(seen[tag] < sent[tag] + 0.005, "a poll sees what has arrived");
+    }
+}
+
 static void computes(void)
 {
     volatile double sum = 0;
@@ -232,6 +268,7 @@ int main(int argc, char **argv)
     if (!strcmp(name, "all") || !strcmp(name, "windows")) windows();
     if (!strcmp(name, "sleeps")) sleeps();
     if (!strcmp(name, "polls")) polls();
+    if (!strcmp(name, "listens")) listens();
     if (!strcmp(name, "looks")) looks();
     if (!strcmp(name, "computes")) computes();
     if (!strcmp(name, "races")) races();

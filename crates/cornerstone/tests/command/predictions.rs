@@ -76,6 +76,19 @@ fn programs_that_poll_end() {
     well(&lab, &["-n", "4", "--fabric", "sim:cluster"], "polls");
 }
 
+/// While another rank is known to compute, polls find nothing, and nobody is asked: a poll of the simulation's own takes a
+/// switch between processes, and the loop makes some hundred thousand.
+#[test]
+fn a_program_that_polls_beside_one_that_computes_asks_little() {
+    let Some(lab) = prepared("a program that polls asks little") else { return };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let measured = well(&lab, &["-n", "2", "--fabric", "sim:cluster"], "listens");
+    let line = measured.stderr.lines().find(|line| line.contains(" calls, ")).unwrap();
+    let calls: u64 = line.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(processors == 1 || calls < 50_000, "{measured:#?}");
+    well(&lab, &["-n", "3", "--fabric", "sim:cluster", "--compute", "none"], "listens");
+}
+
 /// A rank that ends early waits in MPI_Finalize for those that are still on their way there.
 #[test]
 fn programs_of_several_threads_end_together() {

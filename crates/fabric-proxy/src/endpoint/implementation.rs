@@ -107,10 +107,10 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        if self.telling.get() {
+        if self.telling.get() || self.caller.finds_nothing(Some(selector)) {
             return Ok(None);
         }
-        self.call(Ask::Probe(selector), |_| {}).map(envelope_of)
+        self.poll(Ask::Probe(selector), Some(selector)).map(envelope_of)
     }
 
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
@@ -121,15 +121,16 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn progress(&mut self) -> Result<()> {
-        if self.telling.get() {
+        if self.telling.get() || self.caller.finds_nothing(None) {
             return Ok(());
         }
-        self.call(Ask::Progress, |_| {}).map(drop)
+        self.poll(Ask::Progress, None).map(drop)
     }
 
     fn test(&mut self, request: Request) -> Result<bool> {
-        if !self.telling.get() && !self.is_done(request) {
-            self.call(Ask::Test(request), |_| {})?;
+        let is_done = self.is_done(request);
+        if !(self.telling.get() || is_done || self.caller.finds_nothing(None)) {
+            self.poll(Ask::Test(request), None)?;
         }
         Ok(self.is_done(request))
     }

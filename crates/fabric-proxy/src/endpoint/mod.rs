@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use contract::{
     Awaited, Completion, Destination, Envelope, Error, Readable, RemoteMemory, Request, Result,
-    check_rank,
+    Selector, check_rank,
 };
 use fabric_shm::ShmEndpoint;
 
@@ -23,7 +23,7 @@ use crate::stream::{Reader, Writer};
 use operations::Operations;
 
 /// What both ends of a line must agree on.
-pub(crate) const VERSION: u64 = 2;
+pub(crate) const VERSION: u64 = 3;
 
 /// What a process does when an answer asks it to poll or to combine two operands. Returns whether the call is over.
 type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<bool> + 'a;
@@ -84,6 +84,21 @@ impl ProxyEndpoint {
             operations.absorb(head.ended, &mut reader);
             head.values
         })
+    }
+
+    /// Polls, by a probe with `selector` if there is one.
+    fn poll(&mut self, ask: Ask, selector: Option<Selector>) -> Result<[u64; VALUES]> {
+        let operations = &mut self.operations;
+        let (values, ended) = self.caller.call(
+            ask,
+            |_| {},
+            |head, mut reader| {
+                operations.absorb(head.ended, &mut reader);
+                (head.values, head.ended)
+            },
+        )?;
+        self.caller.learn(if ended == 0 { values } else { [0; VALUES] }, selector);
+        Ok(values)
     }
 
     /// The same for calls that change nothing here.

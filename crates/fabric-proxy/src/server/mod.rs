@@ -9,7 +9,8 @@ mod requests;
 use std::time::Duration;
 
 use contract::{
-    ContextPlace, Destination, Endpoint, Envelope, Error, NewContext, Request, Result, TimeSpan,
+    ContextPlace, Destination, Endpoint, Envelope, Error, NewContext, Request, Result, Time,
+    TimeSpan,
 };
 use recording::SentMessage;
 
@@ -18,6 +19,7 @@ use crate::computing::RankComputing;
 use crate::endpoint::VERSION;
 use crate::host::{Host, RankAccount};
 use crate::line::Line;
+use crate::quiet::quiet_values;
 use crate::reply::{Head, Kind, VALUES, envelope_values, write_ended, write_error};
 use crate::stream::{Reader, Writer};
 use notes::Notes;
@@ -49,6 +51,11 @@ pub trait Works<E> {
     /// Lets others go on until the process has asked, and the time pass that [`Beside`](crate::Beside) says. Returns
     /// whether it did.
     fn work_beside(&self, endpoint: &mut E) -> bool;
+
+    /// Until when nothing can arrive for this rank, as far as is known, and what a poll takes.
+    fn quiet_until(&self, _endpoint: &E) -> Option<(Time, TimeSpan)> {
+        None
+    }
 }
 
 /// The end of a line that answers.
@@ -210,6 +217,10 @@ impl<'a, E: Endpoint> Server<'a, E> {
     /// A call is over, and completed requests are reported.
     fn answer(&mut self, endpoint: &mut E, ask: Ask, values: [u64; VALUES]) -> Result<()> {
         if ask.learns_of_requests() {
+            let finds_nothing = ask.is_poll() && values[0] == 0;
+            let quiet = self.works.quiet_until(endpoint).filter(|_| finds_nothing);
+            let told = |(until, polling)| quiet_values(endpoint.now(), until, polling);
+            let values = quiet.map_or(values, told);
             self.answer_as(Kind::Done, endpoint, values, None);
             return Ok(());
         }

@@ -44,7 +44,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     fn next_of_any(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
         let has_passed = self.await_part(endpoint)?;
         let (mut reader, next) = Reader::part(self.line, self.at.unwrap_or(0));
-        let [deferred, computed_ns, ended] = reader.numbers();
+        let [deferred, computed_ns, polled_ps, ended] = reader.numbers();
         self.at = (deferred != 0).then_some(next);
         for _ in 0..ended {
             self.end_request(endpoint, Request(reader.number() as u32));
@@ -57,10 +57,11 @@ impl<'a, E: Endpoint> Server<'a, E> {
             .computing
             .before(step, computed_ns)
             .inspect_err(|error| self.host.note_fatal(error))?;
+        let polled = TimeSpan::from_ps(polled_ps);
+        if !has_passed && span + polled > TimeSpan::ZERO {
+            self.works.occupy(endpoint, span + polled);
+        }
         if span > TimeSpan::ZERO {
-            if !has_passed {
-                self.works.occupy(endpoint, span);
-            }
             self.notes.computed(span);
             self.account.computing = self.account.computing + span;
         }

@@ -92,6 +92,13 @@ impl<'a> SimEndpoint<'a> {
         works
     }
 
+    /// The moment before which nothing can arrive for this rank if it works outside from now on, as far as is known, and
+    /// what a poll takes. None if nothing will arrive by itself.
+    pub fn quiet_until(&self) -> Option<(Time, TimeSpan)> {
+        let world = self.world.borrow();
+        Some((world.quiet_until()?, world.machine.processor.polling))
+    }
+
     /// How long some work takes this rank's processor.
     pub(crate) fn time_of(&self, work: Work) -> TimeSpan {
         self.world.borrow().machine.processor.time(work.kind, work.amount).times(work.times)

@@ -46,6 +46,13 @@ impl World {
         true
     }
 
+    /// The moment before which nothing happens, as far as is known, to a rank that works outside from now on. None if
+    /// nothing will happen by itself, or the rank shares its processor.
+    pub(crate) fn quiet_until(&self) -> Option<Time> {
+        let outside = self.outside.as_ref().filter(|_| !self.processors.are_scheduled())?;
+        self.agenda.next_time().into_iter().chain(outside.earliest()).min()
+    }
+
     /// A rank's processor works for it while its program waits, or continues: `done` happens afterwards.
     pub(super) fn spend(&mut self, rank: usize, span: TimeSpan, done: Event) {
         if self.processors.are_scheduled() {

@@ -77,6 +77,11 @@ impl Chosen {
         }
     }
 
+    /// Returns whether the run is on a simulated machine.
+    pub(crate) fn is_simulated(&self) -> bool {
+        matches!(self.fabric, Fabric::Proxy(_))
+    }
+
     /// Returns a value that owns nothing, while `endpoint` is borrowed from the one with the same `others`.
     #[inline(always)]
     pub(super) fn seen_as<E>(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use contract::TimeSpan;
+use contract::{Time, TimeSpan};
 use fabric_proxy::{Beside, Computing, Host, RankAccount, Works};
 use fabric_shm::{LaunchOptions, OtherProgram};
 use fabric_sim::{Machine, Options, Outside, SimEndpoint};
@@ -162,6 +162,10 @@ impl Works<SimEndpoint<'_>> for OnProcessors {
 
     fn work_beside(&self, endpoint: &mut SimEndpoint<'_>) -> bool {
         endpoint.work_outside()
+    }
+
+    fn quiet_until(&self, endpoint: &SimEndpoint<'_>) -> Option<(Time, TimeSpan)> {
+        endpoint.quiet_until()
     }
 }
 

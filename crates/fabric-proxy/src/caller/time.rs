@@ -1,0 +1,139 @@
+//! The time of a process: its computing since the last call, and the virtual time in which that puts it.
+
+use contract::{Result, Selector, Time};
+
+use super::Caller;
+use crate::ask::Ask;
+use crate::computing::scaled;
+use crate::line::UNKNOWN;
+use crate::reply::VALUES;
+use crate::stopwatch::{Stopwatch, clock_ns, processor_ns};
+
+/// From so many questions it is measured what coming back from one takes.
+const QUESTIONS: usize = 31;
+
+/// The server sees computing from so much later on: its look may come while the thread reads its own clock.
+const LATER_NS: u64 = 2000;
+
+/// After so many calls it is looked what other threads have used.
+const CALLS_OF_OTHERS: u64 = 64;
+
+impl Caller {
+    /// Measures what it takes to come back from a question, with the caches and the processor in the state in which
+    /// questions leave them.
+    ///
+    /// # Errors
+    /// If the run has failed.
+    pub(crate) fn measure_returning(&self) -> Result<()> {
+        if self.factor.is_none() {
+            return Ok(());
+        }
+        let mut returning = [0; QUESTIONS];
+        self.inside(|| {
+            returning.iter_mut().try_for_each(|one| {
+                self.call(Ask::Now, |_| {}, |_, _| ())?;
+                *one = self.stopwatch.get().map_or(0, Stopwatch::elapsed_ns);
+                Ok(())
+            })
+        })?;
+        returning.sort_unstable();
+        self.returning_ns.set(returning[QUESTIONS / 2]);
+        self.begin_computing();
+        Ok(())
+    }
+
+    /// Does something of the library's own, which is no computing of the program.
+    pub(crate) fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.inside.set(self.inside.get() + 1);
+        let result = body();
+        self.inside.set(self.inside.get() - 1);
+        result
+    }
+
+    /// The virtual time. Between two looks of a program that measures its computing, only that has passed: nobody needs
+    /// to be asked, and the program's data stay in the caches.
+    ///
+    /// # Errors
+    /// If the run has failed.
+    pub(crate) fn virtual_now(&self) -> Result<Time> {
+        if let (Some(then), Some(factor), 0) = (self.now.get(), self.factor, self.inside.get()) {
+            return Ok(then + scaled(self.computed_ns(), factor) + self.quiet.polled());
+        }
+        let now = self.call(Ask::Now, |_| {}, |head, _| Time::from_ps(head.values[0]))?;
+        self.now.set(Some(now));
+        Ok(now)
+    }
+
+    /// Whether a poll, by a probe with `selector` if there is one, finds nothing, as far as the last
+    /// answer told. It then takes its time, and needs no question.
+    pub(crate) fn finds_nothing(&self, selector: Option<Selector>) -> bool {
+        let is_known = self.now.get().is_some() && self.factor.is_some() && self.inside.get() == 0;
+        is_known && self.virtual_now().is_ok_and(|now| self.quiet.finds_nothing(now, selector))
+    }
+
+    /// A poll was answered.
+    pub(crate) fn learn(&self, values: [u64; VALUES], selector: Option<Selector>) {
+        let now = self.quiet.learn(values, selector);
+        self.now.set(now.filter(|_| self.factor.is_some()));
+    }
+
+    /// The program computes from now on: an answer has been read, with all its data.
+    pub(super) fn begin_computing(&self) {
+        if self.factor.is_none() {
+            return;
+        }
+        let counts = self.inside.get() == 0;
+        if counts && self.calls.replace(self.calls.get() + 1).is_multiple_of(CALLS_OF_OTHERS) {
+            let used_ns = clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
+            self.others_ns.set(used_ns.saturating_sub(processor_ns()));
+        }
+        self.stopwatch.get_or_init(Stopwatch::start).restart();
+        self.library.restart();
+        // Telling takes its time, which is measured with all the rest.
+        if counts { self.show_computing() } else { self.line.compute_since(UNKNOWN) }
+    }
+
+    /// Lets the server see from when on the processor time of this process is computing.
+    fn show_computing(&self) {
+        let Some(stopwatch) = self.stopwatch.get() else { return };
+        let returning_ns = self.returning_ns.get() + self.library.at_most_ns();
+        let later_ns = returning_ns + stopwatch.processor_read_ns() + LATER_NS;
+        self.line.compute_since(stopwatch.origin_ns() + self.others_ns.get() + later_ns);
+    }
+
+    /// The program has called a function of its library, or returns from it: what it does there is no computing, as far
+    /// as it is short.
+    pub(crate) fn note_library(&self, enters: bool) {
+        let Some(stopwatch) = self.stopwatch.get().filter(|_| self.inside.get() == 0) else {
+            return;
+        };
+        let now_ns = stopwatch.elapsed_ns();
+        match enters {
+            true => self.library.enter(now_ns),
+            false => self.library.leave(now_ns, stopwatch.monotonic_read_ns()),
+        }
+        self.show_computing();
+    }
+
+    /// The computing time of the program since the last call.
+    pub(super) fn computed_ns(&self) -> u64 {
+        if self.factor.is_none() || self.inside.get() > 0 {
+            return 0;
+        }
+        let Some(elapsed_ns) = self.elapsed_ns() else { return processor_ns() };
+        let no_computing_ns = self.library.told_ns(elapsed_ns);
+        elapsed_ns.saturating_sub(no_computing_ns.unwrap_or(self.returning_ns.get()))
+    }
+
+    /// The processor time of the thread since the last call; none before the first one.
+    fn elapsed_ns(&self) -> Option<u64> {
+        let stopwatch = self.stopwatch.get()?;
+        let origin_ns = stopwatch.origin_ns();
+        let elapsed_ns = stopwatch.elapsed_ns();
+        // The processor time was read, which does not count.
+        if stopwatch.origin_ns() != origin_ns {
+            self.show_computing();
+        }
+        Some(elapsed_ns)
+    }
+}

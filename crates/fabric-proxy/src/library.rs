@@ -1,0 +1,95 @@
+//! The part of a process's time that it spends in its message-passing library.
+//!
+//! Between two questions the library returns from one call and begins the next. On a real machine that takes some tens
+//! of nanoseconds, which the costs of messages include. After a question it takes microseconds, because other processes
+//! have used the caches meanwhile. It is therefore no computing, unless it takes so long that the library must have done
+//! work: it packs data, or combines operands, or has called a function of the program.
+
+use std::cell::Cell;
+
+/// Each stretch in the library counts from so many nanoseconds on.
+const FREE_NS: u64 = 5000;
+
+/// What of the time since the last question the thread has spent in its library. Times are those that the stopwatch has
+/// counted since then.
+#[derive(Default)]
+pub(crate) struct LibraryTime {
+    /// Whether the library tells when it is entered and left.
+    is_told: Cell<bool>,
+    is_inside: Cell<bool>,
+    /// The beginning of the stretch in which it is inside.
+    since_ns: Cell<u64>,
+    /// What is no computing in the stretches that are over.
+    free_ns: Cell<u64>,
+}
+
+impl LibraryTime {
+    /// A question was answered: nothing is counted.
+    pub(crate) fn restart(&self) {
+        self.since_ns.set(0);
+        self.free_ns.set(0);
+    }
+
+    /// The program calls a function of the library.
+    pub(crate) fn enter(&self, elapsed_ns: u64) {
+        self.is_told.set(true);
+        self.is_inside.set(true);
+        self.since_ns.set(elapsed_ns);
+    }
+
+    /// The function returns. Reading the clock for it, which takes `read_ns`, is no computing.
+    pub(crate) fn leave(&self, elapsed_ns: u64, read_ns: u64) {
+        self.free_ns.set(self.free_ns(elapsed_ns) + read_ns);
+        self.is_inside.set(false);
+    }
+
+    /// What is no computing so far; `None` if the library does not tell.
+    pub(crate) fn told_ns(&self, elapsed_ns: u64) -> Option<u64> {
+        self.is_told.get().then(|| self.free_ns(elapsed_ns))
+    }
+
+    /// What will be no computing at most until the library is entered or left, or asks.
+    pub(crate) fn at_most_ns(&self) -> u64 {
+        self.free_ns.get() + if self.is_inside.get() { FREE_NS } else { 0 }
+    }
+
+    fn free_ns(&self, elapsed_ns: u64) -> u64 {
+        let stretch_ns = match self.is_inside.get() {
+            true => elapsed_ns.saturating_sub(self.since_ns.get()).min(FREE_NS),
+            false => 0,
+        };
+        self.free_ns.get() + stretch_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_stretches_in_the_library_are_no_computing() {
+        let time = LibraryTime::default();
+        assert_eq!(time.told_ns(700), None);
+        // The program computes for 1000 ns and enters; 300 ns later the library asks.
+        time.enter(1000);
+        assert_eq!(time.told_ns(1300), Some(300));
+        // It returns 2000 ns after the answer, which is looked at for 20 ns. The program computes for 50 ns and calls
+        // again, and 30 ns later the library asks.
+        time.restart();
+        time.leave(2000, 20);
+        assert_eq!(time.told_ns(2070), Some(2020));
+        time.enter(2070);
+        assert_eq!(time.told_ns(2100), Some(2100 - 50));
+    }
+
+    #[test]
+    fn work_of_the_library_counts() {
+        let time = LibraryTime::default();
+        time.enter(0);
+        assert_eq!((time.told_ns(90_000), time.at_most_ns()), (Some(FREE_NS), FREE_NS));
+        time.leave(90_000, 0);
+        assert_eq!(time.at_most_ns(), FREE_NS);
+        time.enter(100_000);
+        assert_eq!((time.told_ns(200_000), time.at_most_ns()), (Some(2 * FREE_NS), 2 * FREE_NS));
+    }
+}
