@@ -39,3 +39,28 @@ pub(crate) fn environment(library: PathBuf) -> (OsString, OsString) {
     }
     (VARIABLE.into(), value)
 }
+
+/// Adds a library to variables for a program's environment, which may have others loaded already.
+pub(crate) fn add(environment: &mut Vec<(OsString, OsString)>, library: PathBuf) {
+    match environment.iter_mut().find(|(name, _)| name == VARIABLE) {
+        None => environment.push(self::environment(library)),
+        Some((_, others)) => {
+            let mut value = library.into_os_string();
+            value.push(":");
+            value.push(&*others);
+            *others = value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_library_comes_before_the_first() {
+        let mut environment = vec![(OsString::from(VARIABLE), OsString::from("/one.so"))];
+        add(&mut environment, PathBuf::from("/two.so"));
+        assert_eq!(environment, [(VARIABLE.into(), "/two.so:/one.so".into())]);
+    }
+}

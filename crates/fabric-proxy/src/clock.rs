@@ -4,7 +4,7 @@
 //! That library (`libvirtual-time`) knows no fabric. It asks whoever has told it whom to ask, which is done here, in
 //! the thread that communicates. Other threads see real time.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem::transmute;
 use std::rc::{Rc, Weak};
 
@@ -22,20 +22,24 @@ const NO_TIME: u64 = u64::MAX;
 /// comes to its next call, which tells it why. The system's clock would have it sleep in earnest.
 const AFTER_THE_END: u64 = u64::MAX / 2;
 
-/// Whom the preloaded library asks: for the time in picoseconds, and for a sleep until such a time.
+/// Whom the preloaded library asks: for the time in picoseconds, and for a sleep until such a time; and whom it tells of
+/// libraries that observe the program's calls.
 #[repr(C)]
 struct Functions {
     now_ps: extern "C" fn() -> u64,
     sleep_until_ps: extern "C" fn(u64),
+    note_library: extern "C" fn(bool),
 }
 
 /// Gets the functions, or null; returns how long the program has slept so far.
 type Set = unsafe extern "C" fn(*const Functions) -> u64;
 
-static FUNCTIONS: Functions = Functions { now_ps, sleep_until_ps };
+static FUNCTIONS: Functions = Functions { now_ps, sleep_until_ps, note_library };
 
 thread_local! {
     static CALLER: RefCell<Weak<Caller>> = const { RefCell::new(Weak::new()) };
+    /// The time while this rank ends its part, of which the end takes none.
+    static STOPPED_AT_PS: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 /// The program's clocks return virtual time as long as this exists.
@@ -61,10 +65,18 @@ impl VirtualClock {
     }
 }
 
+impl VirtualClock {
+    /// Lets no more time pass until this is dropped.
+    pub(crate) fn stop(&self) {
+        STOPPED_AT_PS.set(Some(now_ps()));
+    }
+}
+
 impl Drop for VirtualClock {
     fn drop(&mut self) {
         // SAFETY: null is what takes the functions away.
         unsafe { (self.0)(std::ptr::null()) };
+        STOPPED_AT_PS.set(None);
     }
 }
 
@@ -90,12 +102,19 @@ fn caller() -> Option<Rc<Caller>> {
 }
 
 extern "C" fn now_ps() -> u64 {
+    if let Some(ps) = STOPPED_AT_PS.get() {
+        return ps;
+    }
     let Some(caller) = caller() else { return NO_TIME };
     caller.virtual_now().map_or(AFTER_THE_END, Time::as_ps)
 }
 
+extern "C" fn note_library(enters: bool) {
+    if enters { enter_library() } else { leave_library() }
+}
+
 extern "C" fn sleep_until_ps(ps: u64) {
-    if let Some(caller) = caller() {
+    if let (Some(caller), None) = (caller(), STOPPED_AT_PS.get()) {
         // An error shows in the next call that can return it.
         let _ = caller.call(Ask::WaitUntilTime(Time::from_ps(ps)), |_| {}, |_, _| ());
     }

@@ -16,7 +16,8 @@ const FREE_NS: u64 = 5000;
 pub(crate) struct LibraryTime {
     /// Whether the library tells when it is entered and left.
     is_told: Cell<bool>,
-    is_inside: Cell<bool>,
+    /// How many functions are under way, one inside the other: a library that observes the calls enters first.
+    depth: Cell<u32>,
     /// The beginning of the stretch in which it is inside.
     since_ns: Cell<u64>,
     /// What is no computing in the stretches that are over.
@@ -33,14 +34,17 @@ impl LibraryTime {
     /// The program calls a function of the library.
     pub(crate) fn enter(&self, elapsed_ns: u64) {
         self.is_told.set(true);
-        self.is_inside.set(true);
-        self.since_ns.set(elapsed_ns);
+        if self.depth.replace(self.depth.get() + 1) == 0 {
+            self.since_ns.set(elapsed_ns);
+        }
     }
 
     /// The function returns. Reading the clock for it, which takes `read_ns`, is no computing.
     pub(crate) fn leave(&self, elapsed_ns: u64, read_ns: u64) {
-        self.free_ns.set(self.free_ns(elapsed_ns) + read_ns);
-        self.is_inside.set(false);
+        if self.depth.get() == 1 {
+            self.free_ns.set(self.free_ns(elapsed_ns) + read_ns);
+        }
+        self.depth.set(self.depth.get().saturating_sub(1));
     }
 
     /// What is no computing so far; `None` if the library does not tell.
@@ -50,13 +54,13 @@ impl LibraryTime {
 
     /// What will be no computing at most until the library is entered or left, or asks.
     pub(crate) fn at_most_ns(&self) -> u64 {
-        self.free_ns.get() + if self.is_inside.get() { FREE_NS } else { 0 }
+        self.free_ns.get() + if self.depth.get() > 0 { FREE_NS } else { 0 }
     }
 
     fn free_ns(&self, elapsed_ns: u64) -> u64 {
-        let stretch_ns = match self.is_inside.get() {
-            true => elapsed_ns.saturating_sub(self.since_ns.get()).min(FREE_NS),
-            false => 0,
+        let stretch_ns = match self.depth.get() {
+            0 => 0,
+            _ => elapsed_ns.saturating_sub(self.since_ns.get()).min(FREE_NS),
         };
         self.free_ns.get() + stretch_ns
     }
@@ -80,6 +84,19 @@ mod tests {
         assert_eq!(time.told_ns(2070), Some(2020));
         time.enter(2070);
         assert_eq!(time.told_ns(2100), Some(2100 - 50));
+    }
+
+    #[test]
+    fn a_function_inside_another_one_begins_no_stretch() {
+        let time = LibraryTime::default();
+        time.enter(100);
+        time.enter(300);
+        assert_eq!(time.told_ns(400), Some(300));
+        time.restart();
+        time.leave(50, 20);
+        assert_eq!(time.told_ns(80), Some(80));
+        time.leave(90, 20);
+        assert_eq!(time.told_ns(1000), Some(110));
     }
 
     #[test]

@@ -13,6 +13,6 @@ mod state;
 mod symbols;
 
 pub use symbols::{
-    clock_gettime, clock_nanosleep, cornerstone_set_virtual_clock, gettimeofday, nanosleep, sleep,
-    time, usleep,
+    clock_gettime, clock_nanosleep, cornerstone_has_virtual_clock, cornerstone_note_library,
+    cornerstone_set_virtual_clock, gettimeofday, nanosleep, sleep, time, usleep,
 };

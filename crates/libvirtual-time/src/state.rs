@@ -18,6 +18,8 @@ pub struct Functions {
     now_ps: extern "C" fn() -> u64,
     /// Returns at that virtual time.
     sleep_until_ps: extern "C" fn(u64),
+    /// The program enters a library that observes its calls, or leaves it: what it does there takes no time.
+    note_library: extern "C" fn(bool),
 }
 
 /// The rate has not been read yet.
@@ -27,17 +29,18 @@ const REAL: u64 = u64::MAX - 1;
 
 static FUNCTIONS: AtomicPtr<Functions> = AtomicPtr::new(std::ptr::null_mut());
 static RATE: AtomicU64 = AtomicU64::new(UNKNOWN);
-/// Virtual time besides the processor's: sleeps, looks, and what passed while there was somebody to ask.
+/// Virtual time besides the processor's: sleeps, looks, and what passed while there was somebody to ask. That may have been
+/// less than the processor's, so this is a difference that wraps around.
 static ELSE_PS: AtomicU64 = AtomicU64::new(0);
 
-/// Sets the source, or none. Returns the virtual time in which the program has only slept or polled.
+/// Sets the source, or none. Returns the virtual time in which the program has only slept or polled before the first one.
 pub(crate) fn set(functions: *const Functions) -> u64 {
     let before = FUNCTIONS.load(Ordering::Acquire);
     // SAFETY: the setter keeps it until it is removed, which happens here.
     if let (true, Some(asked)) = (functions.is_null(), unsafe { before.as_ref() }) {
         let now = (asked.now_ps)();
         if now != NO_TIME {
-            ELSE_PS.store(now.saturating_sub(processor_ps()), Ordering::Relaxed);
+            ELSE_PS.store(now.wrapping_sub(processor_ps()), Ordering::Relaxed);
         }
     }
     FUNCTIONS.store(functions.cast_mut(), Ordering::Release);
@@ -52,7 +55,7 @@ pub(crate) fn now_ps() -> Option<u64> {
         None if rate() == REAL => None,
         None => {
             let looked = ELSE_PS.fetch_add(POLL_PS, Ordering::Relaxed);
-            Some(looked + processor_ps())
+            Some(looked.wrapping_add(processor_ps()))
         }
     }
 }
@@ -63,9 +66,22 @@ pub(crate) fn sleep_until(ps: u64) {
     match unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
         Some(asked) => (asked.sleep_until_ps)(ps),
         None => {
-            let now = ELSE_PS.load(Ordering::Relaxed) + processor_ps();
+            let now = ELSE_PS.load(Ordering::Relaxed).wrapping_add(processor_ps());
             ELSE_PS.fetch_add(ps.saturating_sub(now), Ordering::Relaxed);
         }
+    }
+}
+
+/// Whether time is virtual.
+pub(crate) fn is_virtual() -> bool {
+    !FUNCTIONS.load(Ordering::Acquire).is_null() || rate() != REAL
+}
+
+/// A library that observes the calls of the program is entered or left.
+pub(crate) fn note_library(enters: bool) {
+    // SAFETY: as above.
+    if let Some(asked) = unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
+        (asked.note_library)(enters);
     }
 }
 

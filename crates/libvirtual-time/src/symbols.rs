@@ -21,6 +21,19 @@ pub unsafe extern "C" fn cornerstone_set_virtual_clock(functions: *const Functio
     state::set(functions)
 }
 
+/// Whether time is virtual in this process.
+#[unsafe(no_mangle)]
+pub extern "C" fn cornerstone_has_virtual_clock() -> bool {
+    state::is_virtual()
+}
+
+/// A library that observes the program's calls is entered, or left. What it does in between takes no virtual time, as far
+/// as it is short.
+#[unsafe(no_mangle)]
+pub extern "C" fn cornerstone_note_library(enters: bool) {
+    state::note_library(enters);
+}
+
 /// When a clock begins, in seconds; `None` for one that is not virtual.
 fn beginning_s(clock: clockid_t) -> Option<u64> {
     match clock {

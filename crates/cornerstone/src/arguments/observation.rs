@@ -27,16 +27,3 @@ pub(crate) struct ObservationArguments {
     #[arg(long)]
     pub(crate) check: bool,
 }
-
-impl ObservationArguments {
-    /// The first option that was given, as typed.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        [
-            (!self.report.is_empty(), "--report"),
-            (self.trace.is_some(), "--trace"),
-            (self.check, "--check"),
-        ]
-        .into_iter()
-        .find_map(|(given, option)| given.then_some(option))
-    }
-}

@@ -52,12 +52,17 @@ pub(super) fn execute(
     if arguments.ranks == 0 {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
-    if let LaunchFabric::Simulated(machine) = arguments.fabric() {
-        return simulated::launch(&arguments, others, &machine);
+    let fabric = arguments.fabric();
+    if !matches!(fabric, LaunchFabric::Simulated(_)) {
+        simulated::refuse_options(&arguments)?;
     }
-    simulated::refuse_options(&arguments)?;
     let mut observation = Observation::prepare(&arguments)?;
-    let ended = run(&arguments, others, &mut observation);
+    let ended = match fabric {
+        LaunchFabric::Simulated(machine) => {
+            simulated::launch(&arguments, others, &machine, observation.as_ref())
+        }
+        _ => run(&arguments, others, &mut observation),
+    };
     match observation {
         None => ended,
         Some(observation) => observation.report(ended),

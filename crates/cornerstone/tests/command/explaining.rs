@@ -11,8 +11,12 @@ use crate::launching::{lab_with, library, run_program as run};
 const SOURCE: &str = include_str!("explained.c");
 
 /// Each fabric, and 4 ranks.
-const WAYS: [&[&str]; 3] =
-    [&["-n", "4"], &["-n", "4", "--fabric", "tcp"], &["-n", "4", "--fabric", "cluster"]];
+const WAYS: [&[&str]; 4] = [
+    &["-n", "4"],
+    &["-n", "4", "--fabric", "tcp"],
+    &["-n", "4", "--fabric", "cluster"],
+    &["-n", "4", "--fabric", "sim:cluster"],
+];
 
 /// A lab with the program; none where our libraries are not built.
 fn prepared(test: &str) -> Option<Lab> {
@@ -256,6 +260,34 @@ fn the_trace_has_calls_arrows_and_the_path() {
     assert!(count("X", "rank 0") >= 1);
 }
 
+/// The lines with mistakes: a simulation also tells its times.
+fn checks(stderr: &str) -> Vec<&str> {
+    stderr.lines().filter(|line| line.contains(": check: ")).collect()
+}
+
+/// Where computing takes no time, sleeps are all the time that there is.
+#[test]
+fn the_report_of_a_simulated_run_is_in_virtual_time() {
+    let Some(lab) = prepared("a report in virtual time") else { return };
+    let simulated = ["-n", "4", "--fabric", "sim:cluster", "--compute", "none"];
+    let report = reported(&lab, &simulated, "sender");
+    let row = wait_of(&report, 1);
+    let near = |value: &Value, expected: f64| {
+        let s = value.as_f64().unwrap();
+        assert!((s - expected).abs() < 0.002, "{s} for {expected} in {report:#}");
+    };
+    // Four sleeps of 50 ms, and messages that take some microseconds.
+    near(&row["total_s"], 0.2);
+    near(&report["critical_path"]["length_s"], 0.2);
+    for rank in rows(&report, "by_rank") {
+        near(&rank["run_s"], 0.2);
+        near(&rank["outside_s"], if rank["rank"] == 0 { 0.2 } else { 0.0 });
+    }
+    let limits = [&simulated[..], &["--report=other.json", "--limits", "report.json"]].concat();
+    run(&lab, &limits, "sender").refuses(2, &["--limits", "this machine"]);
+    assert!(!lab.path("other.json").exists());
+}
+
 #[test]
 fn mistakes_in_the_use_of_buffers_are_told_with_both_calls_and_others_are_not() {
     let Some(lab) = prepared("mistakes in the use of buffers") else { return };
@@ -263,7 +295,7 @@ fn mistakes_in_the_use_of_buffers_are_told_with_both_calls_and_others_are_not() 
         let ended = run(&lab, &[way, &["--check"]].concat(), "mistakes");
         assert_eq!(ended.status, Some(0), "{ended:#?}");
         let mistakes = |remark: &str| format!("program.c:{}", line_with(remark));
-        let mut lines: Vec<&str> = ended.stderr.lines().collect();
+        let mut lines = checks(&ended.stderr);
         lines.sort_unstable();
         assert_eq!(lines.len(), 3, "{lines:?}");
         let expected = [
@@ -277,7 +309,9 @@ fn mistakes_in_the_use_of_buffers_are_told_with_both_calls_and_others_are_not() 
         }
         for name in ["correct", "order"] {
             let ended = run(&lab, &[way, &["--check"]].concat(), name);
-            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {way:?}");
+            let is_quiet = ended.stderr.is_empty() || way.contains(&"sim:cluster");
+            assert!(ended.status == Some(0) && is_quiet, "{name} {way:?}: {ended:#?}");
+            assert_eq!(checks(&ended.stderr), Vec::<&str>::new(), "{name} {way:?}");
         }
     }
 }

@@ -12,6 +12,7 @@ use contract::{
 use super::ProxyEndpoint;
 use super::collective::out_of_turn;
 use crate::ask::Ask;
+use crate::clock::VirtualClock;
 use crate::line::LONGEST_BYTES;
 use crate::reply::{Kind, envelope_of};
 
@@ -268,8 +269,9 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn finish(mut self, outcome: Result<()>) -> i32 {
-        // From now on the program's clock runs by itself.
-        self.clock = None;
+        // When this is over, the program's clock runs by itself.
+        let clock = self.clock.take();
+        clock.iter().for_each(VirtualClock::stop);
         let why = outcome.as_ref().err().map(ToString::to_string);
         let ask = Ask::Finish { failed: why.is_some() };
         let Some(why) = why else {

@@ -8,7 +8,7 @@ mod wait;
 use std::ffi::c_int;
 
 use crate::abi::*;
-use crate::clock::ticks;
+use crate::clock::{Untimed, ticks};
 use crate::data::Call;
 use crate::recorder::{Recorder, Span};
 use crate::state::{self, Beginning, enter};
@@ -34,6 +34,7 @@ fn around(
     note: impl FnOnce(&mut Recorder, &Span),
 ) -> c_int {
     let Some(state) = enter() else { return real() };
+    let _untimed = Untimed::begin();
     let begin = ticks();
     let code = real();
     let end = ticks();

@@ -13,6 +13,7 @@ use fabric_shm::{LaunchOptions, OtherProgram};
 use fabric_sim::{Machine, Options, Outside, SimEndpoint};
 use recording::Recorder;
 
+use super::profile::Observation;
 use super::program_file;
 use crate::arguments::{Compute, LaunchArguments};
 use crate::command::predicted::{self, Predicted, RankTime};
@@ -30,6 +31,7 @@ pub(super) fn launch(
     arguments: &LaunchArguments,
     others: Vec<OtherProgram>,
     machine: &str,
+    observation: Option<&Observation>,
 ) -> Result<ExitCode, Failure> {
     let name = format!("sim:{machine}");
     check(arguments, &others)?;
@@ -40,7 +42,8 @@ pub(super) fn launch(
     let failed = |what: &str, error| Failure::failed(format!("{what}: {error}"));
     let mut options = super::options(arguments)?;
     options.others = others;
-    options.environment.extend(environment(&computing)?);
+    options.environment.extend(observation.iter().flat_map(|one| one.environment()));
+    add_virtual_time(&mut options.environment, &computing)?;
     let recorder = match &arguments.record {
         Some(path) => Some(
             Recorder::create(path, arguments.ranks, &title(arguments, &name))
@@ -84,10 +87,6 @@ pub(super) fn launch(
 /// Refuses what no simulated machine can run.
 fn check(arguments: &LaunchArguments, others: &[OtherProgram]) -> Result<(), Failure> {
     super::on_this_host(Hosts::new(&arguments.hosts, false)?.as_ref(), &arguments.fabric())?;
-    if let Some(option) = arguments.observation.given() {
-        let why = format!("{option} explains programs on real machines, not yet on simulated ones");
-        return Err(Failure::usage(why).hint("what a simulation ends with tells the time in MPI"));
-    }
     let (ranks, most) = (arguments.ranks, fabric_shm::MAXIMUM_RANKS);
     if ranks > most {
         return Err(Failure::usage(format!(
@@ -201,12 +200,16 @@ fn simulate(
         .map_err(|error| Failure::failed(format!("starting the simulation: {error}")))
 }
 
-/// The variables that make the program's clocks return virtual time.
-fn environment(computing: &Computing) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let library = preloaded::find(TIME_LIBRARY, "libvirtual-time")?;
+/// Adds the variables that make the program's clocks return virtual time.
+fn add_virtual_time(
+    environment: &mut Vec<(OsString, OsString)>,
+    computing: &Computing,
+) -> Result<(), Failure> {
     let rate = match computing {
         Computing::Measured(factor) => (factor * 1000.0).round(),
         Computing::None | Computing::Recorded(_) => 0.0,
     };
-    Ok(vec![preloaded::environment(library), (RATE_VARIABLE.into(), format!("{rate}").into())])
+    preloaded::add(environment, preloaded::find(TIME_LIBRARY, "libvirtual-time")?);
+    environment.push((RATE_VARIABLE.into(), format!("{rate}").into()));
+    Ok(())
 }

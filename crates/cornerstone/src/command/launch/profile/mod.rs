@@ -29,6 +29,9 @@ use crate::failure::Failure;
 use crate::observed_memory::{self, Memory};
 use crate::utc;
 
+/// The reading of the monotonic clock at the beginning of virtual time, as the library of virtual time has it.
+const VIRTUAL_BEGINNING_NS: u64 = 1_000_000_000_000;
+
 /// The requested outputs of a run, and the records of its ranks so far.
 pub(super) struct Observation {
     /// The memory of the ranks, where they are on this host; elsewhere the processes that start them have it.
@@ -57,6 +60,12 @@ impl Observation {
             return Ok(None);
         }
         let fabric = arguments.fabric();
+        let is_simulated = matches!(fabric, LaunchFabric::Simulated(_));
+        if is_simulated && options.limits.is_some() {
+            let why = "--limits are those of this machine, not of a simulated one";
+            return Err(Failure::usage(why)
+                .hint("leave --limits out: the report tells each call's time, waiting and bytes"));
+        }
         let outputs = output::prepare(options, &arguments.program[0])?;
         let limits = options.limits.as_deref().map(limits::read).transpose()?;
         let spans = if options.trace.is_some() { WANTS_SPANS } else { 0 };
@@ -119,7 +128,10 @@ impl Observation {
         let unreadable =
             |why: String| Failure::failed(format!("reading what ranks have noted: {why}"));
         let is_here = self.memory.is_some();
-        let launched_ns = self.memory.as_ref().map_or(0, |memory| memory.made_ns);
+        let launched_ns = match self.fabric {
+            LaunchFabric::Simulated(_) => VIRTUAL_BEGINNING_NS,
+            _ => self.memory.as_ref().map_or(0, |memory| memory.made_ns),
+        };
         if let Some(memory) = self.memory.take() {
             self.regions = memory.regions().map_err(|error| unreadable(error.to_string()))?;
         }

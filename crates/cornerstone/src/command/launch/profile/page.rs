@@ -24,7 +24,9 @@ pub(super) fn share(share: f64) -> String {
 
 /// The page.
 pub(super) fn page(profile: &Profile) -> String {
-    let title = format!("What {} did", profile.command);
+    let program = profile.command.split(' ').next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let title = format!("What {name} did");
     let main = html! {
         h1 { (title) }
         (summary(profile))
@@ -65,7 +67,9 @@ fn summary(profile: &Profile) -> Markup {
     html! {
         section #summary {
             h2 { "Summary" }
+            p { code { (profile.command) } }
             p { (profile.ranks) " " (ranks) ", fabric " (profile.fabric) ", " (profile.started) ": " (profile.outcome) "." }
+            @if profile.fabric.starts_with("sim:") { p { "All times are virtual: those of the simulated machine." } }
             @for remark in &profile.remarks { p.notice { (first_upper(remark)) "." } }
             @if !profile.by_rank.is_empty() {
                 div.tiles {
