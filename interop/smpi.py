@@ -22,8 +22,11 @@ def missing():
 
 
 def built(program, source):
-    """The folder of a program that was built by SMPI's wrappers."""
-    return programs.built(program, source, "programs-smpi", {str(COMPILER_CXX): "smpicxx", str(COMPILER): "smpicc"})
+    """The folder of a program that was built by SMPI's wrappers. Not every program can be: their header defines macros."""
+    try:
+        return programs.built(program, source, "programs-smpi", {str(COMPILER_CXX): "smpicxx", str(COMPILER): "smpicc"})
+    except SystemExit as error:
+        raise RuntimeError(f"{program.name} cannot be built by smpicc") from error
 
 
 def latency_us(machine):
