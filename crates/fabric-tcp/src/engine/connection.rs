@@ -13,8 +13,9 @@ use crate::link::Link;
 use crate::socket::Pieces;
 
 /// Length up to which messages are sent eagerly, while there is credit. Longer ones wait for their receive, so that
-/// they go directly into its memory. The round trip of RTS and CTS is then a few percent of their time.
-pub(crate) const EAGER_MAX: usize = 256 << 10;
+/// they go directly into its memory. Eager ones lose in a ping-pong from here on, and win in streams
+/// (docs/measurements.md, "Eager messages over TCP").
+pub(crate) const EAGER_MAX: usize = 128 << 10;
 /// Maximum length of the unexpected messages of one other rank that a rank keeps.
 pub(crate) const CREDIT_BYTES: usize = 4 << 20;
 /// Amount from which credit that no other frame has returned is sent in a frame of its own.
