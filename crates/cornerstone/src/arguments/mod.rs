@@ -20,7 +20,7 @@ mod traffic;
 mod values;
 
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -252,15 +252,30 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
             let _ = write!(std::io::stderr(), "cornerstone: ");
         }
         let _ = error.print();
-        if let Some(name) = benchmark_named(&error) {
+        let words: Vec<String> =
+            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        if let Some(hint) = hint(&error, &words) {
             use std::io::Write;
-            let _ = writeln!(
-                std::io::stderr(),
-                "hint: {name} is measured by `cornerstone run {name}`; `cornerstone list {name}` explains it"
-            );
+            let _ = writeln!(std::io::stderr(), "hint: {hint}");
         }
         if error.use_stderr() { ExitCode::from(STATUS_USAGE) } else { ExitCode::SUCCESS }
     })
+}
+
+/// What the user of these words may have meant.
+fn hint(error: &clap::Error, words: &[String]) -> Option<String> {
+    if let Some(name) = benchmark_named(error) {
+        return Some(format!(
+            "{name} is measured by `cornerstone run {name}`; `cornerstone list {name}` explains it"
+        ));
+    }
+    let file = words.windows(2).find(|pair| pair[0] == "--report" && is_page(pair[1].as_ref()))?;
+    Some(format!("write --report={}: without a sign between, it is the program", file[1]))
+}
+
+/// Whether a word looks like the file of a report.
+pub(crate) fn is_page(word: &Path) -> bool {
+    word.extension().is_some_and(|extension| extension == "html" || extension == "json")
 }
 
 /// The benchmark or group that was given instead of a subcommand.
@@ -330,5 +345,17 @@ mod tests {
         };
         assert_eq!(named("hartstone").as_deref(), Some("hartstone"));
         assert_eq!(named("hearthstone"), None);
+    }
+
+    #[test]
+    fn the_file_of_a_report_that_was_written_apart_is_noticed() {
+        let told = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(String::from).collect();
+            let error = Arguments::try_parse_from(&words).unwrap_err();
+            hint(&error, &words)
+        };
+        let apart = told("cornerstone launch --report page.html -n 2 ./program").unwrap();
+        assert!(apart.contains("--report=page.html"), "{apart}");
+        assert_eq!(told("cornerstone launch --report=page.html ./program"), None);
     }
 }

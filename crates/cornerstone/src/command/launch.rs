@@ -10,14 +10,14 @@ pub(crate) mod spawned;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use fabric_shm::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 use fabric_tcp::Secret;
 
-use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable};
+use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable, is_page};
 use crate::descriptors;
 use crate::fabric::cluster::{self, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
@@ -47,6 +47,7 @@ pub(super) fn execute(
             return Err(Failure::usage(format!("'{}' is no folder", directory.display())));
         }
     }
+    refuse_report_as_program(&arguments)?;
     let others = other_programs(arguments.ranks, others);
     arguments.ranks = others.last().map_or(arguments.ranks, |last| last.ranks.end);
     if arguments.ranks == 0 {
@@ -67,6 +68,18 @@ pub(super) fn execute(
         None => ended,
         Some(observation) => observation.report(ended),
     }
+}
+
+/// Refuses `--report FILE PROGRAM`, where FILE would be the program.
+fn refuse_report_as_program(arguments: &LaunchArguments) -> Result<(), Failure> {
+    let program = Path::new(&arguments.program[0]);
+    let has_no_file = arguments.observation.report.iter().any(|file| file.is_empty());
+    if !(has_no_file && is_page(program)) || program.exists() {
+        return Ok(());
+    }
+    let program = program.display();
+    Err(Failure::usage(format!("there is no program '{program}'"))
+        .hint(format!("for a report in that file, write --report={program} before the program")))
 }
 
 fn run(

@@ -348,6 +348,8 @@ fn what_cannot_be_written_is_refused_before_anything_starts() {
         ended.refuses(2, &[words]);
         assert_eq!(ended.stdout, "", "{option}");
     }
+    let apart = ["launch", "-n", "1", "--report", "new.html", "echo", "started"];
+    lab.run(&apart).refuses(2, &["no program 'new.html'", "--report=new.html"]);
     let twice = ["launch", "-n", "1", "--report=a.json", "--trace=a.json", "echo", "started"];
     lab.run(&twice).refuses(2, &["named for two files"]);
     assert_eq!(std::fs::read_to_string(lab.path("mine.html")).unwrap(), "my own page");
