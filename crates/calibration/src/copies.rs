@@ -69,11 +69,13 @@ impl CopyCosts {
             [&evidence.whole, &evidence.stream].map(|times| follow(times, &evidence.copy, &breaks));
         let parts = |(&size, &whole_us): (&u64, &f64)| {
             let gap_us = stream.get(&size).copied().unwrap_or(whole_us);
-            let copier = match one_from_bytes {
-                _ if both_from_bytes.is_some_and(|from| size >= from) => Copier::Together,
-                _ if size >= together_from_bytes => Copier::Receiver,
-                Some(from) if size >= from => Copier::Receiver,
-                _ => Copier::Each,
+            let is_from = |from: Option<&u64>| from.is_some_and(|&from| size >= from);
+            let copier = if is_from(both_from_bytes.as_ref()) {
+                Copier::Together
+            } else if is_from(breaks.first()) {
+                Copier::Receiver
+            } else {
+                Copier::Each
             };
             (size, divide((whole_us - latency_us).max(0.0), gap_us, copier))
         };
@@ -96,8 +98,9 @@ impl CopyCosts {
 
 /// Divides what a message takes besides the latency.
 fn divide(busy_us: f64, stream_us: f64, copier: Copier) -> Parts {
+    let half_us = (busy_us / 2.0).min(stream_us);
     let (send_us, receive_us) = match copier {
-        Copier::Each => ((busy_us / 2.0).min(stream_us), (busy_us / 2.0).min(stream_us)),
+        Copier::Each => (half_us, half_us),
         Copier::Receiver => (0.0, busy_us.min(stream_us)),
         Copier::Together => (0.0, (busy_us - stream_us).max(0.0)),
     };

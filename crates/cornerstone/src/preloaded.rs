@@ -1,6 +1,6 @@
 //! Libraries of ours that are loaded into a program before its own.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::failure::Failure;
@@ -32,24 +32,25 @@ pub(crate) fn find(name: &str, built_by: &str) -> Result<PathBuf, Failure> {
 
 /// The variables of a program's environment for a library, in addition to those requested already.
 pub(crate) fn environment(library: PathBuf) -> (OsString, OsString) {
+    let others = std::env::var_os(VARIABLE).filter(|others| !others.is_empty());
+    (VARIABLE.into(), before(library, others.as_deref()))
+}
+
+/// The value of the variable for a library before others.
+fn before(library: PathBuf, others: Option<&OsStr>) -> OsString {
     let mut value = library.into_os_string();
-    if let Some(others) = std::env::var_os(VARIABLE).filter(|others| !others.is_empty()) {
+    if let Some(others) = others {
         value.push(":");
         value.push(others);
     }
-    (VARIABLE.into(), value)
+    value
 }
 
 /// Adds a library to variables for a program's environment, which may have others loaded already.
 pub(crate) fn add(environment: &mut Vec<(OsString, OsString)>, library: PathBuf) {
     match environment.iter_mut().find(|(name, _)| name == VARIABLE) {
         None => environment.push(self::environment(library)),
-        Some((_, others)) => {
-            let mut value = library.into_os_string();
-            value.push(":");
-            value.push(&*others);
-            *others = value;
-        }
+        Some((_, others)) => *others = before(library, Some(others)),
     }
 }
 

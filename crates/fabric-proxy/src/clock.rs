@@ -63,9 +63,7 @@ impl VirtualClock {
         }
         Some(VirtualClock(set))
     }
-}
 
-impl VirtualClock {
     /// Lets no more time pass until this is dropped.
     pub(crate) fn stop(&self) {
         STOPPED_AT_PS.set(Some(now_ps()));

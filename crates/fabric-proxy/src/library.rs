@@ -74,11 +74,11 @@ mod tests {
     fn short_stretches_in_the_library_are_no_computing() {
         let time = LibraryTime::default();
         assert_eq!(time.told_ns(700), None);
-        // The program computes for 1000 ns and enters; 300 ns later the library asks.
+        // The program computes and enters, and the library asks.
         time.enter(1000);
         assert_eq!(time.told_ns(1300), Some(300));
-        // It returns 2000 ns after the answer, which is looked at for 20 ns. The program computes for 50 ns and calls
-        // again, and 30 ns later the library asks.
+        // It returns some time after the answer, for which the clock is read. What the program computes from then until it
+        // calls again is all that counts when the library asks.
         time.restart();
         time.leave(2000, 20);
         assert_eq!(time.told_ns(2070), Some(2020));

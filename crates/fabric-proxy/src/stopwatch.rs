@@ -180,7 +180,7 @@ mod tests {
         }
         let counted = stopwatch.elapsed_ns();
         let used = processor_ns() - before;
-        // What the sleeps and the readings take may count or not: of 110 us each time, a tenth is theirs.
+        // What the sleeps and the readings take may count or not: a tenth of each turn is theirs.
         assert!((2_000_000..=used).contains(&counted), "{counted} of {used} ns");
         stopwatch.restart();
         assert!(stopwatch.elapsed_ns() < counted);

@@ -7,7 +7,7 @@ use crate::state::{self, Functions};
 const PS_PER_NS: u64 = 1000;
 const PS_PER_S: u64 = 1_000_000_000_000;
 /// When the calendar begins: 1 January 2000. The system's other clocks begin a while after zero, for some programs take
-/// zero for no time.
+/// zero for no time. Reports of programs count from there, too (`VIRTUAL_BEGINNING_NS` of cornerstone).
 const CALENDAR_S: u64 = 946_684_800;
 const OTHERS_S: u64 = 1000;
 

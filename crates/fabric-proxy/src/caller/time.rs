@@ -56,25 +56,30 @@ impl Caller {
     /// # Errors
     /// If the run has failed.
     pub(crate) fn virtual_now(&self) -> Result<Time> {
-        if let (Some(then), Some(factor), 0) = (self.now.get(), self.factor, self.inside.get()) {
-            return Ok(then + scaled(self.computed_ns(), factor) + self.quiet.polled());
+        if let Some(now) = self.known_now() {
+            return Ok(now);
         }
         let now = self.call(Ask::Now, |_| {}, |head, _| Time::from_ps(head.values[0]))?;
         self.now.set(Some(now));
         Ok(now)
     }
 
-    /// Whether a poll, by a probe with `selector` if there is one, finds nothing, as far as the last
-    /// answer told. It then takes its time, and needs no question.
+    /// The virtual time, if it is known without a question.
+    fn known_now(&self) -> Option<Time> {
+        let (then, factor) = (self.now.get()?, self.factor?);
+        let counts = self.inside.get() == 0;
+        counts.then(|| then + scaled(self.computed_ns(), factor) + self.quiet.polled())
+    }
+
+    /// Whether a poll, by a probe with `selector` if there is one, finds nothing, as far as the last answer told. It then
+    /// takes its time, and needs no question.
     pub(crate) fn finds_nothing(&self, selector: Option<Selector>) -> bool {
-        let is_known = self.now.get().is_some() && self.factor.is_some() && self.inside.get() == 0;
-        is_known && self.virtual_now().is_ok_and(|now| self.quiet.finds_nothing(now, selector))
+        self.known_now().is_some_and(|now| self.quiet.finds_nothing(now, selector))
     }
 
     /// A poll was answered.
     pub(crate) fn learn(&self, values: [u64; VALUES], selector: Option<Selector>) {
-        let now = self.quiet.learn(values, selector);
-        self.now.set(now.filter(|_| self.factor.is_some()));
+        self.now.set(self.quiet.learn(values, selector));
     }
 
     /// The program computes from now on: an answer has been read, with all its data.

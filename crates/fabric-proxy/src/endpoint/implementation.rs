@@ -129,8 +129,8 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn test(&mut self, request: Request) -> Result<bool> {
-        let is_done = self.is_done(request);
-        if !(self.telling.get() || is_done || self.caller.finds_nothing(None)) {
+        let is_over = self.telling.get() || self.is_done(request);
+        if !is_over && !self.caller.finds_nothing(None) {
             self.poll(Ask::Test(request), None)?;
         }
         Ok(self.is_done(request))

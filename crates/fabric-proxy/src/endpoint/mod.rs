@@ -79,31 +79,28 @@ impl ProxyEndpoint {
 
     /// A call that waits for nothing but its answer. Requests that the answer says are done, are.
     fn call(&mut self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<[u64; VALUES]> {
+        Ok(self.head_of(ask, fill)?.values)
+    }
+
+    /// The whole head of the answer to such a call.
+    fn head_of(&mut self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<Head> {
         let operations = &mut self.operations;
         self.caller.call(ask, fill, |head, mut reader| {
             operations.absorb(head.ended, &mut reader);
-            head.values
+            head
         })
+    }
+
+    /// A call that changes nothing here.
+    fn ask(&self, ask: Ask) -> Result<[u64; VALUES]> {
+        self.caller.call(ask, |_| {}, |head, _| head.values)
     }
 
     /// Polls, by a probe with `selector` if there is one.
     fn poll(&mut self, ask: Ask, selector: Option<Selector>) -> Result<[u64; VALUES]> {
-        let operations = &mut self.operations;
-        let (values, ended) = self.caller.call(
-            ask,
-            |_| {},
-            |head, mut reader| {
-                operations.absorb(head.ended, &mut reader);
-                (head.values, head.ended)
-            },
-        )?;
+        let Head { values, ended, .. } = self.head_of(ask, |_| {})?;
         self.caller.learn(if ended == 0 { values } else { [0; VALUES] }, selector);
         Ok(values)
-    }
-
-    /// The same for calls that change nothing here.
-    fn ask(&self, ask: Ask) -> Result<[u64; VALUES]> {
-        self.caller.call(ask, |_| {}, |head, _| head.values)
     }
 
     /// Asks, and lets `look` do what the answers ask for until the call is over.

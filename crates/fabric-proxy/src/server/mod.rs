@@ -217,8 +217,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
     /// A call is over, and completed requests are reported.
     fn answer(&mut self, endpoint: &mut E, ask: Ask, values: [u64; VALUES]) -> Result<()> {
         if ask.learns_of_requests() {
-            let finds_nothing = ask.is_poll() && values[0] == 0;
-            let quiet = self.works.quiet_until(endpoint).filter(|_| finds_nothing);
+            let is_idle = ask.is_poll() && values[0] == 0;
+            let quiet = if is_idle { self.works.quiet_until(endpoint) } else { None };
             let told = |(until, polling)| quiet_values(endpoint.now(), until, polling);
             let values = quiet.map_or(values, told);
             self.answer_as(Kind::Done, endpoint, values, None);

@@ -121,10 +121,12 @@ fn no_collective_gets_faster_with_more_ranks() {
     }
 }
 
-/// A gap of 10 us follows a message of 1 KiB and none one of 8 bytes; each takes 200 ns. The second sender starts when a
-/// message from the receiver is there: its message arrives after 400 ns, or 10 us after the first one.
+/// A gap follows a long message and none a short one. The second sender starts when a message from the receiver is there:
+/// its message arrives after the time of two, or a gap after the first one.
 #[test]
 fn a_gap_is_that_of_the_message_before_it() {
+    const MESSAGE_NS: u64 = 2 * 100;
+    const GAP_NS: u64 = 10_000;
     const GAPS: &str = "[endpoint]\n\
         gap = [{ from_bytes = 0, us = 0, ns_per_byte = 0 }, { from_bytes = 1024, us = 10, ns_per_byte = 0 }]\n\
         [network]\nshape = \"switch\"\nlink_mb_per_s = 1e9\nlatency_us = 0.1";
@@ -146,6 +148,6 @@ fn a_gap_is_that_of_the_message_before_it() {
         });
         ends[0]
     };
-    assert_eq!(last(8, 1024), 400);
-    assert_eq!(last(1024, 8), 10_200);
+    assert_eq!(last(8, 1024), 2 * MESSAGE_NS);
+    assert_eq!(last(1024, 8), MESSAGE_NS + GAP_NS);
 }

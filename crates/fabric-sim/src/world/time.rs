@@ -47,9 +47,10 @@ impl World {
     }
 
     /// The moment before which nothing happens, as far as is known, to a rank that works outside from now on. None if
-    /// nothing will happen by itself, or the rank shares its processor.
+    /// nothing will happen by itself, or the rank's work is not done outside.
     pub(crate) fn quiet_until(&self) -> Option<Time> {
-        let outside = self.outside.as_ref().filter(|_| !self.processors.are_scheduled())?;
+        let takes = !self.processors.are_scheduled();
+        let outside = self.outside.as_ref().filter(|outside| takes && outside.takes())?;
         self.agenda.next_time().into_iter().chain(outside.earliest()).min()
     }
 

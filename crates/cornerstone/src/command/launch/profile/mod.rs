@@ -29,7 +29,7 @@ use crate::failure::Failure;
 use crate::observed_memory::{self, Memory};
 use crate::utc;
 
-/// The reading of the monotonic clock at the beginning of virtual time, as the library of virtual time has it.
+/// The reading of the monotonic clock at the beginning of virtual time: `OTHERS_S` of libvirtual-time.
 const VIRTUAL_BEGINNING_NS: u64 = 1_000_000_000_000;
 
 /// The requested outputs of a run, and the records of its ranks so far.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use profile::RankRecord;
 
@@ -57,8 +57,7 @@ pub(super) fn prepare(
 
 /// A page in this folder, by the program's name.
 fn default_path(program: &OsStr) -> PathBuf {
-    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
-    PathBuf::from(format!("{name}-report.html"))
+    PathBuf::from(format!("{}-report.html", page::name_of(program)))
 }
 
 impl Output {

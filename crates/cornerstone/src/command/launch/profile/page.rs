@@ -1,9 +1,13 @@
 //! The report as one HTML page, in the style of the report of a run.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
+
 use maud::{Markup, html};
 
 use super::model::{CallRow, Doing, Path, Profile, RankRow, WaitRow};
 use super::pictures;
+use crate::fabric_name::simulated_machine;
 use crate::report::document;
 use crate::wording::{about_size, quantity, whole_percent};
 
@@ -22,11 +26,15 @@ pub(super) fn share(share: f64) -> String {
     if share > 0.0 && share < LEAST_SHARE { "< 0.01 %".into() } else { whole_percent(share) }
 }
 
+/// The name of a program, without its folder.
+pub(super) fn name_of(program: &OsStr) -> Cow<'_, str> {
+    std::path::Path::new(program).file_name().unwrap_or(program).to_string_lossy()
+}
+
 /// The page.
 pub(super) fn page(profile: &Profile) -> String {
     let program = profile.command.split(' ').next().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let title = format!("What {name} did");
+    let title = format!("What {} did", name_of(program.as_ref()));
     let main = html! {
         h1 { (title) }
         (summary(profile))
@@ -69,7 +77,7 @@ fn summary(profile: &Profile) -> Markup {
             h2 { "Summary" }
             p { code { (profile.command) } }
             p { (profile.ranks) " " (ranks) ", fabric " (profile.fabric) ", " (profile.started) ": " (profile.outcome) "." }
-            @if profile.fabric.starts_with("sim:") { p { "All times are virtual: those of the simulated machine." } }
+            @if simulated_machine(&profile.fabric).is_some() { p { "All times are virtual: those of the simulated machine." } }
             @for remark in &profile.remarks { p.notice { (first_upper(remark)) "." } }
             @if !profile.by_rank.is_empty() {
                 div.tiles {
