@@ -74,7 +74,11 @@ impl Backoff {
     #[inline]
     pub(crate) fn wait(&mut self) -> BackoffStep {
         self.idle_polls = self.idle_polls.saturating_add(1);
-        if self.own_processor { self.spin() } else { self.yield_or_sleep() }
+        if self.own_processor {
+            self.spin()
+        } else {
+            self.yield_or_sleep(crowding::yield_if_of_use)
+        }
     }
 
     #[inline]
@@ -126,13 +130,14 @@ impl Backoff {
         self.is_reported
     }
 
-    fn yield_or_sleep(&mut self) -> BackoffStep {
+    /// The next step of an oversubscribed rank. `yield_if_of_use` yields, or returns false if other programs use the
+    /// processors.
+    #[inline]
+    fn yield_or_sleep(&mut self, yield_if_of_use: impl FnOnce() -> bool) -> BackoffStep {
         if self.idle_polls < POLLS_BEFORE_YIELD {
             spin_loop();
             BackoffStep::Poll
-        } else if self.idle_polls < POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP
-            && crowding::yield_if_of_use()
-        {
+        } else if self.idle_polls < POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP && yield_if_of_use() {
             BackoffStep::CheckLiveness
         } else {
             BackoffStep::Sleep
@@ -191,16 +196,29 @@ pub(crate) fn wake_sleeper(word: &AtomicU32) {
 mod tests {
     use super::*;
 
+    /// The number of idle polls of an oversubscribed rank before it sleeps. Each yield is of use, or none is.
+    #[cfg(not(loom))]
+    fn polls_before_sleep(of_use: bool) -> u32 {
+        let mut backoff = Backoff::new(false);
+        let awake = (1..).take_while(|&idle_polls| {
+            backoff.idle_polls = idle_polls;
+            backoff.yield_or_sleep(|| of_use) != BackoffStep::Sleep
+        });
+        awake.count() as u32
+    }
+
     #[cfg(not(loom))]
     #[test]
     fn only_an_oversubscribed_rank_sleeps() {
-        let mut oversubscribed = Backoff::new(false);
-        let idle_polls = POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP;
-        let before =
-            (1..idle_polls).filter(|_| oversubscribed.wait() == BackoffStep::Sleep).count();
-        assert_eq!((before, oversubscribed.wait()), (0, BackoffStep::Sleep));
+        assert_eq!(polls_before_sleep(true), POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP - 1);
         let mut own_processor = Backoff::new(true);
         assert!((0..3 * SPINS_BEFORE_YIELD).all(|_| own_processor.wait() != BackoffStep::Sleep));
+    }
+
+    #[cfg(not(loom))]
+    #[test]
+    fn a_rank_among_other_programs_sleeps_where_it_would_yield() {
+        assert_eq!(polls_before_sleep(false), POLLS_BEFORE_YIELD - 1);
     }
 
     /// A sleeper that polls, announces its sleep, polls again and sleeps, and a waker that gives it work: in every
