@@ -17,13 +17,12 @@ mod start;
 mod stream;
 mod wait;
 mod wait_reports;
+mod watch;
 
 use std::net::TcpStream;
-use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use contract::{ContextPlace, Envelope, Error, Request, Result, Selector};
-use rustix::event::epoll;
 
 pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
 pub(crate) use stream::Stream;
@@ -33,10 +32,10 @@ use crate::reconnect::Reconnector;
 use crate::supervision::Supervision;
 use agreement::Agreement;
 use connection::Connection;
-use links::{Links, watch_too};
 use matching::Matching;
 use operation::OperationTable;
 use wait_reports::WaitReports;
+use watch::Watch;
 
 /// One rank's end of all connections.
 pub(crate) struct Engine {
@@ -46,7 +45,11 @@ pub(crate) struct Engine {
     /// One for each rank; `None` for this one.
     peers: Vec<Option<Connection>>,
     /// `None` if no connection is made again.
-    links: Option<Links>,
+    reconnector: Option<Reconnector>,
+    /// `None` until the first poll of all connections.
+    watch: Option<Watch>,
+    /// False if no connection waits until its socket accepts data. A poll then needs to visit none.
+    may_wait_to_write: bool,
     operations: OperationTable,
     matching: Matching,
     agreement: Agreement,
@@ -82,7 +85,9 @@ impl Engine {
             rank,
             supervision,
             peers,
-            links: reconnector.map(Links::new),
+            reconnector,
+            watch: None,
+            may_wait_to_write: false,
             operations: OperationTable::default(),
             matching: Matching::default(),
             agreement,
@@ -100,7 +105,9 @@ impl Engine {
     /// Adds a connection to another process. Returns the rank by which this engine knows it.
     pub(crate) fn add(&mut self, stream: TcpStream) -> std::io::Result<usize> {
         self.peers.push(Some(Connection::new(Stream::one(stream)?)));
-        Ok(self.peers.len() - 1)
+        let rank = self.peers.len() - 1;
+        self.watch_rank(rank)?;
+        Ok(rank)
     }
 
     /// Limits the duration of sleeps from now on.
@@ -181,22 +188,9 @@ impl Engine {
         self.operations.receive(receive).is_none_or(|one| one.envelope.is_some())
     }
 
-    /// Returns whether there are data that a socket has not accepted.
+    /// Returns whether there may be data that a socket has not accepted.
     pub(crate) fn has_outgoing(&self) -> bool {
-        self.peers.iter().flatten().any(Connection::waits_to_write)
-    }
-
-    /// Returns a descriptor that is readable when a message has arrived, or when the run may have been aborted.
-    pub(crate) fn descriptor(&mut self) -> std::io::Result<OwnedFd> {
-        let all = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        for (stream, _) in self.peers.iter().flatten().flat_map(Connection::sockets) {
-            watch_too(all.as_fd(), stream.as_fd())?;
-        }
-        if let Some(control) = self.supervision.descriptor() {
-            watch_too(all.as_fd(), control)?;
-        }
-        self.keep_watch(&all)?;
-        Ok(all)
+        self.may_wait_to_write
     }
 
     /// Fails if the run was aborted.

@@ -14,6 +14,7 @@ impl Engine {
         match peer.flush(&mut self.operations) {
             Ok(moved) => {
                 self.activity += u64::from(moved);
+                self.may_wait_to_write |= peer.waits_to_write();
                 Ok(())
             }
             Err(_) if peer.goodbye => {

@@ -1,10 +1,8 @@
 //! Polls and waits.
 
-use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use contract::{Request, Result};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::operation::Operation;
 use super::{Connection, Engine};
@@ -148,8 +146,7 @@ impl Engine {
         match partner {
             Some(partner) if !self.polls.is_multiple_of(POLLS) || self.size() == 2 => {
                 let moved = self.serve(partner)?;
-                self.tend_links();
-                Ok(moved)
+                Ok(moved | self.tend_links()?)
             }
             _ => self.poll_all(),
         }
@@ -163,11 +160,10 @@ impl Engine {
             2 => self.serve(1 - self.rank)?,
             _ => self.poll_sockets(Duration::ZERO)?,
         };
-        self.tend_links();
-        Ok(moved)
+        Ok(moved | self.tend_links()?)
     }
 
-    fn serve(&mut self, rank: usize) -> Result<bool> {
+    pub(super) fn serve(&mut self, rank: usize) -> Result<bool> {
         let has_outgoing =
             |engine: &Engine| engine.peers[rank].as_ref().is_some_and(Connection::has_outgoing);
         if has_outgoing(self) {
@@ -175,9 +171,12 @@ impl Engine {
         }
         let moved = self.read_from(rank)?;
         // What was read may have been the acknowledgement that a full link has waited for, which no socket reports.
-        if self.links.is_some() && has_outgoing(self) {
+        if self.reconnector.is_some() && has_outgoing(self) {
             self.write_to(rank)?;
         }
+        let waits = self.peers[rank].as_ref().is_some_and(Connection::waits_to_write);
+        // Of two ranks this is the only connection.
+        self.may_wait_to_write = waits || self.may_wait_to_write && self.size() > 2;
         Ok(moved)
     }
 
@@ -185,60 +184,9 @@ impl Engine {
     pub(crate) fn sleep(&mut self, limit: Duration) -> Result<bool> {
         let limit = self.longest_sleep.map_or(limit, |longest| limit.min(longest));
         let moved = self.poll_sockets(self.limit_of_sleep(limit))?;
-        self.tend_links();
+        let tended = self.tend_links()?;
         self.check_run()?;
-        Ok(moved)
-    }
-
-    fn poll_sockets(&mut self, limit: Duration) -> Result<bool> {
-        let limit = Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
-        let mut entries = Vec::with_capacity(self.peers.len() + 1);
-        let mut ranks = Vec::with_capacity(self.peers.len() + 1);
-        for (rank, peer) in self.peers.iter().enumerate() {
-            for (stream, writes) in peer.iter().flat_map(Connection::sockets) {
-                let writes = if writes { PollFlags::OUT } else { PollFlags::empty() };
-                entries.push(PollFd::new(stream, PollFlags::IN | writes));
-                ranks.push(rank);
-            }
-        }
-        let control = self.supervision.descriptor();
-        entries
-            .extend(control.as_ref().map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)));
-        let callers = self.links.iter().flat_map(|links| links.reconnector.descriptors());
-        entries.extend(callers.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
-        // After an interruption nothing is ready.
-        if !matches!(poll(&mut entries, Some(&limit)), Ok(ready) if ready > 0) {
-            return self.serve_silent();
-        }
-        let ready: Vec<bool> = entries.iter().map(|entry| !entry.revents().is_empty()).collect();
-        drop(entries);
-        let is_reported = ready[ranks.len()..].contains(&true);
-        let mut moved = false;
-        let mut served = None;
-        for (rank, _) in ranks.into_iter().zip(ready).filter(|(_, ready)| *ready) {
-            if served.replace(rank) != Some(rank) {
-                moved |= self.serve(rank)?;
-            }
-        }
-        if is_reported {
-            self.check_run()?;
-        }
-        Ok(moved | self.serve_silent()?)
-    }
-
-    /// Reads from links without a connection: only a read returns their failure.
-    fn serve_silent(&mut self) -> Result<bool> {
-        if self.links.is_none() {
-            return Ok(false);
-        }
-        let mut moved = false;
-        for rank in 0..self.peers.len() {
-            let is_silent = |peer: &Connection| !peer.is_closed() && peer.has_failed();
-            if self.peers[rank].as_ref().is_some_and(is_silent) {
-                moved |= self.serve(rank)?;
-            }
-        }
-        Ok(moved)
+        Ok(moved | tended)
     }
 }
 
