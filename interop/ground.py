@@ -120,21 +120,30 @@ class Ended:
 
 
 # What carries the messages of the ranks that our launcher starts: one of FABRICS, or a simulated machine.
-FABRICS = ("local", "tcp", "ofi")
+FABRICS = ("local", "tcp", "cluster", "ofi")
 fabric = "local"
 
 
 def carrier(name):
     """A fabric that suites run on, as an option of the command line."""
     if name not in FABRICS and not name.startswith(("sim:", "ofi:")):
-        raise argparse.ArgumentTypeError(f"{name} is none of local, tcp, ofi, ofi:PROVIDER and sim:MACHINE")
+        raise argparse.ArgumentTypeError(f"{name} is none of local, tcp, cluster, ofi, ofi:PROVIDER and sim:MACHINE")
     return name
+
+
+def launching(ranks):
+    """How our launcher is called for so many ranks. A cluster is this host under two names: the ranks of each name share memory, and
+    reach the others over TCP."""
+    if fabric != "cluster":
+        return (LAUNCHER, "launch", "--fabric", fabric)
+    here = (ranks + 1) // 2
+    return (LAUNCHER, "launch", "--host", f"localhost:{here},127.0.0.1:{max(ranks - here, 1)}")
 
 
 def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None, launcher=None):
     """Runs a program as so many ranks under our launcher, or another."""
     begin = time.monotonic()
-    launcher = launcher or (LAUNCHER, "launch", "--fabric", fabric)
+    launcher = launcher or launching(int(ranks))
     words = [str(word) for word in (*launcher, "-n", ranks, *command)]
     # The path that a program was linked with is that of the folder it was built in, perhaps another checkout's.
     libraries = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("LD_LIBRARY_PATH"))))

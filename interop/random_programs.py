@@ -46,6 +46,8 @@ def machines():
     told = subprocess.run([LAUNCHER, "launch", "--help"], stdout=subprocess.PIPE, text=True).stdout
     if "--fabric" in told:
         yield Machine("ours over TCP", [LAUNCHER, "launch", "--fabric", "tcp"])
+        # Two hosts by name only: the ranks of each share memory, and reach the others over TCP.
+        yield Machine("ours on two hosts", [LAUNCHER, "launch", "--host", "localhost:2,127.0.0.1:2"])
     else:
         print("skipped: random programs over TCP, because `cornerstone launch` has no --fabric")
     venv = ROOT / ".venv"
