@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// Blocks, one for each member, in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks(Kind);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     /// Blocks of one length, except that the last ones may be shorter or empty.
     Equal { count: usize, each: usize, total: usize },

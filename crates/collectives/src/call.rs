@@ -64,7 +64,7 @@ pub enum Algorithm {
 }
 
 /// A call, the same at all members. Lengths are in units: elements of reductions, bytes of others.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// A barrier.
     Barrier,

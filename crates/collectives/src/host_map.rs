@@ -41,17 +41,17 @@ impl HostMap {
     }
 
     /// Returns the number of hosts.
-    pub(crate) fn hosts(&self) -> usize {
+    pub fn hosts(&self) -> usize {
         self.hosts
     }
 
     /// Returns the host of a member.
-    pub(crate) fn number(&self, member: usize) -> usize {
+    pub fn number(&self, member: usize) -> usize {
         self.numbers[member] as usize
     }
 
     /// Returns the members of a host.
-    pub(crate) fn members(&self, host: usize) -> impl Iterator<Item = usize> {
+    pub fn members(&self, host: usize) -> impl Iterator<Item = usize> {
         (0..self.numbers.len()).filter(move |&member| self.number(member) == host)
     }
 }

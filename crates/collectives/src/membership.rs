@@ -34,18 +34,27 @@ impl Membership {
         tree.children().map(move |places| tree.member(places.start))
     }
 
-    /// Returns this member's place relative to `root`.
+    /// Returns this member's place relative to `root` in the binomial tree.
     pub(crate) fn place_from(self, root: usize) -> Place {
-        Place { group: self, root, place: self.before(root) }
+        self.place_in_tree(root, 2)
+    }
+
+    /// Returns the same in the tree of another radix.
+    pub(crate) fn place_in_tree(self, root: usize, radix: usize) -> Place {
+        Place { group: self, root, place: self.before(root), radix }
     }
 }
 
-/// A member of the binomial tree over the places 0 to `size - 1`, counted from the root.
+/// A member of the k-nomial tree over the places 0 to `size - 1`, counted from the root, with radix k.
+///
+/// The subtree of a place is as many places, from this one on, as its lowest digits that are zero can number, and has
+/// up to k - 1 children of every smaller size. With radix 2 it is the binomial tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     group: Membership,
     root: usize,
     pub(crate) place: usize,
+    radix: usize,
 }
 
 impl Place {
@@ -56,31 +65,38 @@ impl Place {
 
     /// Returns the parent's place; `None` at the root.
     pub(crate) fn parent(self) -> Option<usize> {
-        (self.place > 0).then(|| self.place - subtree(self.place, self.group.size))
+        let around = self.subtree() * self.radix;
+        (self.place > 0).then(|| self.place - self.place % around)
     }
 
     /// Returns the places of this member's whole subtree.
     pub(crate) fn own(self) -> Range<usize> {
-        let size = self.group.size;
-        self.place..(self.place + subtree(self.place, size)).min(size)
+        self.place..(self.place + self.subtree()).min(self.group.size)
     }
 
     /// Returns the children, those with the largest subtrees first, each with the places of its subtree.
     pub(crate) fn children(self) -> impl DoubleEndedIterator<Item = Range<usize>> + Clone {
-        let (place, size) = (self.place, self.group.size);
-        let levels = subtree(place, size).trailing_zeros();
-        (0..levels)
-            .rev()
-            .map(move |level| place + (1 << level)..(place + (2 << level)).min(size))
-            .filter(move |places| places.start < size)
+        let Place { group: Membership { size, .. }, place, radix, .. } = self;
+        let levels = self.subtree().ilog(radix);
+        let of_level = move |level| {
+            let places = radix.pow(level);
+            let start = move |number| place + number * places;
+            (1..radix).rev().map(move |number| start(number)..(start(number) + places).min(size))
+        };
+        (0..levels).rev().flat_map(of_level).filter(move |places| places.start < size)
     }
-}
 
-/// Returns the size of the subtree of `place` in the binomial tree over places 0 to `size - 1`, as a power of two; the
-/// end of the tree may truncate the subtree. The parent of `place` is that much lower, a child a smaller power of two
-/// higher.
-fn subtree(place: usize, size: usize) -> usize {
-    if place == 0 { size.next_power_of_two() } else { 1 << place.trailing_zeros() }
+    /// Returns the number of places of the subtree, as a power of the radix; the end of the tree may truncate it.
+    fn subtree(self) -> usize {
+        let mut places = 1;
+        while match self.place {
+            0 => places < self.group.size,
+            place => place.is_multiple_of(places * self.radix),
+        } {
+            places *= self.radix;
+        }
+        places
+    }
 }
 
 /// Members folded to a power of two, for the algorithms that pair members by the bits of their numbers.
@@ -163,22 +179,32 @@ mod tests {
 
     #[test]
     fn every_place_but_the_root_has_one_parent() {
-        for size in 1..40 {
+        for (size, radix) in (1..40).flat_map(|size| [(size, 2), (size, 3), (size, 4)]) {
             for root in [0, size / 2] {
+                let place = |me| Membership { me, size }.place_in_tree(root, radix);
                 let mut parents = vec![0; size];
                 for me in 0..size {
-                    let tree = Membership { me, size }.place_from(root);
+                    let tree = place(me);
                     assert_eq!(tree.member(tree.place), me);
                     for places in tree.children() {
                         parents[places.start] += 1;
-                        let child =
-                            Membership { me: tree.member(places.start), size }.place_from(root);
+                        let child = place(tree.member(places.start));
                         assert_eq!((child.parent(), child.own()), (Some(tree.place), places));
                     }
                 }
                 assert!(parents[0] == 0 && parents[1..].iter().all(|&count| count == 1));
             }
         }
+    }
+
+    #[test]
+    fn a_tree_of_radix_4_has_up_to_three_children_of_each_size() {
+        let children =
+            |me| -> Vec<_> { Membership { me, size: 10 }.place_in_tree(0, 4).children().collect() };
+        assert_eq!(children(0), [8..10, 4..8, 3..4, 2..3, 1..2]);
+        assert_eq!(children(4), [7..8, 6..7, 5..6]);
+        assert!(children(5).is_empty());
+        assert_eq!(children(8).first(), Some(&(9..10)));
     }
 
     #[test]

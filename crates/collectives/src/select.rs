@@ -25,6 +25,10 @@ const TREE_MOST_MEMBERS: usize = 4;
 const BRUCK_MOST_BYTES: usize = 256;
 /// Least members for dissemination: with fewer it saves too few messages to pay for its copies.
 const BRUCK_LEAST_MEMBERS: usize = 8;
+/// Most bytes of an all-to-all that a member sends in one round: more could exceed what switches store when all members
+/// send to one. In several rounds every member waits for one other in each, which costs most where ranks share
+/// processors. See docs/measurements.md#two-hosts-of-four-ranks.
+const ONE_ROUND_MOST_BYTES: usize = 4 << 20;
 /// Most members for which a collective in the background posts messages to all members at once.
 const LINEAR_MOST_MEMBERS: usize = 64;
 
@@ -68,9 +72,12 @@ pub fn select(
             // With blocks of arbitrary lengths each member knows only its own, which must not decide the choice.
             let equal = call.is_served_by(Algorithm::Bruck);
             let short = equal && input.longest() * unit_bytes <= BRUCK_MOST_BYTES;
+            let in_one_round = equal
+                && members <= LINEAR_MOST_MEMBERS
+                && input.total() * unit_bytes <= ONE_ROUND_MOST_BYTES;
             if short && members >= BRUCK_LEAST_MEMBERS {
                 Algorithm::Bruck
-            } else if at_once {
+            } else if at_once || in_one_round {
                 Algorithm::Linear
             } else {
                 Algorithm::Pairwise
@@ -122,9 +129,16 @@ mod tests {
             Call::AllToAll { input: blocks.clone(), output: blocks }
         };
         assert_eq!(chosen(all(256, 8), 8, Blocking), Bruck);
-        assert_eq!(chosen(all(257, 8), 8, Blocking), Pairwise);
-        assert_eq!(chosen(all(256, 7), 7, Blocking), Pairwise);
-        assert_eq!(chosen(all(257, 8), 8, InBackground), Linear);
+        assert_eq!(chosen(all(257, 8), 8, Blocking), Linear);
+        assert_eq!(chosen(all(256, 7), 7, Blocking), Linear);
+        // 8 blocks of 512 KiB are 4 MiB.
+        assert_eq!(chosen(all(512 << 10, 8), 8, Blocking), Linear);
+        assert_eq!(chosen(all((512 << 10) + 1, 8), 8, Blocking), Pairwise);
+        assert_eq!(chosen(all((512 << 10) + 1, 8), 8, InBackground), Linear);
+        assert_eq!(chosen(all(257, 65), 65, Blocking), Pairwise);
+        let listed = Blocks::of_lengths([1, 2, 3]);
+        let unequal = Call::AllToAll { input: listed.clone(), output: listed };
+        assert_eq!(chosen(unequal, 3, Blocking), Pairwise);
         // 2048 elements of 8 bytes.
         let reduce = |length| Call::Allreduce { length, order: Order::Ranks };
         assert_eq!(select(&reduce(2047), 3, 8, Blocking, None), RecursiveDoubling);

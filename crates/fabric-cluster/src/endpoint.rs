@@ -103,6 +103,10 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.rest().places.host_of(rank)
     }
 
+    fn has_collectives_inside_hosts(&self) -> bool {
+        true
+    }
+
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         self.inner().shared_line().filter(|_| self.rest().places.are_all_here())
     }
@@ -258,12 +262,13 @@ unsafe impl Endpoint for ClusterEndpoint {
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
         let place = self.inner_place(place)?;
-        let (rest, pace) = (self.rest_pointer(), self.pace_of_both());
-        let mut failed = None;
+        let (rest, pace) = (self.rest_pointer(), self.pace_of_collective());
+        let (mut failed, mut polls) = (None, 0_u32);
         let outcome = self.inner_mut().collective(place, call, &mut |inner| {
             let mut this = ClusterEndpoint::seen_as(inner, rest);
             // The error of a connection ends the next call; every rank of this host gets it.
-            failed = failed.take().or_else(|| this.step(pace).err());
+            polls = polls.saturating_add(1);
+            failed = failed.take().or_else(|| this.step(pace, polls).err());
             idle(&mut this);
         })?;
         let outcome = outcome.map_err(|error| self.outer_error(error));

@@ -24,6 +24,9 @@ pub(crate) struct Pace {
 const EVERY_OF_BOTH: u32 = 4;
 /// Interval if something must arrive from a rank of this host.
 const EVERY_OF_INNER: u32 = 64;
+/// Number of polls at the beginning of a wait that leave the outer fabric out if ranks share processors: before this
+/// rank has yielded, little can have changed since it last polled.
+const POLLS_OF_INNER_FIRST: u32 = 2;
 /// Longest sleep, and that of a rank with outgoing data, which nothing wakes when they can be written.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 const SLEEP_BEFORE_WRITE: Duration = Duration::from_millis(1);
@@ -60,12 +63,19 @@ impl ClusterEndpoint {
         self.pace(&[])
     }
 
-    /// Polls the outer fabric at some of the polls of the inner fabric's wait.
-    pub(crate) fn step(&mut self, pace: Pace) -> Result<()> {
+    /// Returns the pace of a collective of this host's ranks, during which ranks of other hosts need progress only for
+    /// what the program has in the background.
+    pub(crate) fn pace_of_collective(&self) -> Pace {
+        Pace { every: EVERY_OF_BOTH, partner: None }
+    }
+
+    /// Polls the outer fabric at some of the polls of the inner fabric's wait, of which this is number `poll`.
+    pub(crate) fn step(&mut self, pace: Pace, poll: u32) -> Result<()> {
         self.settle();
         let (inner, rest) = self.both_mut();
         rest.polls = rest.polls.wrapping_add(1);
-        if !rest.polls.is_multiple_of(pace.every) {
+        let has_yielded = rest.outer.every_rank_has_a_processor() || poll > POLLS_OF_INNER_FIRST;
+        if !rest.polls.is_multiple_of(if has_yielded { pace.every } else { EVERY_OF_INNER }) {
             return Ok(());
         }
         rest.outer.poll_with(pace.partner)?;
@@ -87,10 +97,11 @@ impl ClusterEndpoint {
         done: &mut dyn FnMut(&mut Self) -> bool,
     ) -> Result<()> {
         let rest = self.rest_pointer();
-        let mut failed = None;
+        let (mut failed, mut polls) = (None, 0_u32);
         let waited = self.inner_mut().wait_until(&mut |inner| {
             let mut this = ClusterEndpoint::seen_as(inner, rest);
-            match this.step(pace) {
+            polls = polls.saturating_add(1);
+            match this.step(pace, polls) {
                 Ok(()) => done(&mut this),
                 Err(error) => {
                     failed = Some(error);

@@ -85,6 +85,10 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => (rank < endpoint.size()).then(|| endpoint.host_of(rank))?)
     }
 
+    fn has_collectives_inside_hosts(&self) -> bool {
+        with!(self, endpoint => endpoint.has_collectives_inside_hosts())
+    }
+
     #[inline(always)]
     fn now(&self) -> Time {
         with!(self, endpoint => endpoint.now())

@@ -3,12 +3,18 @@
 use std::ops::Range;
 
 use super::allgather;
+use crate::membership::Place;
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
 /// Binomial tree: log2 P consecutive messages of the whole length.
 pub fn binomial(group: Membership, root: usize, length: usize) -> Schedule {
+    knomial(group, (root, 2), length)
+}
+
+/// Tree of any radix: a wider one has fewer levels, and members that send more messages.
+pub fn knomial(group: Membership, (root, radix): (usize, usize), length: usize) -> Schedule {
     let mut schedule = Schedule::default();
-    down_the_tree(&mut schedule, group, root, |_| 0..length);
+    down_the_tree(&mut schedule, group.place_in_tree(root, radix), |_| 0..length);
     schedule
 }
 
@@ -18,7 +24,7 @@ pub fn scatter_allgather(group: Membership, root: usize, length: usize, ring: bo
     let mut schedule = Schedule::default();
     let blocks = Blocks::split(group.size, length);
     let of = blocks.clone();
-    down_the_tree(&mut schedule, group, root, move |places| of.some(places));
+    down_the_tree(&mut schedule, group.place_from(root), move |places| of.some(places));
     allgather::from_root(&mut schedule, group, root, &blocks, ring);
     schedule
 }
@@ -26,11 +32,9 @@ pub fn scatter_allgather(group: Membership, root: usize, length: usize, ring: bo
 /// Appends the rounds in which each member receives the units of its subtree and passes on those of its children.
 fn down_the_tree(
     schedule: &mut Schedule,
-    group: Membership,
-    root: usize,
+    tree: Place,
     needed: impl Fn(Range<usize>) -> Range<usize>,
 ) {
-    let tree = group.place_from(root);
     let part = |places| Part::of(Area::Output, needed(places));
     if let Some(parent) = tree.parent() {
         schedule.receive(tree.member(parent), part(tree.own()));

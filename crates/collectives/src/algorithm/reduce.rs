@@ -3,7 +3,7 @@
 use super::Own;
 use super::combining::Combining;
 use crate::membership::{Fold, Folded, Order};
-use crate::{Area, Membership, Part, Schedule};
+use crate::{Area, Membership, Message, Part, Schedule};
 
 /// Binomial tree.
 pub fn binomial(group: Membership, root: usize, length: usize, order: Order, own: Own) -> Schedule {
@@ -18,6 +18,39 @@ pub fn binomial(group: Membership, root: usize, length: usize, order: Order, own
             combining.receive_and_combine(combining.fold.member(other));
         }
     })
+}
+
+/// Tree of any radix: a wider one has fewer levels, and members that combine more. If the order of the ranks matters,
+/// the root must be member 0.
+pub fn knomial(
+    group: Membership,
+    (root, radix): (usize, usize),
+    length: usize,
+    own: Own,
+) -> Schedule {
+    let mut schedule = Schedule::default();
+    let tree = group.place_in_tree(root, radix);
+    let mut vector = own.part(length);
+    if group.me == root || tree.children().next().is_some() {
+        let output = Part::of(Area::Output, 0..length);
+        let result = if group.me == root { output } else { schedule.room(length) };
+        schedule.copy(vector, result);
+        // The places of a smaller subtree are lower, so its operand comes first. Those of one size arrive together.
+        let children: Vec<_> = tree.children().rev().map(|places| places.start).collect();
+        let most = children.len().min(radix - 1);
+        let operands: Vec<Part> = (0..most).map(|_| schedule.room(length)).collect();
+        for level in children.chunks(radix - 1) {
+            let from = level.iter().zip(&operands);
+            schedule.messages(from.map(|(&child, &to)| Message::new(tree.member(child), to)), []);
+            let came = &operands[..level.len()];
+            came.iter().for_each(|&operand| schedule.combine(result, operand, true));
+        }
+        vector = result;
+    }
+    if let Some(parent) = tree.parent() {
+        schedule.send(tree.member(parent), vector);
+    }
+    schedule
 }
 
 /// Recursive halving, which leaves one finished part at each member of the core, followed by a gather of the parts

@@ -10,6 +10,10 @@ use super::{
 use crate::schedule::Within;
 use crate::{Area, HostMap, Membership, Order, Part, Schedule};
 
+/// Radix of the trees inside groups. Where members share processors, each level costs a turn of all of them, and where
+/// they do not, a message to another member of a host is short beside one between hosts.
+const RADIX: usize = 4;
+
 /// The groups of a collective's members.
 struct Groups<'a> {
     group: Membership,
@@ -76,7 +80,7 @@ pub fn barrier(group: Membership, map: &HostMap) -> Schedule {
     let groups = Groups::new(group, map, None);
     let mut schedule = Schedule::default();
     let (own, leader) = groups.own();
-    let up = flat_reduce::binomial(own.membership(), leader, 0, Order::Any, Own::InInput);
+    let up = flat_reduce::knomial(own.membership(), (leader, RADIX), 0, Own::InInput);
     schedule.then(up, own.within(Part::EMPTY, Part::EMPTY));
     if groups.leads() {
         let leaders = groups.leaders();
@@ -103,7 +107,7 @@ pub fn broadcast(group: Membership, map: &HostMap, root: usize, length: usize) -
 /// Copies a leader's output to the output of its group.
 fn spread(schedule: &mut Schedule, groups: &Groups<'_>, length: usize) {
     let (own, leader) = groups.own();
-    let down = flat_broadcast::binomial(own.membership(), leader, length);
+    let down = flat_broadcast::knomial(own.membership(), (leader, RADIX), length);
     schedule.then(down, own.within(Part::EMPTY, Part::of(Area::Output, 0..length)));
 }
 
@@ -124,7 +128,7 @@ pub fn reduce(
         true => schedule.room(length),
         false => Part::EMPTY,
     };
-    combine_groups(&mut schedule, &groups, length, order, (own, vector));
+    combine_groups(&mut schedule, &groups, length, own, vector);
     if groups.leads() {
         let leaders = groups.leaders();
         let to = groups.number(root);
@@ -150,7 +154,7 @@ pub fn allreduce(
     let groups = Groups::new(group, map, None);
     let mut schedule = Schedule::default();
     let vector = Part::of(Area::Output, 0..length);
-    combine_groups(&mut schedule, &groups, length, order, (own, vector));
+    combine_groups(&mut schedule, &groups, length, own, vector);
     if groups.leads() {
         let leaders = groups.leaders();
         let across =
@@ -166,13 +170,13 @@ fn combine_groups(
     schedule: &mut Schedule,
     groups: &Groups<'_>,
     length: usize,
-    order: Order,
-    (own, vector): (Own, Part),
+    own: Own,
+    vector: Part,
 ) {
     let (level, leader) = groups.own();
     let input = own.part(length);
     let in_place = if input == vector { Own::InOutput } else { Own::InInput };
-    let up = flat_reduce::binomial(level.membership(), leader, length, order, in_place);
+    let up = flat_reduce::knomial(level.membership(), (leader, RADIX), length, in_place);
     schedule.then(up, level.within(input, vector));
 }
 

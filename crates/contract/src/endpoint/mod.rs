@@ -73,6 +73,12 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         None
     }
 
+    /// Returns whether contexts of ranks of one host have [collectives](Endpoint::collective) of the fabric, and others
+    /// have not.
+    fn has_collectives_inside_hosts(&self) -> bool {
+        false
+    }
+
     /// Returns memory that all ranks share, for measuring the hardware, if there is any.
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         None

@@ -111,6 +111,92 @@ fn an_mpi_program_runs_on_the_hosts_of_one_word_and_its_status_comes_back() {
     assert!(lab.becomes_empty());
 }
 
+/// Collectives in two levels, in communicators whose members of a host are consecutive, or not. The operation composes
+/// functions x -> a x + b, of which the order matters. The last call of rank `argv[1]` is another than that of the others.
+const TWO_LEVELS: &str = r#"
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define TURNS 12
+#define CHECK(what) do { if (!(what)) { fprintf(stderr, "rank %d, turn %d: %s\n", rank, turn, #what); MPI_Abort(MPI_COMM_WORLD, 9); } } while (0)
+enum { LONG = 30000 };
+static unsigned out[2 * LONG], in[2 * LONG];
+static void compose(void *first, void *then, int *count, MPI_Datatype *type) {
+    unsigned *f = first, *g = then;
+    (void)type;
+    for (int i = 0; i < *count; i++, f += 2, g += 2) g[1] += g[0] * f[1], g[0] *= f[0];
+}
+static unsigned a(int rank, int i) { return 2 * rank + 3 + i % 5; }
+static unsigned b(int rank, int turn, int i) { return 7 * rank + turn + i; }
+static void all(MPI_Comm comm, MPI_Op op, MPI_Datatype pair) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int turn = 0; turn < TURNS; turn++) {
+        int length = turn % 3 ? 1 + turn : LONG, root = turn % size;
+        for (int i = 0; i < length; i++) out[2 * i] = a(rank, i), out[2 * i + 1] = b(rank, turn, i);
+        if (turn % 2) {
+            MPI_Allreduce(out, in, length, pair, op, comm);
+        } else {
+            for (int i = 0; i < 2 * length; i++) in[i] = out[i];
+            MPI_Allreduce(MPI_IN_PLACE, in, length, pair, op, comm);
+        }
+        for (int i = 0; i < length; i++) {
+            unsigned factor = 1, sum = 0;
+            for (int r = 0; r < size; r++) factor *= a(r, i), sum = a(r, i) * sum + b(r, turn, i);
+            CHECK(in[2 * i] == factor && in[2 * i + 1] == sum);
+        }
+        for (int i = 0; i < 2 * length; i++) in[i] = rank == root ? out[i] : 0;
+        MPI_Bcast(in, length, pair, root, comm);
+        for (int i = 0; i < length; i++) CHECK(in[2 * i] == a(root, i) && in[2 * i + 1] == b(root, turn, i));
+        MPI_Barrier(comm);
+    }
+}
+int main(int argc, char **argv) {
+    int rank, turn = -1, sum;
+    MPI_Op op;
+    MPI_Datatype pair;
+    MPI_Comm comm;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Type_contiguous(2, MPI_UNSIGNED, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(compose, 0, &op);
+    all(MPI_COMM_WORLD, op, pair);
+    for (int order = 0; order < 2; order++) {
+        MPI_Comm_split(MPI_COMM_WORLD, 0, order ? rank % 2 * 10 + rank : -rank, &comm);
+        all(comm, op, pair);
+        MPI_Comm_free(&comm);
+    }
+    CHECK(argc > 1);
+    if (rank == atoi(argv[1])) MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    printf("rank %d has ended\n", rank);
+    return 0;
+}
+"#;
+
+/// Hosts of two and of three ranks. That other calls than all others' are found is seen from either host.
+#[test]
+fn collectives_go_in_two_levels_and_find_calls_that_do_not_match() {
+    let lab = Lab::new();
+    let Some(library) = library("collectives in two levels") else { return };
+    let program = compile(&lab, &library, TWO_LEVELS);
+    let program = program.to_str().unwrap();
+    let hosts = ["launch", "--host", "localhost:2,127.0.0.1:3", "-n", "5", program];
+    let ended = lab.succeed(&[&hosts[..], &["5"]].concat());
+    assert_eq!(sorted(&ended.stdout).len(), 5, "{ended:#?}");
+    // Ranks 0 and 1 share a host, as do 2, 3 and 4.
+    for (other, named) in [("1", "rank 1"), ("4", "rank 4"), ("2", "")] {
+        let ended = lab.run(&[&hosts[..], &[other]].concat());
+        assert_ne!(ended.status, Some(0), "{ended:#?}");
+        let says = |what: &str| ended.stderr.contains(what);
+        assert!(says("collectives do not match") && says(named), "{ended:#?}");
+        assert!(lab.becomes_empty());
+    }
+}
+
 #[test]
 fn an_mpi_program_runs_across_two_hosts() {
     const NAME: &str = "an MPI program across two hosts";

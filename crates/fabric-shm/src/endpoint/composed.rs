@@ -17,6 +17,11 @@ impl ShmEndpoint {
         self.engine.sleep_mut().wakes_too = Some(descriptor);
     }
 
+    /// Sets the ranks that errors name instead of this fabric's, by the latter.
+    pub fn name_ranks(&mut self, names: Vec<usize>) {
+        self.engine.name_ranks(names);
+    }
+
     /// Limits the duration of this rank's sleeps from now on.
     pub fn sleep_at_most(&mut self, limit: Duration) {
         self.engine.sleep_mut().longest = limit;

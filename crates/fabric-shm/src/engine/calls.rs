@@ -113,7 +113,8 @@ impl Engine {
             let (number, theirs) = self.segment.block(rank).call().read();
             let Some(own) = self.calls.of(number) else { continue };
             if own != theirs {
-                let error = mismatch(self.me, own, rank, theirs);
+                let [me, other] = [self.me, rank].map(|one| self.name_of(one));
+                let error = mismatch(me, own, other, theirs);
                 return Err(self.fail(error));
             }
         }

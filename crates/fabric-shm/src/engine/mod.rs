@@ -82,6 +82,8 @@ pub(crate) struct Engine {
     /// True if this poll may leave messages in their rings.
     may_defer_copy: bool,
     sleep: Sleep,
+    /// The ranks by which messages to people name this fabric's ranks, if it is a part of another.
+    names: Vec<usize>,
     /// The first permanent error; every later call returns it.
     failure: Option<contract::Error>,
     /// Last, because everything above may point into it.
@@ -159,6 +161,7 @@ impl Engine {
             idle_polls: 0,
             may_defer_copy: false,
             sleep: Sleep { wakes_too: None, longest: wait::LONGEST_SLEEP },
+            names: Vec::new(),
             failure: None,
             segment,
         }
@@ -184,6 +187,16 @@ impl Engine {
     /// Returns its sleep settings mutably.
     pub(crate) fn sleep_mut(&mut self) -> &mut Sleep {
         &mut self.sleep
+    }
+
+    pub(crate) fn name_ranks(&mut self, names: Vec<usize>) {
+        self.names = names;
+    }
+
+    /// Returns the rank by which messages to people name `rank`.
+    #[cold]
+    pub(crate) fn name_of(&self, rank: usize) -> usize {
+        self.names.get(rank).copied().unwrap_or(rank)
     }
 
     /// Sets whether every rank has a processor, if the caller knows that better than the launcher. All ranks must make

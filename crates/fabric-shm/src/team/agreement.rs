@@ -123,7 +123,7 @@ impl Team {
             return Some(out_of_step());
         }
         let other = self.find_contradicting().or_else(|| self.find_differing(number))?;
-        let rank = self.members[other];
+        let rank = host.engine().name_of(self.members[other]);
         self.break_team(host, number);
         let explanation = format!(
             "rank {rank} has made other collectives of this communicator, or in another order"
@@ -152,7 +152,7 @@ impl Team {
         let theirs_is_one_step = bytes <= THRESHOLDS.piece_bytes / self.size();
         let in_step = self.call.is_one_step && theirs_is_one_step;
         self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
-        let (me, other) = (self.members[self.me], self.members[member]);
+        let [me, other] = [self.me, member].map(|one| host.engine().name_of(self.members[one]));
         let (own, own_bytes) = (self.call.call_id, self.call.bytes);
         host.on_mismatch(
             unequal_lengths(own, own_bytes, other, call_id, bytes)
@@ -161,8 +161,9 @@ impl Team {
     }
 
     /// Returns the error of a call in which a member does not take part; `does` says what it does instead.
-    pub(super) fn not_in_call(&self, member: usize, does: &str) -> Error {
-        let (rank, call) = (self.members[member], describe(self.call.call_id));
+    pub(super) fn not_in_call<H: Host>(&self, host: &mut H, member: usize, does: &str) -> Error {
+        let rank = host.engine().name_of(self.members[member]);
+        let call = describe(self.call.call_id);
         Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
     }
 

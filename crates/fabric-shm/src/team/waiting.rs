@@ -269,12 +269,18 @@ impl Team {
                 }
                 self.agreement = Agreement::OutOfStep;
                 let does = "went on without taking part in";
-                Err(host.on_mismatch(self.not_in_call(member, does)).into())
+                {
+                    let error = self.not_in_call(host, member, does);
+                    Err(host.on_mismatch(error).into())
+                }
             }
             Findings { in_other_call: Some(member), .. } => {
                 self.agreement = Agreement::OutOfStep;
                 let does = "makes another collective and not";
-                Err(host.on_mismatch(self.not_in_call(member, does)).into())
+                {
+                    let error = self.not_in_call(host, member, does);
+                    Err(host.on_mismatch(error).into())
+                }
             }
             _ => Ok(()),
         }

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use collectives::Call;
 use contract::Endpoint;
 
-use super::Plan;
 use super::native::{CarryOut, Packed};
 use super::reduction::Terms;
+use super::{InLevels, Plan};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
@@ -17,7 +17,7 @@ use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
 /// Combines the elements of all members at all of them, with the same bits at each.
 pub struct Allreduce<E: Endpoint> {
     context: Rc<Context<E>>,
-    terms: Terms,
+    pub(super) terms: Terms,
 }
 
 impl<E: Endpoint> Allreduce<E> {
@@ -54,6 +54,10 @@ impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
     #[inline(always)]
     fn with_native_call<C: CarryOut>(&self, _packed: &Packed, fabric: C) -> Option<C::Outcome> {
         self.terms.with_native_call(None, fabric)
+    }
+
+    fn in_levels(&self) -> Option<&dyn InLevels<E>> {
+        Some(self)
     }
 
     fn work(&self) -> Work {

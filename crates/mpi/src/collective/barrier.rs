@@ -5,8 +5,8 @@ use std::rc::Rc;
 use collectives::{Call, Own};
 use contract::{CollectiveCall, Endpoint};
 
-use super::Plan;
 use super::native::{CarryOut, Packed};
+use super::{InLevels, Plan};
 use crate::engine::Context;
 use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 
@@ -40,6 +40,10 @@ impl<E: Endpoint + 'static> Plan<E> for Barrier<E> {
     #[inline(always)]
     fn with_native_call<C: CarryOut>(&self, _packed: &Packed, fabric: C) -> Option<C::Outcome> {
         Some(fabric.carry_out(CollectiveCall::Barrier))
+    }
+
+    fn in_levels(&self) -> Option<&dyn InLevels<E>> {
+        Some(self)
     }
 
     fn work(&self) -> Work {

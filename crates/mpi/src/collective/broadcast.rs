@@ -5,8 +5,8 @@ use std::rc::Rc;
 use collectives::{Call, Own};
 use contract::{CollectiveCall, Endpoint};
 
-use super::Plan;
 use super::native::{CarryOut, Packed};
+use super::{InLevels, Plan};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
@@ -15,8 +15,8 @@ use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 /// Copies the root's data to all members.
 pub struct Broadcast<E: Endpoint> {
     context: Rc<Context<E>>,
-    root: usize,
-    memory: Memory,
+    pub(super) root: usize,
+    pub(super) memory: Memory,
 }
 
 impl<E: Endpoint> Broadcast<E> {
@@ -57,6 +57,10 @@ impl<E: Endpoint + 'static> Plan<E> for Broadcast<E> {
         if self.context.rank() != self.root {
             packed.receive.deliver(&self.memory, self.memory.bytes());
         }
+    }
+
+    fn in_levels(&self) -> Option<&dyn InLevels<E>> {
+        Some(self)
     }
 
     fn work(&self) -> Work {

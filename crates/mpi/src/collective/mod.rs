@@ -2,6 +2,7 @@
 //! persistent request. The fabric carries it out if it can; otherwise messages do, by an algorithm of the crate
 //! `collectives`.
 
+mod agree;
 mod all_to_all;
 mod allgather;
 mod allreduce;
@@ -11,6 +12,7 @@ mod blocks;
 mod broadcast;
 mod bytes;
 mod gather;
+mod levels;
 mod native;
 mod neighbours;
 mod reduce;
@@ -24,6 +26,7 @@ use std::rc::Rc;
 
 use contract::Endpoint;
 
+pub(crate) use agree::{Agreement, Proposal};
 pub use all_to_all::{AllToAll, AllToAllUnequal};
 pub use allgather::{Allgather, AllgatherUnequal};
 pub use allreduce::Allreduce;
@@ -39,7 +42,7 @@ pub use scan::{Scan, ScanKind};
 pub use scatter::{Scatter, ScatterUnequal};
 pub use scheduled::Scheduled;
 
-use crate::engine::Context;
+use crate::engine::{Context, Levels};
 use crate::error::Result;
 use crate::request::{Action, Request};
 use crate::schedule::{
@@ -78,6 +81,11 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
     #[inline(always)]
     fn deliver(&self, _packed: &Packed) {}
 
+    /// Returns its form in two levels, if it has one.
+    fn in_levels(&self) -> Option<&dyn InLevels<E>> {
+        None
+    }
+
     /// Returns the work to be done by messages.
     fn work(&self) -> Work;
 
@@ -88,6 +96,13 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
 
     /// Returns the memory of that work.
     fn memory(&self) -> CallMemory;
+}
+
+/// A collective that has a form in two levels.
+pub trait InLevels<E: Endpoint> {
+    /// Runs it. A member whose first part fails takes part in the others nevertheless, which depend on it.
+    #[allow(private_interfaces)]
+    fn run_in(&self, levels: &Levels<E>) -> Result;
 }
 
 /// Selects an algorithm of messages, and announces this member's next collective to the others.
@@ -132,7 +147,7 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
         }
         match native::run(&self) {
             Some(outcome) => outcome,
-            None => self.run_by_messages(),
+            None => levels::run(&self).unwrap_or_else(|| self.run_by_messages()),
         }
     }
 

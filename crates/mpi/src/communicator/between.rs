@@ -5,8 +5,7 @@ use std::rc::Rc;
 use contract::{ContextOffer, Endpoint};
 
 use super::Communicator;
-use super::agree::{Agreement, Proposal};
-use crate::collective::{allgather_bytes, broadcast_bytes};
+use crate::collective::{Agreement, Proposal, allgather_bytes, broadcast_bytes};
 use crate::engine::{BETWEEN_TAGS, Context};
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;

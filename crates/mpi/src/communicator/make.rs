@@ -4,9 +4,8 @@
 use contract::Endpoint;
 
 use super::Communicator;
-use super::agree::{Agreement, Proposal};
 use crate::attribute::Attributes;
-use crate::collective::gather_then;
+use crate::collective::{Agreement, Proposal, gather_then};
 use crate::engine::{Context, GROUP_TAGS};
 use crate::error::{ErrorClass, Result, ensure};
 use crate::group::Group;

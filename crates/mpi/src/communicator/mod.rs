@@ -1,7 +1,6 @@
 //! Communicators: processes with messages of their own, and the objects attached to them.
 
 mod across_runs;
-mod agree;
 mod between;
 mod make;
 mod part;

@@ -3,8 +3,7 @@
 use contract::Endpoint;
 
 use super::Communicator;
-use super::agree::{Agreement, Proposal};
-use crate::collective::allgather_bytes;
+use crate::collective::{Agreement, Proposal, allgather_bytes};
 use crate::error::Result;
 use crate::schedule::CollectiveKind;
 

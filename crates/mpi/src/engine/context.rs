@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use collectives::{HostMap, TwoGroups};
+use collectives::{HostMap, LatestSchedules, TwoGroups};
 use contract::{BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope, NewContext};
 
 use super::{Engine, SendBuffer, Setups};
@@ -43,6 +43,18 @@ pub struct Context<E: Endpoint> {
     setups: Setups,
     /// The members that share a host, if the fabric knows; unset until it is needed.
     hosts: OnceCell<Option<HostMap>>,
+    schedules: LatestSchedules,
+    levels: OnceCell<Levels<E>>,
+    /// Number of calls that would have used the levels.
+    calls: Cell<u32>,
+}
+
+/// Contexts of some of the members of a context on several hosts, for collectives in two levels.
+pub(crate) struct Levels<E: Endpoint> {
+    /// The members on this process's host.
+    pub(crate) inside: Rc<Context<E>>,
+    /// The first members of all hosts, in the order of the hosts, if this process is one of them.
+    pub(crate) leaders: Option<Rc<Context<E>>>,
 }
 
 /// Lowest tag of messages that create a communicator for some members of another; those of collective calls are below.
@@ -83,6 +95,9 @@ impl<E: Endpoint> Context<E> {
             shared_buffer: OnceCell::new(),
             setups: Setups::default(),
             hosts: OnceCell::new(),
+            schedules: LatestSchedules::default(),
+            levels: OnceCell::new(),
+            calls: Cell::new(0),
             number: Cell::new(0),
             place: Cell::new(None),
             sequence: Cell::new(0),
@@ -151,7 +166,10 @@ impl<E: Endpoint> Context<E> {
     pub(crate) fn close(&self) -> Result {
         let Some(place) = self.place.take() else { return Ok(()) };
         self.closing.set(Some(place));
-        self.close_if_idle(&mut *self.engine.endpoint()?)
+        self.close_if_idle(&mut *self.engine.endpoint()?)?;
+        let Some(Levels { inside, leaders }) = self.levels.get() else { return Ok(()) };
+        inside.close()?;
+        leaders.as_ref().map_or(Ok(()), |leaders| leaders.close())
     }
 
     fn close_if_idle(&self, endpoint: &mut E) -> Result {
@@ -204,6 +222,25 @@ impl<E: Endpoint> Context<E> {
     #[inline(always)]
     pub fn members(&self) -> &[usize] {
         self.group.members()
+    }
+
+    /// Returns the schedules of this member's latest collectives of all members.
+    pub(crate) fn schedules(&self) -> &LatestSchedules {
+        &self.schedules
+    }
+
+    /// Returns its levels, if it has got them.
+    pub(crate) fn levels(&self) -> Option<&Levels<E>> {
+        self.levels.get()
+    }
+
+    pub(crate) fn set_levels(&self, levels: Levels<E>) {
+        self.levels.get_or_init(|| levels);
+    }
+
+    /// Counts a call that would use the levels, and returns the number of those before.
+    pub(crate) fn count_call(&self) -> u32 {
+        self.calls.replace(self.calls.get() + 1)
     }
 
     /// Returns which members share a host, if the fabric knows.

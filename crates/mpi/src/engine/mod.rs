@@ -15,7 +15,7 @@ use contract::{ContextNumbers, Endpoint};
 
 pub(crate) use activity::{Activity, Orphan};
 pub use context::Context;
-pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, too_long};
+pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, Levels, too_long};
 pub use send_buffer::{Capacity, SendBuffer};
 pub(crate) use setups::{AwaitsSetup, Setup};
 pub use turns::OtherThreads;

@@ -89,11 +89,21 @@ impl Chosen {
         Chosen { work, algorithm, hosts: hosts.cloned() }
     }
 
-    /// Returns the schedule of one member, whose own data are at `own`.
-    fn rounds(&self, group: Membership, own: Own) -> collectives::Schedule {
-        match &self.work {
-            Work::Call(call) => call.schedule(self.algorithm, group, own, self.hosts.as_ref()),
-            Work::Rounds(make) => make(),
+    /// Returns the schedule of the member at `at`, whose own data are at `own`.
+    fn rounds<E: Endpoint>(
+        &self,
+        at: &CollectiveContext<E>,
+        own: Own,
+    ) -> Rc<collectives::Schedule> {
+        let group = Membership { me: at.rank, size: at.members.size() };
+        let call = match &self.work {
+            Work::Call(call) => call,
+            Work::Rounds(make) => return Rc::new(make()),
+        };
+        let build = || call.schedule(self.algorithm, group, own, self.hosts.as_ref());
+        match at.members == *at.context.group() {
+            true => at.context.schedules().get(call, self.algorithm, own, build),
+            false => Rc::new(build()),
         }
     }
 }
@@ -117,7 +127,7 @@ impl CallMemory {
 /// A collective operation in progress.
 pub(crate) struct Schedule<E: Endpoint> {
     at: CollectiveContext<E>,
-    rounds: collectives::Schedule,
+    rounds: Rc<collectives::Schedule>,
     cursor: Cursor,
     areas: Areas,
     then: Option<Then<E>>,
@@ -133,9 +143,8 @@ pub(crate) struct Schedule<E: Endpoint> {
 
 impl<E: Endpoint> Schedule<E> {
     pub(crate) fn new(at: CollectiveContext<E>, chosen: &Chosen, memory: CallMemory) -> Self {
-        let group = Membership { me: at.rank, size: at.members.size() };
         let CallMemory { own, mut areas, failure } = memory;
-        let rounds = chosen.rounds(group, own);
+        let rounds = chosen.rounds(&at, own);
         areas.make_scratch(rounds.scratch());
         // Nobody else uses the root's own block.
         let (outcome, last_failure) = match chosen.work {
@@ -212,7 +221,7 @@ impl<E: Endpoint> Schedule<E> {
         let Some(place) = self.at.context.place() else { return };
         let Some(error) = endpoint.find_mismatch(place, self.at.number) else { return };
         self.note(Err(error.into()));
-        self.rounds = collectives::Schedule::default();
+        self.rounds = Rc::default();
         self.then = None;
         self.pending
             .retain(|&(started, expected)| expected.is_none() || !endpoint.cancel_receive(started));

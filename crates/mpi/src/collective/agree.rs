@@ -2,14 +2,14 @@
 
 use contract::{ContextOffer, Endpoint};
 
-use crate::collective::allgather_bytes;
+use super::allgather_bytes;
 use crate::engine::Context;
 use crate::error::Result;
 use crate::schedule::CollectiveContext;
 
 /// A member's proposal for a new context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Proposal {
+pub(crate) struct Proposal {
     /// The number of the first member is used: one that no rank has proposed before, however many agreements are in
     /// progress and in whichever order they end.
     number: u32,
@@ -18,10 +18,10 @@ pub(super) struct Proposal {
 }
 
 impl Proposal {
-    pub(super) const BYTES: usize = 12;
+    pub(crate) const BYTES: usize = 12;
 
     /// Returns the proposal of this process.
-    pub(super) fn new<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
+    pub(crate) fn new<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
         if at.members.size() > 1 {
             return Proposal::for_several(at);
         }
@@ -30,7 +30,7 @@ impl Proposal {
     }
 
     /// Returns the proposal for a context of several members, even if this process agrees with itself alone.
-    pub(super) fn for_several<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
+    pub(crate) fn for_several<E: Endpoint>(at: &CollectiveContext<E>) -> Result<Self> {
         let engine = at.context.engine();
         let mut endpoint = engine.endpoint()?;
         if at.context.is_between_runs() {
@@ -40,7 +40,7 @@ impl Proposal {
         Ok(Proposal { number, offer: endpoint.offer_context() })
     }
 
-    pub(super) fn to_bytes(self) -> Vec<u8> {
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
         [&self.number.to_ne_bytes()[..], &self.offer.0.to_ne_bytes()].concat()
     }
 
@@ -53,27 +53,27 @@ impl Proposal {
 }
 
 /// The proposals of all members.
-pub(super) struct Agreement {
-    pub(super) number: u32,
-    pub(super) offers: Vec<ContextOffer>,
+pub(crate) struct Agreement {
+    pub(crate) number: u32,
+    pub(crate) offers: Vec<ContextOffer>,
 }
 
 impl Agreement {
     /// Reads `each` bytes of each member, which begin with a proposal.
-    pub(super) fn read(all: &[u8], each: usize) -> Self {
+    pub(crate) fn read(all: &[u8], each: usize) -> Self {
         let proposals = all.chunks(each).map(Proposal::from_bytes);
         let offers = proposals.map(|proposal| proposal.offer).collect();
         Agreement { number: Proposal::from_bytes(all).number, offers }
     }
 
     /// Exchanges proposals only.
-    pub(super) fn with<E: Endpoint + 'static>(at: &CollectiveContext<E>) -> Result<Self> {
+    pub(crate) fn with<E: Endpoint + 'static>(at: &CollectiveContext<E>) -> Result<Self> {
         let mine = Proposal::new(at)?.to_bytes();
         Ok(Agreement::read(&allgather_bytes(at.clone(), &mine)?, Proposal::BYTES))
     }
 
     /// Opens the new context if this process is one of its members. `at` is the collective in which they agreed.
-    pub(super) fn open<E: Endpoint>(
+    pub(crate) fn open<E: Endpoint>(
         self,
         endpoint: &mut E,
         at: &CollectiveContext<E>,

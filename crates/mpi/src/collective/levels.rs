@@ -1,0 +1,136 @@
+//! Blocking collectives of members on several hosts, in two levels: inside each host, and between the first members of
+//! the hosts, their leaders. Each level is a collective of its own context, so that the one inside a host is the
+//! fabric's (decision 0097).
+
+use std::rc::Rc;
+
+use collectives::{Algorithm, HostMap};
+use contract::Endpoint;
+
+use super::agree::Agreement;
+use super::{Allreduce, Barrier, Broadcast, Collective, InLevels, Plan, Reduce, announce};
+use crate::engine::{Context, Levels};
+use crate::error::Result;
+use crate::memory::Memory;
+use crate::schedule::{
+    self, CallMemory, CollectiveContext, CollectiveKind, CollectiveMark, Manner, Schedule, Work,
+};
+
+/// Number of calls before a context gets its levels. To make them all members agree twice, which few calls would not
+/// repay.
+const CALLS_BEFORE_LEVELS: u32 = 4;
+
+/// Runs a collective in two levels. Returns `None`, at all members alike, if it goes by messages of all members.
+#[cold]
+pub(super) fn run<E: Endpoint + 'static>(plan: &impl Plan<E>) -> Option<Result> {
+    let (context, in_levels) = (plan.context(), plan.in_levels()?);
+    let hosts = context.hosts().filter(|hosts| hosts.has_levels())?;
+    let Work::Call(call) = plan.work() else { return None };
+    if !call.fits_hosts(hosts) {
+        return None;
+    }
+    if context.levels().is_none() {
+        let is_of_use = context.engine().endpoint().ok()?.has_collectives_inside_hosts();
+        if !is_of_use || context.count_call() < CALLS_BEFORE_LEVELS {
+            return None;
+        }
+        if let Err(error) = make(context, hosts) {
+            return Some(Err(error));
+        }
+    }
+    // Members of another call find that this one is not in theirs.
+    let _ = CollectiveContext::next(context, plan.mark().by(Algorithm::TwoLevel));
+    Some(in_levels.run_in(context.levels()?))
+}
+
+/// Makes the levels of a context, in which all members agree.
+fn make<E: Endpoint + 'static>(context: &Rc<Context<E>>, hosts: &HostMap) -> Result {
+    let member = |rank: usize| context.members()[rank];
+    let own = hosts.number(context.rank());
+    let inside = hosts.members(own).map(member).collect();
+    let first = |host| hosts.members(host).next().expect("a host has members");
+    let leaders = (0..hosts.hosts()).map(first).map(member).collect();
+    let [inside, leaders] = [inside, leaders].map(|members| open(context, members));
+    let inside = inside?.expect("a member of its host");
+    context.set_levels(Levels { inside, leaders: leaders? });
+    Ok(())
+}
+
+/// Opens a context of some members, which are others at the members of another host. Returns `None` to the rest.
+fn open<E: Endpoint + 'static>(
+    context: &Rc<Context<E>>,
+    members: Vec<usize>,
+) -> Result<Option<Rc<Context<E>>>> {
+    let at = CollectiveContext::next(context, CollectiveMark::of(CollectiveKind::Split));
+    let agreement = Agreement::with(&at)?;
+    let new = Context::new(context.engine().clone(), members.into());
+    agreement.open(&mut *context.engine().endpoint()?, &at, new.as_ref())?;
+    Ok(new.map(Rc::new))
+}
+
+impl<E: Endpoint + 'static> InLevels<E> for Barrier<E> {
+    #[allow(private_interfaces)]
+    fn run_in(&self, Levels { inside, leaders }: &Levels<E>) -> Result {
+        let barrier = |of: &Rc<Context<E>>| Barrier::new(of.clone()).run();
+        let arrived = barrier(inside);
+        let across = leaders.as_ref().map_or(Ok(()), barrier);
+        arrived.and(across).and(barrier(inside))
+    }
+}
+
+impl<E: Endpoint + 'static> InLevels<E> for Broadcast<E> {
+    #[allow(private_interfaces)]
+    fn run_in(&self, Levels { inside, leaders }: &Levels<E>) -> Result {
+        let context = Plan::context(self);
+        let hosts = context.hosts().expect("levels are of hosts");
+        let (host, own) = (hosts.number(self.root), hosts.number(context.rank()));
+        let across = |outcome: Result| match leaders {
+            Some(leaders) => pass_on(leaders, host, &self.memory, outcome),
+            None => outcome,
+        };
+        match hosts.members(own).position(|member| member == self.root) {
+            // The leader gets the data with the other members of its host.
+            Some(from) if from > 0 => across(pass_on(inside, from, &self.memory, Ok(()))),
+            _ => pass_on(inside, 0, &self.memory, across(Ok(()))),
+        }
+    }
+}
+
+impl<E: Endpoint + 'static> InLevels<E> for Allreduce<E> {
+    #[allow(private_interfaces)]
+    fn run_in(&self, Levels { inside, leaders }: &Levels<E>) -> Result {
+        let (terms, reduction) = (&self.terms, &self.terms.reduction);
+        let output = terms.output.as_ref().expect("every member has room for the result");
+        let leads = leaders.is_some();
+        let in_place = leads && terms.input.is_same_as(output);
+        let input = (!in_place).then(|| terms.input.clone());
+        let result = leads.then(|| output.clone());
+        let up = Reduce::new(inside.clone(), 0, reduction.clone(), input, result);
+        let mut outcome = up.and_then(Collective::run);
+        if let Some(leaders) = leaders {
+            let across = Allreduce::new(leaders.clone(), reduction.clone(), None, output.clone());
+            let across = across.and_then(|across| run_after(&across, outcome.clone()));
+            outcome = outcome.and(across);
+        }
+        pass_on(inside, 0, output, outcome)
+    }
+}
+
+/// Runs a collective of the leaders. If this member's operand is invalid, so are the results of all.
+fn run_after<E: Endpoint + 'static>(plan: &impl Plan<E>, outcome: Result) -> Result {
+    let (at, chosen) = announce(plan, Manner::Blocking);
+    let memory = CallMemory { failure: outcome, ..plan.memory() };
+    schedule::finish(Schedule::new(at, &chosen, memory))
+}
+
+/// Broadcasts what has come before with this outcome. After a failure the others get nothing, and fail too.
+fn pass_on<E: Endpoint + 'static>(
+    context: &Rc<Context<E>>,
+    from: usize,
+    memory: &Memory,
+    outcome: Result,
+) -> Result {
+    let memory = if outcome.is_ok() { memory.clone() } else { memory.part(0, 0) };
+    let passed = Broadcast::new(context.clone(), from, memory).and_then(Collective::run);
+    outcome.and(passed)
+}
