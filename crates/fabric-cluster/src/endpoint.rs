@@ -262,7 +262,7 @@ unsafe impl Endpoint for ClusterEndpoint {
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
         let place = self.inner_place(place)?;
-        let (rest, pace) = (self.rest_pointer(), self.pace_of_collective());
+        let (rest, pace) = (self.rest_pointer(), self.pace_of_both());
         let (mut failed, mut polls) = (None, 0_u32);
         let outcome = self.inner_mut().collective(place, call, &mut |inner| {
             let mut this = ClusterEndpoint::seen_as(inner, rest);

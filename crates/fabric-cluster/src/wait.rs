@@ -63,12 +63,6 @@ impl ClusterEndpoint {
         self.pace(&[])
     }
 
-    /// Returns the pace of a collective of this host's ranks, during which ranks of other hosts need progress only for
-    /// what the program has in the background.
-    pub(crate) fn pace_of_collective(&self) -> Pace {
-        Pace { every: EVERY_OF_BOTH, partner: None }
-    }
-
     /// Polls the outer fabric at some of the polls of the inner fabric's wait, of which this is number `poll`.
     pub(crate) fn step(&mut self, pace: Pace, poll: u32) -> Result<()> {
         self.settle();
