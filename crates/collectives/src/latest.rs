@@ -8,17 +8,17 @@ use crate::{Algorithm, Call, Own, Schedule};
 /// Number of schedules that are kept: the collectives of one loop of a program.
 const MOST: usize = 4;
 
-/// A call as one member carries it out.
-#[derive(Clone, Debug, PartialEq)]
-struct Carried {
+/// A call as one member carries it out, and its schedule.
+struct Built {
     call: Call,
     algorithm: Algorithm,
     own: Own,
+    schedule: Rc<Schedule>,
 }
 
-/// The latest schedules of one member, among the same members on the same hosts.
+/// The latest schedules of one member, among the same members on the same hosts. The latest is the first.
 #[derive(Default)]
-pub struct LatestSchedules(RefCell<Vec<(Carried, Rc<Schedule>)>>);
+pub struct LatestSchedules(RefCell<Vec<Built>>);
 
 impl LatestSchedules {
     /// Returns the schedule of a call, which `build` builds if it is none of the latest.
@@ -31,16 +31,16 @@ impl LatestSchedules {
     ) -> Rc<Schedule> {
         let mut latest = self.0.borrow_mut();
         let is_same =
-            |one: &Carried| (one.algorithm, one.own) == (algorithm, own) && one.call == *call;
-        match latest.iter().position(|(one, _)| is_same(one)) {
+            |one: &Built| (one.algorithm, one.own) == (algorithm, own) && one.call == *call;
+        match latest.iter().position(is_same) {
             Some(place) => latest[..=place].rotate_right(1),
             None => {
                 latest.truncate(MOST - 1);
-                let carried = Carried { call: call.clone(), algorithm, own };
-                latest.insert(0, (carried, Rc::new(build())));
+                let schedule = Rc::new(build());
+                latest.insert(0, Built { call: call.clone(), algorithm, own, schedule });
             }
         }
-        Rc::clone(&latest[0].1)
+        Rc::clone(&latest[0].schedule)
     }
 }
 

@@ -263,16 +263,17 @@ unsafe impl Endpoint for ClusterEndpoint {
     ) -> Option<Result<()>> {
         let place = self.inner_place(place)?;
         let (rest, pace) = (self.rest_pointer(), self.pace_of_both());
-        let (mut failed, mut polls) = (None, 0_u32);
+        let mut polls = 0_u32;
         let outcome = self.inner_mut().collective(place, call, &mut |inner| {
             let mut this = ClusterEndpoint::seen_as(inner, rest);
-            // The error of a connection ends the next call; every rank of this host gets it.
             polls = polls.saturating_add(1);
-            failed = failed.take().or_else(|| this.step(pace, polls).err());
+            if let Err(error) = this.step(pace, polls) {
+                // This ends the wait. The others of this host may not find it themselves.
+                this.inner_mut().fail(error);
+            }
             idle(&mut this);
         })?;
-        let outcome = outcome.map_err(|error| self.outer_error(error));
-        Some(failed.filter(|_| outcome.is_err()).map_or(outcome, Err))
+        Some(outcome.map_err(|error| self.outer_error(error)))
     }
 
     fn start_collective(

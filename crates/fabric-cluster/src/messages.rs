@@ -34,7 +34,7 @@ impl ClusterEndpoint {
 
     #[cold]
     pub(crate) fn outer_error(&self, error: Error) -> Error {
-        self.rest().places.outer_error(error)
+        self.rest().outer_error(error)
     }
 
     /// Ensures that a receive which one fabric has matched can no longer be matched by the other. Must be called after
@@ -87,7 +87,7 @@ impl ClusterEndpoint {
             Some(rank) => inner
                 .post_send(Destination { rank, ..to }, data, until)
                 .map(Side::Inner)
-                .map_err(|error| rest.places.outer_error(error)),
+                .map_err(|error| rest.outer_error(error)),
             None => rest.outer.post_send(to, data, until).map(Side::Outer),
         };
         self.settle();
@@ -122,21 +122,21 @@ impl ClusterEndpoint {
         let outer_first = !self.rest().outer_first;
         self.rest_mut().outer_first = outer_first;
         let (own, rest) = self.both_mut();
-        let theirs = &mut rest.outer;
-        let to_inner = |error| rest.places.outer_error(error);
         if outer_first {
-            let outer = theirs.post_receive(selector, room)?;
-            if theirs.is_matched(outer) {
+            let outer = rest.outer.post_receive(selector, room)?;
+            if rest.outer.is_matched(outer) {
                 return Ok(Side::Outer(outer));
             }
-            let inner = own.post_receive(selector, again).map_err(to_inner)?;
+            let inner = own.post_receive(selector, again);
+            let inner = inner.map_err(|error| rest.outer_error(error))?;
             Ok(rest.twins.add(inner, outer))
         } else {
-            let inner = own.post_receive(selector, room).map_err(to_inner)?;
+            let inner = own.post_receive(selector, room);
+            let inner = inner.map_err(|error| rest.outer_error(error))?;
             if own.is_matched(inner) {
                 return Ok(Side::Inner(inner));
             }
-            let outer = theirs.post_receive(selector, again)?;
+            let outer = rest.outer.post_receive(selector, again)?;
             Ok(rest.twins.add(inner, outer))
         }
     }
@@ -224,7 +224,7 @@ impl ClusterEndpoint {
                 false if asks_inner => {
                     let (own, rest) = self.both_mut();
                     let found = inner(own, rest.places.inner_selector(selector));
-                    let found = found.map_err(|error| rest.places.outer_error(error))?;
+                    let found = found.map_err(|error| rest.outer_error(error))?;
                     found.map(|envelope| rest.places.outer_envelope(envelope))
                 }
                 _ => None,

@@ -4,7 +4,7 @@
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use contract::Writable;
+use contract::{Error, Writable};
 use fabric_shm::ShmEndpoint;
 use fabric_tcp::{Reporter, TcpEndpoint};
 
@@ -35,6 +35,15 @@ pub(crate) struct Outside {
     pub(crate) polls: u32,
     /// True if this rank has declared that it leaves.
     pub(crate) has_left: bool,
+}
+
+impl Outside {
+    /// Returns an error of the inner fabric as one of the run. If that has failed, the inner fabric has got the error from
+    /// here.
+    #[cold]
+    pub(crate) fn outer_error(&self, error: Error) -> Error {
+        self.outer.failure().unwrap_or_else(|| self.places.outer_error(error))
+    }
 }
 
 impl ClusterEndpoint {

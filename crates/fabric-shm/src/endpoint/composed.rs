@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use contract::Request;
+use contract::{Error, Request};
 
 use super::ShmEndpoint;
 use crate::team::Team;
@@ -15,6 +15,11 @@ impl ShmEndpoint {
     /// have been [launched](crate::launch) with [`waits_for_descriptors`](crate::LaunchOptions::waits_for_descriptors).
     pub fn wake_by(&mut self, descriptor: OwnedFd) {
         self.engine.sleep_mut().wakes_too = Some(descriptor);
+    }
+
+    /// Ends the wait in progress, and every later call, with an error of the fabric that this one is a part of.
+    pub fn fail(&mut self, error: Error) {
+        self.engine.fail(error);
     }
 
     /// Sets the ranks that errors name instead of this fabric's, by the latter.

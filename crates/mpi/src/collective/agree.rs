@@ -5,6 +5,7 @@ use contract::{ContextOffer, Endpoint};
 use super::allgather_bytes;
 use crate::engine::Context;
 use crate::error::Result;
+use crate::group::Group;
 use crate::schedule::CollectiveContext;
 
 /// A member's proposal for a new context.
@@ -70,6 +71,18 @@ impl Agreement {
     pub(crate) fn with<E: Endpoint + 'static>(at: &CollectiveContext<E>) -> Result<Self> {
         let mine = Proposal::new(at)?.to_bytes();
         Ok(Agreement::read(&allgather_bytes(at.clone(), &mine)?, Proposal::BYTES))
+    }
+
+    /// Creates and opens a context for the members of `group`, in which all members of the collective agree. Returns
+    /// `None` to a process outside the group.
+    pub(crate) fn on_context<E: Endpoint + 'static>(
+        at: &CollectiveContext<E>,
+        group: Group,
+    ) -> Result<Option<Context<E>>> {
+        let agreement = Agreement::with(at)?;
+        let context = Context::new(at.context.engine().clone(), group);
+        agreement.open(&mut *at.context.engine().endpoint()?, at, context.as_ref())?;
+        Ok(context)
     }
 
     /// Opens the new context if this process is one of its members. `at` is the collective in which they agreed.

@@ -62,10 +62,7 @@ fn open<E: Endpoint + 'static>(
     members: Vec<usize>,
 ) -> Result<Option<Rc<Context<E>>>> {
     let at = CollectiveContext::next(context, CollectiveMark::of(CollectiveKind::Split));
-    let agreement = Agreement::with(&at)?;
-    let new = Context::new(context.engine().clone(), members.into());
-    agreement.open(&mut *context.engine().endpoint()?, &at, new.as_ref())?;
-    Ok(new.map(Rc::new))
+    Ok(Agreement::on_context(&at, members.into())?.map(Rc::new))
 }
 
 impl<E: Endpoint + 'static> InLevels<E> for Barrier<E> {

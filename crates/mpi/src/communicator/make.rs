@@ -6,7 +6,7 @@ use contract::Endpoint;
 use super::Communicator;
 use crate::attribute::Attributes;
 use crate::collective::{Agreement, Proposal, gather_then};
-use crate::engine::{Context, GROUP_TAGS};
+use crate::engine::GROUP_TAGS;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::info::Info;
@@ -72,7 +72,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
             return self.split_as(CollectiveKind::Create, colour, place.unwrap_or(0) as i64);
         }
         let at = self.next_making(CollectiveKind::Create);
-        self.create_at(group, &at)
+        Ok(Agreement::on_context(&at, group.clone())?.map(Communicator::of))
     }
 
     /// Creates a communicator for the members of `group`, which alone make the call, with a tag that separates it from
@@ -93,7 +93,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
             tag: GROUP_TAGS | tag,
             number: 0,
         };
-        self.create_at(group, &at)
+        Ok(Agreement::on_context(&at, group.clone())?.map(Communicator::of))
     }
 
     fn check_inside(&self, group: &Group) -> Result {
@@ -102,14 +102,6 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let what = "the group has members that the communicator lacks";
         ensure!(inside, ErrorClass::Group, "{what}");
         Ok(())
-    }
-
-    /// Creates a communicator for some of the agreeing members.
-    fn create_at(&self, group: &Group, at: &CollectiveContext<E>) -> Result<Option<Self>> {
-        let agreement = Agreement::with(at)?;
-        let context = Context::new(self.engine().clone(), group.clone());
-        agreement.open(&mut *self.engine().endpoint()?, at, context.as_ref())?;
-        Ok(context.map(Communicator::of))
     }
 }
 
