@@ -49,6 +49,8 @@ pub(super) struct Lane {
     begin: usize,
     end: usize,
     body: Option<ArrivingBody>,
+    /// True if the last read found less than it had room for: another one would find nothing.
+    is_empty: bool,
 }
 
 struct OutgoingChunk {
@@ -99,7 +101,13 @@ impl Lane {
             begin: 0,
             end: 0,
             body: None,
+            is_empty: false,
         }
+    }
+
+    /// Makes the next step ask the system, even if there was nothing more before.
+    pub(super) fn look_again(&mut self) {
+        self.is_empty = false;
     }
 
     pub(super) fn stream(&self) -> &TcpStream {
@@ -312,7 +320,7 @@ impl Lane {
     fn take(&mut self, room: &mut [u8]) -> io::Result<usize> {
         if self.begin == self.end {
             if room.len() >= DIRECT_MIN {
-                return read_from(&self.stream, room);
+                return read_from(&self.stream, room, &mut self.is_empty);
             }
             self.fill_stage()?;
         }
@@ -325,23 +333,28 @@ impl Lane {
     fn fill_stage(&mut self) -> io::Result<usize> {
         self.stage.copy_within(self.begin..self.end, 0);
         (self.begin, self.end) = (0, self.end - self.begin);
-        let count = read_from(&self.stream, &mut self.stage[self.end..])?;
+        let count = read_from(&self.stream, &mut self.stage[self.end..], &mut self.is_empty)?;
         self.end += count;
         Ok(count)
     }
 }
 
-/// Reads once. Returns 0 if nothing is there; the end of the stream is an error.
-fn read_from(mut stream: &TcpStream, room: &mut [u8]) -> io::Result<usize> {
-    loop {
+/// Reads once, unless the stream `is_empty`, and says whether it is now. Returns 0 if nothing is there; the end of the
+/// stream is an error.
+fn read_from(mut stream: &TcpStream, room: &mut [u8], is_empty: &mut bool) -> io::Result<usize> {
+    while !*is_empty {
         match stream.read(room) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Ok(bytes) => return Ok(bytes),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(0),
+            Ok(bytes) => {
+                *is_empty = bytes < room.len();
+                return Ok(bytes);
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => *is_empty = true,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
+    Ok(0)
 }
 
 /// Returns the error of a connection whose other end is not a link.

@@ -35,6 +35,7 @@ impl Store {
     /// Accepts bytes, as many as there is room for, and returns their number.
     pub(super) fn take(&mut self, pieces: &[IoSlice<'_>]) -> usize {
         let before = self.end;
+        let mut all: usize = pieces.iter().map(|piece| piece.len()).sum();
         for piece in pieces {
             let mut rest = &piece[..];
             while !rest.is_empty() {
@@ -45,7 +46,10 @@ impl Store {
                     self.drop_empty();
                     return (self.end - before) as usize;
                 }
+                // A header and its body share a chunk, which otherwise would grow while it is filled.
+                body.reserve(all.min(room).min(CHUNK_BYTES_MAX - body.len()));
                 body.extend_from_slice(&rest[..count]);
+                all -= count;
                 self.end += count as u64;
                 rest = &rest[count..];
             }
