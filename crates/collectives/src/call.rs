@@ -53,6 +53,8 @@ pub enum Algorithm {
     Bruck,
     /// Partners at distances 1, 2, 4 ... exchange all data that they hold.
     RecursiveDoubling,
+    /// Partners at distances P/2, P/4 ... 1 exchange half of the data that they have in common.
+    RecursiveHalving,
     /// Recursive halving followed by recursive doubling or a gather.
     Rabenseifner,
     /// One partner at a time.
@@ -172,7 +174,7 @@ impl Collective {
             Collective::AllToAll => &[Pairwise, Bruck, Linear],
             Collective::Reduce => &[Binomial, Rabenseifner, TwoLevel],
             Collective::Allreduce => &[RecursiveDoubling, Rabenseifner, Ring, TwoLevel],
-            Collective::ReduceScatter => &[RecursiveDoubling, Pairwise],
+            Collective::ReduceScatter => &[RecursiveDoubling, RecursiveHalving, Pairwise],
             Collective::InclusiveScan | Collective::ExclusiveScan => &[RecursiveDoubling],
         }
     }
@@ -180,7 +182,7 @@ impl Collective {
 
 impl Algorithm {
     /// Every algorithm, with its name.
-    pub const ALL: [(Algorithm, &str); 11] = [
+    pub const ALL: [(Algorithm, &str); 12] = [
         (Algorithm::Dissemination, "dissemination"),
         (Algorithm::Binomial, "binomial"),
         (Algorithm::ScatterBruck, "scatter-bruck"),
@@ -188,6 +190,7 @@ impl Algorithm {
         (Algorithm::Ring, "ring"),
         (Algorithm::Bruck, "bruck"),
         (Algorithm::RecursiveDoubling, "recursive-doubling"),
+        (Algorithm::RecursiveHalving, "recursive-halving"),
         (Algorithm::Rabenseifner, "rabenseifner"),
         (Algorithm::Pairwise, "pairwise"),
         (Algorithm::Linear, "linear"),
@@ -247,7 +250,10 @@ impl Call {
             (Call::AllToAll { input, output }, Algorithm::Bruck) => {
                 input.are_equal() && output.are_equal()
             }
-            (Call::Allreduce { order, .. }, Algorithm::Ring) => *order == Order::Any,
+            (Call::Allreduce { order, .. }, Algorithm::Ring)
+            | (Call::ReduceScatter { order, .. }, Algorithm::RecursiveHalving) => {
+                *order == Order::Any
+            }
             _ => true,
         };
         has_it && fits
@@ -319,6 +325,9 @@ impl Call {
             (&Call::Allreduce { length, .. }, _) => allreduce::ring(group, length, own),
             (Call::ReduceScatter { blocks, order }, Algorithm::RecursiveDoubling) => {
                 reduce_scatter::recursive_doubling(group, blocks, *order, own)
+            }
+            (Call::ReduceScatter { blocks, .. }, Algorithm::RecursiveHalving) => {
+                reduce_scatter::recursive_halving(group, blocks, own)
             }
             (Call::ReduceScatter { blocks, .. }, _) => reduce_scatter::pairwise(group, blocks, own),
             (&Call::Scan { length, exclusive: false }, _) => scan::inclusive(group, length, own),

@@ -3,7 +3,7 @@
 //! The choice depends on facts that are equal at all members, never on measured times: runs are reproducible, and all
 //! members choose the same algorithm.
 
-use crate::{Algorithm, Call, HostMap};
+use crate::{Algorithm, Blocks, Call, HostMap};
 
 /// Progress of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ const BRUCK_LEAST_MEMBERS: usize = 8;
 /// send to one. In several rounds every member waits for one other in each, which costs most where ranks share
 /// processors. See docs/measurements.md#two-hosts-of-four-ranks.
 const ONE_ROUND_MOST_BYTES: usize = 4 << 20;
-/// Most members for which a collective in the background posts messages to all members at once.
+/// Most members for which a member posts messages to all others at once, where only their number bounds what is under way.
 const LINEAR_MOST_MEMBERS: usize = 64;
 
 /// Returns the algorithm for a call of `members` members, with units of `unit_bytes` bytes. If the hosts of members are
@@ -46,7 +46,9 @@ pub fn select(
         return Algorithm::TwoLevel;
     }
     let is_long = |units: usize| units * unit_bytes >= LONG_BYTES;
-    let at_once = manner == Manner::InBackground && members <= LINEAR_MOST_MEMBERS;
+    let are_few = members <= LINEAR_MOST_MEMBERS;
+    let between_hosts = hosts.is_some_and(|hosts| hosts.hosts() > 1);
+    let at_once = manner == Manner::InBackground && are_few;
     let first_that_serves = |wanted: &[Algorithm]| {
         let serves = wanted.iter().copied().find(|&one| call.is_served_by(one));
         serves.expect("the last of the list serves every call")
@@ -62,6 +64,13 @@ pub fn select(
                 Algorithm::ScatterBruck
             }
         }
+        // A tree saves the root messages, but not bytes, and its inner members store and forward long blocks. Of blocks
+        // of arbitrary lengths a member knows only its own. Where no host is known, messages may go to neighbours only.
+        Call::Scatter { blocks, .. } | Call::Gather { blocks, .. }
+            if between_hosts && blocks.are_equal() && is_long(blocks.longest()) && are_few =>
+        {
+            Algorithm::Linear
+        }
         Call::Scatter { .. } | Call::Gather { .. } => {
             first_that_serves(&[Algorithm::Binomial, Algorithm::Linear])
         }
@@ -70,33 +79,43 @@ pub fn select(
         Call::Allgather { .. } => first_that_serves(&[Algorithm::Bruck, Algorithm::Ring]),
         Call::AllToAll { input, .. } => {
             // With blocks of arbitrary lengths each member knows only its own, which must not decide the choice.
-            let equal = call.is_served_by(Algorithm::Bruck);
-            let short = equal && input.longest() * unit_bytes <= BRUCK_MOST_BYTES;
-            let in_one_round = equal
-                && members <= LINEAR_MOST_MEMBERS
-                && input.total() * unit_bytes <= ONE_ROUND_MOST_BYTES;
-            if short && members >= BRUCK_LEAST_MEMBERS {
-                Algorithm::Bruck
-            } else if at_once || in_one_round {
-                Algorithm::Linear
-            } else {
-                Algorithm::Pairwise
-            }
+            let equal = call.is_served_by(Algorithm::Bruck).then_some(input);
+            of_all_to_all(equal, unit_bytes, members, at_once)
         }
         Call::Reduce { length, .. } if is_long(*length) => Algorithm::Rabenseifner,
         Call::Reduce { .. } => Algorithm::Binomial,
         Call::Allreduce { length, .. } if is_long(*length) => Algorithm::Rabenseifner,
         Call::Allreduce { .. } => Algorithm::RecursiveDoubling,
-        Call::ReduceScatter { blocks, .. } if is_long(blocks.total()) => Algorithm::Pairwise,
+        Call::ReduceScatter { blocks, .. } if is_long(blocks.total()) => {
+            first_that_serves(&[Algorithm::RecursiveHalving, Algorithm::Pairwise])
+        }
         Call::ReduceScatter { .. } => Algorithm::RecursiveDoubling,
         Call::Scan { .. } => Algorithm::RecursiveDoubling,
+    }
+}
+
+/// Returns the algorithm of an all-to-all. `equal` are a member's blocks, if all members have such.
+fn of_all_to_all(
+    equal: Option<&Blocks>,
+    unit_bytes: usize,
+    members: usize,
+    at_once: bool,
+) -> Algorithm {
+    let is_short = |blocks: &Blocks| blocks.longest() * unit_bytes <= BRUCK_MOST_BYTES;
+    let fits = |blocks: &Blocks| blocks.total() * unit_bytes <= ONE_ROUND_MOST_BYTES;
+    if equal.is_some_and(is_short) && members >= BRUCK_LEAST_MEMBERS {
+        Algorithm::Bruck
+    } else if at_once || members <= LINEAR_MOST_MEMBERS && equal.is_none_or(fits) {
+        Algorithm::Linear
+    } else {
+        Algorithm::Pairwise
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Blocks, Order};
+    use crate::Order;
 
     /// Returns the choice for units of one byte.
     fn chosen(call: Call, members: usize, manner: Manner) -> Algorithm {
@@ -124,6 +143,12 @@ mod tests {
         );
         let listed = Call::Allgather { blocks: Blocks::of_lengths([1, 2, 3]) };
         assert_eq!(chosen(listed, 3, Blocking), Ring);
+    }
+
+    #[test]
+    fn all_to_alls_and_blocks_of_arbitrary_lengths_have_their_thresholds() {
+        use Algorithm::*;
+        use Manner::*;
         let all = |each, members| {
             let blocks = Blocks::equal(members, each);
             Call::AllToAll { input: blocks.clone(), output: blocks }
@@ -138,7 +163,16 @@ mod tests {
         assert_eq!(chosen(all(257, 65), 65, Blocking), Pairwise);
         let listed = Blocks::of_lengths([1, 2, 3]);
         let unequal = Call::AllToAll { input: listed.clone(), output: listed };
-        assert_eq!(chosen(unequal, 3, Blocking), Pairwise);
+        assert_eq!(chosen(unequal.clone(), 3, Blocking), Linear);
+        assert_eq!(chosen(unequal, 65, Blocking), Pairwise);
+    }
+
+    #[test]
+    fn reductions_and_hosts_have_their_thresholds() {
+        use Algorithm::*;
+        use Manner::*;
+        let broadcast = |length| Call::Broadcast { root: 0, length };
+        let equal = |each| Call::Allgather { blocks: Blocks::equal(8, each) };
         // 2048 elements of 8 bytes.
         let reduce = |length| Call::Allreduce { length, order: Order::Ranks };
         assert_eq!(select(&reduce(2047), 3, 8, Blocking, None), RecursiveDoubling);
@@ -153,5 +187,21 @@ mod tests {
         assert_eq!(on(&equal(8), &hosts([0, 0, 1]), Blocking), Bruck);
         let scatter = Call::Scatter { root: 0, blocks: Blocks::of_lengths([3]) };
         assert_eq!(chosen(scatter, 3, Blocking), Linear);
+        let gather = |each, members: usize, hosts: usize| {
+            let call = Call::Gather { root: 0, blocks: Blocks::equal(members, each) };
+            let hosts = HostMap::new((0..members).map(|member| member % hosts));
+            select(&call, members, 1, Blocking, Some(&hosts))
+        };
+        assert_eq!(gather(16383, 64, 2), Binomial);
+        assert_eq!(gather(16384, 64, 2), Linear);
+        assert_eq!(gather(16384, 64, 1), Binomial);
+        assert_eq!(gather(16384, 65, 2), Binomial);
+        let reduce_scatter = |total: usize, order| {
+            let call = Call::ReduceScatter { blocks: Blocks::equal(4, total / 4), order };
+            chosen(call, 4, Blocking)
+        };
+        assert_eq!(reduce_scatter(16380, Order::Any), RecursiveDoubling);
+        assert_eq!(reduce_scatter(16384, Order::Any), RecursiveHalving);
+        assert_eq!(reduce_scatter(16384, Order::Ranks), Pairwise);
     }
 }

@@ -128,6 +128,28 @@ static void compose(void *first, void *then, int *count, MPI_Datatype *type) {
 }
 static unsigned a(int rank, int i) { return 2 * rank + 3 + i % 5; }
 static unsigned b(int rank, int turn, int i) { return 7 * rank + turn + i; }
+/* Blocks of one length, and blocks of any, of which one is empty, in the reverse order and with gaps. */
+static void gather_at_all(MPI_Comm comm, int turn, int rank, int size) {
+    int each = 1 + turn * 200, counts[16], places[16];
+    for (int r = 0; r < size; r++) counts[r] = r ? each + r : 0, places[r] = (size - 1 - r) * (each + size + 1);
+    for (int i = 0; i < each + size; i++) out[i] = b(rank, turn, i);
+    if (turn % 2) {
+        MPI_Allgather(out, each, MPI_UNSIGNED, in, each, MPI_UNSIGNED, comm);
+    } else {
+        for (int i = 0; i < each; i++) in[rank * each + i] = out[i];
+        MPI_Allgather(MPI_IN_PLACE, 0, MPI_UNSIGNED, in, each, MPI_UNSIGNED, comm);
+    }
+    for (int i = 0; i < size * each; i++) CHECK(in[i] == b(i / each, turn, i % each));
+    for (int i = 0; i < size * (each + size + 1); i++) in[i] = 5;
+    if (turn % 2) {
+        MPI_Allgatherv(out, counts[rank], MPI_UNSIGNED, in, counts, places, MPI_UNSIGNED, comm);
+    } else {
+        for (int i = 0; i < counts[rank]; i++) in[places[rank] + i] = out[i];
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_UNSIGNED, in, counts, places, MPI_UNSIGNED, comm);
+    }
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < each + size + 1; i++) CHECK(in[places[r] + i] == (i < counts[r] ? b(r, turn, i) : 5));
+}
 static void all(MPI_Comm comm, MPI_Op op, MPI_Datatype pair) {
     int rank, size;
     MPI_Comm_rank(comm, &rank);
@@ -149,6 +171,7 @@ static void all(MPI_Comm comm, MPI_Op op, MPI_Datatype pair) {
         for (int i = 0; i < 2 * length; i++) in[i] = rank == root ? out[i] : 0;
         MPI_Bcast(in, length, pair, root, comm);
         for (int i = 0; i < length; i++) CHECK(in[2 * i] == a(root, i) && in[2 * i + 1] == b(root, turn, i));
+        gather_at_all(comm, turn, rank, size);
         MPI_Barrier(comm);
     }
 }

@@ -106,7 +106,7 @@ impl Lane {
     }
 
     /// Makes the next step ask the system, even if there was nothing more before.
-    pub(super) fn look_again(&mut self) {
+    pub(super) fn poll_again(&mut self) {
         self.is_empty = false;
     }
 

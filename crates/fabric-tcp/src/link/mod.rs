@@ -122,7 +122,7 @@ impl Link {
     /// if there are none.
     pub(crate) fn read(&mut self, room: &mut [u8], now: Instant) -> io::Result<usize> {
         self.check()?;
-        self.lanes.iter_mut().for_each(Lane::look_again);
+        self.lanes.iter_mut().for_each(Lane::poll_again);
         let mut done = self.arrival.take_held(room);
         let mut index = 0;
         while done < room.len()

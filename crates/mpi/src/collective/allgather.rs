@@ -5,9 +5,9 @@ use std::rc::Rc;
 use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint};
 
-use super::Plan;
 use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, lengths, own};
 use super::native::{CarryOut, Packed, check_block};
+use super::{InLevels, Plan};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
@@ -16,8 +16,8 @@ use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
 /// Copies the data of member r to block r at every member.
 pub struct Allgather<E: Endpoint> {
     context: Rc<Context<E>>,
-    mine: Option<Memory>,
-    all: Memory,
+    pub(super) mine: Option<Memory>,
+    pub(super) all: Memory,
 }
 
 impl<E: Endpoint> Allgather<E> {
@@ -75,6 +75,10 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
         packed.receive.deliver(&self.all, self.all.bytes());
     }
 
+    fn in_levels(&self) -> Option<&dyn InLevels<E>> {
+        Some(self)
+    }
+
     fn work(&self) -> Work {
         Work::Call(Call::Allgather { blocks: ByteBlocks::equal(self.context.size(), self.each()) })
     }
@@ -87,8 +91,8 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
 /// Allgather with blocks of any lengths.
 pub struct AllgatherUnequal<E: Endpoint> {
     context: Rc<Context<E>>,
-    mine: Option<Memory>,
-    blocks: Blocks,
+    pub(super) mine: Option<Memory>,
+    pub(super) blocks: Blocks,
 }
 
 impl<E: Endpoint> AllgatherUnequal<E> {
@@ -111,6 +115,10 @@ impl<E: Endpoint + 'static> Plan<E> for AllgatherUnequal<E> {
 
     fn mark(&self) -> CollectiveMark {
         CollectiveMark::of(CollectiveKind::AllgatherUnequal)
+    }
+
+    fn in_levels(&self) -> Option<&dyn InLevels<E>> {
+        Some(self)
     }
 
     fn work(&self) -> Work {

@@ -2,16 +2,22 @@
 //! the hosts, their leaders. Each level is a collective of its own context, so that the one inside a host is the
 //! fabric's (decision 0097).
 
+use std::ops::Range;
 use std::rc::Rc;
 
-use collectives::{Algorithm, HostMap};
+use collectives::{Algorithm, Blocks, Call, HostMap};
 use contract::Endpoint;
 
 use super::agree::Agreement;
-use super::{Allreduce, Barrier, Broadcast, Collective, InLevels, Plan, Reduce, announce};
+use super::blocks::lengths;
+use super::{
+    Allgather, AllgatherUnequal, Allreduce, Barrier, Broadcast, Collective, Gather, GatherUnequal,
+    InLevels, Plan, Reduce, announce,
+};
+use crate::datatype::{Datatype, Kind};
 use crate::engine::{Context, Levels};
 use crate::error::Result;
-use crate::memory::Memory;
+use crate::memory::{Image, Memory};
 use crate::schedule::{
     self, CallMemory, CollectiveContext, CollectiveKind, CollectiveMark, Manner, Schedule, Work,
 };
@@ -26,7 +32,7 @@ pub(super) fn run<E: Endpoint + 'static>(plan: &impl Plan<E>) -> Option<Result> 
     let (context, in_levels) = (plan.context(), plan.in_levels()?);
     let hosts = context.hosts().filter(|hosts| hosts.has_levels())?;
     let Work::Call(call) = plan.work() else { return None };
-    if !call.fits_hosts(hosts) {
+    if !in_levels.fits(&call, hosts) {
         return None;
     }
     if context.levels().is_none() {
@@ -111,6 +117,87 @@ impl<E: Endpoint + 'static> InLevels<E> for Allreduce<E> {
         }
         pass_on(inside, 0, output, outcome)
     }
+}
+
+impl<E: Endpoint + 'static> InLevels<E> for Allgather<E> {
+    /// The blocks of a host must be consecutive.
+    fn fits(&self, _call: &Call, hosts: &HostMap) -> bool {
+        hosts.is_in_order()
+    }
+
+    #[allow(private_interfaces)]
+    fn run_in(&self, levels: &Levels<E>) -> Result {
+        let (context, all) = (Plan::context(self), &self.all);
+        let blocks = Blocks::equal(context.size(), all.count() as usize / context.size());
+        let own = || part(all, blocks.one(context.rank()));
+        let leads = levels.leaders.is_some();
+        let mine = self.mine.clone().or_else(|| (!leads).then(own));
+        gather_at_all(context, levels, (mine, all), &blocks)
+    }
+}
+
+impl<E: Endpoint + 'static> InLevels<E> for AllgatherUnequal<E> {
+    fn fits(&self, _call: &Call, hosts: &HostMap) -> bool {
+        hosts.is_in_order()
+    }
+
+    /// Blocks that a member has anywhere in its memory are consecutive in a copy of all of them.
+    #[allow(private_interfaces)]
+    fn run_in(&self, levels: &Levels<E>) -> Result {
+        let (context, lengths) = (Plan::context(self), lengths(&self.blocks));
+        let whole = Image::of(lengths.total() as i64, Datatype::basic(Kind::Byte));
+        let mine = self.mine.clone().unwrap_or_else(|| self.blocks[context.rank()].clone());
+        gather_at_all(context, levels, (Some(mine), whole.memory()), &lengths)?;
+        for (member, block) in self.blocks.iter().enumerate() {
+            block.copy_from(&part(whole.memory(), lengths.one(member)));
+        }
+        Ok(())
+    }
+}
+
+fn part(of: &Memory, elements: Range<usize>) -> Memory {
+    of.part(elements.start as i64, elements.len() as i64)
+}
+
+/// Gathers each host's `blocks` of `all` at its leader, and all blocks at all leaders, and broadcasts them inside each
+/// host. `mine` is `None` at a leader whose block is in place.
+fn gather_at_all<E: Endpoint + 'static>(
+    context: &Rc<Context<E>>,
+    Levels { inside, leaders }: &Levels<E>,
+    (mine, all): (Option<Memory>, &Memory),
+    blocks: &Blocks,
+) -> Result {
+    let hosts = context.hosts().expect("levels are of hosts");
+    let ranks = |host| {
+        let mut members = hosts.members(host);
+        let first = members.next().expect("a host has members");
+        first..first + 1 + members.count()
+    };
+    let own = ranks(hosts.number(context.rank()));
+    let of_host = |ranks: Range<usize>| part(all, blocks.some(ranks));
+    let mut outcome = match blocks.are_equal() {
+        true => {
+            let room = leaders.is_some().then(|| of_host(own));
+            Gather::new(inside.clone(), 0, mine, room).and_then(Collective::run)
+        }
+        false => {
+            let rooms = own.filter(|_| leaders.is_some()).map(|rank| part(all, blocks.one(rank)));
+            GatherUnequal::new(inside.clone(), 0, mine, rooms.collect()).and_then(Collective::run)
+        }
+    };
+    if let Some(leaders) = leaders {
+        let are_alike = (0..hosts.hosts()).all(|host| ranks(host).len() == ranks(0).len());
+        let across = if blocks.are_equal() && are_alike {
+            Allgather::new(leaders.clone(), None, all.clone())
+                .and_then(|across| run_after(&across, outcome.clone()))
+        } else {
+            let of_hosts = (0..hosts.hosts()).map(|host| of_host(ranks(host))).collect();
+            AllgatherUnequal::new(leaders.clone(), None, of_hosts)
+                .and_then(|across| run_after(&across, outcome.clone()))
+        };
+        outcome = outcome.and(across);
+    }
+    pass_on(inside, 0, all, outcome)
 }
 
 /// Runs a collective of the leaders. If this member's operand is invalid, so are the results of all.

@@ -24,6 +24,7 @@ mod scheduled;
 
 use std::rc::Rc;
 
+use collectives::{Call, HostMap};
 use contract::Endpoint;
 
 pub(crate) use agree::{Agreement, Proposal};
@@ -100,6 +101,11 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
 
 /// A collective that has a form in two levels.
 pub trait InLevels<E: Endpoint> {
+    /// Returns whether `call` can run in levels among members on these hosts, at all members alike.
+    fn fits(&self, call: &Call, hosts: &HostMap) -> bool {
+        call.fits_hosts(hosts)
+    }
+
     /// Runs it. A member whose first part fails takes part in the others nevertheless, which depend on it.
     #[allow(private_interfaces)]
     fn run_in(&self, levels: &Levels<E>) -> Result;
