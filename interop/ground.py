@@ -132,10 +132,12 @@ def carrier(name):
 
 
 def launching(ranks):
-    """How our launcher is called for so many ranks. A cluster is this host under two names: the ranks of each name share memory, and
-    reach the others over TCP."""
-    if fabric != "cluster":
-        return (LAUNCHER, "launch", "--fabric", fabric)
+    """How our launcher is called for so many ranks."""
+    return on_two_hosts(ranks) if fabric == "cluster" else (LAUNCHER, "launch", "--fabric", fabric)
+
+
+def on_two_hosts(ranks):
+    """The same for this host under two names: the ranks of each name share memory, and reach the others over TCP."""
     here = (ranks + 1) // 2
     return (LAUNCHER, "launch", "--host", f"localhost:{here},127.0.0.1:{max(ranks - here, 1)}")
 

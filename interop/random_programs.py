@@ -8,7 +8,7 @@ import re
 import subprocess
 
 import installations
-from ground import COMPILER, LAUNCHER, LIBRARY, ROOT, WORK, Tally, must, run, selected
+from ground import COMPILER, LAUNCHER, LIBRARY, ROOT, WORK, Tally, must, on_two_hosts, run, selected
 
 RANKS = (2, 3, 4)
 # The number of seeds for all libraries, and of those with what MPICH cannot do, for our library alone.
@@ -24,36 +24,35 @@ def build():
 
 
 class Machine:
-    """An MPI: the launcher with its options, and the folder with the library."""
+    """An MPI: the launcher with its options for a number of ranks, and the folder with the library."""
 
     def __init__(self, name, launcher, libraries=LIBRARY, environment=None):
         self.name, self.launcher, self.libraries, self.environment = name, launcher, libraries, environment or {}
         self.is_ours = libraries == LIBRARY
 
     def run(self, ranks, words):
-        return run(ranks, [PROGRAM, *words], launcher=self.launcher, folder=PROGRAM.parent,
+        return run(ranks, [PROGRAM, *words], launcher=self.launcher(ranks), folder=PROGRAM.parent,
                    environment={"LD_LIBRARY_PATH": str(self.libraries), **self.environment})
 
     def by_hand(self, ranks, seed, options):
         """The command that runs one seed and prints its steps."""
-        words = [*self.launcher, "-n", ranks, PROGRAM, seed, seed, *options, "verbose"]
+        words = [*self.launcher(ranks), "-n", ranks, PROGRAM, seed, seed, *options, "verbose"]
         return f"LD_LIBRARY_PATH={self.libraries} " + " ".join(map(str, words))
 
 
 def machines():
     """Our library on each fabric, and the other MPIs that are here. The others are compared with the first."""
-    yield Machine("ours over shared memory", [LAUNCHER, "launch", "--check-leaks"])
+    yield Machine("ours over shared memory", lambda ranks: [LAUNCHER, "launch", "--check-leaks"])
     told = subprocess.run([LAUNCHER, "launch", "--help"], stdout=subprocess.PIPE, text=True).stdout
     if "--fabric" in told:
-        yield Machine("ours over TCP", [LAUNCHER, "launch", "--fabric", "tcp"])
-        # Two hosts by name only: the ranks of each share memory, and reach the others over TCP.
-        yield Machine("ours on two hosts", [LAUNCHER, "launch", "--host", "localhost:2,127.0.0.1:2"])
+        yield Machine("ours over TCP", lambda ranks: [LAUNCHER, "launch", "--fabric", "tcp"])
+        yield Machine("ours on two hosts", on_two_hosts)
     else:
         print("skipped: random programs over TCP, because `cornerstone launch` has no --fabric")
     venv = ROOT / ".venv"
     found = list(installations.of_the_standard_abi([venv] if (venv / "bin" / "mpiexec").exists() else []))
     for one in found:
-        yield Machine(f"the MPI in {os.path.relpath(one.root, ROOT)}", [one.mpiexec], one.root / "lib",
+        yield Machine(f"the MPI in {os.path.relpath(one.root, ROOT)}", lambda ranks, one=one: [one.mpiexec], one.root / "lib",
                       {**one.environment, **one.yielding})
     if not found:
         print("skipped: random programs under MPICH, because no folder of CORNERSTONE_MPI_ROOTS and not .venv has "
