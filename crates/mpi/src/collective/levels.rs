@@ -26,6 +26,9 @@ use crate::schedule::{
 /// repay.
 const CALLS_BEFORE_LEVELS: u32 = 4;
 
+/// Longest copy of all blocks of an allgather: the programs with the longest blocks may have no memory for them twice.
+const COPY_MOST_BYTES: usize = 64 << 20;
+
 /// Runs a collective in two levels. Returns `None`, at all members alike, if it goes by messages of all members.
 #[cold]
 pub(super) fn run<E: Endpoint + 'static>(plan: &impl Plan<E>) -> Option<Result> {
@@ -138,7 +141,7 @@ impl<E: Endpoint + 'static> InLevels<E> for Allgather<E> {
 
 impl<E: Endpoint + 'static> InLevels<E> for AllgatherUnequal<E> {
     fn fits(&self, _call: &Call, hosts: &HostMap) -> bool {
-        hosts.is_in_order()
+        hosts.is_in_order() && lengths(&self.blocks).total() <= COPY_MOST_BYTES
     }
 
     /// Blocks that a member has anywhere in its memory are consecutive in a copy of all of them.
