@@ -268,8 +268,7 @@ unsafe impl Endpoint for ClusterEndpoint {
             let mut this = ClusterEndpoint::seen_as(inner, rest);
             polls = polls.saturating_add(1);
             if let Err(error) = this.step(pace, polls) {
-                // This ends the wait. The others of this host may not find it themselves.
-                this.inner_mut().fail(error);
+                this.fail_inside(error);
             }
             idle(&mut this);
         })?;

@@ -39,7 +39,15 @@ impl ClusterEndpoint {
         looked.map_err(|error| self.outer_error(error))?;
         let looked = self.rest_mut().outer.progress();
         self.settle();
-        looked
+        looked.map_err(|error| self.fail_inside(error))
+    }
+
+    /// Ends this rank's wait inside its host, and every later call, because the fabric between hosts has failed. Otherwise this
+    /// rank could take part in collectives of its host as if nothing had happened.
+    #[cold]
+    pub(crate) fn fail_inside(&mut self, error: Error) -> Error {
+        self.inner_mut().fail(error.clone());
+        error
     }
 
     fn pace(&self, requests: &[Request]) -> Pace {
@@ -104,7 +112,7 @@ impl ClusterEndpoint {
             }
         });
         match failed {
-            Some(error) => Err(error),
+            Some(error) => Err(self.fail_inside(error)),
             None => waited.map_err(|error| self.outer_error(error)),
         }
     }
