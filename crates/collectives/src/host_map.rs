@@ -1,5 +1,6 @@
 //! Members of a collective by host.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Host of each member. Hosts are numbered in the order of their first member.
@@ -54,6 +55,12 @@ impl HostMap {
     pub fn members(&self, host: usize) -> impl Iterator<Item = usize> {
         (0..self.numbers.len()).filter(move |&member| self.number(member) == host)
     }
+
+    /// Returns the members of a host where those of each host are [consecutive](HostMap::is_in_order).
+    pub fn consecutive_members(&self, host: usize) -> Range<usize> {
+        let before = |host| self.numbers.partition_point(|&number| (number as usize) < host);
+        before(host)..before(host + 1)
+    }
 }
 
 #[cfg(test)]
@@ -66,7 +73,9 @@ mod tests {
         assert_eq!((0..5).map(|member| map.number(member)).collect::<Vec<_>>(), [0, 1, 0, 2, 1]);
         assert_eq!(map.members(1).collect::<Vec<_>>(), [1, 4]);
         assert!(map.has_levels() && !map.is_in_order());
-        assert!(HostMap::new([4, 4, 1]).is_in_order());
+        let in_order = HostMap::new([4, 4, 1]);
+        assert!(in_order.is_in_order());
+        assert_eq!([0, 1].map(|host| in_order.consecutive_members(host)), [0..2, 2..3]);
         assert!(!HostMap::new([4, 1, 0]).has_levels() && !HostMap::new([4, 4]).has_levels());
     }
 }

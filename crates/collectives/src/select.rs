@@ -29,7 +29,8 @@ const BRUCK_LEAST_MEMBERS: usize = 8;
 /// send to one. In several rounds every member waits for one other in each, which costs most where ranks share
 /// processors. See docs/measurements.md#two-hosts-of-four-ranks.
 const ONE_ROUND_MOST_BYTES: usize = 4 << 20;
-/// Most members for which a member posts messages to all others at once, where only their number bounds what is under way.
+/// Most members for which a member posts messages to all others at once, where only their number bounds what is under
+/// way.
 const LINEAR_MOST_MEMBERS: usize = 64;
 
 /// Returns the algorithm for a call of `members` members, with units of `unit_bytes` bytes. If the hosts of members are

@@ -42,8 +42,8 @@ impl ClusterEndpoint {
         looked.map_err(|error| self.fail_inside(error))
     }
 
-    /// Ends this rank's wait inside its host, and every later call, because the fabric between hosts has failed. Otherwise this
-    /// rank could take part in collectives of its host as if nothing had happened.
+    /// Ends this rank's wait inside its host, and every later call, because the fabric between hosts has failed.
+    /// Otherwise this rank could take part in collectives of its host as if nothing had happened.
     #[cold]
     pub(crate) fn fail_inside(&mut self, error: Error) -> Error {
         self.inner_mut().fail(error.clone());

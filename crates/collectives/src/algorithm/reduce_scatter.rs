@@ -23,11 +23,13 @@ pub fn recursive_doubling(group: Membership, blocks: &Blocks, order: Order, own:
 /// passes a member about once, in log2 P messages. Combines in another order than that of the ranks. Requires a
 /// commutative operation.
 ///
-/// Members beyond the largest power of two give their operands to a neighbour, which has the blocks of both until the end.
+/// Members beyond the largest power of two give their operands to a neighbour, which has the blocks of both until the
+/// end.
 pub fn recursive_halving(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let vector = schedule.room(blocks.total());
-    // In the order of the ranks, the members behind consecutive numbers of the core are consecutive, and so are their blocks.
+    // In the order of the ranks, the members behind consecutive numbers of the core are consecutive, as are their
+    // blocks.
     let fold = Fold::new(group, 0, Order::Ranks);
     let first = |number| if number < fold.core { fold.member(number) } else { group.size };
     let units = |numbers: &Range<usize>| blocks.some(first(numbers.start)..first(numbers.end));

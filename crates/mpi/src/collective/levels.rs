@@ -140,8 +140,9 @@ impl<E: Endpoint + 'static> InLevels<E> for Allgather<E> {
 }
 
 impl<E: Endpoint + 'static> InLevels<E> for AllgatherUnequal<E> {
-    fn fits(&self, _call: &Call, hosts: &HostMap) -> bool {
-        hosts.is_in_order() && lengths(&self.blocks).total() <= COPY_MOST_BYTES
+    fn fits(&self, call: &Call, hosts: &HostMap) -> bool {
+        let can_copy = |blocks: &Blocks| blocks.total() <= COPY_MOST_BYTES;
+        hosts.is_in_order() && matches!(call, Call::Allgather { blocks } if can_copy(blocks))
     }
 
     /// Blocks that a member has anywhere in its memory are consecutive in a copy of all of them.
@@ -171,16 +172,11 @@ fn gather_at_all<E: Endpoint + 'static>(
     blocks: &Blocks,
 ) -> Result {
     let hosts = context.hosts().expect("levels are of hosts");
-    let ranks = |host| {
-        let mut members = hosts.members(host);
-        let first = members.next().expect("a host has members");
-        first..first + 1 + members.count()
-    };
-    let own = ranks(hosts.number(context.rank()));
-    let of_host = |ranks: Range<usize>| part(all, blocks.some(ranks));
+    let own = hosts.consecutive_members(hosts.number(context.rank()));
+    let of_members = |members| part(all, blocks.some(members));
     let mut outcome = match blocks.are_equal() {
         true => {
-            let room = leaders.is_some().then(|| of_host(own));
+            let room = leaders.is_some().then(|| of_members(own));
             Gather::new(inside.clone(), 0, mine, room).and_then(Collective::run)
         }
         false => {
@@ -189,12 +185,13 @@ fn gather_at_all<E: Endpoint + 'static>(
         }
     };
     if let Some(leaders) = leaders {
-        let are_alike = (0..hosts.hosts()).all(|host| ranks(host).len() == ranks(0).len());
+        let of_hosts: Vec<Memory> =
+            (0..hosts.hosts()).map(|host| of_members(hosts.consecutive_members(host))).collect();
+        let are_alike = of_hosts.iter().all(|one| one.count() == of_hosts[0].count());
         let across = if blocks.are_equal() && are_alike {
             Allgather::new(leaders.clone(), None, all.clone())
                 .and_then(|across| run_after(&across, outcome.clone()))
         } else {
-            let of_hosts = (0..hosts.hosts()).map(|host| of_host(ranks(host))).collect();
             AllgatherUnequal::new(leaders.clone(), None, of_hosts)
                 .and_then(|across| run_after(&across, outcome.clone()))
         };
