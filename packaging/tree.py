@@ -65,7 +65,7 @@ def stripped(source, debug):
         return source.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / source.name
-        options = ["--strip-debug" if source.suffix else "--strip-all"]
+        options = ["--strip-unneeded" if source.suffix else "--strip-all"]
         if debug:
             debug.mkdir(parents=True, exist_ok=True)
             apart = debug / f"{source.name}.debug"
