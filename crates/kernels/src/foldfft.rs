@@ -9,10 +9,11 @@ mod steps;
 use std::sync::Arc;
 
 use num_complex::Complex32;
-use rustfft::{Fft, FftPlanner};
+use rustfft::Fft;
 
 use crate::error::{Error, Result};
 use crate::error::{check_instructions, check_length, check_whole};
+use crate::fft::scalar::Scalar;
 use crate::fft::{BlockFft, nominal_operations};
 use crate::instructions::Instructions;
 use steps::Steps;
@@ -99,7 +100,7 @@ impl FoldFft {
         let way = match way {
             Variant::Plain => Programme::Plain { roots: half_circle(fold) },
             Variant::Library => {
-                let plan = FftPlanner::new().plan_fft_forward(fold);
+                let plan = f32::plan_forward(fold);
                 let scratch = vec![Complex32::default(); plan.get_inplace_scratch_len()];
                 Programme::Library { plan, scratch }
             }

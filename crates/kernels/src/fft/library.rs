@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use num_complex::{Complex, Complex32};
-use rustfft::{Fft, FftPlanner};
+use rustfft::Fft;
 
 use super::scalar::Scalar;
 use crate::error::check_whole;
@@ -45,7 +45,7 @@ pub(super) struct Library<T> {
 
 impl<T: Scalar> Library<T> {
     pub(super) fn new(length: usize) -> Self {
-        let plan = FftPlanner::new().plan_fft_forward(length);
+        let plan = T::plan_forward(length);
         let needed = plan.get_inplace_scratch_len().max(plan.get_immutable_scratch_len());
         Library { plan, scratch: vec![Complex::new(T::zero(), T::zero()); needed] }
     }

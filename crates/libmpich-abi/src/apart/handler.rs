@@ -3,40 +3,52 @@
 use std::ffi::{c_int, c_void};
 
 use super::export;
-use super::slots::{Slots, all_slots, stand_in};
-use crate::arguments::{Argument, at};
+use super::slots::{Slots, all_slots, create};
 use crate::convert::Convert;
 use crate::handles::{Comm, Errhandler, File, Session, Win};
 use crate::numbers::ErrorCode;
 use crate::standard::standard;
 
-/// Exports what makes handlers for one type of object, and what stands for the functions of such handlers.
+/// Calls a program's handler for an object.
+#[inline(never)] // 256 functions for each type of object do nothing else.
+unsafe fn call<Object: Convert<Standard = usize>>(
+    function: *mut c_void,
+    object: *mut usize,
+    code: *mut c_int,
+) {
+    type Function<Foreign> = unsafe extern "C" fn(*mut Foreign, *mut c_int, ...);
+    let function = std::mem::transmute::<*mut c_void, Function<Object::Foreign>>(function);
+    let (mut object, mut code) = (Object::outward(*object), ErrorCode::outward(*code));
+    function(&mut object, &mut code);
+}
+
+/// Exports what makes handlers for one type of object. `$of` names the functions of such handlers.
 macro_rules! handler {
-    ($name:ident $profiling:ident, $object:ident) => {
-        export!($name $profiling (function: *mut c_void, handler: *mut c_int) -> c_int, {
-            type Function = unsafe extern "C" fn(*mut <$object as Convert>::Foreign, *mut c_int, ...);
-            static FUNCTIONS: Slots = Slots::new();
-            unsafe extern "C" fn handle<const A: usize, const B: usize>(
+    ($name:ident $profiling:ident, $of:ident, $object:ident) => {
+        mod $of {
+            use super::*;
+
+            pub(super) static FUNCTIONS: Slots = Slots::new();
+
+            /// Stands for the function in a place of [`FUNCTIONS`].
+            pub(super) unsafe extern "C" fn handle<const A: usize, const B: usize>(
                 object: *mut usize,
                 code: *mut c_int,
             ) {
-                let function = FUNCTIONS.function(16 * A + B);
-                let function = std::mem::transmute::<*mut c_void, Function>(function);
-                let (mut object, mut code) = ($object::outward(*object), ErrorCode::outward(*code));
-                function(&mut object, &mut code);
+                call::<$object>(FUNCTIONS.function(16 * A + B), object, code);
             }
-            // A null pointer is refused there.
-            let place = if function.is_null() { None } else { FUNCTIONS.place(function) };
-            let passed = place.map_or(std::ptr::null_mut(), |place| stand_in(all_slots!(handle), place));
-            let mut handler = at::<Errhandler>(handler);
-            let code = standard!($name: fn(*mut c_void, *mut usize) -> c_int)(passed, handler.passed());
-            handler.give_back();
-            ErrorCode::outward(code)
+        }
+
+        export!($name $profiling (function: *mut c_void, handler: *mut c_int) -> c_int, {
+            use $of::handle;
+            create::<Errhandler>(&$of::FUNCTIONS, all_slots!(handle), function, |stand_in, place| {
+                standard!($name: fn(*mut c_void, *mut usize) -> c_int)(stand_in, place)
+            }, handler)
         });
     };
 }
 
-handler!(MPI_Comm_create_errhandler PMPI_Comm_create_errhandler, Comm);
-handler!(MPI_Win_create_errhandler PMPI_Win_create_errhandler, Win);
-handler!(MPI_File_create_errhandler PMPI_File_create_errhandler, File);
-handler!(MPI_Session_create_errhandler PMPI_Session_create_errhandler, Session);
+handler!(MPI_Comm_create_errhandler PMPI_Comm_create_errhandler, communicators, Comm);
+handler!(MPI_Win_create_errhandler PMPI_Win_create_errhandler, windows, Win);
+handler!(MPI_File_create_errhandler PMPI_File_create_errhandler, files, File);
+handler!(MPI_Session_create_errhandler PMPI_Session_create_errhandler, sessions, Session);

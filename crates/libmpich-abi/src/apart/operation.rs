@@ -3,11 +3,9 @@
 use std::ffi::{c_int, c_void};
 
 use super::export;
-use super::slots::{Slots, all_slots, stand_in};
-use crate::arguments::{Argument, at};
+use super::slots::{Slots, all_slots, create};
 use crate::convert::Convert;
 use crate::handles::{Datatype, Op};
-use crate::numbers::ErrorCode;
 use crate::standard::standard;
 
 type Function<N> = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut N, *mut c_int);
@@ -35,6 +33,7 @@ unsafe extern "C" fn large<const A: usize, const B: usize>(
     apply::<i64>(LARGE.function(16 * A + B), from, to, count, *datatype);
 }
 
+#[inline(never)] // 256 functions for each kind of count do nothing else.
 unsafe fn apply<N>(
     function: *mut c_void,
     from: *mut c_void,
@@ -48,29 +47,13 @@ unsafe fn apply<N>(
 }
 
 export!(MPI_Op_create PMPI_Op_create (function: *mut c_void, commute: c_int, op: *mut c_int) -> c_int, {
-    create(&SMALL, all_slots!(small), function, |stand_in, place| {
+    create::<Op>(&SMALL, all_slots!(small), function, |stand_in, place| {
         standard!(MPI_Op_create: fn(*mut c_void, c_int, *mut usize) -> c_int)(stand_in, commute, place)
     }, op)
 });
 
 export!(MPI_Op_create_c PMPI_Op_create_c (function: *mut c_void, commute: c_int, op: *mut c_int) -> c_int, {
-    create(&LARGE, all_slots!(large), function, |stand_in, place| {
+    create::<Op>(&LARGE, all_slots!(large), function, |stand_in, place| {
         standard!(MPI_Op_create_c: fn(*mut c_void, c_int, *mut usize) -> c_int)(stand_in, commute, place)
     }, op)
 });
-
-unsafe fn create(
-    slots: &Slots,
-    all: [[*const c_void; 16]; 16],
-    function: *mut c_void,
-    create: impl FnOnce(*mut c_void, *mut usize) -> c_int,
-    op: *mut c_int,
-) -> c_int {
-    // A null pointer is refused there.
-    let place = if function.is_null() { None } else { slots.place(function) };
-    let passed = place.map_or(std::ptr::null_mut(), |place| stand_in(all, place));
-    let mut op = at::<Op>(op);
-    let code = create(passed, op.passed());
-    op.give_back();
-    ErrorCode::outward(code)
-}

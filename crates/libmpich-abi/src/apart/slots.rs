@@ -1,8 +1,12 @@
 //! Functions of programs that get no data of ours when they are called: operations and error handlers. Each gets a function
 //! of ours that stands for it, of which there are so many.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::arguments::{Argument, at};
+use crate::convert::Convert;
+use crate::numbers::ErrorCode;
 
 /// How many different functions a program may give.
 pub(super) const SLOTS: usize = 256;
@@ -45,9 +49,22 @@ macro_rules! all_slots {
 }
 pub(super) use all_slots;
 
-/// What stands for the function in a place, of an array of all.
-pub(super) fn stand_in(all: [[*const c_void; 16]; 16], place: usize) -> *mut c_void {
-    all[place / 16][place % 16].cast_mut()
+/// Makes an object of a program's function, which gets a place in `slots`: `all` has what stands for the function in each
+/// place, and `create` gives that to the standard ABI. The handle goes to `handle`.
+pub(super) unsafe fn create<Made: Convert<Foreign = c_int, Standard = usize>>(
+    slots: &Slots,
+    all: [[*const c_void; 16]; 16],
+    function: *mut c_void,
+    create: impl FnOnce(*mut c_void, *mut usize) -> c_int,
+    handle: *mut c_int,
+) -> c_int {
+    // A null pointer is refused there.
+    let place = if function.is_null() { None } else { slots.place(function) };
+    let passed = place.map_or(std::ptr::null_mut(), |place| all[place / 16][place % 16].cast_mut());
+    let mut handle = at::<Made>(handle);
+    let code = create(passed, handle.passed());
+    handle.give_back();
+    ErrorCode::outward(code)
 }
 
 #[cfg(test)]
