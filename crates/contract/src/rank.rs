@@ -76,7 +76,7 @@ pub trait Rank {
     /// Runs `body`, which computes as much as `work` says.
     ///
     /// A real machine runs `body`. A simulated one lets as much time pass as `work` takes, and runs `body` only if
-    /// results are checked.
+    /// it has a result and results are checked.
     fn compute(&mut self, work: Work, body: &mut dyn FnMut());
 
     /// Returns whether every rank can run at the same time. If not, no rank should spin for another.

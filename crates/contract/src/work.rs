@@ -57,16 +57,23 @@ pub struct Work {
     pub amount: u64,
     /// Number of repetitions: many short copies take longer than one of all their bytes.
     pub times: u64,
+    /// Whether anybody uses what is computed. If not, a simulated machine never computes it.
+    pub has_result: bool,
 }
 
 impl Work {
     /// Creates work of `amount` operations or bytes of `kind`.
     pub const fn new(kind: WorkKind, amount: u64) -> Self {
-        Work { kind, amount, times: 1 }
+        Work { kind, amount, times: 1, has_result: true }
     }
 
     /// Returns the same work repeated `times` times, each with its own start-up.
     pub const fn repeated(self, times: u64) -> Self {
         Work { times, ..self }
+    }
+
+    /// Returns the same work done only for the time that it takes.
+    pub const fn without_result(self) -> Self {
+        Work { has_result: false, ..self }
     }
 }

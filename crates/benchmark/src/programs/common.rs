@@ -93,7 +93,8 @@ pub(crate) fn round_trip(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
 /// Computes so many floating-point operations: one multiplication and one addition after the other.
 pub(crate) fn compute(rank: &mut dyn Rank, operations: u64) {
     if operations > 0 {
-        rank.compute(Work::new(WorkKind::FloatingPoint, operations), &mut || {
+        let work = Work::new(WorkKind::FloatingPoint, operations).without_result();
+        rank.compute(work, &mut || {
             let start = std::hint::black_box(1.0_f64);
             let end = (0..operations / 2).fold(start, |value, _| value * 0.999 + 0.001);
             std::hint::black_box(end);

@@ -51,7 +51,7 @@ pub(super) use all_slots;
 
 /// Makes an object of a program's function, which gets a place in `slots`: `all` has what stands for the function in each
 /// place, and `create` gives that to the standard ABI. The handle goes to `handle`.
-pub(super) unsafe fn create<Made: Convert<Foreign = c_int, Standard = usize>>(
+pub(super) unsafe fn create<Object: Convert<Foreign = c_int, Standard = usize>>(
     slots: &Slots,
     all: [[*const c_void; 16]; 16],
     function: *mut c_void,
@@ -61,7 +61,7 @@ pub(super) unsafe fn create<Made: Convert<Foreign = c_int, Standard = usize>>(
     // A null pointer is refused there.
     let place = if function.is_null() { None } else { slots.place(function) };
     let passed = place.map_or(std::ptr::null_mut(), |place| all[place / 16][place % 16].cast_mut());
-    let mut handle = at::<Made>(handle);
+    let mut handle = at::<Object>(handle);
     let code = create(passed, handle.passed());
     handle.give_back();
     ErrorCode::outward(code)
