@@ -16,7 +16,7 @@ mod library;
 #[cfg(target_arch = "x86_64")]
 mod long_rows;
 mod out_of_place;
-pub(crate) mod scalar;
+mod scalar;
 mod tile;
 
 use num_complex::Complex;

@@ -6,15 +6,11 @@
 
 mod steps;
 
-use std::sync::Arc;
-
 use num_complex::Complex32;
-use rustfft::Fft;
 
 use crate::error::{Error, Result};
 use crate::error::{check_instructions, check_length, check_whole};
-use crate::fft::scalar::Scalar;
-use crate::fft::{BlockFft, nominal_operations};
+use crate::fft::{BlockFft, LibraryFft, nominal_operations};
 use crate::instructions::Instructions;
 use steps::Steps;
 
@@ -63,7 +59,7 @@ pub struct FoldFft {
 
 enum Programme {
     Plain { roots: Vec<Complex32> },
-    Library { plan: Arc<dyn Fft<f32>>, scratch: Vec<Complex32> },
+    Library(LibraryFft),
     Blocked { steps: Steps, fft: Box<BlockFft<f32>> },
 }
 
@@ -99,11 +95,7 @@ impl FoldFft {
         }
         let way = match way {
             Variant::Plain => Programme::Plain { roots: half_circle(fold) },
-            Variant::Library => {
-                let plan = f32::plan_forward(fold);
-                let scratch = vec![Complex32::default(); plan.get_inplace_scratch_len()];
-                Programme::Library { plan, scratch }
-            }
+            Variant::Library => Programme::Library(LibraryFft::new(fold)?),
             Variant::Blocked => Programme::Blocked {
                 steps: Steps::new(&window, &weights, check_instructions(instructions)?),
                 fft: Box::new(BlockFft::with_instructions(fold, instructions)?),
@@ -135,7 +127,7 @@ impl FoldFft {
             self.fold_one(input, output);
             match &mut self.way {
                 Programme::Plain { roots } => transform_plainly(output, roots),
-                Programme::Library { plan, scratch } => plan.process_with_scratch(output, scratch),
+                Programme::Library(fft) => fft.transform(output)?,
                 Programme::Blocked { .. } => unreachable!("done above"),
             }
             for (point, weight) in output.iter_mut().zip(&self.weights) {
