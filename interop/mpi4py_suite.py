@@ -44,9 +44,10 @@ def build():
 
 def verdict(ended):
     if ended.status == 0:
-        # A module that finds no test would pass without having tried anything. Python writes a line and its end apart, so
-        # that the lines of two ranks may run into each other.
-        return None if re.search(r"Ran [1-9]\d* test", ended.output) else "it ran no tests"
+        # A module that finds no test would pass without having tried anything.
+        if re.search(r"^Ran [1-9]\d* test", ended.output, re.MULTILINE):
+            return None
+        return f"it ran no tests, and wrote {ended.output[-300:]!r}"
     names = re.findall(r"^(?:ERROR|FAIL): (\S+ \([^)]*\))", ended.output, re.MULTILINE)
     if ended.status is None or not names:
         return ended.reason()
