@@ -42,6 +42,9 @@ const STEP_MAX: f64 = 4.0;
 /// than that.
 const WORTH_A_STEP: f64 = 1.02;
 const LEAP_MAX: f64 = 64.0;
+/// Where the time for a confirmation is short, a period is chosen that leaves this many times as many instances as would
+/// prove the rate without a miss, so that one is forgiven.
+const FORGIVING: f64 = 1.5;
 /// Of a gap that is wider than this the place where the crossing is expected is tried, and not its middle.
 const WIDE: f64 = 1.1;
 
@@ -72,9 +75,10 @@ pub(super) struct Answer {
 /// The next step of a search whose answer is to be confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextToConfirm {
-    /// The shortest period that is still called sustained.
+    /// The shortest period that is still called sustained, or one that was not tried, because there is no time for more.
     Confirm(TimeSpan),
-    /// No period is sustained any more; this longer one may be.
+    /// No period is sustained any more; this longer one may be, and there is time to try it first, or no time to confirm
+    /// it.
     Try(TimeSpan),
     /// No period is left to try.
     Nothing,
@@ -171,14 +175,37 @@ impl Decision {
         }
     }
 
-    /// The period to confirm when the search itself is over, or the period to try in order to find one.
-    pub(super) fn next_to_confirm(&self) -> NextToConfirm {
+    /// The period to confirm when the search itself is over, or the period to try in order to find one. Time is left to
+    /// confirm periods up to `longest`, or any if there is none. Where time is short, a period is confirmed without a
+    /// trial: a confirmation does not depend on one.
+    pub(super) fn next_to_confirm(&self, longest: Option<TimeSpan>) -> NextToConfirm {
+        let longest = longest.map(TimeSpan::as_ps);
         match (self.upper(), self.longer()) {
             _ if self.trials >= TRIALS_MAX => NextToConfirm::Nothing,
-            (Some(period), _) => NextToConfirm::Confirm(TimeSpan::from_ps(period)),
-            (None, NextStep::Try(period)) => NextToConfirm::Try(period),
+            (Some(upper), _) => {
+                let period = longest.and_then(|longest| self.in_time(upper, longest));
+                NextToConfirm::Confirm(TimeSpan::from_ps(period.unwrap_or(upper)))
+            }
+            (None, NextStep::Try(longer)) => {
+                // Nothing is known of the next step; the one after it holds more often.
+                let wanted = (longer.as_ps() as f64 * FIRST_STEP) as u64;
+                let period = longest.and_then(|longest| self.in_time(wanted, longest));
+                period.map_or(NextToConfirm::Try(longer), |period| {
+                    NextToConfirm::Confirm(TimeSpan::from_ps(period))
+                })
+            }
             (None, NextStep::Done(_)) => NextToConfirm::Nothing,
         }
+    }
+
+    /// The period to confirm instead of `wanted` where time is left for periods up to `longest`: `wanted` itself, or a
+    /// shorter one; none if that would have to be one that is not sustained.
+    fn in_time(&self, wanted: u64, longest: u64) -> Option<u64> {
+        let not_sustained = self.longest_not(Verdict::Sustained).unwrap_or(0);
+        let above = (not_sustained as f64 * WORTH_A_STEP) as u64;
+        let shorter = [(longest as f64 / FORGIVING) as u64, longest];
+        let is_open = |period: &u64| *period > above.max(self.range.shortest.as_ps());
+        if wanted <= longest { Some(wanted) } else { shorter.into_iter().find(is_open) }
     }
 
     /// The interval that the evidence so far leaves, for a search that ends here.

@@ -171,12 +171,16 @@ fn confirm(
     let until_s = runner.schedule.confirming_s;
     let mut end = answer.end;
     loop {
-        match decision.next_to_confirm() {
+        match decision.next_to_confirm(runner.longest_to_confirm()) {
             NextToConfirm::Nothing => break,
             NextToConfirm::Try(_) if runner.spent_s() >= until_s => break,
             NextToConfirm::Try(period) => decision.record(period, runner.test(period, until_s)?),
             NextToConfirm::Confirm(period) => match runner.confirm(period)? {
-                Confirmed::Holds | Confirmed::NoTime => break,
+                Confirmed::Holds => {
+                    decision.record(period, Verdict::Sustained);
+                    break;
+                }
+                Confirmed::NoTime => break,
                 Confirmed::Fails(verdict) => {
                     decision.disprove(period, verdict);
                     // The ends of the interval are now farther apart than wanted.

@@ -13,11 +13,14 @@ pub(super) const INSTANCES_MAX: u64 = 1 << 21;
 const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 
 /// The time between an agreement on an instant and the instant: this many times the time of an agreement, and at least
-/// the slack below. A rank that is late for its first instance would count against the period.
+/// the slack below. A rank that is late for its first instance counts against the period.
 const AGREEMENTS: u64 = 8;
 const SLACK_MIN: TimeSpan = TimeSpan::from_us(20);
-/// The number of repetitions of a segment if a rank was late, with twice the time in between each time.
-const LATE_STARTS_MAX: u64 = 6;
+/// How often the time in between is doubled because a rank was late. Later segments keep it.
+const DOUBLED_MAX: u32 = 6;
+/// A segment of fewer instances is repeated where a rank was late for the first: it would count for more than the wanted
+/// share. In a longer one that rank was paused at this moment as at any other, and a repetition would cost as much again.
+const REPEATED_BELOW: u64 = 100;
 
 /// The notes of a segment; empty at every rank but 0.
 pub(super) struct TrialSegment {
@@ -37,11 +40,13 @@ pub(super) struct TrialSegments<'a> {
     deadlines: Option<Deadlines>,
     room: u64,
     run: u64,
+    /// How often a rank was late for the first instance, at most `DOUBLED_MAX`; the same at every rank.
+    late_starts: u32,
 }
 
 impl<'a> TrialSegments<'a> {
     pub(super) fn new(body: Body<'a>, agreement: TimeSpan) -> Self {
-        TrialSegments { body, agreement, deadlines: None, room: 0, run: 0 }
+        TrialSegments { body, agreement, deadlines: None, room: 0, run: 0, late_starts: 0 }
     }
 
     /// Allocates for segments of up to `instances`.
@@ -62,8 +67,8 @@ impl<'a> TrialSegments<'a> {
     ) -> Result<TrialSegment> {
         self.reserve(instances)?;
         let Some(deadlines) = &mut self.deadlines else { unreachable!("room was just made") };
-        let mut slack = self.agreement.times(AGREEMENTS) + SLACK_MIN;
-        for attempt in 0.. {
+        loop {
+            let slack = (self.agreement.times(AGREEMENTS) + SLACK_MIN).times(1 << self.late_starts);
             let begin = latest_arrival(rank)? + slack;
             let mine_is_late = rank.now() > begin;
             let trial = Trial { period, instances, begin, number: self.run };
@@ -73,12 +78,15 @@ impl<'a> TrialSegments<'a> {
             (self.body)(rank, &trial, deadlines)?;
             // The reduction also keeps every rank here until all have ended: no rank sends while another still works.
             let any_is_late = maximum(rank, u64::from(mine_is_late))? > 0;
-            if !any_is_late || attempt == LATE_STARTS_MAX {
+            if !any_is_late {
                 return bring(rank, deadlines);
             }
-            slack = slack.times(2);
+            let is_repeated = instances < REPEATED_BELOW && self.late_starts < DOUBLED_MAX;
+            self.late_starts = DOUBLED_MAX.min(self.late_starts + 1);
+            if !is_repeated {
+                return bring(rank, deadlines);
+            }
         }
-        unreachable!("the last attempt returns")
     }
 }
 

@@ -14,6 +14,7 @@ use super::notes::{Interruption, LateEnd, WORST_KEPT};
 use super::outcome::{PERIODS_PER_WAITING, SearchOutcome};
 use super::schedule::Schedule;
 use super::segment::{INSTANCES_MAX, TrialSegment, TrialSegments};
+use super::trial::record_of;
 use crate::bench::Bench;
 use crate::event::Event;
 
@@ -175,6 +176,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             let next = (made * GROWTH).max(FIRST_SEGMENT);
             // A short remainder joins the last segment: one long segment shows more than a long and a short one.
             let instances = if left < 2 * next { left } else { next };
+            let in_time = ((until_s - self.spent_s()).max(0.0) / period.as_s()) as u64;
+            let instances = instances.min(in_time.max(FIRST_SEGMENT));
             responses.extend(self.segment(period, instances, made)?);
             let is_whole = responses.len() as u64 == planned;
             let so_far = is_whole.then(|| self.wanted.rate(&responses, period, 1));
@@ -183,9 +186,20 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             }
         }
         let rate = self.wanted.rate(&responses, period, 1);
-        let trial = describe(self.wanted, period, begin_s, &responses, &rate);
+        let trial = record_of(self.wanted, period, begin_s, &responses, &rate);
         self.bench.tell_trial(trial.clone())?;
         Ok(self.join(period, trial, responses, 1))
+    }
+
+    /// The longest period that the time that is left is enough to confirm; none where a confirmation may take as long
+    /// as it needs.
+    pub(super) fn longest_to_confirm(&self) -> Option<TimeSpan> {
+        if self.schedule.to_its_end {
+            return None;
+        }
+        let wanted = self.wanted.of_attempt(self.failed.len() as u32 + 1);
+        let left_s = (self.schedule.confirming_s - self.spent_s()).max(0.0);
+        Some(TimeSpan::from_s(left_s / wanted.instances_needed() as f64))
     }
 
     /// Confirms `period`: keeps it up for a multiple of a trial's length. It holds if these instances alone prove the
@@ -220,9 +234,13 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         }
         let trials = responses.len().div_ceil(trial as usize);
         let rate = wanted.rate(&responses, period, trials);
-        let record = describe(wanted, period, begin_s, &responses, &rate);
+        let record = record_of(wanted, period, begin_s, &responses, &rate);
         self.bench.tell_trial(record.clone())?;
         if record.sustained {
+            let tried = self.tried.entry(period).or_default();
+            if tried.trials == 0 {
+                *tried = TriedPeriod { trials, responses };
+            }
             self.held = Some(ConfirmedTrial { trial: record, rate });
             return Ok(Confirmed::Holds);
         }
@@ -358,32 +376,6 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         });
         worst.truncate(2 * WORST_KEPT);
         worst
-    }
-}
-
-fn describe(
-    wanted: Acceptance,
-    period: TimeSpan,
-    begin_s: f64,
-    responses: &[u64],
-    rate: &MissRate,
-) -> TrialRecord {
-    let verdict = wanted.verdict(rate);
-    let mut sorted = responses.to_vec();
-    sorted.sort_unstable();
-    let us = |ps: u64| TimeSpan::from_ps(ps).as_us();
-    TrialRecord {
-        period_us: period.as_us(),
-        begin_s,
-        instances: rate.instances,
-        missed: rate.missed,
-        miss_rate_max: rate.max,
-        miss_rate_min: rate.min,
-        sustained: verdict == Verdict::Sustained,
-        refused: verdict == Verdict::Refused,
-        proven: wanted.is_proven(rate),
-        response_median_us: us(sorted[sorted.len() / 2]),
-        response_max_us: us(sorted[sorted.len() - 1]),
     }
 }
 

@@ -229,3 +229,32 @@ fn a_search_in_a_hurry_tries_its_ends_again_and_leaves_the_gap() {
         (Some(us(1000)), Some(us(4000)))
     );
 }
+
+#[test]
+fn a_period_that_time_is_left_for_is_confirmed_in_place_of_a_longer_one() {
+    let span = TimeSpan::from_us;
+    let mut decision = Decision::new(range(), span(1000));
+    decision.record(span(1000), Verdict::Sustained);
+    let confirm =
+        |decision: &Decision, longest_us| match decision.next_to_confirm(Some(span(longest_us))) {
+            NextToConfirm::Confirm(period) => period.as_us(),
+            other => panic!("{other:?}"),
+        };
+    assert_eq!(confirm(&decision, 1000), 1000.0);
+    // Two thirds of what there is time for, so that a miss is forgiven.
+    assert_eq!(confirm(&decision, 900), 600.0);
+    // 600 us are not sustained, 900 may be.
+    decision.record(span(700), Verdict::Unclear);
+    assert_eq!(confirm(&decision, 900), 900.0);
+    // There is time only for periods that are not sustained.
+    decision.record(span(899), Verdict::Refused);
+    assert_eq!(confirm(&decision, 900), 1000.0);
+    // Where none is sustained, the second step of 1.3 is confirmed at once if there is time for it, and the first is tried
+    // otherwise.
+    decision.disprove(span(1000), Verdict::Unclear);
+    assert_eq!(confirm(&decision, 9000), 1690.0);
+    assert_eq!(confirm(&decision, 1200), 1200.0);
+    let longer = NextToConfirm::Try(span(1300));
+    assert_eq!(decision.next_to_confirm(Some(span(900))), longer);
+    assert_eq!(decision.next_to_confirm(None), longer);
+}

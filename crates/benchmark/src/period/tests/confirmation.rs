@@ -161,3 +161,22 @@ fn a_search_whose_time_is_over_says_that_its_period_was_not_confirmed() {
     assert!(search.shortest_sustained_us.is_some(), "{search:?}");
     assert_eq!((search.confirmation, search.unconfirmed, search.confirm_times), (None, vec![], 10));
 }
+
+/// A search of 40 ms takes 24 of them to find a period and begins at 1.6 ms, of which the 16th instance begins after
+/// 24 ms. The 15.96 ms that are left hold nine instances of that period, or 368 of 43.4 us, or half as many again of
+/// 28.9 us.
+#[test]
+fn where_time_is_left_for_a_shorter_period_alone_that_is_confirmed() {
+    let limited =
+        RealTime { search_limit_s: Some(0.04), guess_s: Some(0.0016), ..RealTime::default() };
+    let search = search_alone(limited.clone(), |_| 20 * US).0.unwrap().search.unwrap();
+    assert_eq!((search.trials.len(), search.trials[0].period_us), (1, 1600.0), "{search:?}");
+    let held = search.confirmation.unwrap();
+    assert!((28.8..29.0).contains(&held.period_us) && held.missed == 0 && held.proven, "{held:?}");
+    assert!((550..=553).contains(&held.instances), "{held:?}");
+    assert_eq!(search.shortest_sustained_us, Some(held.period_us));
+    // An instance that takes longer than that is not confirmed, and what a trial showed remains.
+    let search = search_alone(limited, |_| 100 * US).0.unwrap().search.unwrap();
+    assert_eq!((search.confirmation, search.shortest_sustained_us), (None, Some(1600.0)));
+    assert_eq!(search.unconfirmed.len(), 1);
+}
