@@ -120,12 +120,24 @@ def memory_gib():
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
 
 
-def test(source, _ranks=None):
-    tests = source / "test" / "mpi"
-    tally, skips = Tally("mpich"), Skips("mpich")
-    build_shared(tests)
-    everything = [case for folder in FOLDERS for case in cases(tests, folder)
-                  if selected(case.name())]
+def run_case(tally, tests, out, case):
+    """Runs a program that has been built in `out`, and says how it went."""
+    command = [out / case.folder / case.program] + case.arguments
+    # Programs that write files or start others by a relative path run where they were built.
+    folder = out / case.folder if case.folder.endswith(("io", "spawn")) else tests / case.folder
+    ended = run(case.ranks, command, case.limit_s, case.environment, folder)
+    failure = verdict(case, ended)
+    if failure and (reason := outside(ended)):
+        tally.skip(case.name(), reason)
+    elif failure and case.expected_to_fail:
+        tally.skip(case.name(), f"their own list expects it to fail: {failure}")
+    else:
+        tally.take(case.name(), failure)
+
+
+def run_all(tally, skips, tests, out, folders, compile_one):
+    """Builds and runs what the lists of these folders have. `compile_one` says what the compiler said if it could not."""
+    everything = [case for folder in folders for case in cases(tests, folder) if selected(case.name())]
     wanted = [case for case in everything if not skips.reason(f"{case.folder}/{case.program}")]
     programs = sorted({(case.folder, case.program) for case in wanted})
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -136,20 +148,16 @@ def test(source, _ranks=None):
             reason = f"needs {case.memory_gib} GiB of memory"
         if reason:
             tally.skip(case.name(), reason)
-            continue
-        failure = built[(case.folder, case.program)]
-        if failure is None:
-            command = [OUT / case.folder / case.program] + case.arguments
-            # Programs that write files or start others by a relative path run where they were built.
-            folder = OUT / case.folder if case.folder.endswith(("io", "spawn")) else tests / case.folder
-            ended = run(case.ranks, command, case.limit_s, case.environment, folder)
-            failure = verdict(case, ended)
-            if failure and (reason := outside(ended)):
-                tally.skip(case.name(), reason)
-                continue
-            if failure and case.expected_to_fail:
-                tally.skip(case.name(), f"their own list expects it to fail: {failure}")
-                continue
-        tally.take(case.name(), failure)
+        elif failure := built[(case.folder, case.program)]:
+            tally.take(case.name(), failure)
+        else:
+            run_case(tally, tests, out, case)
+
+
+def test(source, _ranks=None):
+    tests = source / "test" / "mpi"
+    tally = Tally("mpich")
+    build_shared(tests)
+    run_all(tally, Skips("mpich"), tests, OUT, FOLDERS, compile_one)
     tally.close()
     return tally

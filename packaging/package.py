@@ -17,7 +17,7 @@ import sys
 import venv
 import zipfile
 
-from tree import LIBRARIES, PACKAGES, PROGRAM, ROOT, built, fail, files, must, version
+from tree import LIBRARIES, PACKAGES, PROGRAM, ROOT, built, fail, files, must, place_files, version
 
 NAME = "cornerstone_mpi"
 # The oldest C library that a wheel is built for: that of RHEL 8, Debian 10 and Ubuntu 18.10.
@@ -53,14 +53,7 @@ def build_for_old_systems():
 
 
 def install(prefix, folder):
-    for path, content, is_program in files(folder):
-        place = prefix / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        # In one step and in a new file, for the old one may be running.
-        fresh = place.with_name(f".{place.name}.{os.getpid()}")
-        fresh.write_bytes(content)
-        fresh.chmod(0o755 if is_program else 0o644)
-        fresh.replace(place)
+    place_files(prefix, folder)
     print(f"installed into {prefix}")
 
 

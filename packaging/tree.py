@@ -1,5 +1,6 @@
 """What an installation holds, and where: one list for `make install` and for the wheel."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -23,6 +24,7 @@ PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi", "libprofile", "libvirtu
 # The same file by several names.
 COMPILERS = ("mpicc", "mpicxx", "mpic++")
 LAUNCHERS = ("mpiexec", "mpirun")
+FORTRAN = ("mpifort", "mpif90", "mpif77")
 COMPLETIONS = {
     "bash": "share/bash-completion/completions/cornerstone",
     "zsh": "share/zsh/site-functions/_cornerstone",
@@ -93,6 +95,8 @@ def files(folder, debug=None):
         yield f"bin/{name}", (PACKAGING / "mpicc").read_bytes(), True
     for name in LAUNCHERS:
         yield f"bin/{name}", (PACKAGING / "mpiexec").read_bytes(), True
+    for name in FORTRAN:
+        yield f"bin/{name}", (PACKAGING / "mpifort").read_bytes(), True
     for name, path in LIBRARIES.items():
         yield path, stripped(built(folder, name), debug), True
     # A wheel holds no links, so that the linker is told by a script.
@@ -105,3 +109,15 @@ def files(folder, debug=None):
     for examples in ("patterns", "pipelines"):
         for path in sorted((ROOT / examples).iterdir()):
             yield f"share/cornerstone/{examples}/{path.name}", path.read_bytes(), False
+
+
+def place_files(prefix, folder):
+    """Puts every file of an installation below `prefix`."""
+    for path, content, is_program in files(folder):
+        target = prefix / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # In one step and in a new file, for the old one may be running.
+        fresh = target.with_name(f".{target.name}.{os.getpid()}")
+        fresh.write_bytes(content)
+        fresh.chmod(0o755 if is_program else 0o644)
+        fresh.replace(target)

@@ -41,6 +41,7 @@ class Cornerstone(Package):
     def setup_dependent_package(self, module, dependent_spec):
         self.spec.mpicc = os.path.join(self.prefix.bin, "mpicc")
         self.spec.mpicxx = os.path.join(self.prefix.bin, "mpicxx")
+        self.spec.mpifc = os.path.join(self.prefix.bin, "mpifort")
 
     def _compilers(self, env):
         env.set("MPICC", self.prefix.bin.mpicc)

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::abi::*;
 use crate::failure::{Error, Result, code_of};
-use crate::handler::{self, Handler};
+use crate::handler::{self, Handler, UserErrorHandler};
 use crate::process::{Phase, process, universe};
 use crate::shared::Shared;
 use crate::{codes, communicator, file, process, session, window};
@@ -98,7 +98,7 @@ fn fallback() -> Comm {
 fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
     match handler {
         Handler::Return => code,
-        Handler::User(function) => {
+        Handler::User(UserErrorHandler { function, .. }) => {
             let (mut object, mut passed) = (object, code);
             // SAFETY: the user gave this function for this use, with these parameters.
             unsafe { function(&mut object, &mut passed) };

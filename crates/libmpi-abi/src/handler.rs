@@ -1,6 +1,6 @@
 //! Error handlers.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
@@ -17,8 +17,15 @@ pub(crate) enum Handler {
     Abort,
     /// Returns the error code.
     Return,
-    /// A function of the user, which gets the object and the code.
-    User(UserHandler),
+    /// A function of the user.
+    User(UserErrorHandler),
+}
+
+/// A function of the user, which gets the object and the code.
+pub(crate) struct UserErrorHandler {
+    pub(crate) function: UserHandler,
+    /// Its handle, and the number of references to it that the program must free; none where the number is 0.
+    references: Cell<(Errhandler, usize)>,
 }
 
 pub(crate) type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
@@ -42,27 +49,44 @@ pub(crate) fn get(handle: Errhandler) -> Result<Rc<Handler>> {
     HANDLERS.get(handle).ok_or_else(|| error_of(ERR_ERRHANDLER, "not an error handler"))
 }
 
-/// Returns a handle of an error handler. A user's gets a new one, which must be freed separately.
+/// Returns the handle of an error handler, with one more reference to a user's. Programs compare it with their own.
 pub(crate) fn handle_of(handler: &Rc<Handler>) -> Errhandler {
     match **handler {
         Handler::Fatal => ERRORS_ARE_FATAL,
         Handler::Abort => ERRORS_ABORT,
         Handler::Return => ERRORS_RETURN,
-        Handler::User(_) => HANDLERS.add(handler.clone()),
+        Handler::User(ref user) => {
+            let (handle, count) = user.references.get();
+            // The program has freed all of them while the handler is in use.
+            let handle = if count == 0 { HANDLERS.add(handler.clone()) } else { handle };
+            user.references.set((handle, count + 1));
+            handle
+        }
     }
 }
 
 pub(crate) unsafe fn create(function: *mut c_void, handle: *mut Errhandler) -> Result {
     ensure!(!function.is_null(), ERR_ARG, "the function is a null pointer");
     let function = std::mem::transmute::<*mut c_void, UserHandler>(function);
-    *handle = HANDLERS.add(Rc::new(Handler::User(function)));
+    let references = Cell::new((ERRHANDLER_NULL, 0));
+    *handle = handle_of(&Rc::new(Handler::User(UserErrorHandler { function, references })));
     Ok(())
 }
 
 pub(crate) unsafe fn free(handle: *mut Errhandler) -> Result {
-    get(*handle)?;
-    // Its users still hold a reference.
-    HANDLERS.remove(*handle);
+    let handler = get(*handle)?;
+    let left = match &*handler {
+        Handler::User(user) => {
+            let (own, count) = user.references.get();
+            user.references.set((own, count - 1));
+            count - 1
+        }
+        Handler::Fatal | Handler::Abort | Handler::Return => 0,
+    };
+    if left == 0 {
+        // Objects that use it keep it.
+        HANDLERS.remove(*handle);
+    }
     *handle = ERRHANDLER_NULL;
     Ok(())
 }

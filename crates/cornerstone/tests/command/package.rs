@@ -131,6 +131,37 @@ fn a_wheel_brings_what_compiles_and_runs_a_program_into_a_new_environment() {
     assert!(!environment.join("bin/mpiexec").exists());
 }
 
+/// The bindings are stood for by a script that says what it got.
+#[test]
+fn mpifort_passes_on_to_the_bindings_or_says_how_to_get_them() {
+    let Some((lab, prefix)) = installed("mpifort", "own place") else { return };
+    let mpifort = |variable: &str, value: &str| {
+        program(&lab, &prefix, "mpif90").args(["a b.f90", "-c"]).env(variable, value).output()
+    };
+    let none = mpifort("PATH", "/usr/bin:/bin").unwrap();
+    let told = text(&none.stderr);
+    assert!(
+        !none.status.success() && told.starts_with("mpif90: MPI programs in Fortran"),
+        "{told}"
+    );
+    assert!(told.contains(&format!("-DMPI_HOME={}", prefix.display())), "{told}");
+    std::fs::create_dir_all(lab.path("with blank/bin")).unwrap();
+    for name in ["mpifort", "mpifc"] {
+        let words = "#!/bin/sh\nprintf '%s|' \"$MPIF_MPI_PREFIX\" \"$@\"\n";
+        let script = format!("with blank/bin/{name}");
+        lab.write(&script, words);
+        must(Command::new("chmod").arg("+x").arg(lab.path(&script)));
+    }
+    let expected = format!("{}|a b.f90|-c|", prefix.display());
+    let bindings = lab.path("with blank").display().to_string();
+    let named = mpifort("CORNERSTONE_MPIF", &bindings).unwrap();
+    assert_eq!(text(&named.stdout), expected, "{named:?}");
+    let found = mpifort("PATH", &format!("/usr/bin:/bin:{bindings}/bin")).unwrap();
+    assert_eq!(text(&found.stdout), expected, "{found:?}");
+    let wrong = mpifort("CORNERSTONE_MPIF", "/nowhere").unwrap();
+    assert!(text(&wrong.stderr).starts_with("mpif90: '/nowhere' has no bin/mpifort"), "{wrong:?}");
+}
+
 #[test]
 fn several_programs_run_as_one_world() {
     let Some((lab, prefix)) = installed("several programs", "own place") else { return };

@@ -54,8 +54,21 @@ int main(int argc, char **argv) {
     MPI_Errhandler mine, found;
     MPI_Comm_create_errhandler(handler, &mine);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
+    // Programs compare handles. Each that they were given is freed, and those that they keep remain valid.
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &found);
+    CHECK(found == mine);
+    MPI_Errhandler_free(&found);
+    CHECK(found == MPI_ERRHANDLER_NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine);
     MPI_Errhandler_free(&mine);
     CHECK(mine == MPI_ERRHANDLER_NULL);
+    // The communicator keeps a handler whose last handle was freed; it gets a new one.
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &found);
+    CHECK(found != MPI_ERRHANDLER_NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, found);
+    MPI_Errhandler freed = found;
+    MPI_Errhandler_free(&found);
+    REFUSED(MPI_Comm_set_errhandler(MPI_COMM_SELF, freed), MPI_ERR_ERRHANDLER);
     REFUSED(MPI_Send(&number, 1, MPI_INT, -9, 0, MPI_COMM_WORLD), MPI_ERR_RANK);
     CHECK(handled == 1 && handled_code == MPI_ERR_RANK);
     MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);

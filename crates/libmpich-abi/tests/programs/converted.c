@@ -110,6 +110,9 @@ static void handlers(void) {
     int class;
     MPI_Comm_create_errhandler(handle, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &now);
+    CHECK(now == handler);
+    MPI_Errhandler_free(&now);
     int code = MPI_Send(&class, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
     MPI_Error_class(code, &class);
     CHECK(class == MPI_ERR_RANK && handled == 1 && handled_code == code && handled_comm == MPI_COMM_WORLD);

@@ -1,0 +1,151 @@
+"""Fortran over the bindings of the project mpif, which are built on our header and library; and MPICH's tests in Fortran."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import mpich
+from ground import ROOT, WORK, Skips, Tally, must, selected, source
+
+sys.path.insert(0, str(ROOT / "packaging"))
+import tree  # noqa: E402
+
+VARIABLE = "CORNERSTONE_MPIF_SOURCE"
+OUT = WORK / "fortran"
+MPI, BINDINGS = OUT / "mpi", OUT / "mpif"
+COMPILER = BINDINGS / "bin" / "mpifort"
+TOPICS = ("attr", "coll", "comm", "datatype", "ext", "info", "init", "io", "profile", "pt2pt", "rma", "spawn", "topo")
+FOLDERS = [f"f77/{topic}" for topic in TOPICS] + [f"f08/{topic}" for topic in (*TOPICS, "misc", "subarray", "timer")]
+# What their configure script puts into headers for mpif.h, on machines of 64 bits.
+KINDS = {"@F77_MPI_ADDRESS@": "integer*8", "@F77_MPI_OFFSET@": "integer*8"}
+TIME_LIMIT_S = 120
+
+
+def environment():
+    """That of commands which build with our installation and the bindings."""
+    path = os.pathsep.join([str(BINDINGS / "bin"), str(MPI / "bin"), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "CMAKE_PREFIX_PATH": str(BINDINGS)}
+
+
+def configure(sources, folder, *options):
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["cmake", f"-DMPI_HOME={MPI}", f"-DMPIEXEC_EXECUTABLE={MPI}/bin/mpiexec", *options, sources]
+    must(command, cwd=folder, env=environment())
+    must(["make", f"-j{os.cpu_count()}"], cwd=folder, env=environment())
+
+
+def build_bindings(sources):
+    """Installs what cargo has built as a user would, and the bindings over it."""
+    folder = tree.ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
+    shutil.rmtree(OUT, ignore_errors=True)
+    tree.place_files(MPI, folder)
+    configure(sources, OUT / "build", f"-DCMAKE_INSTALL_PREFIX={BINDINGS}", "-DCMAKE_BUILD_TYPE=Release")
+    must(["make", "install"], cwd=OUT / "build", env=environment())
+
+
+def test_bindings(tally, skips, sources):
+    """The tests of the bindings themselves, a project of its own that uses what is installed."""
+    folder = OUT / "tests"
+    configure(sources / "test", folder, f"-DMPI_Fortran_COMPILER={COMPILER}")
+    done = subprocess.run(["ctest", "--timeout", str(TIME_LIMIT_S), "--output-on-failure"], cwd=folder, env=environment(),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    results = re.findall(r"^ *\d+/\d+ Test +#\d+: (\S+) \.*\s*(.*?) +[0-9.]+ sec", done.stdout, re.MULTILINE)
+    if not results:
+        tally.take("mpif", f"ctest ran no test: {done.stdout.strip()[-200:]}")
+    for name, how in results:
+        if not selected(f"mpif/{name}"):
+            continue
+        if reason := skips.reason(f"mpif/{name}"):
+            tally.skip(f"mpif/{name}", reason)
+        else:
+            tally.take(f"mpif/{name}", None if how == "Passed" else how.strip("* "))
+
+
+def build_shared(tests):
+    """The functions that MPICH's tests share, and the headers that their configure script would write."""
+    mpich.build_shared(tests)
+    for template in tests.glob("f77/*/*.h.in"):
+        text = template.read_text()
+        for mark, kind in KINDS.items():
+            text = text.replace(mark, kind)
+        header = OUT / template.parent.relative_to(tests) / template.stem
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(text)
+    header = OUT / "include" / "mpitestconf.h"
+    header.parent.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "interop" / "mpich" / "include" / header.name, header)
+    # Its first line is for their configure script.
+    merge = OUT / "testmerge"
+    merge.write_text((tests / "maint" / "testmerge.in").read_text().partition("\n")[2])
+    for language, suffix in (("f77", "f"), ("f08", "f90")):
+        # Programs that write files come from a template.
+        templates = [tests / language / "io" / f"ioharness.{part}" for part in ("defn", "tlt")]
+        place = OUT / language / "io"
+        place.mkdir(parents=True, exist_ok=True)
+        must(["perl", merge, f"-defn={tests}/maint/common.defn", *templates], cwd=place)
+        made = OUT / f"{language}.o"
+        must([COMPILER, "-w", "-g", "-c", tests / "util" / f"mtest_{language}.{suffix}", "-o", made], cwd=OUT)
+
+
+def recipe(tests, folder, program):
+    """The source files of a program, by the rules of its makefile."""
+    text = (tests / folder / "Makefile.am").read_text().replace("\\\n", " ")
+    found = re.search(rf"^(?:nodist_)?{re.escape(program)}_SOURCES\s*=(.*)$", text, re.MULTILINE)
+    names = found.group(1).split() if found else []
+    names = names or [f"{program}.{'f' if folder.startswith('f77') else 'f90'}"]
+    # What both languages use stands with the first.
+    folders = (OUT / folder, tests / folder, tests / folder.replace("f08", "f77"))
+    places = [next((place / name for place in folders if (place / name).exists()), None)
+              for name in names if not name.endswith(".h")]
+    return places if all(places) else []
+
+
+def compile_one(tests, folder, program):
+    """Compiles a program; gives what the compiler said if it could not."""
+    sources = recipe(tests, folder, program)
+    place = OUT / folder / program
+    modules = OUT / "modules" / folder / program
+    for one in (place.parent, modules):
+        one.mkdir(parents=True, exist_ok=True)
+    if not sources:
+        return "its source is generated by MPICH's autoconf and is not there"
+    # Headers of attributes are used by the tests of windows, too; and some name ../../include.
+    near = [place.parent, tests / folder, OUT / folder[:3] / "attr"]
+    includes = [*mpich.includes(tests), f"-I{MPI}/include", *(f"-I{one}" for one in near)]
+    objects = []
+    for one in sources:
+        objects.append(modules / f"{one.stem}.o")
+        compiler = mpich.COMPILER if one.suffix == ".c" else COMPILER
+        failure = said(compiler, "-w", "-g", "-DF77_NAME_LOWER_USCORE", *includes, "-c", one, "-o", objects[-1], folder=modules)
+        if failure:
+            return failure
+    # A program may be in C alone.
+    ours = [OUT / f"{folder[:3]}.o"] if any(one.suffix != ".c" for one in sources) else []
+    return said(COMPILER, "-g", *objects, *ours, *mpich.shared(folder), "-lpthread", "-o", place, folder=modules)
+
+
+def said(*command, folder):
+    done = subprocess.run([str(word) for word in command], cwd=folder, env=environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    errors = [line for line in done.stdout.splitlines() if "rror" in line or "undefined" in line]
+    return None if done.returncode == 0 else f"does not compile: {(errors or ['?'])[0][-140:]}"
+
+
+def test(sources, _ranks=None):
+    tally, skips = Tally("fortran"), Skips("fortran")
+    for tool in ("gfortran", "cmake", "perl"):
+        if shutil.which(tool) is None:
+            print(f"skipped: Fortran, because there is no {tool}")
+            return tally
+    build_bindings(sources)
+    test_bindings(tally, skips, sources)
+    if (theirs := source(mpich.VARIABLE)) is None:
+        print(f"skipped: MPICH's tests in Fortran, because {mpich.VARIABLE} names no folder")
+    else:
+        tests = theirs / "test" / "mpi"
+        build_shared(tests)
+        mpich.run_all(tally, skips, tests, OUT, FOLDERS, compile_one)
+    tally.close()
+    return tally
