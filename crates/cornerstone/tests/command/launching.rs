@@ -311,3 +311,15 @@ fn an_mpi_program_that_ends_without_finalizing_is_told_apart() {
     assert!(ended.stderr.contains("rank 1"), "{ended:#?}");
     assert!(lab.becomes_empty());
 }
+
+/// 1000 threads of each rank are more than any of these machines has processors for.
+#[test]
+fn threads_of_openmp_sleep_where_ranks_have_too_many_unless_the_user_decides() {
+    let lab = Lab::new();
+    let script = "echo \"policy ${OMP_WAIT_POLICY-unset}\"";
+    let told = |options: &[&str]| run(&lab, &shell("2", options, script)).stdout;
+    assert_eq!(told(&["--env", "OMP_NUM_THREADS=1000"]), "policy passive\n".repeat(2));
+    assert_eq!(told(&["--env", "OMP_NUM_THREADS=1"]), "policy unset\n".repeat(2));
+    let decided = ["--env", "OMP_NUM_THREADS=1000", "--env", "OMP_WAIT_POLICY=active"];
+    assert_eq!(told(&decided), "policy active\n".repeat(2));
+}
