@@ -4,13 +4,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
+import installed
 import mpich
 from ground import ROOT, WORK, Skips, Tally, must, selected, source
-
-sys.path.insert(0, str(ROOT / "packaging"))
-import tree  # noqa: E402
 
 VARIABLE = "CORNERSTONE_MPIF_SOURCE"
 OUT = WORK / "fortran"
@@ -25,8 +22,7 @@ TIME_LIMIT_S = 120
 
 def environment():
     """That of commands which build with our installation and the bindings."""
-    path = os.pathsep.join([str(BINDINGS / "bin"), str(MPI / "bin"), os.environ["PATH"]])
-    return {**os.environ, "PATH": path, "CMAKE_PREFIX_PATH": str(BINDINGS)}
+    return installed.environment(BINDINGS, MPI)
 
 
 def configure(sources, folder, *options):
@@ -38,9 +34,8 @@ def configure(sources, folder, *options):
 
 def build_bindings(sources):
     """Installs what cargo has built as a user would, and the bindings over it."""
-    folder = tree.ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
     shutil.rmtree(OUT, ignore_errors=True)
-    tree.place_files(MPI, folder)
+    installed.place(MPI)
     configure(sources, OUT / "build", f"-DCMAKE_INSTALL_PREFIX={BINDINGS}", "-DCMAKE_BUILD_TYPE=Release")
     must(["make", "install"], cwd=OUT / "build", env=environment())
 
@@ -135,10 +130,9 @@ def said(*command, folder):
 
 def test(sources, _ranks=None):
     tally, skips = Tally("fortran"), Skips("fortran")
-    for tool in ("gfortran", "cmake", "perl"):
-        if shutil.which(tool) is None:
-            print(f"skipped: Fortran, because there is no {tool}")
-            return tally
+    if lacking := installed.missing("gfortran", "cmake", "perl"):
+        print(f"skipped: Fortran, because there is no {lacking}")
+        return tally
     build_bindings(sources)
     test_bindings(tally, skips, sources)
     if (theirs := source(mpich.VARIABLE)) is None:

@@ -4,11 +4,12 @@
 Suites: random (our own, held against MPICH), mpi4py (fetched by pip), mpich-abi (programs that were built against MPICH: mpi4py's
 wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it), cuts (300 cuts of cables between two hosts of
 network name spaces; root only), faults (the rate over time around a cut and around congestion on such hosts, beside a simulated
-machine of the same facts; root only), osu, imb, mpich, fortran, programs (each from a folder that you name in the environment):
+machine of the same facts; root only), osu, imb, mpich, races, fortran, libraries, programs (each from a folder that you name in the environment):
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
   CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`
   CORNERSTONE_MPIF_SOURCE sources of mpif, bindings for Fortran; with CORNERSTONE_MPICH MPICH's tests in Fortran, too
+  CORNERSTONE_LIBRARIES folder of folders: hypre, PnetCDF, those that are there
   CORNERSTONE_PROGRAMS folder of folders: LULESH, CoMD, hpcg, AMG, miniAMR, Quicksilver, graph500, those that are there
 A suite without its folder is skipped by name. What lies outside the profile is listed, with reasons, in interop/skips.
 """
@@ -21,25 +22,27 @@ import faults
 import fortran
 import ground
 import imb
+import libraries
 import mpi4py_suite
 import mpich
 import mpich_abi
 import osu
 import programs
+import races
 import random_programs
 import wheel
 from ground import build, source
 
 OWN = {"random": random_programs, "mpi4py": mpi4py_suite, "mpich-abi": mpich_abi, "wheel": wheel, "cuts": cuts,
        "faults": faults}
-FROM_SOURCE = {"osu": osu, "imb": imb, "mpich": mpich, "fortran": fortran, "programs": programs}
+FROM_SOURCE = {"osu": osu, "imb": imb, "mpich": mpich, "races": races, "fortran": fortran, "libraries": libraries, "programs": programs}
 
 
 def arguments():
     parser = argparse.ArgumentParser(
         prog="interop/main.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, fortran, programs; all if none is named")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, programs; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
     parser.add_argument("--fabric", type=ground.carrier, default="local", metavar="FABRIC",
                         help="what carries the messages: local (shared memory, the default), tcp, cluster (two hosts by name), ofi, ofi:PROVIDER or sim:MACHINE; random always runs on the first three")

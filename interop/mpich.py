@@ -120,13 +120,13 @@ def memory_gib():
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
 
 
-def run_case(tally, tests, out, case):
-    """Runs a program that has been built in `out`, and says how it went."""
+def run_case(tally, tests, out, case, judge, environment, patience):
+    """Runs a program that has been built in `out`, `patience` times as long as its list lets it, and says how `judge` takes it."""
     command = [out / case.folder / case.program] + case.arguments
     # Programs that write files or start others by a relative path run where they were built.
     folder = out / case.folder if case.folder.endswith(("io", "spawn")) else tests / case.folder
-    ended = run(case.ranks, command, case.limit_s, case.environment, folder)
-    failure = verdict(case, ended)
+    ended = run(case.ranks, command, patience * case.limit_s, {**case.environment, **environment}, folder)
+    failure = judge(case, ended)
     if failure and (reason := outside(ended)):
         tally.skip(case.name(), reason)
     elif failure and case.expected_to_fail:
@@ -135,7 +135,7 @@ def run_case(tally, tests, out, case):
         tally.take(case.name(), failure)
 
 
-def run_all(tally, skips, tests, out, folders, compile_one):
+def run_all(tally, skips, tests, out, folders, compile_one, judge=verdict, environment={}, patience=1):
     """Builds and runs what the lists of these folders have. `compile_one` says what the compiler said if it could not."""
     everything = [case for folder in folders for case in cases(tests, folder) if selected(case.name())]
     wanted = [case for case in everything if not skips.reason(f"{case.folder}/{case.program}")]
@@ -151,7 +151,7 @@ def run_all(tally, skips, tests, out, folders, compile_one):
         elif failure := built[(case.folder, case.program)]:
             tally.take(case.name(), failure)
         else:
-            run_case(tally, tests, out, case)
+            run_case(tally, tests, out, case, judge, environment, patience)
 
 
 def test(source, _ranks=None):
