@@ -7,16 +7,16 @@ import subprocess
 import sys
 
 import mpi4py_suite
-from ground import LIBRARY, TIME_LIMIT_S, WORK, Tally, must, run, selected
+from ground import LIBRARY, ROOT, TIME_LIMIT_S, WORK, Tally, must, run, selected
 
 RANKS = (1, 2, 4)
 FOLDER = WORK / "mpich-abi"
 # Debian's name for MPICH's library beside its own, which the wheel of mpi4py asks for.
 NAMES = FOLDER / "lib"
 # Packages of Debian with programs and libraries built against libmpich12, of which only the library for Fortran is used.
-DEBIAN = ("netpipe-mpich2", "libscalapack-mpich2.2", "libmpich-dev", "libmpich12")
+DEBIAN = ("netpipe-mpich2", "libscalapack-mpich2.2", "libmpich-dev", "libmpich12", "libhdf5-mpich-103-1", "libhdf5-mpich-dev")
 # What those need, which a machine may lack.
-NEEDED = ("liblapack3", "libblas3", "libgfortran5")
+NEEDED = ("liblapack3", "libblas3", "libgfortran5", "libsz2", "libaec0")
 
 SCALAPACK = r"""
 #include <stdio.h>
@@ -104,7 +104,7 @@ def prepare():
 def fetch_debian():
     """Unpacks Debian's packages, without installing them; gives the folder, or None with the reason told."""
     folder = FOLDER / "debian"
-    if (folder / "usr").exists():
+    if (folder / "usr/include/hdf5").exists():
         return folder
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         print("skipped: Debian's programs for MPICH, because this is no Debian")
@@ -144,7 +144,23 @@ def debian(tally, ranks, environment):
             ended = run(count, [program], environment=environment)
             whole = ended.status == 0 and "solved with status 0" in ended.output
             tally.take(name, None if whole else ended.reason())
+    hdf5(tally, ranks, environment, folder)
     fortran(tally, ranks, environment, folder)
+
+
+def hdf5(tally, ranks, environment, folder):
+    """Debian's HDF5 for MPICH, by which ranks write and read a file together."""
+    program, libraries = FOLDER / "hdf5", folder / "usr/lib/x86_64-linux-gnu"
+    includes = [f"-I{folder}/usr/include/hdf5/mpich", f"-I{folder}/usr/include/x86_64-linux-gnu/mpich"]
+    linked = [libraries / "libhdf5_mpich.so", NAMES / "libmpich.so.12", "-Wl,--allow-shlib-undefined"]
+    must(["cc", *includes, "-o", program, ROOT / "interop" / "hdf5.c", *linked])
+    for count in ranks:
+        name = f"HDF5 at {count} ranks"
+        if selected(name):
+            file = FOLDER / "matrix.h5"
+            file.unlink(missing_ok=True)
+            ended = run(count, [program, file], environment=environment)
+            tally.take(name, None if ended.status == 0 and "0 wrong" in ended.output else ended.reason())
 
 
 def fortran(tally, ranks, environment, folder):
