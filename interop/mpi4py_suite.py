@@ -25,7 +25,8 @@ def fetch(pip):
             print(f"skipped: mpi4py's own tests, because pip cannot fetch mpi4py {VERSION}: {got.stdout.strip()[-200:]}")
             return False
         with tarfile.open(FOLDER / f"mpi4py-{VERSION}.tar.gz") as archive:
-            archive.extractall(FOLDER, filter="data")
+            # Pythons before 3.11.4 extract without one.
+            archive.extractall(FOLDER, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     return True
 
 

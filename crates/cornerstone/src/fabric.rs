@@ -7,6 +7,7 @@ mod link_use;
 mod local;
 pub(crate) mod mpi;
 pub(crate) mod ofi;
+pub(crate) mod openmp;
 mod simulated;
 mod tcp;
 

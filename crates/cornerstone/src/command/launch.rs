@@ -3,7 +3,6 @@
 
 mod activity;
 mod call_sites;
-mod openmp;
 mod profile;
 mod program_file;
 mod simulated;
@@ -22,7 +21,7 @@ use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable
 use crate::descriptors;
 use crate::fabric::cluster::{self, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
-use crate::fabric::ofi;
+use crate::fabric::{ofi, openmp};
 use crate::failure::{Failure, STATUS_HANG};
 use crate::orphans;
 use crate::output_prefix::prefixed;
@@ -186,14 +185,7 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     options.arguments = rest.to_vec();
     options.any_program = true;
     options.environment = environment(arguments);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let is_bound_to_one = arguments.bind == Bind::Core;
-    let value = |name: &str| {
-        let given = arguments.variables.iter().rfind(|one| one.name == name);
-        given.map(|one| one.value.clone()).or_else(|| std::env::var_os(name))
-    };
-    let policy = openmp::wait_policy(arguments.ranks, processors, is_bound_to_one, value);
-    options.environment.extend(policy);
+    openmp::settle(&mut options.environment, arguments.ranks, arguments.bind == Bind::Core);
     options.directory = arguments.directory.clone();
     options.binding = binding(arguments.bind).into();
     options.watch = Some(watch(arguments));

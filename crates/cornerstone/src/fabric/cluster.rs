@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
+use super::openmp;
 use crate::descriptors;
 use crate::interruption::Interruption;
 use crate::observed_memory::Memory;
@@ -214,6 +215,8 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
         options.program = PathBuf::from(program);
         options.arguments = rest.to_vec();
         options.any_program = true;
+        let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
+        openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
         orphans::adopt();
     } else {
         options.descriptor_limit = None;

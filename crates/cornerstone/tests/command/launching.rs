@@ -322,4 +322,12 @@ fn threads_of_openmp_sleep_where_ranks_have_too_many_unless_the_user_decides() {
     assert_eq!(told(&["--env", "OMP_NUM_THREADS=1"]), "policy unset\n".repeat(2));
     let decided = ["--env", "OMP_NUM_THREADS=1000", "--env", "OMP_WAIT_POLICY=active"];
     assert_eq!(told(&decided), "policy active\n".repeat(2));
+    // Each host counts its own: two ranks on one, one on the other.
+    let threads = std::thread::available_parallelism().unwrap().to_string();
+    let both =
+        ["--env", &format!("OMP_NUM_THREADS={threads}"), "--host", "localhost:2,127.0.0.1:1"];
+    let told = run(&lab, &shell("3", &both, script)).stdout;
+    let one_has_room = threads != "1";
+    let expected = ["policy passive", "policy passive", "policy unset"];
+    assert_eq!(sorted(&told), if one_has_room { expected } else { ["policy unset"; 3] });
 }

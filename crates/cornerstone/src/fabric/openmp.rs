@@ -7,10 +7,26 @@ const WAIT_POLICY: &str = "OMP_WAIT_POLICY";
 /// Variables by which users decide that themselves: the standard's, and those of GCC's and LLVM's libraries.
 const DECIDING: [&str; 3] = [WAIT_POLICY, "GOMP_SPINCOUNT", "KMP_BLOCKTIME"];
 
+/// Adds to the `environment` of the ranks of this host what follows from their number; what it says and what this process
+/// has in its own decide first.
+pub(crate) fn settle(
+    environment: &mut Vec<(OsString, OsString)>,
+    ranks: usize,
+    is_bound_to_one: bool,
+) {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let value = |name: &str| {
+        let given = environment.iter().rfind(|(own, _)| own == name);
+        given.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(name))
+    };
+    let policy = wait_policy(ranks, processors, is_bound_to_one, value);
+    environment.extend(policy);
+}
+
 /// The variable that each of `ranks` gets if threads of OpenMP would be more than this host's `processors`. These
 /// libraries spin at a barrier unless one process alone has too many threads, and see no other process: a thread that has
 /// arrived then takes the processor from one that has not. `value` looks up a variable of the ranks.
-pub(super) fn wait_policy(
+fn wait_policy(
     ranks: usize,
     processors: usize,
     is_bound_to_one: bool,
