@@ -113,19 +113,13 @@ def compile_one(tests, folder, program):
     for one in sources:
         objects.append(modules / f"{one.stem}.o")
         compiler = mpich.COMPILER if one.suffix == ".c" else COMPILER
-        failure = said(compiler, "-w", "-g", "-DF77_NAME_LOWER_USCORE", *includes, "-c", one, "-o", objects[-1], folder=modules)
-        if failure:
+        command = [compiler, "-w", "-g", "-DF77_NAME_LOWER_USCORE", *includes, "-c", one, "-o", objects[-1]]
+        if failure := mpich.refused(command, cwd=modules, env=environment()):
             return failure
     # A program may be in C alone.
     ours = [OUT / f"{folder[:3]}.o"] if any(one.suffix != ".c" for one in sources) else []
-    return said(COMPILER, "-g", *objects, *ours, *mpich.shared(folder), "-lpthread", "-o", place, folder=modules)
-
-
-def said(*command, folder):
-    done = subprocess.run([str(word) for word in command], cwd=folder, env=environment(), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)
-    errors = [line for line in done.stdout.splitlines() if "rror" in line or "undefined" in line]
-    return None if done.returncode == 0 else f"does not compile: {(errors or ['?'])[0][-140:]}"
+    command = [COMPILER, "-g", *objects, *ours, *mpich.shared(folder), "-lpthread", "-o", place]
+    return mpich.refused(command, cwd=modules, env=environment())
 
 
 def test(sources, _ranks=None):

@@ -1,5 +1,5 @@
-/* Ranks write one file of HDF5 together: each its rows of a matrix at once with the others, and by itself a row that it
- * shares with nobody; then each reads what the next one has written. It is built for MPICH and ends with 0 if all is right. */
+/* Ranks write their rows of two matrices in one file of HDF5: of the first all at once, of the second each by itself. Then
+ * each reads what the next one has written. It is built for MPICH and ends with 0 if all is right. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>

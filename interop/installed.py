@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 
-from ground import ROOT, WORK
+from ground import BUILT, ROOT
 
 sys.path.insert(0, str(ROOT / "packaging"))
 import tree  # noqa: E402
@@ -13,7 +13,7 @@ import tree  # noqa: E402
 def place(folder):
     """Installs below `folder`, anew."""
     shutil.rmtree(folder, ignore_errors=True)
-    tree.place_files(folder, WORK.parent / "debug")
+    tree.place_files(folder, BUILT)
 
 
 def environment(*prefixes):

@@ -24,7 +24,11 @@ class Hypre:
               f"--with-MPI-lib-dirs={MPI}/lib", "--with-MPI-libs=mpi_abi"]]
     # The words of a result: its name, and how it went.
     tests = [(["make", "checkpar", "CHECKRUN=mpiexec -n"], r"(?P<how>OK|FAILED)\s*: (?P<name>TEST_\S+)\.err")]
-    good = "OK"
+    good = ("OK",)
+
+    @staticmethod
+    def prepare(folder):
+        """Nothing: its configure script is among the sources."""
 
 
 class PnetCDF:
@@ -39,6 +43,12 @@ class PnetCDF:
              (["make", "-s", "ptests"], r"^\*\*\* TESTING +(?P<name>.*?) +-- +(?P<how>\w+)")]
     good = ("PASS", "pass")
 
+    @staticmethod
+    def prepare(folder):
+        """Takes out the line that wants the newest libtool, which distributions of today do not have."""
+        script = folder / "configure.ac"
+        script.write_text(re.sub(r"^LT_PREREQ.*\n", "", script.read_text(), flags=re.MULTILINE))
+
 
 ALL = (Hypre, PnetCDF)
 
@@ -51,17 +61,11 @@ def built(library, sources):
     if not done.exists():
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(sources, copy, ignore=shutil.ignore_patterns(".git"), symlinks=True)
-        if library is PnetCDF:
-            relax(folder / "configure.ac")
+        library.prepare(folder)
         for command in [*library.build, ["make", f"-j{os.cpu_count()}"]]:
             must(command, cwd=folder, env=installed.environment(MPI))
         done.touch()
     return folder
-
-
-def relax(script):
-    """Takes out the line that wants the newest libtool, which distributions of today do not have."""
-    script.write_text(re.sub(r"^LT_PREREQ.*\n", "", script.read_text(), flags=re.MULTILINE))
 
 
 def test_library(tally, library, sources):

@@ -179,18 +179,16 @@ impl Decision {
     /// confirm periods up to `longest`, or any if there is none. Where time is short, a period is confirmed without a
     /// trial: a confirmation does not depend on one.
     pub(super) fn next_to_confirm(&self, longest: Option<TimeSpan>) -> NextToConfirm {
-        let longest = longest.map(TimeSpan::as_ps);
+        let in_time = |wanted| self.in_time(wanted, longest?.as_ps());
         match (self.upper(), self.longer()) {
             _ if self.trials >= TRIALS_MAX => NextToConfirm::Nothing,
             (Some(upper), _) => {
-                let period = longest.and_then(|longest| self.in_time(upper, longest));
-                NextToConfirm::Confirm(TimeSpan::from_ps(period.unwrap_or(upper)))
+                NextToConfirm::Confirm(TimeSpan::from_ps(in_time(upper).unwrap_or(upper)))
             }
             (None, NextStep::Try(longer)) => {
                 // Nothing is known of the next step; the one after it holds more often.
                 let wanted = (longer.as_ps() as f64 * FIRST_STEP) as u64;
-                let period = longest.and_then(|longest| self.in_time(wanted, longest));
-                period.map_or(NextToConfirm::Try(longer), |period| {
+                in_time(wanted).map_or(NextToConfirm::Try(longer), |period| {
                     NextToConfirm::Confirm(TimeSpan::from_ps(period))
                 })
             }

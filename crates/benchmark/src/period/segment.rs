@@ -78,12 +78,9 @@ impl<'a> TrialSegments<'a> {
             (self.body)(rank, &trial, deadlines)?;
             // The reduction also keeps every rank here until all have ended: no rank sends while another still works.
             let any_is_late = maximum(rank, u64::from(mine_is_late))? > 0;
-            if !any_is_late {
-                return bring(rank, deadlines);
-            }
-            let is_repeated = instances < REPEATED_BELOW && self.late_starts < DOUBLED_MAX;
-            self.late_starts = DOUBLED_MAX.min(self.late_starts + 1);
-            if !is_repeated {
+            let may_repeat = instances < REPEATED_BELOW && self.late_starts < DOUBLED_MAX;
+            self.late_starts = DOUBLED_MAX.min(self.late_starts + u32::from(any_is_late));
+            if !(any_is_late && may_repeat) {
                 return bring(rank, deadlines);
             }
         }

@@ -243,7 +243,7 @@ fn a_period_that_time_is_left_for_is_confirmed_in_place_of_a_longer_one() {
     assert_eq!(confirm(&decision, 1000), 1000.0);
     // Two thirds of what there is time for, so that a miss is forgiven.
     assert_eq!(confirm(&decision, 900), 600.0);
-    // 600 us are not sustained, 900 may be.
+    // The shorter of the two is not sustained any more, and the longer may be.
     decision.record(span(700), Verdict::Unclear);
     assert_eq!(confirm(&decision, 900), 900.0);
     // There is time only for periods that are not sustained.

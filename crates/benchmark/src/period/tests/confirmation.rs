@@ -162,9 +162,8 @@ fn a_search_whose_time_is_over_says_that_its_period_was_not_confirmed() {
     assert_eq!((search.confirmation, search.unconfirmed, search.confirm_times), (None, vec![], 10));
 }
 
-/// A search of 40 ms takes 24 of them to find a period and begins at 1.6 ms, of which the 16th instance begins after
-/// 24 ms. The 15.96 ms that are left hold nine instances of that period, or 368 of 43.4 us, or half as many again of
-/// 28.9 us.
+/// The sixteen instances of the first period take the time for finding one. The rest holds too few of that period to prove
+/// the rate; divided by half as many again as prove it without a miss, it is the period to confirm.
 #[test]
 fn where_time_is_left_for_a_shorter_period_alone_that_is_confirmed() {
     let limited =
