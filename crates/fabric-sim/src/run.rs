@@ -31,6 +31,9 @@ pub struct Options {
     pub seed: u64,
     /// Whether computations are really done, so that their results can be checked.
     pub check_results: bool,
+    /// Whether messages carry their data. Without, everything takes as long, but receives get no data; requests for
+    /// windows and their answers always have them.
+    pub carry_data: bool,
     /// Whether to keep a trace.
     pub trace: bool,
     /// Whether to find the critical path.
@@ -89,6 +92,7 @@ impl Options {
             ranks_per_processor: None,
             seed: 1,
             check_results: true,
+            carry_data: true,
             trace: false,
             critical_path: false,
             stack_bytes: None,
@@ -169,6 +173,7 @@ fn execute<T: 'static>(
     let machine = Rc::new(machine.clone());
     let mut world =
         World::new(machine, ways, level, options.ranks, sharing, options.seed, options.trace);
+    world.carries_data = options.carry_data;
     world.outside = outside.map(OutsideWork::new);
     world.paths = options.critical_path.then(|| Paths::new(options.ranks));
     let world = Rc::new(RefCell::new(world));

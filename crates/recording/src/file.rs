@@ -11,6 +11,7 @@ use contract::Selector;
 
 use crate::bytes::{Cut, Source, put_number};
 use crate::event::RankEvent;
+use crate::operations::Longest;
 
 /// The beginning of a file. Its number is that of the format.
 const MARK: &str = "cornerstone-recording 1";
@@ -69,6 +70,8 @@ pub struct Recording {
     pub title: String,
     /// The events of each rank, one after the other.
     ranks: Vec<Vec<u8>>,
+    /// By rank.
+    longest: Vec<Longest>,
 }
 
 /// The events of a rank, in order.
@@ -221,9 +224,7 @@ impl Recording {
         let (ranks, title) = words.split_once(' ').ok_or(Cut).map_err(cut)?;
         let ranks: usize = ranks.parse().map_err(|_| cut(Cut))?;
         let events = read_blocks(&mut Source::new(&bytes[begin + length..]), ranks).map_err(cut)?;
-        let recording = Recording { title: title.into(), ranks: events };
-        recording.check().map_err(cut)?;
-        Ok(recording)
+        Recording::of_written(title, events).map_err(cut)
     }
 
     /// That of these events.
@@ -233,7 +234,8 @@ impl Recording {
             events.iter().for_each(|event| event.write(&mut bytes));
             bytes
         };
-        Recording { title: title.into(), ranks: ranks.iter().map(write).collect() }
+        Recording::of_written(title, ranks.iter().map(write).collect())
+            .expect("what was just written is read again")
     }
 
     /// The number of ranks.
@@ -246,13 +248,25 @@ impl Recording {
         Events(Source::new(&self.ranks[rank]))
     }
 
-    fn check(&self) -> Result<(), Cut> {
-        for events in &self.ranks {
-            let mut source = Source::new(events);
-            while RankEvent::read(&mut source)?.is_some() {}
-        }
-        Ok(())
+    /// The longest messages of a rank.
+    pub fn longest(&self, rank: usize) -> Longest {
+        self.longest[rank]
     }
+
+    fn of_written(title: &str, ranks: Vec<Vec<u8>>) -> Result<Self, Cut> {
+        let longest = ranks.iter().map(|events| read_all(events)).collect::<Result<_, _>>()?;
+        Ok(Recording { title: title.into(), ranks, longest })
+    }
+}
+
+/// The longest messages of a rank's events.
+fn read_all(events: &[u8]) -> Result<Longest, Cut> {
+    let mut source = Source::new(events);
+    let mut longest = Longest::default();
+    while let Some(event) = RankEvent::read(&mut source)? {
+        longest.note(&event);
+    }
+    Ok(longest)
 }
 
 fn read_blocks(source: &mut Source<'_>, ranks: usize) -> Result<Vec<Vec<u8>>, Cut> {

@@ -17,4 +17,5 @@ mod replay;
 pub use event::{CollectiveKind, RankEvent, RecordedCollective, Room, SentMessage};
 pub use exchange::TextFormat;
 pub use file::{Events, Recorder, Recording, RecordingError};
+pub use operations::Longest;
 pub use replay::replay;

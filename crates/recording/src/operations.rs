@@ -28,37 +28,48 @@ pub(crate) struct Operations {
     dropped: usize,
 }
 
-impl Scratch {
-    /// Memory for the collectives of `events`, and memory for the messages.
-    pub(crate) fn for_events(
-        events: impl Iterator<Item = RankEvent>,
-        ranks: usize,
-    ) -> (Self, Self) {
-        let (mut all, mut out, mut room) = (0, 0, 0);
-        for event in events {
-            match event {
-                RankEvent::Send(message) | RankEvent::PostSend { message, .. } => {
-                    out = out.max(message.bytes);
-                }
-                RankEvent::Exchange(message, other) => {
-                    (out, room) = (out.max(message.bytes), room.max(other.bytes));
-                }
-                RankEvent::Receive(other) | RankEvent::PostReceive(other) => {
-                    room = room.max(other.bytes)
-                }
-                RankEvent::Collective(RecordedCollective { bytes, .. }) => {
-                    all = all.max(bytes.saturating_mul(ranks));
-                }
-                RankEvent::Compute(_)
-                | RankEvent::Sleep(_)
-                | RankEvent::End(_)
-                | RankEvent::Cancel(_)
-                | RankEvent::Meanwhile
-                | RankEvent::Aside => {}
+/// The longest messages of a rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Longest {
+    sent: usize,
+    received: usize,
+    /// The block of a collective.
+    block: usize,
+}
+
+impl Longest {
+    /// Also of this event.
+    pub(crate) fn note(&mut self, event: &RankEvent) {
+        match event {
+            RankEvent::Send(message) | RankEvent::PostSend { message, .. } => {
+                self.sent = self.sent.max(message.bytes);
             }
+            RankEvent::Exchange(message, room) => {
+                self.sent = self.sent.max(message.bytes);
+                self.received = self.received.max(room.bytes);
+            }
+            RankEvent::Receive(room) | RankEvent::PostReceive(room) => {
+                self.received = self.received.max(room.bytes);
+            }
+            RankEvent::Collective(RecordedCollective { bytes, .. }) => {
+                self.block = self.block.max(*bytes);
+            }
+            RankEvent::Compute(_)
+            | RankEvent::Sleep(_)
+            | RankEvent::End(_)
+            | RankEvent::Cancel(_)
+            | RankEvent::Meanwhile
+            | RankEvent::Aside => {}
         }
+    }
+}
+
+impl Scratch {
+    /// Memory for the collectives of `ranks` ranks, and memory for the messages.
+    pub(crate) fn new(longest: Longest, ranks: usize) -> (Self, Self) {
         let memory = |out, room| Scratch { out: vec![0; out], room: vec![0; room] };
-        (memory(all, all), memory(out, room))
+        let all = longest.block.saturating_mul(ranks);
+        (memory(all, all), memory(longest.sent, longest.received))
     }
 }
 

@@ -6,7 +6,7 @@ use contract::{Destination, Endpoint, Process, Rank, Result, Time, TimeSpan};
 
 use crate::duties::Dutiful;
 use crate::event::{CollectiveKind, RankEvent, RecordedCollective, SentMessage};
-use crate::operations::{LATER, Operations, Scratch, later};
+use crate::operations::{LATER, Longest, Operations, Scratch, later};
 
 struct Replay<'o, E: Endpoint> {
     process: Process<Dutiful<E>>,
@@ -16,17 +16,18 @@ struct Replay<'o, E: Endpoint> {
     account: TimeSpan,
 }
 
-/// Does on `endpoint` what `events` say. `occupy` lets the rank's processor work for some time. Returns how long the
+/// Does on `endpoint` what `events` say, whose messages are no longer than `longest`. `occupy` lets the rank's processor work for some time. Returns how long the
 /// rank has computed, and when it was done.
 ///
 /// # Errors
 /// Those of the endpoint, and a deadlock where the events do not fit together.
 pub fn replay<E: Endpoint>(
     endpoint: E,
-    events: impl Iterator<Item = RankEvent> + Clone,
+    longest: Longest,
+    events: impl Iterator<Item = RankEvent>,
     occupy: &dyn Fn(&mut E, TimeSpan),
 ) -> Result<(TimeSpan, Time)> {
-    let (scratch, others) = Scratch::for_events(events.clone(), endpoint.size());
+    let (scratch, others) = Scratch::new(longest, endpoint.size());
     let operations = Operations::new(others);
     let process = Process::new(Dutiful::new(endpoint, operations));
     let mut again = Replay { process, scratch, occupy, account: TimeSpan::ZERO };
@@ -137,15 +138,22 @@ mod tests {
 
     use crate::{Recording, Room};
 
+    /// The same whether messages carry their data or not.
     fn run(machine: &str, ranks: &[Vec<RankEvent>]) -> (Time, u64, u64) {
+        let [with, without] = [true, false].map(|carry_data| run_with(machine, ranks, carry_data));
+        assert_eq!(with, without, "{machine}");
+        with
+    }
+
+    fn run_with(machine: &str, ranks: &[Vec<RankEvent>], carry_data: bool) -> (Time, u64, u64) {
         let recording = Rc::new(Recording::of("a test", ranks));
         let program = move |endpoint: SimEndpoint<'_>| {
-            let events: Vec<RankEvent> = recording.events(endpoint.rank()).collect();
+            let (rank, again) = (endpoint.rank(), Rc::clone(&recording));
             let occupy = |endpoint: &mut SimEndpoint<'_>, span| endpoint.occupy(span);
-            replay(endpoint, events.into_iter(), &occupy)
+            replay(endpoint, again.longest(rank), again.events(rank), &occupy)
         };
-        let outcome =
-            run_endpoints(&find(machine).unwrap(), &Options::new(ranks.len()), program).unwrap();
+        let options = Options { carry_data, ..Options::new(ranks.len()) };
+        let outcome = run_endpoints(&find(machine).unwrap(), &options, program).unwrap();
         (outcome.end, outcome.event_hash, outcome.counts.messages)
     }
 
@@ -257,8 +265,8 @@ mod tests {
         let recording =
             Recording::of("a test", &[vec![RankEvent::Receive(room(Some(1), 8))], vec![]]);
         let program = move |endpoint: SimEndpoint<'_>| {
-            let events: Vec<RankEvent> = recording.events(endpoint.rank()).collect();
-            replay(endpoint, events.into_iter(), &|_, _| {})
+            let rank = endpoint.rank();
+            replay(endpoint, recording.longest(rank), recording.events(rank), &|_, _| {})
         };
         let ended = run_endpoints(&find("cluster").unwrap(), &Options::new(2), program);
         assert!(matches!(ended, Err((0, contract::Error::Deadlock { .. }))), "{:?}", ended.err());

@@ -48,7 +48,7 @@ fn replay_on(fabric: &FabricChoice, arguments: &ReplayArguments) -> Result<ExitC
     let recording = read(&arguments.recording)?;
     predicted::check_ranks(recording.ranks(), &machine, &arguments.prediction)?;
     let begin = Instant::now();
-    let options = predicted::options(recording.ranks(), &arguments.prediction);
+    let options = options(recording.ranks(), &arguments.prediction);
     let factor = factor(&arguments.prediction)?;
     let outcome = replay(&Rc::new(recording), &machine, &options, factor)?;
     let time = |&(computing, end): &(TimeSpan, Time)| RankTime { computing, end };
@@ -92,6 +92,11 @@ pub(super) fn factor(wanted: &PredictionArguments) -> Result<f64, Failure> {
     }
 }
 
+/// The settings of the simulation: a recording has no data.
+pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
+    Options { carry_data: false, check_results: false, ..predicted::options(ranks, wanted) }
+}
+
 /// Replays a recording on a machine on which computing takes `factor` of its time; for each rank, how long it has computed
 /// and when it ended.
 pub(super) fn replay(
@@ -102,9 +107,10 @@ pub(super) fn replay(
 ) -> Result<Outcome<(TimeSpan, Time)>, Failure> {
     let recording = Rc::clone(recording);
     let program = move |endpoint: SimEndpoint<'_>| {
-        let events = recording.events(endpoint.rank()).map(|event| scaled(event, factor));
+        let rank = endpoint.rank();
+        let events = recording.events(rank).map(|event| scaled(event, factor));
         let occupy = |endpoint: &mut SimEndpoint<'_>, span: TimeSpan| endpoint.occupy(span);
-        recording::replay(endpoint, events, &occupy)
+        recording::replay(endpoint, recording.longest(rank), events, &occupy)
     };
     fabric_sim::run_endpoints(machine, options, program).map_err(explain)
 }

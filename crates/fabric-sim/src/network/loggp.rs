@@ -24,7 +24,7 @@ pub(crate) struct LogGp {
     /// By message.
     parcels: Vec<Parcel>,
     route: Vec<u32>,
-    times: [Option<Times>; 4],
+    times: [Option<Times>; TIMES],
     /// When the last parcel of each pair arrives. `None` where a short parcel cannot overtake a long one.
     last: Option<HashMap<(u32, u32), Time>>,
 }
@@ -37,9 +37,13 @@ struct Port {
     gap_until: Time,
 }
 
+/// How many closed forms are kept. A power of two.
+const TIMES: usize = 256;
+
 /// The closed form for a length and a distance. It is kept because most programs repeat their messages.
 #[derive(Clone, Copy)]
 struct Times {
+    kind: MessageKind,
     bytes: u64,
     links: u64,
     transfer: TimeSpan,
@@ -59,7 +63,7 @@ impl LogGp {
             topology,
             parcels: Vec::new(),
             route: Vec::new(),
-            times: [None; 4],
+            times: [None; TIMES],
             last: (!one_stage).then(HashMap::new),
         }
     }
@@ -154,11 +158,17 @@ impl LogGp {
         self.route.clear();
         self.topology.route(parcel.from as usize, parcel.to as usize, &mut self.route);
         let (bytes, links) = (parcel.bytes, self.route.len() as u64);
-        let slot = parcel.kind as usize;
+        let key = bytes << 16 | links << 2 | parcel.kind as u64;
+        let slot = random::finalise(key) as usize % TIMES;
         match self.times[slot] {
-            Some(times) if times.bytes == bytes && times.links == links => times,
+            Some(times)
+                if times.bytes == bytes && times.links == links && times.kind == parcel.kind =>
+            {
+                times
+            }
             _ => {
                 let times = Times {
+                    kind: parcel.kind,
                     bytes,
                     links,
                     transfer: unloaded::transfer(&self.machine, bytes, links, parcel.kind),

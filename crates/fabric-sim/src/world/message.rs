@@ -41,6 +41,7 @@ pub(super) enum Stage {
 pub(super) struct Message {
     pub(super) to: u32,
     pub(super) envelope: Envelope,
+    /// Empty where messages carry none.
     pub(super) data: Vec<u8>,
     mode: Mode,
     stage: Stage,
@@ -76,6 +77,8 @@ impl World {
     ) -> u32 {
         self.counts.messages += 1;
         self.counts.bytes += data.len() as u64;
+        let is_access = matches!(mode, Mode::Access(_) | Mode::Answer(_));
+        let data = if self.carries_data || is_access { data } else { &[] };
         let message = |data| Message {
             to,
             envelope,
@@ -104,7 +107,7 @@ impl World {
     /// data may be changed.
     pub(super) fn dispatch(&mut self, number: u32, send: Request) {
         let message = &mut self.messages[number as usize];
-        let bytes = message.data.len();
+        let bytes = message.envelope.bytes;
         let at_once = match message.mode {
             Mode::Standard => self.machine.protocol.sends_at_once(bytes as u64),
             Mode::Synchronous => false,
@@ -153,8 +156,10 @@ impl World {
             _ => None,
         };
         let (data_bytes, data) = match message.mode {
-            Mode::Standard | Mode::Synchronous => (message.data.len() as u64, MessageKind::Data),
-            Mode::Bare => (message.data.len() as u64, MessageKind::Bare),
+            Mode::Standard | Mode::Synchronous => {
+                (message.envelope.bytes as u64, MessageKind::Data)
+            }
+            Mode::Bare => (message.envelope.bytes as u64, MessageKind::Bare),
             mode @ (Mode::Access(_) | Mode::Answer(_)) => {
                 (self.access_bytes(mode), MessageKind::Access)
             }
@@ -203,10 +208,10 @@ impl World {
 
     /// The sender's engine has taken up a parcel: of short data it has a copy then.
     fn started(&mut self, number: u32) {
-        let Message { stage, mode, ref data, .. } = self.messages[number as usize];
+        let Message { stage, mode, envelope, .. } = self.messages[number as usize];
         let is_copied = matches!(stage, Stage::Eager | Stage::Data)
             && mode != Mode::Bare
-            && self.machine.protocol.sends_at_once(data.len() as u64);
+            && self.machine.protocol.sends_at_once(envelope.bytes as u64);
         if is_copied && !self.machine.endpoint.send_waits_for_link {
             self.finish_send(number);
         }
@@ -260,7 +265,7 @@ impl World {
     fn send_data(&mut self, number: u32) {
         let message = &mut self.messages[number as usize];
         message.stage = Stage::Data;
-        let (from, bytes) = (message.envelope.source as usize, message.data.len() as u64);
+        let (from, bytes) = (message.envelope.source as usize, message.envelope.bytes as u64);
         let overhead = match self.machine.protocol.announcement {
             Announcement::Message => TimeSpan::ZERO,
             Announcement::Free => self.machine.endpoint.send.of(bytes),

@@ -47,6 +47,8 @@ pub(crate) struct World {
     boards: Vec<board::Shown>,
     agents: access::Agents,
     messages: Vec<Message>,
+    /// Whether messages carry their data.
+    pub(crate) carries_data: bool,
     free_messages: Vec<u32>,
     /// How many ranks have left or ended, each counted for both.
     departures: u64,
@@ -136,6 +138,7 @@ impl World {
             network,
             agents: access::Agents::default(),
             messages: Vec::new(),
+            carries_data: true,
             free_messages: Vec::new(),
             departures: 0,
             waiting_for_anything: 0,

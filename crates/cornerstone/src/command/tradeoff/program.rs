@@ -204,7 +204,7 @@ fn replayed_on(
     base_us: Option<f64>,
 ) -> Result<Replayed, Failure> {
     let System { name, machine, compute } = system;
-    let mut options = predicted::options(recording.ranks(), &arguments.prediction);
+    let mut options = replay::options(recording.ranks(), &arguments.prediction);
     options.critical_path = true;
     let outcome = replay::replay(recording, &machine, &options, compute)
         .map_err(|failure| failure.of(&name))?;
