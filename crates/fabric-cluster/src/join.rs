@@ -2,7 +2,7 @@
 
 use contract::{Endpoint, Error, Process, Result};
 use fabric_shm::{ShmEndpoint, ShmProcess};
-use fabric_tcp::{HostPart, RankOfHost, TcpEndpoint, library, remote};
+use fabric_tcp::{HostPart, RankOfHost, TcpEndpoint, remote};
 
 use crate::ClusterEndpoint;
 use crate::contexts::Contexts;
@@ -13,16 +13,6 @@ use crate::requests::Twins;
 /// First line of the job of a rank of a cluster. A line each with the address to call, the secret and the host's ranks
 /// follows.
 const MARK: &str = "cornerstone-cluster-1\n";
-
-/// The fabric that a library has joined.
-pub enum Joined {
-    /// Messages use shared memory.
-    SharedMemory(ShmEndpoint),
-    /// Messages use TCP.
-    Tcp(TcpEndpoint),
-    /// Each pair of ranks uses the fabric that suits it.
-    Cluster(ClusterEndpoint),
-}
 
 /// Returns the job with which the process of a host starts its ranks.
 pub fn job_of(host: &HostPart) -> Vec<u8> {
@@ -60,17 +50,19 @@ pub fn join(local: ShmProcess) -> Result<(Process<ClusterEndpoint>, Vec<u8>)> {
     Ok((Process::new(endpoint), job))
 }
 
-/// As [`join`], for a library in any program: the launcher has selected the fabric.
+/// As [`join`], for a library in any program, if its launcher has selected this fabric. Returns the rank otherwise.
 ///
 /// # Errors
 /// As for [`join`].
-pub fn join_from_library(inner: ShmEndpoint) -> Result<Joined> {
+pub fn join_from_library(
+    inner: ShmEndpoint,
+) -> Result<std::result::Result<ClusterEndpoint, ShmEndpoint>> {
     match parse_job(inner.job()) {
-        None => Ok(match library::join_from_library(inner)? {
-            library::Joined::SharedMemory(endpoint) => Joined::SharedMemory(endpoint),
-            library::Joined::Tcp(endpoint) => Joined::Tcp(endpoint),
-        }),
-        Some(Ok(content)) => meet(inner, content).map(|(endpoint, ..)| Joined::Cluster(endpoint)),
+        None => Ok(Err(inner)),
+        Some(Ok(content)) => {
+            let (endpoint, ..) = meet(inner, content)?;
+            Ok(Ok(endpoint))
+        }
         Some(Err(error)) => Err(give_up(inner, error)),
     }
 }

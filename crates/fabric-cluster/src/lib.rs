@@ -5,12 +5,11 @@
 //! end of the run.
 //!
 //! The process of each host ([`HostPart`](fabric_tcp::HostPart)) starts its ranks with [`job_of`] as their job. A rank
-//! calls [`join`], a library in any program [`join_from_library`]. A program of one's own calls [`run`], which joins over
-//! shared memory, over TCP, or over both, as its launcher has selected.
+//! calls [`join`], a library in any program [`join_from_library`].
 //!
 //! The parts, from the lowest up: `requests`, with receives from any rank, which are posted to both fabrics; `places`,
 //! the hosts of ranks; `contexts`; `parts`, the two fabrics as one value; `wait`, `messages`, `opening` and `ending`,
-//! its operations; `endpoint`, the implementation of the contract; `join`; `program`, a whole program as a rank.
+//! its operations; `endpoint`, the implementation of the contract; `join`.
 
 // The exceptions are `parts`, for one value that represents another, and `endpoint`, which promises how long the memory
 // of a request is used.
@@ -24,10 +23,8 @@ mod messages;
 mod opening;
 mod parts;
 mod places;
-mod program;
 mod requests;
 mod wait;
 
-pub use join::{Joined, is_job, job_of, join, join_from_library};
+pub use join::{is_job, job_of, join, join_from_library};
 pub use parts::ClusterEndpoint;
-pub use program::{join_launched, run};

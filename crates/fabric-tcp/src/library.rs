@@ -1,7 +1,7 @@
 //! A library in any program that is a rank of a run over TCP, such as an MPI library.
 //!
 //! The launcher of `fabric-shm` starts the program, with [`job`] as its job. The library joins the run as over shared
-//! memory, and [`join_from_library`] then returns the fabric of its messages.
+//! memory, and [`join_from_library`] then connects it with the others.
 
 use contract::{Error, Result};
 
@@ -12,14 +12,6 @@ use crate::{Secret, TcpEndpoint, local};
 
 /// The beginning of a job of a run over TCP, which the secret follows.
 const MARK: &[u8] = b"cornerstone-tcp-1\n";
-
-/// The fabric that a library has joined.
-pub enum Joined {
-    /// Messages use shared memory.
-    SharedMemory(ShmEndpoint),
-    /// Messages use TCP.
-    Tcp(TcpEndpoint),
-}
 
 /// Returns the job that makes the ranks of a launch pass their messages over TCP. All ranks get the same.
 pub fn job(secret: &Secret) -> Vec<u8> {
@@ -33,11 +25,15 @@ pub fn job(secret: &Secret) -> Vec<u8> {
 ///
 /// # Errors
 /// The failure, which the launcher also learns of.
-pub fn join_from_library(shared_memory: ShmEndpoint) -> Result<Joined> {
+pub fn join_from_library(
+    shared_memory: ShmEndpoint,
+) -> Result<std::result::Result<TcpEndpoint, ShmEndpoint>> {
     match secret_in(shared_memory.job()) {
-        None => Ok(Joined::SharedMemory(shared_memory)),
-        Some(Ok(secret)) => local::join_launched(Launched::new(shared_memory), &secret)
-            .map(|rank| Joined::Tcp(rank.into_endpoint())),
+        None => Ok(Err(shared_memory)),
+        Some(Ok(secret)) => {
+            let rank = local::join_launched(Launched::new(shared_memory), &secret)?;
+            Ok(Ok(rank.into_endpoint()))
+        }
         Some(Err(error)) => {
             Launched::new(shared_memory).finish(Err(error.clone()));
             Err(error)

@@ -115,7 +115,7 @@ int cluster_init(const hcs_options *options);
 int safe_exit(void);
 
 /* Ours, where the tables have no name for it. */
-const char *hcs_last_error(void);
+const char *hcs_last_error(void); /* valid until the next error; hcs_node() and hcs_nodes() keep it */
 int hcs_node(void);
 int hcs_nodes(void);
 long hcs_segment_bytes(int segment);

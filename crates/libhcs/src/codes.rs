@@ -79,6 +79,15 @@ pub(crate) fn returned(outcome: Outcome) -> c_long {
     })
 }
 
+/// Returns what `query` returns, and keeps the words of the last error: programs print these beside the number of their
+/// node, which they may ask for after the words.
+pub(crate) fn keeping_words(query: impl FnOnce() -> c_long) -> c_long {
+    let words = WORDS.take();
+    let result = query();
+    WORDS.set(words);
+    result
+}
+
 /// The words of the last error, until the next one.
 pub(crate) fn last_words() -> *const c_char {
     WORDS.with_borrow(|words| CStr::as_ptr(words))

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_long, c_uint};
 
-use crate::codes::last_words;
+use crate::codes::{keeping_words, last_words};
 use crate::hcs::take_kept;
 use crate::running::{bytes, place_for, room, with_node, with_sci};
 
@@ -13,12 +13,12 @@ extern "C" fn hcs_last_error() -> *const c_char {
 
 #[unsafe(no_mangle)]
 extern "C" fn hcs_node() -> c_int {
-    with_sci(|sci, _| Ok(sci.sci_lib_info().node as c_long)) as c_int
+    keeping_words(|| with_sci(|sci, _| Ok(sci.sci_lib_info().node as c_long))) as c_int
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn hcs_nodes() -> c_int {
-    with_sci(|sci, _| Ok(sci.sci_lib_info().nodes as c_long)) as c_int
+    keeping_words(|| with_sci(|sci, _| Ok(sci.sci_lib_info().nodes as c_long))) as c_int
 }
 
 #[unsafe(no_mangle)]

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_long};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 use contract::{Endpoint, Process, Rank, TimeSpan};
-use fabric_cluster::{Joined, join_launched};
+use launched::Joined;
 use services::hcs::{
     Cluster, ClusterOptions, Node, ReceivePort, Sci, SciLib, Segment, TransmitPort,
 };
@@ -225,10 +225,12 @@ pub(crate) fn end(as_cluster: bool) -> c_long {
 
 /// Finds out which run this process belongs to, and what carries its messages.
 fn join() -> Result<Box<dyn AnyProcess>, Failure> {
-    Ok(match join_launched()? {
+    Ok(match launched::join()? {
         Joined::SharedMemory(endpoint) => Box::new(Process::new(endpoint)),
         Joined::Tcp(endpoint) => Box::new(Process::new(endpoint)),
         Joined::Cluster(endpoint) => Box::new(Process::new(endpoint)),
+        Joined::Ofi(endpoint) => Box::new(Process::new(endpoint)),
+        Joined::Simulated(endpoint) => Box::new(Process::new(endpoint)),
     })
 }
 

@@ -5,8 +5,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use fabric_shm::{LaunchError, LaunchOptions, launch_and_read};
-use fabric_tcp::Secret;
-use fabric_tcp::library::job;
+use launched::jobs_on_this_host;
 
 /// Where the library was built.
 fn library_folder() -> PathBuf {
@@ -41,21 +40,18 @@ fn run(program: &Path, nodes: usize, job: Vec<u8>) -> (Result<(), LaunchError>, 
     let mut options = LaunchOptions::new(nodes, job);
     options.program = program.into();
     options.any_program = true;
+    // Cargo's own path may name another folder first, with a library of an earlier build.
+    options.environment.push(("LD_LIBRARY_PATH".into(), library_folder().into()));
     let (ended, written) = launch_and_read(options);
     (ended, String::from_utf8(written).unwrap())
 }
 
-/// The jobs of a run over shared memory and of one over TCP.
-fn jobs() -> [Vec<u8>; 2] {
-    [Vec::new(), job(&Secret::generate().unwrap())]
-}
-
 fn succeeds(program: &Path, nodes: &[usize], words: impl Fn(usize) -> String) {
     for &nodes in nodes {
-        for job in jobs() {
+        for (fabric, job) in jobs_on_this_host().unwrap() {
             let (ended, output) = run(program, nodes, job);
-            let words = words(nodes);
-            assert!(ended.is_ok() && output.contains(&words), "{nodes}: {ended:?}\n{output}");
+            let is_right = ended.is_ok() && output.contains(&words(nodes));
+            assert!(is_right, "{nodes} nodes over {fabric}: {ended:?}\n{output}");
         }
     }
 }
@@ -87,12 +83,23 @@ fn the_example_multiplies_matrices() {
 #[test]
 fn a_node_that_dies_ends_the_waits_of_all_by_name() {
     let program = compile("tests/programs/dies.c");
-    for job in jobs() {
+    for (_, job) in jobs_on_this_host().unwrap() {
         let (ended, output) = run(&program, 4, job);
         let error = ended.expect_err("a node was killed").to_string();
         assert!(error.contains("rank 1") && error.contains("9"), "{error}\n{output}");
         assert!(!output.contains("got 0"), "{output}");
     }
+}
+
+/// Nodes of several hosts would otherwise each make a cluster of their own host, and say nothing.
+#[test]
+fn a_fabric_of_another_version_is_refused_by_name() {
+    let program = compile("examples/matrix.c");
+    let (ended, output) = run(&program, 2, b"cornerstone-tcp-9\nmore".to_vec());
+    let error = ended.expect_err("the fabric is unknown").to_string();
+    let named = |text: &str| text.contains("the fabric 'cornerstone-tcp-9'");
+    // The program asks for the words, and then for its node.
+    assert!(named(&error) && named(&output), "{error}\n{output}");
 }
 
 /// The header names what the library exports, and the library exports what the tables of the paper name.

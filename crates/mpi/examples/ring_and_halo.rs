@@ -1,4 +1,4 @@
-//! A ring and a halo exchange, over shared memory or TCP. Build it and start it as several ranks:
+//! A ring and a halo exchange, over any fabric. Build it and start it as several ranks:
 //!
 //! ```text
 //! cargo build --release -p cornerstone && cargo build --release -p mpi --example ring_and_halo
@@ -11,14 +11,16 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use fabric_cluster::{Joined, join_launched};
+use launched::Joined;
 use mpi::{Communicator, Endpoint, Peer, Predefined};
 
 fn main() -> ExitCode {
-    let status = match join_launched() {
+    let status = match launched::join() {
         Ok(Joined::SharedMemory(endpoint)) => mpi::run(endpoint, program),
         Ok(Joined::Tcp(endpoint)) => mpi::run(endpoint, program),
         Ok(Joined::Cluster(endpoint)) => mpi::run(endpoint, program),
+        Ok(Joined::Ofi(endpoint)) => mpi::run(endpoint, program),
+        Ok(Joined::Simulated(endpoint)) => mpi::run(endpoint, program),
         Err(error) => {
             eprintln!("{error}");
             1

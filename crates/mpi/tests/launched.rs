@@ -1,9 +1,8 @@
-//! The example as ranks of a launcher, over shared memory and over TCP.
+//! The example as ranks of a launcher, over each fabric of this host.
 
 use std::path::PathBuf;
 
 use fabric_shm::{LaunchOptions, launch_and_read};
-use fabric_tcp::Secret;
 
 /// Returns the example, which cargo builds beside the tests.
 fn example() -> PathBuf {
@@ -23,10 +22,10 @@ fn run(ranks: usize, job: Vec<u8>) -> String {
 }
 
 /// Checks that the token has counted every rank, and that the heat does not depend on the fabric.
-fn check(job: impl Fn() -> Vec<u8>) -> Vec<String> {
+fn check(job: &[u8]) -> Vec<String> {
     [1, 2, 4]
         .map(|ranks| {
-            let text = run(ranks, job());
+            let text = run(ranks, job.to_vec());
             let token = format!("{ranks} ranks: the token came back as {ranks}");
             assert!(text.contains(&token), "{text}");
             text.lines().find(|line| line.contains("the middle of the rod")).unwrap().to_string()
@@ -35,8 +34,10 @@ fn check(job: impl Fn() -> Vec<u8>) -> Vec<String> {
 }
 
 #[test]
-fn the_example_runs_alike_over_shared_memory_and_over_tcp() {
-    let shared_memory = check(Vec::new);
-    let tcp = check(|| fabric_tcp::library::job(&Secret::generate().unwrap()));
-    assert_eq!(shared_memory, tcp);
+fn the_example_runs_alike_over_every_fabric() {
+    let jobs = launched::jobs_on_this_host().unwrap();
+    let expected = check(&jobs[0].1);
+    for (fabric, job) in &jobs[1..] {
+        assert_eq!(check(job), expected, "{fabric}");
+    }
 }

@@ -11,7 +11,7 @@ use contract::Selector;
 
 use crate::bytes::{Cut, Source, put_number};
 use crate::event::RankEvent;
-use crate::operations::Longest;
+use crate::longest::Longest;
 
 /// The beginning of a file. Its number is that of the format.
 const MARK: &str = "cornerstone-recording 1";

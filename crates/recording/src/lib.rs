@@ -11,11 +11,12 @@ mod duties;
 mod event;
 mod exchange;
 mod file;
+mod longest;
 mod operations;
 mod replay;
 
 pub use event::{CollectiveKind, RankEvent, RecordedCollective, Room, SentMessage};
 pub use exchange::TextFormat;
 pub use file::{Events, Recorder, Recording, RecordingError};
-pub use operations::Longest;
+pub use longest::Longest;
 pub use replay::replay;

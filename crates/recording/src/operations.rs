@@ -2,7 +2,8 @@
 
 use contract::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
 
-use crate::event::{RankEvent, RecordedCollective, Room, SentMessage};
+use crate::event::{RankEvent, Room, SentMessage};
+use crate::longest::Longest;
 
 /// Contexts of a replay are later ones than those of its collectives, which take any message there.
 pub(crate) const LATER: u32 = 2;
@@ -28,48 +29,12 @@ pub(crate) struct Operations {
     dropped: usize,
 }
 
-/// The longest messages of a rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Longest {
-    sent: usize,
-    received: usize,
-    /// The block of a collective.
-    block: usize,
-}
-
-impl Longest {
-    /// Also of this event.
-    pub(crate) fn note(&mut self, event: &RankEvent) {
-        match event {
-            RankEvent::Send(message) | RankEvent::PostSend { message, .. } => {
-                self.sent = self.sent.max(message.bytes);
-            }
-            RankEvent::Exchange(message, room) => {
-                self.sent = self.sent.max(message.bytes);
-                self.received = self.received.max(room.bytes);
-            }
-            RankEvent::Receive(room) | RankEvent::PostReceive(room) => {
-                self.received = self.received.max(room.bytes);
-            }
-            RankEvent::Collective(RecordedCollective { bytes, .. }) => {
-                self.block = self.block.max(*bytes);
-            }
-            RankEvent::Compute(_)
-            | RankEvent::Sleep(_)
-            | RankEvent::End(_)
-            | RankEvent::Cancel(_)
-            | RankEvent::Meanwhile
-            | RankEvent::Aside => {}
-        }
-    }
-}
-
 impl Scratch {
     /// Memory for the collectives of `ranks` ranks, and memory for the messages.
     pub(crate) fn new(longest: Longest, ranks: usize) -> (Self, Self) {
         let memory = |out, room| Scratch { out: vec![0; out], room: vec![0; room] };
-        let all = longest.block.saturating_mul(ranks);
-        (memory(all, all), memory(longest.sent, longest.received))
+        let all = longest.block_bytes.saturating_mul(ranks);
+        (memory(all, all), memory(longest.sent_bytes, longest.received_bytes))
     }
 }
 

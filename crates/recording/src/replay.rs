@@ -6,7 +6,8 @@ use contract::{Destination, Endpoint, Process, Rank, Result, Time, TimeSpan};
 
 use crate::duties::Dutiful;
 use crate::event::{CollectiveKind, RankEvent, RecordedCollective, SentMessage};
-use crate::operations::{LATER, Longest, Operations, Scratch, later};
+use crate::longest::Longest;
+use crate::operations::{LATER, Operations, Scratch, later};
 
 struct Replay<'o, E: Endpoint> {
     process: Process<Dutiful<E>>,

@@ -108,5 +108,5 @@ fn merge(parts: &[Vec<u64>]) -> Vec<u64> {
 }
 
 fn main() -> ExitCode {
-    fabric_cluster::run(|rank| program(rank).map_err(ClusterError::into_contract))
+    launched::run(|rank| program(rank).map_err(ClusterError::into_contract))
 }

@@ -134,5 +134,5 @@ fn program(rank: &mut dyn Rank) -> Result<()> {
 }
 
 fn main() -> ExitCode {
-    fabric_cluster::run(|rank| program(rank).map_err(Error::into_contract))
+    launched::run(|rank| program(rank).map_err(Error::into_contract))
 }

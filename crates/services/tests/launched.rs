@@ -1,9 +1,8 @@
-//! The examples as ranks of a launcher, over shared memory and over TCP.
+//! The examples as ranks of a launcher, over each fabric of this host.
 
 use std::path::PathBuf;
 
 use fabric_shm::{LaunchOptions, launch_and_read};
-use fabric_tcp::Secret;
 
 /// An example, which cargo builds beside the tests.
 fn example(name: &str) -> PathBuf {
@@ -22,11 +21,11 @@ fn run(name: &str, ranks: usize, job: Vec<u8>) -> String {
     text
 }
 
-/// Runs it over shared memory and over TCP, and expects that it says `words`.
+/// Runs it over each fabric of this host, and expects that its output contains `words`.
 fn says(name: &str, ranks: usize, words: &str) {
-    for job in [Vec::new(), fabric_tcp::library::job(&Secret::generate().unwrap())] {
+    for (fabric, job) in launched::jobs_on_this_host().unwrap() {
         let text = run(name, ranks, job);
-        assert!(text.contains(words), "{ranks} ranks: {text}");
+        assert!(text.contains(words), "{ranks} ranks over {fabric}: {text}");
     }
 }
 

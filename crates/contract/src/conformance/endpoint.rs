@@ -8,7 +8,8 @@ use super::check::{contents, ensure, expect, expect_contents};
 use super::endpoint_case::EndpointCase;
 use super::{mismatch, started, windows};
 use crate::{
-    Completion, Destination, Endpoint, Envelope, Readable, Request, Result, Selector, Writable,
+    BETWEEN_RUNS, Completion, Destination, Endpoint, Envelope, Readable, Request, Result, Selector,
+    Writable,
 };
 
 /// Returns all cases.
@@ -146,8 +147,8 @@ fn claimed<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     }
     for (number, bytes) in lengths.into_iter().enumerate() {
         let all = selector(None, Some(TAG));
-        // A context and tag that nothing else uses.
-        let (context, tag) = (1, 1_000_000 + number as u32);
+        // The context of MPI's claimed messages, which is the largest of those of a run, and a tag that nothing else uses.
+        let (context, tag) = (2 * BETWEEN_RUNS - 1, 1_000_000 + number as u32);
         let claimed = loop {
             if let Some(found) = endpoint.claim(all, context, tag)? {
                 break found;

@@ -101,7 +101,11 @@ impl Engine {
 
     /// Starts to receive a message into `room`.
     pub(crate) fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        self.objects()?.provider.tags.receive(&selector)?;
+        let waiting = self.unexpected.take(&selector);
+        // Claimed messages are in a context for which tags have no room, and are already here.
+        if waiting.is_none() {
+            self.objects()?.provider.tags.receive(&selector)?;
+        }
         self.activity += 1;
         let slot = self.slots.add(Slot::Receive(Receiving {
             selector,
@@ -110,7 +114,7 @@ impl Engine {
             envelope: None,
             stage: ReceiveStage::Queued,
         }));
-        if let Some((envelope, body)) = self.unexpected.take(&selector) {
+        if let Some((envelope, body)) = waiting {
             self.deliver(slot, envelope, body)?;
         } else if !self.queued.is_empty() || !self.hand_receive(QueuedReceive::Message(slot))? {
             self.queued.push_back(QueuedReceive::Message(slot));

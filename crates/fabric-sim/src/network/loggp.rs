@@ -24,7 +24,7 @@ pub(crate) struct LogGp {
     /// By message.
     parcels: Vec<Parcel>,
     route: Vec<u32>,
-    times: [Option<Times>; TIMES],
+    times: Box<[Option<Times>; TIMES]>,
     /// When the last parcel of each pair arrives. `None` where a short parcel cannot overtake a long one.
     last: Option<HashMap<(u32, u32), Time>>,
 }
@@ -63,7 +63,7 @@ impl LogGp {
             topology,
             parcels: Vec::new(),
             route: Vec::new(),
-            times: [None; TIMES],
+            times: Box::new([None; TIMES]),
             last: (!one_stage).then(HashMap::new),
         }
     }

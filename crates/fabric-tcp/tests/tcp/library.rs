@@ -3,7 +3,7 @@
 use contract::{Endpoint, Error, Process, Rank, Result, Source, Tag, TagSelector};
 use fabric_shm::{LaunchError, LaunchOptions, ShmEndpoint};
 use fabric_tcp::Secret;
-use fabric_tcp::library::{Joined, job, join_from_library};
+use fabric_tcp::library::{job, join_from_library};
 
 use crate::harness::{Test, check, launch_and_gather};
 
@@ -31,9 +31,9 @@ pub(crate) fn serve() -> Option<i32> {
         Err(error) => Err(error),
     };
     Some(match (joined, case.as_str()) {
-        (Ok(Joined::Tcp(endpoint)), "tcp") => run(endpoint, uses_everything),
-        (Ok(Joined::Tcp(endpoint)), "dies") => run(endpoint, dies),
-        (Ok(Joined::SharedMemory(endpoint)), "shared-memory") => run(endpoint, uses_everything),
+        (Ok(Ok(endpoint)), "tcp") => run(endpoint, uses_everything),
+        (Ok(Ok(endpoint)), "dies") => run(endpoint, dies),
+        (Ok(Err(endpoint)), "shared-memory") => run(endpoint, uses_everything),
         (Ok(_), _) => panic!("{case} has joined over another fabric"),
         (Err(error), _) => {
             eprintln!("{error}");

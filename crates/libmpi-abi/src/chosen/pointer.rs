@@ -4,11 +4,12 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use contract::{Endpoint, Result};
-use fabric_cluster::{ClusterEndpoint, Joined, join_from_library};
+use fabric_cluster::ClusterEndpoint;
 use fabric_ofi::OfiEndpoint;
 use fabric_proxy::ProxyEndpoint;
 use fabric_shm::ShmEndpoint;
 use fabric_tcp::TcpEndpoint;
+use launched::Joined;
 
 use super::others::Others;
 
@@ -29,22 +30,15 @@ pub(super) enum Fabric {
     Proxy(NonNull<ProxyEndpoint>),
 }
 
-impl Fabric {
-    /// Returns the fabric of a run that was launched with this segment.
-    fn of_launched(launched: ShmEndpoint) -> Result<Self> {
-        let launched = match fabric_proxy::join(launched)? {
-            Ok(endpoint) => return Ok(Fabric::Proxy(owned(endpoint))),
-            Err(launched) => launched,
-        };
-        let launched = match fabric_ofi::join_from_library(launched)? {
-            Ok(endpoint) => return Ok(Fabric::Ofi(owned(endpoint))),
-            Err(launched) => launched,
-        };
-        Ok(match join_from_library(launched)? {
+impl From<Joined> for Fabric {
+    fn from(joined: Joined) -> Self {
+        match joined {
             Joined::SharedMemory(endpoint) => Fabric::Shm(owned(endpoint)),
             Joined::Tcp(endpoint) => Fabric::Tcp(owned(endpoint)),
             Joined::Cluster(endpoint) => Fabric::Cluster(owned(endpoint)),
-        })
+            Joined::Ofi(endpoint) => Fabric::Ofi(owned(endpoint)),
+            Joined::Simulated(endpoint) => Fabric::Proxy(owned(endpoint)),
+        }
     }
 }
 
@@ -59,10 +53,7 @@ impl Chosen {
     /// # Errors
     /// Errors of joining.
     pub(crate) fn join() -> Result<Self> {
-        let fabric = match ShmEndpoint::attach_library() {
-            None => Fabric::Shm(owned(ShmEndpoint::alone()?)),
-            Some(launched) => Fabric::of_launched(launched?)?,
-        };
+        let fabric = Fabric::from(launched::join()?);
         Ok(Chosen { fabric, others: owned(Others::default()) })
     }
 
