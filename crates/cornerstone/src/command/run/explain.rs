@@ -1,4 +1,6 @@
-//! `run --explain-plan`: which way collectives go, without measuring them.
+//! `run --explain-plan`: the plans and algorithms of collectives, without measuring them.
+
+mod messages;
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -16,7 +18,8 @@ use crate::interruption::interrupted;
 use crate::output::{print, table};
 use crate::wording::{ranks, size};
 
-/// Starts the ranks of each launch, which end at once, and prints the plans of their collectives.
+/// Starts the ranks of each launch, which end at once, and prints the plans of their collectives: of those that the user
+/// named, or of all.
 pub(super) fn execute(request: &Request, launches: &[Launch]) -> Result<ExitCode, Failure> {
     let mut explained: Vec<Launch> = Vec::new();
     // One rank has nothing to exchange.
@@ -24,7 +27,8 @@ pub(super) fn execute(request: &Request, launches: &[Launch]) -> Result<ExitCode
         let idle =
             Launch { job: Job { steps: Vec::new(), ..launch.job.clone() }, ..launch.clone() };
         if !explained.contains(&idle) {
-            print(&explanation(&description(request, &idle)?))?;
+            let fabric = description(request, &idle)?;
+            print(&explanation(&fabric, idle.ranks, &request.names))?;
             explained.push(idle);
         }
     }
@@ -53,42 +57,82 @@ fn description(request: &Request, launch: &Launch) -> Result<FabricDescription, 
     found.ok_or_else(|| Failure::failed("rank 0 ended without describing the fabric"))
 }
 
-/// The plans of programs of Cornerstone, and of MPI programs on the same fabric, where it carries them.
-fn explanation(fabric: &FabricDescription) -> String {
-    let Some(plans) = &fabric.plans else {
-        let name = &fabric.name;
-        return format!(
-            "Collectives over {name} have no plans: they go by messages or the library's way.\n"
-        );
+/// The plans of programs of Cornerstone, and of MPI programs on the same fabric, where it carries them; and the
+/// algorithms of what uses messages.
+fn explanation(fabric: &FabricDescription, ranks: usize, names: &[String]) -> String {
+    // A benchmark has the name of its collective, or one that begins with it.
+    let is_named = |collective: &str| {
+        let collective = collective.replace('_', "-");
+        names.is_empty() || names.iter().any(|name| name.starts_with(&collective))
     };
-    let text = one_table("programs of Cornerstone", plans);
+    let by_messages = || messages::table_of(ranks, is_named);
+    let Some(plans) = &fabric.plans else { return without_plans(fabric, ranks, by_messages()) };
+    let uses_messages = |range: &PlanRange| {
+        range.transport == Transport::Messages && is_named(range.collective.name())
+    };
+    let text = plan_tables(fabric, plans, is_named);
+    match plans.ranges.iter().any(uses_messages) {
+        true => text + &by_messages(),
+        false => text,
+    }
+}
+
+/// The text for a fabric that has no plans.
+fn without_plans(fabric: &FabricDescription, ranks: usize, by_messages: String) -> String {
+    let name = &fabric.name;
+    if name == "mpi" {
+        return "Collectives over mpi are those of the MPI library, which does not say how it makes them.\n".into();
+    }
+    let own = name.strip_prefix("sim:").and_then(|name| fabric_sim::machine::find(name).ok());
+    let own = match own.is_some_and(|machine| machine.ring_collectives.is_some()) {
+        true => " The machine makes some collectives itself, without messages (`cornerstone machines`).",
+        false => "",
+    };
+    format!(
+        "{} over {name}: collectives use messages.{own} MPI programs on several hosts use two levels where \
+         docs/collectives.md says so.\n\n{by_messages}",
+        crate::wording::ranks(ranks)
+    )
+}
+
+/// The plans of programs of Cornerstone, and of MPI programs.
+fn plan_tables(
+    fabric: &FabricDescription,
+    plans: &Plans,
+    is_named: impl Fn(&str) -> bool,
+) -> String {
+    let text = one_table("programs of Cornerstone", plans, &is_named);
     let Some(shared) = fabric.shared_memory else { return text };
     // A library's data do not lie in arenas.
     let boards = Boards { most_bytes: usize::MAX, ..plans.capabilities.boards };
     let capabilities = Capabilities { boards, cma: shared.cma_is_fast };
     let of_library = Plans::of(plans.ranks, plans.topology, capabilities);
     let attach = match shared.cma_is_fast {
-        true => "cross-memory attach is the fast way",
-        false => "cross-memory attach is not used",
+        true => "which use cross-memory attach",
+        false => "without cross-memory attach",
     };
-    text + &one_table(&format!("MPI programs, {attach}"), &of_library)
+    text + &one_table(&format!("MPI programs, {attach}"), &of_library, is_named)
 }
 
-fn one_table(of: &str, plans: &Plans) -> String {
+fn one_table(of: &str, plans: &Plans, is_named: impl Fn(&str) -> bool) -> String {
     let on = match plans.topology {
         Topology::OwnProcessors => "a processor each",
         Topology::Oversubscribed => "oversubscribed",
         Topology::OversubscribedBound => "oversubscribed, bound to processors",
     };
     let header = ["collective", "over", "combined by", "from", "pieces of"].map(String::from);
-    let rows = plans.ranges.iter().map(row).collect();
+    let named = plans.ranges.iter().filter(|range| is_named(range.collective.name()));
+    let rows: Vec<Vec<String>> = named.map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
     let slots = plans.capabilities.boards.slots;
     let groups = plans.ranges.iter().find_map(|range| range.group_ranks);
     let arriving = groups.map_or(String::new(), |ranks| {
         format!(" Over boards members arrive in groups of {ranks}, the last of each for its group.")
     });
     format!(
-        "{}, {on}; {of}\n\n{}\nLengths are of all data, or of a member's block. A rank puts {} pieces before it takes the first.{arriving}\n\n",
+        "{}, {on}; {of}\n\n{}\nLengths are of all data, or of a member's block. A rank writes {} pieces before it reads the first.{arriving}\n\n",
         ranks(plans.ranks),
         table(&header, 3, rows),
         slots / 2
@@ -111,8 +155,8 @@ fn row(range: &PlanRange) -> Vec<String> {
     };
     let owners = match range.owners {
         Owners::Nobody => "",
-        Owners::Receivers => "whoever gets it",
-        Owners::Chunks => "chunks, claimed",
+        Owners::Receivers => "the receivers",
+        Owners::Chunks => "members that claim chunks",
         Owners::Groups => "the last of each group",
         Owners::Members => "a share each member",
         Owners::Processors => "a share each processor",
@@ -157,7 +201,7 @@ mod tests {
             }),
             ..FabricDescription::default()
         };
-        let text = explanation(&described);
+        let text = explanation(&described, 2, &[]);
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let lines: Vec<String> = text.lines().map(words).collect();
         for line in [
@@ -165,12 +209,39 @@ mod tests {
             "boards a share each member 96 KiB 72 KiB",
             "messages over 1 MiB",
             "boards over 512 B 64 KiB",
-            "2 ranks, a processor each; MPI programs, cross-memory attach is the fast way",
+            "2 ranks, a processor each; MPI programs, which use cross-memory attach",
             "from memory to memory, half each 16 KiB",
         ] {
             assert!(lines.iter().any(|found| found == line), "{line} is not in\n{text}");
         }
         let none = FabricDescription { name: "tcp".into(), ..FabricDescription::default() };
-        assert!(explanation(&none).contains("tcp have no plans"));
+        let text = explanation(&none, 8, &["broadcast".into()]);
+        for words in ["8 ranks over tcp: collectives use messages", "scatter-bruck", "16 KiB"] {
+            assert!(text.contains(words), "{words} is not in\n{text}");
+        }
+        assert!(!text.contains("allreduce"), "{text}");
+        let library = FabricDescription { name: "mpi".into(), ..FabricDescription::default() };
+        assert!(explanation(&library, 2, &[]).contains("those of the MPI library"));
+    }
+
+    #[test]
+    fn only_the_named_collective_is_explained_also_where_it_uses_messages() {
+        let boards = Boards {
+            most_ranks: 32,
+            most_bytes: 1 << 20,
+            slots: 16,
+            slot_bytes: 72 << 10,
+            piece_bytes: 32 << 10,
+        };
+        let capabilities = Capabilities { boards, cma: false };
+        let described = FabricDescription {
+            name: "local".into(),
+            plans: Some(Plans::of(4, Topology::OwnProcessors, capabilities)),
+            ..FabricDescription::default()
+        };
+        let text = explanation(&described, 4, &["allreduce".into()]);
+        // Over 1 MiB a program of Cornerstone uses messages, and by them Rabenseifner's algorithm.
+        assert!(text.contains("over 1 MiB") && text.contains("rabenseifner"), "{text}");
+        assert!(!text.contains("scatter"), "{text}");
     }
 }
