@@ -28,7 +28,7 @@ pub(crate) struct Case {
 pub(crate) const METHOD: &str = "method";
 
 /// The parameter of the algorithm of a collective, if the fabric does not choose it.
-pub(crate) const ALGORITHM: &str = "algorithm";
+pub const ALGORITHM: &str = "algorithm";
 
 /// Its value where the fabric chooses, beside measurements by named algorithms.
 pub(crate) const CHOSEN: &str = "chosen";

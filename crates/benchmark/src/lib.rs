@@ -40,7 +40,7 @@ mod stage_functions;
 mod testing;
 mod timed_loop;
 
-pub use case::is_as_the_fabric_chooses;
+pub use case::{ALGORITHM, is_as_the_fabric_chooses};
 pub use catalogue::{UnknownBenchmark, bound_rule, catalogue, find, select};
 pub use chain::{Chain, Pacing, Pipeline, Scene, SoughtTarget, Stage};
 pub use declaration::{Benchmark, Group};

@@ -287,7 +287,7 @@ pub trait Rank {
 
     /// Waits until every rank has reached the barrier.
     fn barrier(&mut self) -> Result<()> {
-        collective::barrier(self)
+        collective::barrier(self, None)
     }
 
     /// Copies `buffer` of rank `root` into `buffer` of every rank.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod choice;
 mod command;
 mod comparison;
 mod descriptors;

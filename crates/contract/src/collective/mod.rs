@@ -36,8 +36,8 @@ use mark::{expect_bytes, expect_multiple};
 use run::{Memory, run};
 
 /// Waits until every rank has reached the barrier.
-pub fn barrier<R: Rank + ?Sized>(rank: &mut R) -> Result<()> {
-    run(rank, Call::Barrier, Own::InInput, None, Memory::of_bytes(&[], &mut []))
+pub fn barrier<R: Rank + ?Sized>(rank: &mut R, algorithm: Option<Algorithm>) -> Result<()> {
+    run(rank, Call::Barrier, Own::InInput, algorithm, Memory::of_bytes(&[], &mut []))
 }
 
 /// Copies `buffer` of rank `root` into `buffer` of every rank.

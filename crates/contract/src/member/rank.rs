@@ -222,7 +222,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     fn barrier(&mut self) -> Result<()> {
         match self.native(true, CollectiveCall::Barrier) {
             Some(outcome) => outcome,
-            None => collective::barrier(self),
+            None => collective::barrier(self, None),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Writing to standard output.
 
 mod agreement;
+mod algorithms;
 mod chain;
 mod comparison;
 mod entry;

@@ -8,6 +8,7 @@ use contract::WorkKind;
 use contract::record::{Measurement, Run};
 
 use super::agreement::agreement;
+use super::algorithms::algorithms;
 use super::chain::chains;
 use super::entry::{Entry, UNCONVERGED};
 use super::group_table::group_table;
@@ -35,6 +36,7 @@ pub(crate) fn tables(run: &Run) -> String {
         text += &of_table.iter().filter_map(|f| search(f.measurement)).collect::<String>();
         text += &agreement(of_table.iter().map(|f| f.measurement));
         text += &gained(&of_table);
+        text += &algorithms(&of_table, &run.header().fabric);
     }
     text += &mapping(&found).unwrap_or_default();
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {

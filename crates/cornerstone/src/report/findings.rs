@@ -9,6 +9,7 @@ use super::environment;
 use super::fits;
 use super::grouping::{Benchmark, Metric, full_label};
 use super::remarks::oversubscribed;
+use crate::choice::{Verdict, choices};
 use crate::fabric_name::simulated_machine;
 use crate::wording::{quantity, significant, whole_percent};
 
@@ -67,6 +68,7 @@ pub(super) fn findings(runs: &[Run], benchmarks: &[Benchmark]) -> Vec<Finding> {
         .chain(crooked(runs, benchmarks))
         .chain(clock_bound(&cases))
         .chain(late_starts(&cases))
+        .chain(slower_choices(&cases, runs))
         .collect();
     findings.sort_by_key(|finding| finding.weight == Weight::Note);
     findings
@@ -324,6 +326,40 @@ fn late_starts(cases: &[Case]) -> Option<Finding> {
         format!("In {} measurements ranks were often late for the start.", late.len()),
         "More than one sample in ten was discarded and repeated because of this: something else uses the processors.".into(),
         |m| format!("{} late starts for {} samples", m.timing.late_starts, m.summary.n),
+    )
+}
+
+/// The collectives for which a named algorithm was faster than what the fabric chose.
+fn slower_choices(cases: &[Case], runs: &[Run]) -> Option<Finding> {
+    let mut slower: Vec<(&Case, f64, String)> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        let of_run = cases.iter().filter(|case| case.run == index);
+        for choice in choices(of_run.clone().map(|case| case.measurement), &run.header().fabric) {
+            let mut of_run = of_run.clone();
+            let case = of_run.find(|case| std::ptr::eq(case.measurement, choice.chosen));
+            if let (Verdict::Slower(times), Some(case)) = (choice.verdict(), case) {
+                let name = choice.name.as_deref().unwrap_or("the choice");
+                let fastest = choice.fastest_name();
+                let text =
+                    format!("{name} takes {} times as long as {fastest}", significant(times));
+                slower.push((case, times, text));
+            }
+        }
+    }
+    slower.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let cases: Vec<&Case> = slower.iter().map(|(case, ..)| *case).collect();
+    let text = |one: &Measurement| {
+        let found = slower.iter().find(|(case, ..)| std::ptr::eq(case.measurement, one));
+        found.map_or_else(String::new, |(.., text)| text.clone())
+    };
+    finding(
+        &cases,
+        Weight::Note,
+        format!("Of {} collectives another algorithm is faster than the chosen one.", cases.len()),
+        "The choice is a table for all machines; `cornerstone run --explain-plan` prints it. docs/collectives.md says how to \
+         change it."
+            .into(),
+        text,
     )
 }
 

@@ -1,6 +1,7 @@
 //! No rank continues before all have arrived.
 
 use analysis::limits::{BoundRule, Traffic};
+use contract::collective::{self, Collective};
 
 use crate::case::once;
 use crate::data::{Blocks, Received};
@@ -27,10 +28,14 @@ pub(in crate::programs) const BARRIER: Benchmark = Benchmark {
     cases: once,
     program: Program {
         blocks: |_| Blocks::NONE,
-        event: |rank, _| rank.barrier(),
+        event: |rank, data| match data.algorithm {
+            None => rank.barrier(),
+            one => collective::barrier(rank, one),
+        },
         received: Received::Nothing,
         moved: |_| 0,
         ..COLLECTIVE
     },
+    algorithms: Collective::Barrier.algorithms(),
     ..BENCHMARK
 };

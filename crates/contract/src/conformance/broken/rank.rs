@@ -249,7 +249,7 @@ impl Rank for Broken<'_> {
     }
 
     fn barrier(&mut self) -> Result<()> {
-        if self.has(Fault::OpenBarrier) { Ok(()) } else { crate::collective::barrier(self) }
+        if self.has(Fault::OpenBarrier) { Ok(()) } else { crate::collective::barrier(self, None) }
     }
 
     fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {

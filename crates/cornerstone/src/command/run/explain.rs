@@ -12,6 +12,7 @@ use collectives::plan::{
 use contract::record::FabricDescription;
 
 use super::request::Request;
+use crate::choice::{makes_own, transport};
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
 use crate::failure::Failure;
 use crate::interruption::interrupted;
@@ -83,9 +84,10 @@ fn without_plans(fabric: &FabricDescription, ranks: usize, by_messages: String) 
     if name == "mpi" {
         return "Collectives over mpi are those of the MPI library, which does not say how it makes them.\n".into();
     }
-    let own = name.strip_prefix("sim:").and_then(|name| fabric_sim::machine::find(name).ok());
-    let own = match own.is_some_and(|machine| machine.ring_collectives.is_some()) {
-        true => " The machine makes some collectives itself, without messages (`cornerstone machines`).",
+    let own = match makes_own(fabric) {
+        true => {
+            " The machine makes some collectives itself, without messages (`cornerstone machines`)."
+        }
         false => "",
     };
     format!(
@@ -146,12 +148,8 @@ fn row(range: &PlanRange) -> Vec<String> {
     };
     let own_first = range.collective == Collective::AllToAll && range.own_block_first;
     let way = match range.transport {
-        Transport::Messages => "messages",
         Transport::Boards if own_first => "boards, own block first",
-        Transport::Boards => "boards",
-        Transport::BoardByBoard => "boards, one after the other",
-        Transport::Memory => "from memory to memory",
-        Transport::MemoryInHalves => "from memory to memory, half each",
+        other => transport(other),
     };
     let owners = match range.owners {
         Owners::Nobody => "",

@@ -1,7 +1,8 @@
 //! The algorithms of collectives by messages, by the length of a call.
 
-use collectives::{Algorithm, Blocks, Call, Collective, Manner, Order, select};
+use collectives::{Algorithm, Collective};
 
+use crate::choice::by_messages;
 use crate::output::table;
 use crate::wording::size;
 
@@ -40,10 +41,7 @@ pub(super) fn table_of(ranks: usize, is_wanted: impl Fn(&str) -> bool) -> String
 
 /// Returns the algorithms of a collective in order of their lengths.
 fn ranges(collective: Collective, ranks: usize) -> Vec<Range> {
-    let at = |bytes| {
-        let call = call(collective, ranks, bytes);
-        select(&call, ranks, 1, Manner::Blocking, None)
-    };
+    let at = |bytes| by_messages(collective, ranks, bytes);
     let mut ranges = vec![Range { from_bytes: 0, algorithm: at(0) }];
     let powers = (0..=MOST_BYTES.ilog2()).map(|power| 1 << power);
     let mut below = 0;
@@ -69,25 +67,6 @@ fn first_other(mut below: usize, mut above: usize, is_same: impl Fn(usize) -> bo
         if is_same(middle) { below = middle } else { above = middle }
     }
     above
-}
-
-/// Returns a call of `bytes` bytes: of all data, or of a block where the collective has blocks.
-fn call(collective: Collective, ranks: usize, bytes: usize) -> Call {
-    let (root, length, order) = (0, bytes, Order::Any);
-    let blocks = || Blocks::equal(ranks, bytes);
-    match collective {
-        Collective::Barrier => Call::Barrier,
-        Collective::Broadcast => Call::Broadcast { root, length },
-        Collective::Scatter => Call::Scatter { root, blocks: blocks() },
-        Collective::Gather => Call::Gather { root, blocks: blocks() },
-        Collective::Allgather => Call::Allgather { blocks: blocks() },
-        Collective::AllToAll => Call::AllToAll { input: blocks(), output: blocks() },
-        Collective::Reduce => Call::Reduce { root, length, order },
-        Collective::Allreduce => Call::Allreduce { length, order },
-        Collective::ReduceScatter => Call::ReduceScatter { blocks: blocks(), order },
-        Collective::InclusiveScan => Call::Scan { length, exclusive: false },
-        Collective::ExclusiveScan => Call::Scan { length, exclusive: true },
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,190 @@
+//! The algorithm that a collective chooses, beside the others that were measured.
+
+use collectives::plan::{PlanRange, Transport};
+use collectives::{Algorithm, Blocks, Call, Collective, Manner, Order, select};
+use contract::record::{FabricDescription, Measurement, Parameters};
+
+/// A collective as the fabric chooses, and the fastest of the named algorithms.
+pub(crate) struct Choice<'a> {
+    pub(crate) chosen: &'a Measurement,
+    /// The choice by name, if it is known.
+    pub(crate) name: Option<String>,
+    pub(crate) fastest: &'a Measurement,
+}
+
+/// The judgement of a choice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    /// No named algorithm had a smaller median, or the fastest is the chosen one.
+    Right,
+    /// A named algorithm is faster; so many times.
+    Slower(f64),
+    /// Another had a smaller median, but the intervals overlap.
+    Undecided,
+}
+
+impl Choice<'_> {
+    /// The name of the fastest of the named algorithms.
+    pub(crate) fn fastest_name(&self) -> String {
+        named(&self.fastest.parameters).unwrap_or_default()
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        let [chosen, fastest] = [self.chosen, self.fastest].map(|one| &one.summary);
+        let is_same = self.name.as_ref() == Some(&self.fastest_name());
+        if is_same || chosen.median <= fastest.median {
+            Verdict::Right
+        } else if fastest.ci_high < chosen.ci_low {
+            Verdict::Slower(chosen.median / fastest.median)
+        } else {
+            Verdict::Undecided
+        }
+    }
+}
+
+/// Returns the choices among measurements of which some are by named algorithms. Only times are compared.
+pub(crate) fn choices<'a>(
+    found: impl Iterator<Item = &'a Measurement> + Clone,
+    fabric: &FabricDescription,
+) -> Vec<Choice<'a>> {
+    let times = || found.clone().filter(|one| one.metric == "time");
+    let choice = |chosen: &'a Measurement| {
+        let rivals =
+            times().filter(|one| named(&one.parameters).is_some() && is_same_case(one, chosen));
+        let fastest = rivals.min_by(|a, b| a.summary.median.total_cmp(&b.summary.median))?;
+        let name = name(fabric, &chosen.benchmark, chosen.ranks, chosen.size_bytes as usize);
+        Some(Choice { chosen, name, fastest })
+    };
+    times().filter(|one| named(&one.parameters).is_none()).filter_map(choice).collect()
+}
+
+/// The name of the algorithm that a measurement was asked for, if it was.
+fn named(parameters: &Parameters) -> Option<String> {
+    if benchmark::is_as_the_fabric_chooses(parameters) {
+        return None;
+    }
+    parameters.get(benchmark::ALGORITHM).map(ToString::to_string)
+}
+
+fn is_same_case(one: &Measurement, other: &Measurement) -> bool {
+    let rest = |one: &Measurement| {
+        let mut rest = one.parameters.clone();
+        rest.remove(benchmark::ALGORITHM);
+        rest
+    };
+    let key = |one: &Measurement| (one.benchmark.clone(), one.ranks, one.size_bytes);
+    key(one) == key(other) && rest(one) == rest(other)
+}
+
+/// Returns the name of what a fabric chooses for a blocking collective of a program of Cornerstone: a transport of a
+/// plan, or an algorithm by messages. `None` if a library or the machine itself makes the collective.
+fn name(
+    fabric: &FabricDescription,
+    collective: &str,
+    ranks: usize,
+    bytes: usize,
+) -> Option<String> {
+    let is_it = |one: Collective| one.name().replace('_', "-") == collective;
+    let collective = Collective::ALL.into_iter().map(|(one, _)| one).find(|&one| is_it(one))?;
+    if let Some(plans) = &fabric.plans {
+        let applies = |range: &&PlanRange| {
+            range.collective.name() == collective.name() && range.from_bytes <= bytes as u64
+        };
+        let range = plans.ranges.iter().rfind(applies)?;
+        if range.transport != Transport::Messages {
+            return Some(transport(range.transport).into());
+        }
+    } else if makes_own(fabric) {
+        return None;
+    }
+    Some(by_messages(collective, ranks, bytes).name().into())
+}
+
+/// Whether collectives are made by an MPI library, or some by the simulated machine itself.
+pub(crate) fn makes_own(fabric: &FabricDescription) -> bool {
+    let machine = fabric.name.strip_prefix("sim:");
+    let machine = machine.and_then(|name| fabric_sim::machine::find(name).ok());
+    fabric.name == "mpi" || machine.is_some_and(|machine| machine.ring_collectives.is_some())
+}
+
+/// The words for a transport.
+pub(crate) fn transport(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Messages => "messages",
+        Transport::Boards => "boards",
+        Transport::BoardByBoard => "boards, one after the other",
+        Transport::Memory => "from memory to memory",
+        Transport::MemoryInHalves => "from memory to memory, half each",
+    }
+}
+
+/// Returns the algorithm of a blocking call by messages between `ranks` ranks. `bytes` are those of all data, or of a
+/// block where the collective has blocks.
+pub(crate) fn by_messages(collective: Collective, ranks: usize, bytes: usize) -> Algorithm {
+    let (root, length, order) = (0, bytes, Order::Any);
+    let blocks = || Blocks::equal(ranks, bytes);
+    let call = match collective {
+        Collective::Barrier => Call::Barrier,
+        Collective::Broadcast => Call::Broadcast { root, length },
+        Collective::Scatter => Call::Scatter { root, blocks: blocks() },
+        Collective::Gather => Call::Gather { root, blocks: blocks() },
+        Collective::Allgather => Call::Allgather { blocks: blocks() },
+        Collective::AllToAll => Call::AllToAll { input: blocks(), output: blocks() },
+        Collective::Reduce => Call::Reduce { root, length, order },
+        Collective::Allreduce => Call::Allreduce { length, order },
+        Collective::ReduceScatter => Call::ReduceScatter { blocks: blocks(), order },
+        Collective::InclusiveScan => Call::Scan { length, exclusive: false },
+        Collective::ExclusiveScan => Call::Scan { length, exclusive: true },
+    };
+    select(&call, ranks, 1, Manner::Blocking, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::record::{Better, Summary};
+
+    use super::*;
+
+    /// A time of an allreduce of four ranks, by an algorithm or as the fabric chooses.
+    fn time(algorithm: &str, low: f64, median: f64, high: f64, size_bytes: u64) -> Measurement {
+        let summary = Summary::of_interval((low, median, high), 100, 0.95);
+        Measurement {
+            benchmark: "allreduce".into(),
+            ranks: 4,
+            size_bytes,
+            parameters: [(benchmark::ALGORITHM.to_string(), algorithm.into())].into(),
+            ..Measurement::new("time", "us", Better::Lower, summary)
+        }
+    }
+
+    fn verdicts(found: &[Measurement], fabric: &str) -> Vec<(Option<String>, String, Verdict)> {
+        let fabric = FabricDescription { name: fabric.into(), ..FabricDescription::default() };
+        let choices = choices(found.iter(), &fabric);
+        choices.iter().map(|one| (one.name.clone(), one.fastest_name(), one.verdict())).collect()
+    }
+
+    /// Over messages an allreduce uses recursive doubling below 16 KiB, and Rabenseifner's algorithm from there on.
+    #[test]
+    fn a_choice_is_judged_by_the_fastest_of_its_own_length() {
+        let found = [
+            time("chosen", 9.0, 10.0, 11.0, 8),
+            time("recursive-doubling", 7.0, 8.0, 8.5, 8),
+            time("ring", 19.0, 20.0, 21.0, 8),
+            time("chosen", 38.0, 40.0, 42.0, 16 << 10),
+            time("recursive-doubling", 49.0, 50.0, 51.0, 16 << 10),
+            time("ring", 19.0, 20.0, 21.0, 16 << 10),
+            time("chosen", 9.0, 10.0, 11.0, 64),
+            time("ring", 8.0, 9.5, 10.5, 64),
+            time("chosen", 9.0, 10.0, 11.0, 128),
+        ];
+        let name = |name: &str| Some(name.to_string());
+        let expected = [
+            (name("recursive-doubling"), "recursive-doubling".into(), Verdict::Right),
+            (name("rabenseifner"), "ring".into(), Verdict::Slower(2.0)),
+            (name("recursive-doubling"), "ring".into(), Verdict::Undecided),
+        ];
+        assert_eq!(verdicts(&found, "tcp"), expected);
+        let of_library = verdicts(&found[..3], "mpi");
+        assert_eq!(of_library, [(None, "recursive-doubling".into(), Verdict::Slower(1.25))]);
+    }
+}

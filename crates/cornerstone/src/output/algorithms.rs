@@ -1,0 +1,37 @@
+//! Whether the chosen algorithms of collectives were the fastest, below their table.
+
+use contract::record::FabricDescription;
+
+use super::entry::Entry;
+use super::table;
+use crate::choice::{Choice, Verdict, choices};
+use crate::wording::{quantity, significant, size};
+
+/// A line for each length at which named algorithms were measured beside the fabric's choice; an empty text where there
+/// is none.
+pub(super) fn algorithms(found: &[&Entry], fabric: &FabricDescription) -> String {
+    let choices = choices(found.iter().map(|entry| entry.measurement), fabric);
+    if choices.is_empty() {
+        return String::new();
+    }
+    let header = ["size", "chosen", "time", "fastest other", "time", "was the choice right?"];
+    let rows = choices.iter().map(row).collect();
+    format!("The choice of algorithms\n{}\n", table(&header.map(String::from), 2, rows))
+}
+
+fn row(choice: &Choice) -> Vec<String> {
+    let time = |one: &contract::record::Measurement| quantity(one.summary.median, &one.unit);
+    let verdict = match choice.verdict() {
+        Verdict::Right => "yes".into(),
+        Verdict::Slower(times) => format!("no: {} times as long", significant(times)),
+        Verdict::Undecided => "undecided: the intervals overlap".into(),
+    };
+    vec![
+        size(choice.chosen.size_bytes),
+        choice.name.clone().unwrap_or_else(|| "unknown".into()),
+        time(choice.chosen),
+        choice.fastest_name(),
+        time(choice.fastest),
+        verdict,
+    ]
+}
