@@ -77,9 +77,11 @@ pub(crate) enum Ask {
     IsHopeless(Request),
     NoneWillSend(Selector),
     GiveUpOn(Request),
-    /// The last, after the end of the process's part. Why it failed follows, if it did.
+    /// The last, after the end of the process's part: what threads have computed that do not count. Why it failed follows,
+    /// if it did.
     Finish {
         failed: bool,
+        uncounted_ns: u64,
     },
 }
 
@@ -186,7 +188,7 @@ impl Ask {
             Ask::IsHopeless(one) => (23, of(&[request(one)])),
             Ask::NoneWillSend(selector) => (24, of(&select(selector))),
             Ask::GiveUpOn(one) => (25, of(&[request(one)])),
-            Ask::Finish { failed } => (26, of(&[failed.into()])),
+            Ask::Finish { failed, uncounted_ns } => (26, of(&[failed.into(), uncounted_ns])),
         }
     }
 
@@ -231,7 +233,7 @@ impl Ask {
             23 => Ask::IsHopeless(request_of(a)),
             24 => Ask::NoneWillSend(selector),
             25 => Ask::GiveUpOn(request_of(a)),
-            26 => Ask::Finish { failed: a != 0 },
+            26 => Ask::Finish { failed: a != 0, uncounted_ns: b },
             _ => return None,
         })
     }
@@ -275,7 +277,7 @@ mod tests {
             Ask::IsHopeless(one),
             Ask::NoneWillSend(selector),
             Ask::GiveUpOn(one),
-            Ask::Finish { failed: flag },
+            Ask::Finish { failed: flag, uncounted_ns: u64::from(b) << 31 },
         ]
     }
 

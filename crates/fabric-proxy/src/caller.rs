@@ -15,6 +15,7 @@ use crate::quiet::Quiet;
 use crate::reply::{Head, Kind, read_error};
 use crate::stopwatch::Stopwatch;
 use crate::stream::{Reader, Writer};
+use time::this_thread;
 
 /// How long a process sleeps before it looks whether the run was given up, and at least how long for each rank:
 /// thousands of them may not take the processors with looking.
@@ -32,7 +33,9 @@ pub(crate) struct Caller {
     /// The factor of measured computing, if computing is measured.
     factor: Option<f64>,
     longest_sleep: Duration,
-    /// Counts from the end of the last call on; none before the first, when all of the process's time is the program's.
+    /// The thread whose computing counts: it has joined. Others may call, one at a time.
+    thread: usize,
+    /// Counts from the end of the last call on; none before the first, when all of the thread's time is the program's.
     stopwatch: OnceCell<Stopwatch>,
     /// The time in the library since the last call; for one that does not tell, what returning from a call takes.
     library: LibraryTime,
@@ -77,6 +80,7 @@ impl Caller {
             line,
             factor,
             longest_sleep: SLEEP.max(SLEEP_OF_RANK * ranks),
+            thread: this_thread(),
             stopwatch: OnceCell::new(),
             library: LibraryTime::default(),
             returning_ns: Cell::new(0),

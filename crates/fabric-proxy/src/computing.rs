@@ -88,6 +88,14 @@ impl RankComputing {
             RankComputing::Recorded(cursor) => cursor.before(step),
         }
     }
+
+    /// The virtual time that `ns` of other threads would have taken, if they counted; zero where none is measured.
+    pub(crate) fn uncounted(&self, ns: u64) -> TimeSpan {
+        match self {
+            RankComputing::Measured(factor) => scaled(ns, *factor),
+            RankComputing::Recorded(_) => TimeSpan::ZERO,
+        }
+    }
 }
 
 /// Virtual time for `ns` of the processor's time.

@@ -32,6 +32,9 @@ pub struct Host {
 pub struct RankAccount {
     /// The computing time of its program.
     pub computing: TimeSpan,
+    /// The computing time of the process's other threads, which virtual time does not contain. Zero where computing is not
+    /// measured.
+    pub uncounted: TimeSpan,
     /// When its part ended.
     pub end: Time,
     /// Calls of the endpoint that its process has made.

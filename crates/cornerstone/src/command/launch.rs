@@ -60,7 +60,7 @@ pub(super) fn execute(
     let mut observation = Observation::prepare(&arguments)?;
     let ended = match fabric {
         LaunchFabric::Simulated(machine) => {
-            simulated::launch(&arguments, others, &machine, observation.as_ref())
+            simulated::launch(&arguments, others, &machine, &mut observation)
         }
         _ => run(&arguments, others, &mut observation),
     };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::{Time, TimeSpan};
+use contract::{Time, TimeSpan, name_ranks};
 use fabric_sim::{Counts, Level, Machine, Options};
 
 use crate::arguments::PredictionArguments;
@@ -28,10 +28,23 @@ pub(super) struct Predicted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RankTime {
     pub(super) computing: TimeSpan,
+    /// What threads have computed that virtual time does not contain; zero where there are none.
+    pub(super) uncounted: TimeSpan,
     pub(super) end: Time,
 }
 
+/// Less computing of other threads than this, and than this share of the time, is no reason for a warning: libraries have
+/// threads that mostly sleep.
+const LEAST_UNCOUNTED: TimeSpan = TimeSpan::from_us(1000);
+const LEAST_UNCOUNTED_SHARE: f64 = 0.01;
+
 impl RankTime {
+    /// Whether other threads have computed so much that the prediction says little about the rank.
+    fn is_incomplete(&self) -> bool {
+        let share = LEAST_UNCOUNTED_SHARE * self.end.since(Time::ZERO).as_s();
+        self.uncounted >= LEAST_UNCOUNTED && self.uncounted.as_s() >= share
+    }
+
     fn in_mpi_s(&self) -> f64 {
         (self.end.since(Time::ZERO).as_s() - self.computing.as_s()).max(0.0)
     }
@@ -65,6 +78,23 @@ pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
 /// Prints the time, and what was done meanwhile.
 pub(super) fn report(name: &str, predicted: &Predicted, took: Duration) {
     lines(name, predicted, took).iter().for_each(|line| note(line));
+}
+
+/// A warning that threads have computed what virtual time does not contain, if they have.
+pub(super) fn uncounted(ranks: &[RankTime]) -> Option<String> {
+    let numbers: Vec<usize> =
+        (0..ranks.len()).filter(|&rank| ranks[rank].is_incomplete()).collect();
+    let times = || numbers.iter().map(|&rank| ranks[rank].uncounted.as_s());
+    let time = match numbers.len() {
+        0 => return None,
+        1 => quantity(times().sum(), "s"),
+        _ => spread(times()),
+    };
+    Some(format!(
+        "{}: other threads computed {time}, which virtual time does not count: predict with one thread a rank \
+         (OMP_NUM_THREADS=1, for example)",
+        name_ranks(&numbers)
+    ))
 }
 
 fn lines(name: &str, predicted: &Predicted, took: Duration) -> Vec<String> {
@@ -109,7 +139,11 @@ mod tests {
 
     fn predicted(ranks: u64) -> Predicted {
         let ms = |ms: u64| TimeSpan::from_us(1000 * ms);
-        let rank = |one| RankTime { computing: ms(one), end: Time::ZERO + ms(100) };
+        let rank = |one| RankTime {
+            computing: ms(one),
+            uncounted: TimeSpan::ZERO,
+            end: Time::ZERO + ms(100),
+        };
         Predicted {
             ranks: (1..=ranks).map(rank).collect(),
             end: Time::ZERO + ms(100),
@@ -117,6 +151,29 @@ mod tests {
             counts: Counts { messages: 7, bytes: 70, events: 700 },
             calls: Some(9),
         }
+    }
+
+    #[test]
+    fn what_threads_compute_is_told_where_it_is_much() {
+        let told = |uncounted_us: &[u64]| {
+            let mut ranks = predicted(uncounted_us.len() as u64).ranks;
+            for (rank, &us) in ranks.iter_mut().zip(uncounted_us) {
+                rank.uncounted = TimeSpan::from_us(us);
+            }
+            uncounted(&ranks)
+        };
+        // Ranks end after 100 ms, of which 1 ms is a hundredth.
+        assert_eq!(told(&[999, 0]), None);
+        let one = told(&[0, 1000]).unwrap();
+        assert!(one.starts_with("rank 1: other threads computed 1"), "{one}");
+        assert!(one.contains("ms, which virtual time does not count"), "{one}");
+        let several = told(&[2000, 500, 6000, 4000]).unwrap();
+        assert!(several.starts_with("ranks 0, 2, 3: other threads computed 2"), "{several}");
+        assert!(several.contains("to 6") && several.contains("by rank, median 4"), "{several}");
+        // Of a run that takes longer, they are less.
+        let end = Time::ZERO + TimeSpan::from_us(100_001);
+        let long = RankTime { end, uncounted: TimeSpan::from_us(1000), computing: TimeSpan::ZERO };
+        assert_eq!(uncounted(&[long]), None);
     }
 
     #[test]

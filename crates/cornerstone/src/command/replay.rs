@@ -51,7 +51,11 @@ fn replay_on(fabric: &FabricChoice, arguments: &ReplayArguments) -> Result<ExitC
     let options = options(recording.ranks(), &arguments.prediction);
     let factor = factor(&arguments.prediction)?;
     let outcome = replay(&Rc::new(recording), &machine, &options, factor)?;
-    let time = |&(computing, end): &(TimeSpan, Time)| RankTime { computing, end };
+    let time = |&(computing, end): &(TimeSpan, Time)| RankTime {
+        computing,
+        uncounted: TimeSpan::ZERO,
+        end,
+    };
     let predicted = Predicted {
         ranks: outcome.results.iter().map(time).collect(),
         end: outcome.end,

@@ -39,5 +39,6 @@ mod tcp;
 mod tradeoff;
 mod traffic;
 mod two_hosts;
+mod virtual_time;
 mod wake_up;
 mod windows;

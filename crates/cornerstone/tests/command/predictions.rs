@@ -9,6 +9,11 @@ const SOURCE: &str = include_str!("predictions.c");
 
 /// A lab with the program; none where our libraries are not built.
 fn prepared(test: &str) -> Option<Lab> {
+    prepared_with(test, SOURCE)
+}
+
+/// The same with another program.
+pub(crate) fn prepared_with(test: &str, source: &str) -> Option<Lab> {
     let library = library(test)?;
     if !library.with_file_name("libcornerstone_time.so").exists() {
         skip(
@@ -17,10 +22,11 @@ fn prepared(test: &str) -> Option<Lab> {
         );
         return None;
     }
-    lab_with(test, SOURCE)
+    lab_with(test, source)
 }
 
-fn well(lab: &Lab, options: &[&str], name: &str) -> Ended {
+/// Runs a part of the program, which ends well.
+pub(crate) fn well(lab: &Lab, options: &[&str], name: &str) -> Ended {
     let ended = run(lab, options, name);
     assert_eq!(ended.status, Some(0), "{options:?} {name}: {ended:#?}");
     assert!(ended.stdout.contains(&format!("{name} is well")), "{ended:#?}");

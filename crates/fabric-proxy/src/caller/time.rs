@@ -1,5 +1,7 @@
 //! The time of a process: its computing since the last call, and the virtual time in which that puts it.
 
+use std::cell::Cell;
+
 use contract::{Result, Selector, Time};
 
 use super::Caller;
@@ -67,7 +69,7 @@ impl Caller {
     /// The virtual time, if it is known without a question.
     fn known_now(&self) -> Option<Time> {
         let (then, factor) = (self.now.get()?, self.factor?);
-        let counts = self.inside.get() == 0;
+        let counts = self.inside.get() == 0 && self.is_own_thread();
         counts.then(|| then + scaled(self.computed_ns(), factor) + self.quiet.polled())
     }
 
@@ -84,13 +86,12 @@ impl Caller {
 
     /// The program computes from now on: an answer has been read, with all its data.
     pub(super) fn begin_computing(&self) {
-        if self.factor.is_none() {
+        if self.factor.is_none() || !self.is_own_thread() {
             return;
         }
         let counts = self.inside.get() == 0;
         if counts && self.calls.replace(self.calls.get() + 1).is_multiple_of(CALLS_OF_OTHERS) {
-            let used_ns = clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID);
-            self.others_ns.set(used_ns.saturating_sub(processor_ns()));
+            self.others_ns.set(self.uncounted_ns());
         }
         self.stopwatch.get_or_init(Stopwatch::start).restart();
         self.library.restart();
@@ -122,12 +123,25 @@ impl Caller {
 
     /// The computing time of the program since the last call.
     pub(super) fn computed_ns(&self) -> u64 {
-        if self.factor.is_none() || self.inside.get() > 0 {
+        if self.factor.is_none() || self.inside.get() > 0 || !self.is_own_thread() {
             return 0;
         }
         let Some(elapsed_ns) = self.elapsed_ns() else { return processor_ns() };
         let no_computing_ns = self.library.told_ns(elapsed_ns);
         elapsed_ns.saturating_sub(no_computing_ns.unwrap_or(self.returning_ns.get()))
+    }
+
+    /// The processor time of the process's other threads so far; 0 if computing is not measured.
+    pub(crate) fn uncounted_ns(&self) -> u64 {
+        match self.factor {
+            Some(_) => clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(processor_ns()),
+            None => 0,
+        }
+    }
+
+    /// Whether the computing of the calling thread counts. The clock of another one tells nothing of it.
+    fn is_own_thread(&self) -> bool {
+        self.thread == this_thread()
     }
 
     /// The processor time of the thread since the last call; none before the first one.
@@ -141,4 +155,10 @@ impl Caller {
         }
         Some(elapsed_ns)
     }
+}
+
+/// A number for the calling thread, which no other one has as long as it lives.
+pub(super) fn this_thread() -> usize {
+    thread_local!(static HERE: Cell<u8> = const { Cell::new(0) });
+    HERE.with(|here| here.as_ptr().addr())
 }

@@ -273,7 +273,8 @@ unsafe impl Endpoint for ProxyEndpoint {
         let clock = self.clock.take();
         clock.iter().for_each(VirtualClock::stop);
         let why = outcome.as_ref().err().map(ToString::to_string);
-        let ask = Ask::Finish { failed: why.is_some() };
+        let uncounted_ns = self.caller.uncounted_ns();
+        let ask = Ask::Finish { failed: why.is_some(), uncounted_ns };
         let Some(why) = why else {
             let told = self.call(ask, |writer| writer.bytes(&[])).map(drop);
             return match self.take_launched() {

@@ -23,7 +23,7 @@ use crate::stream::{Reader, Writer};
 use operations::Operations;
 
 /// What both ends of a line must agree on.
-pub(crate) const VERSION: u64 = 3;
+pub(crate) const VERSION: u64 = 4;
 
 /// What a process does when an answer asks it to poll or to combine two operands. Returns whether the call is over.
 type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<bool> + 'a;

@@ -188,9 +188,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 endpoint.wait_until_time(time);
                 done([])
             }
-            Ask::Finish { failed } => {
-                self.finished = Some(failed.then(|| reader.text()));
-                Err(Outcome::Replied)
+            Ask::Finish { failed, uncounted_ns } => {
+                self.finish(failed.then(|| reader.text()), uncounted_ns)
             }
             Ask::Test(own) | Ask::IsHopeless(own) | Ask::GiveUpOn(own) => {
                 match self.requests.of_endpoint(own) {
@@ -212,6 +211,13 @@ impl<'a, E: Endpoint> Server<'a, E> {
         }
         self.host.note_joined();
         done([endpoint.every_rank_has_a_processor().into(), 1])
+    }
+
+    /// The process has ended its part, `why` it failed if it did.
+    fn finish(&mut self, why: Option<String>, uncounted_ns: u64) -> Attempt {
+        self.account.uncounted = self.computing.uncounted(uncounted_ns);
+        self.finished = Some(why);
+        Err(Outcome::Replied)
     }
 
     /// A call is over, and completed requests are reported.

@@ -96,7 +96,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Ask::Collective(ContextPlace::WORLD) => Step::Call(Call::Collective),
             Ask::WaitUntilTime(_) => Step::Call(Call::Sleep),
             Ask::WaitAny | Ask::WaitUntil => Step::Wait,
-            Ask::Finish { failed: false } => Step::End,
+            Ask::Finish { failed: false, .. } => Step::End,
             _ => Step::Other,
         };
         if matches!(step, Step::Call(_)) {

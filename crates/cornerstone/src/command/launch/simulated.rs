@@ -21,6 +21,7 @@ use crate::command::replay;
 use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
 use crate::preloaded;
+use crate::progress::note;
 
 /// The library that provides virtual time to programs, and the variable that it reads.
 const TIME_LIBRARY: &str = "libcornerstone_time.so";
@@ -31,7 +32,7 @@ pub(super) fn launch(
     arguments: &LaunchArguments,
     others: Vec<OtherProgram>,
     machine: &str,
-    observation: Option<&Observation>,
+    observation: &mut Option<Observation>,
 ) -> Result<ExitCode, Failure> {
     let name = format!("sim:{machine}");
     check(arguments, &others)?;
@@ -42,7 +43,7 @@ pub(super) fn launch(
     let failed = |what: &str, error| Failure::failed(format!("{what}: {error}"));
     let mut options = super::options(arguments)?;
     options.others = others;
-    options.environment.extend(observation.iter().flat_map(|one| one.environment()));
+    options.environment.extend(observation.iter().flat_map(Observation::environment));
     add_virtual_time(&mut options.environment, &computing)?;
     let recorder = match &arguments.record {
         Some(path) => Some(
@@ -78,10 +79,24 @@ pub(super) fn launch(
         ));
     }
     let simulated = simulated.map_err(Failure::failed)?;
-    predicted::report(&name, &simulated, begin.elapsed());
+    report(&name, &simulated, begin, observation);
     let host = Arc::into_inner(host).expect("the simulation has ended");
     host.finish().map_err(|error| Failure::failed(error.to_string()))?;
     Ok(status)
+}
+
+/// Prints the prediction, and what it does not contain, which a report of the program has as well.
+fn report(
+    name: &str,
+    simulated: &Predicted,
+    begin: Instant,
+    observation: &mut Option<Observation>,
+) {
+    predicted::report(name, simulated, begin.elapsed());
+    if let Some(warning) = predicted::uncounted(&simulated.ranks) {
+        note(&format!("cornerstone: {warning}"));
+        observation.iter_mut().for_each(|one| one.remark(&warning));
+    }
 }
 
 /// Refuses what no simulated machine can run.
@@ -185,7 +200,10 @@ fn simulate(
             host.stop();
         }
         let outcome = outcome.map_err(|(rank, error)| format!("rank {rank}: {error}"))?;
-        let time = |rank: &RankAccount| RankTime { computing: rank.computing, end: rank.end };
+        let time = |rank: &RankAccount| {
+            let RankAccount { computing, uncounted, end, .. } = *rank;
+            RankTime { computing, uncounted, end }
+        };
         Ok(Predicted {
             calls: Some(outcome.results.iter().map(|rank| rank.calls).sum()),
             ranks: outcome.results.iter().map(time).collect(),

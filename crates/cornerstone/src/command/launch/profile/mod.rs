@@ -48,6 +48,8 @@ pub(super) struct Observation {
     fabric: LaunchFabric,
     command: String,
     started: String,
+    /// What the reader must know, beside what the records show.
+    remarks: Vec<String>,
 }
 
 impl Observation {
@@ -88,6 +90,7 @@ impl Observation {
             fabric,
             command: words.collect::<Vec<_>>().join(" "),
             started: utc::now(),
+            remarks: Vec::new(),
         }))
     }
 
@@ -104,6 +107,11 @@ impl Observation {
     /// Takes what a rank of another host has noted.
     pub(super) fn take(&mut self, region: &[u8]) {
         self.regions.push(region.to_vec());
+    }
+
+    /// Adds a remark for the reader of the report.
+    pub(super) fn remark(&mut self, remark: &str) {
+        self.remarks.push(remark.to_owned());
     }
 
     /// Writes what was asked for, however the run ended, and passes its end on.
@@ -150,6 +158,7 @@ impl Observation {
             launched_ns,
             is_here,
             limits: self.limits.take(),
+            remarks: std::mem::take(&mut self.remarks),
         };
         let followed = summarise(&records, about);
         let mut words = String::new();

@@ -27,6 +27,8 @@ pub(super) struct About {
     pub(super) limits: Option<Limits>,
     /// Whether all ranks are on this host, so that its clock says how long they took to start.
     pub(super) is_here: bool,
+    /// Remarks for the reader that come before those on the records.
+    pub(super) remarks: Vec<String>,
 }
 
 /// The results of the records of a run.
@@ -85,7 +87,7 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
 }
 
 fn remarks(records: &[RankRecord], about: &About) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let mut remarks = about.remarks.clone();
     let missing: Vec<usize> =
         (0..about.ranks).filter(|&rank| records.iter().all(|record| record.rank != rank)).collect();
     if records.is_empty() {

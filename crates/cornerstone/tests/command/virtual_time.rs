@@ -1,0 +1,40 @@
+//! What virtual time contains, and what not: timeouts and other threads of programs on simulated machines
+//! (`virtual_time.c`).
+
+use crate::lab::Lab;
+use crate::predictions::{prepared_with, well};
+
+const SOURCE: &str = include_str!("virtual_time.c");
+const TWO: [&str; 4] = ["-n", "2", "--fabric", "sim:cluster"];
+
+fn prepared(test: &str) -> Option<Lab> {
+    prepared_with(test, SOURCE)
+}
+
+#[test]
+fn the_computing_of_other_threads_is_told_at_the_end() {
+    let Some(lab) = prepared("the computing of other threads is told") else { return };
+    let warning = "other threads computed";
+    let four = ["-n", "4", "--fabric", "sim:cluster", "--report=r.html", "--report=r.json"];
+    let ended = well(&lab, &four, "joins");
+    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(warning)).collect();
+    let line = "cornerstone: ranks 0, 2: other threads computed";
+    assert!(told.iter().any(|one| one.starts_with(line)), "{ended:#?}");
+    assert!(told[0].contains("virtual time does not count"), "{ended:#?}");
+    let report: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(lab.path("r.json")).unwrap()).unwrap();
+    let remarks = report["remarks"].as_array().unwrap();
+    assert!(remarks.iter().any(|one| one.as_str().unwrap().contains(warning)), "{report}");
+    // Where computing takes no time, that of threads is no exception.
+    let none = well(&lab, &[&TWO[..], &["--compute", "none"]].concat(), "joins");
+    assert!(!none.stderr.contains(warning), "{none:#?}");
+    let one = well(&lab, &TWO, "signals");
+    assert!(!one.stderr.contains(warning), "{one:#?}");
+}
+
+#[test]
+fn a_thread_that_communicates_beside_the_first_one_does_not_count() {
+    let Some(lab) = prepared("a thread that communicates beside the first one") else { return };
+    let ended = well(&lab, &TWO, "helps");
+    assert!(ended.stderr.contains("ranks 0, 1: other threads computed"), "{ended:#?}");
+}
