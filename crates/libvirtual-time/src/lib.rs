@@ -1,4 +1,4 @@
-//! The clocks and sleeps of the system in virtual time, for programs that it is preloaded into (`libcornerstone_time.so`).
+//! The clocks, sleeps and timeouts of the system in virtual time, for programs that it is preloaded into (`libcornerstone_time.so`).
 //!
 //! `cornerstone launch --fabric sim:MACHINE` preloads it into the processes of ranks. It knows no fabric: an MPI library in
 //! the process tells it by [`cornerstone_set_virtual_clock`] whom to ask. Before that and afterwards, time passes by as much
@@ -9,9 +9,19 @@
 //!
 //! A function here must not call the standard library where that may ask for the time.
 
+mod conditions;
+mod descriptors;
+mod moments;
 mod state;
 mod symbols;
+mod waiting;
 
+pub use conditions::{
+    pthread_cond_clockwait, pthread_cond_timedwait, sem_clockwait, sem_timedwait,
+};
+pub use descriptors::{
+    __poll_chk, __ppoll_chk, epoll_pwait, epoll_wait, poll, ppoll, pselect, select,
+};
 pub use symbols::{
     clock_gettime, clock_nanosleep, cornerstone_has_virtual_clock, cornerstone_note_library,
     cornerstone_set_virtual_clock, gettimeofday, nanosleep, sleep, time, usleep,

@@ -1,15 +1,9 @@
-//! The functions of the C library that are served here, by their names and with their types.
+//! The clocks and sleeps of the C library, by their names and with their types.
 
 use libc::{c_int, c_long, c_uint, c_void, clockid_t, time_t, timespec, timeval, useconds_t};
 
+use crate::moments::{moment_ps, ps_of, reading_ps, shortened, timespec_of};
 use crate::state::{self, Functions};
-
-const PS_PER_NS: u64 = 1000;
-const PS_PER_S: u64 = 1_000_000_000_000;
-/// When the calendar begins: 1 January 2000. The system's other clocks begin a while after zero, for some programs take
-/// zero for no time. Reports of programs count from there, too (`VIRTUAL_BEGINNING_NS` of cornerstone).
-const CALENDAR_S: u64 = 946_684_800;
-const OTHERS_S: u64 = 1000;
 
 /// Sets the source of virtual time; none if `functions` is null. Returns the picoseconds that the program has slept so
 /// far without anybody to ask.
@@ -34,42 +28,10 @@ pub extern "C" fn cornerstone_note_library(enters: bool) {
     state::note_library(enters);
 }
 
-/// When a clock begins, in seconds; `None` for one that is not virtual.
-fn beginning_s(clock: clockid_t) -> Option<u64> {
-    match clock {
-        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => Some(CALENDAR_S),
-        libc::CLOCK_MONOTONIC
-        | libc::CLOCK_MONOTONIC_RAW
-        | libc::CLOCK_MONOTONIC_COARSE
-        | libc::CLOCK_BOOTTIME => Some(OTHERS_S),
-        _ => None,
-    }
-}
-
-/// The time of a clock, in picoseconds since its zero; `None` if time is real.
-fn reading_ps(clock: clockid_t) -> Option<u128> {
-    let beginning = u128::from(beginning_s(clock)?) * u128::from(PS_PER_S);
-    Some(beginning + u128::from(state::now_ps()?))
-}
-
-fn timespec_of(ps: u128) -> timespec {
-    timespec {
-        tv_sec: (ps / u128::from(PS_PER_S)) as time_t,
-        tv_nsec: (ps % u128::from(PS_PER_S) / u128::from(PS_PER_NS)) as c_long,
-    }
-}
-
-/// A span of the C library's in picoseconds; `None` if it is none.
-fn ps_of(time: &timespec) -> Option<u128> {
-    let is_valid = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
-    let ns = u128::from(time.tv_sec as u64) * 1_000_000_000 + time.tv_nsec as u128;
-    is_valid.then_some(ns * u128::from(PS_PER_NS))
-}
-
 /// Sleeps for a span of virtual time; false where time is real.
 fn sleep_for(ps: u128) -> bool {
     let Some(now) = state::now_ps() else { return false };
-    state::sleep_until(now.saturating_add(u64::try_from(ps).unwrap_or(u64::MAX)));
+    state::sleep_until(now.saturating_add(shortened(ps)));
     true
 }
 
@@ -136,13 +98,13 @@ pub unsafe extern "C" fn clock_nanosleep(
     left: *mut timespec,
 ) -> c_int {
     // SAFETY: the caller promises a time, or null, which the system refuses.
-    let (span, beginning) = (unsafe { time.as_ref() }.and_then(ps_of), beginning_s(clock));
-    if let (Some(ps), Some(beginning)) = (span, beginning) {
+    let given = unsafe { time.as_ref() };
+    let (span, moment) = (given.and_then(ps_of), given.and_then(|time| moment_ps(clock, time)));
+    if let (Some(ps), Some(moment)) = (span, moment) {
         let is_virtual = if flags & libc::TIMER_ABSTIME == 0 {
             sleep_for(ps)
         } else if state::now_ps().is_some() {
-            let until = ps.saturating_sub(u128::from(beginning) * u128::from(PS_PER_S));
-            state::sleep_until(u64::try_from(until).unwrap_or(u64::MAX));
+            state::sleep_until(moment);
             true
         } else {
             false

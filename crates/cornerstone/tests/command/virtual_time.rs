@@ -11,6 +11,32 @@ fn prepared(test: &str) -> Option<Lab> {
     prepared_with(test, SOURCE)
 }
 
+/// The programs wait for ten minutes a dozen times: in real time, they would come to the limit of the tests.
+#[test]
+fn timeouts_pass_in_virtual_time() {
+    let Some(lab) = prepared("timeouts pass in virtual time") else { return };
+    for how in ["measured", "none"] {
+        for name in ["timeouts", "deadlines"] {
+            well(&lab, &[&TWO[..], &["--compute", how]].concat(), name);
+        }
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn what_is_ready_ends_a_wait_and_so_does_another_rank() {
+    let Some(lab) = prepared("what is ready ends a wait") else { return };
+    well(&lab, &TWO, "ready");
+    well(&lab, &TWO, "between");
+}
+
+#[test]
+fn other_threads_and_children_end_a_wait_in_real_time() {
+    let Some(lab) = prepared("other threads and children end a wait") else { return };
+    well(&lab, &TWO, "signals");
+    well(&lab, &TWO, "child");
+}
+
 #[test]
 fn the_computing_of_other_threads_is_told_at_the_end() {
     let Some(lab) = prepared("the computing of other threads is told") else { return };

@@ -1,0 +1,209 @@
+//! Waits with a deadline for condition variables and semaphores: the C library's functions, by their names and with their
+//! types.
+//!
+//! Where another thread of the process may end such a wait, it is one for real, as in `waiting`.
+
+use libc::{ETIMEDOUT, c_int, clockid_t, pthread_cond_t, pthread_mutex_t, sem_t, timespec};
+
+use crate::moments::{clock_of, moment_ps, real_after};
+use crate::state;
+use crate::waiting::{Own, is_alone, sleep_in_steps};
+
+/// A deadline of the program's in virtual time, which is still to come or not.
+struct Deadline {
+    clock: clockid_t,
+    now: u64,
+    until: u64,
+}
+
+impl Deadline {
+    /// Reads one for `clock`; for the one that it is meant for, if there is none. `None` where time is real, or it is
+    /// none, which the C library refuses.
+    ///
+    /// # Safety
+    /// It is null or live.
+    unsafe fn read(deadline: *const timespec, clock: Option<clockid_t>) -> Option<Self> {
+        // SAFETY: as the caller promises.
+        let deadline = unsafe { deadline.as_ref() }?;
+        let clock = clock.unwrap_or_else(|| clock_of(deadline));
+        let until = moment_ps(clock, deadline)?;
+        Some(Deadline { clock, now: state::now_ps()?, until })
+    }
+
+    fn is_over(&self) -> bool {
+        self.until <= self.now
+    }
+
+    /// The same deadline by the system's clock.
+    fn real(&self) -> timespec {
+        real_after(self.clock, self.until.saturating_sub(self.now))
+    }
+
+    /// Lets virtual time pass until it.
+    fn pass(&self) {
+        if !self.is_over() {
+            state::sleep_until(self.until);
+        }
+    }
+}
+
+/// Waits for a condition variable by `call` with a deadline of the system's clock.
+///
+/// # Safety
+/// The thread holds `mutex`.
+unsafe fn wait_on_condition(
+    mutex: *mut pthread_mutex_t,
+    deadline: &Deadline,
+    call: &dyn Fn(*const timespec) -> c_int,
+) -> c_int {
+    if !deadline.is_over() && is_alone() {
+        // There is nobody to signal it: another rank that shares it can only change what the program looks at next, and
+        // may want the mutex for that.
+        // SAFETY: as the caller promises.
+        let unlocked = unsafe { libc::pthread_mutex_unlock(mutex) };
+        if unlocked != 0 {
+            return unlocked;
+        }
+        deadline.pass();
+        // SAFETY: it was locked before.
+        let locked = unsafe { libc::pthread_mutex_lock(mutex) };
+        return if locked == 0 { ETIMEDOUT } else { locked };
+    }
+    let real = deadline.real();
+    let outcome = call(&raw const real);
+    if outcome == ETIMEDOUT {
+        deadline.pass();
+    }
+    outcome
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_cond_timedwait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    deadline: *const timespec,
+) -> c_int {
+    static OWN: Own = Own::new(c"pthread_cond_timedwait");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(
+        *mut pthread_cond_t,
+        *mut pthread_mutex_t,
+        *const timespec,
+    ) -> c_int = unsafe { OWN.function() };
+    // SAFETY: as the caller has promised.
+    let call = |deadline: *const timespec| unsafe { own(condition, mutex, deadline) };
+    // SAFETY: the caller promises a deadline.
+    match unsafe { Deadline::read(deadline, None) } {
+        // SAFETY: the caller promises that the thread holds the mutex.
+        Some(deadline) => unsafe { wait_on_condition(mutex, &deadline, &call) },
+        None => call(deadline),
+    }
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_cond_clockwait(
+    condition: *mut pthread_cond_t,
+    mutex: *mut pthread_mutex_t,
+    clock: clockid_t,
+    deadline: *const timespec,
+) -> c_int {
+    static OWN: Own = Own::new(c"pthread_cond_clockwait");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(
+        *mut pthread_cond_t,
+        *mut pthread_mutex_t,
+        clockid_t,
+        *const timespec,
+    ) -> c_int = unsafe { OWN.function() };
+    // SAFETY: as the caller has promised.
+    let call = |deadline: *const timespec| unsafe { own(condition, mutex, clock, deadline) };
+    // SAFETY: the caller promises a deadline.
+    match unsafe { Deadline::read(deadline, Some(clock)) } {
+        // SAFETY: the caller promises that the thread holds the mutex.
+        Some(deadline) => unsafe { wait_on_condition(mutex, &deadline, &call) },
+        None => call(deadline),
+    }
+}
+
+/// Waits for a semaphore by `call` with a deadline of the system's clock.
+///
+/// # Safety
+/// The semaphore is one.
+unsafe fn wait_on_semaphore(
+    semaphore: *mut sem_t,
+    deadline: &Deadline,
+    call: &dyn Fn(*const timespec) -> c_int,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let mut take = || c_int::from(unsafe { libc::sem_trywait(semaphore) } == 0);
+    if take() != 0 {
+        return 0;
+    }
+    if !deadline.is_over() && is_alone() {
+        if sleep_in_steps(deadline.now, deadline.until, &mut take) != 0 {
+            return 0;
+        }
+    } else {
+        let real = deadline.real();
+        let outcome = call(&raw const real);
+        // SAFETY: the place is this thread's own.
+        if outcome == 0 || unsafe { *libc::__errno_location() } != ETIMEDOUT {
+            return outcome;
+        }
+        deadline.pass();
+    }
+    // SAFETY: the place is this thread's own.
+    unsafe { *libc::__errno_location() = ETIMEDOUT };
+    -1
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sem_timedwait(semaphore: *mut sem_t, deadline: *const timespec) -> c_int {
+    static OWN: Own = Own::new(c"sem_timedwait");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(*mut sem_t, *const timespec) -> c_int = unsafe { OWN.function() };
+    // SAFETY: as the caller has promised.
+    let call = |deadline: *const timespec| unsafe { own(semaphore, deadline) };
+    // SAFETY: the caller promises a deadline.
+    match unsafe { Deadline::read(deadline, Some(libc::CLOCK_REALTIME)) } {
+        // SAFETY: the caller promises a semaphore.
+        Some(deadline) => unsafe { wait_on_semaphore(semaphore, &deadline, &call) },
+        None => call(deadline),
+    }
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sem_clockwait(
+    semaphore: *mut sem_t,
+    clock: clockid_t,
+    deadline: *const timespec,
+) -> c_int {
+    static OWN: Own = Own::new(c"sem_clockwait");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(*mut sem_t, clockid_t, *const timespec) -> c_int =
+        unsafe { OWN.function() };
+    // SAFETY: as the caller has promised.
+    let call = |deadline: *const timespec| unsafe { own(semaphore, clock, deadline) };
+    // SAFETY: the caller promises a deadline.
+    match unsafe { Deadline::read(deadline, Some(clock)) } {
+        // SAFETY: the caller promises a semaphore.
+        Some(deadline) => unsafe { wait_on_semaphore(semaphore, &deadline, &call) },
+        None => call(deadline),
+    }
+}

@@ -1,0 +1,274 @@
+//! Waits for descriptors: the C library's functions, by their names and with their types.
+
+use libc::{
+    c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, suseconds_t, time_t, timespec, timeval,
+};
+
+use crate::moments::{ps_of, shortened, timespec_of};
+use crate::state;
+use crate::waiting::{Own, wait};
+
+const PS_PER_MS: u64 = 1_000_000_000;
+const PS_PER_US: u64 = 1_000_000;
+static NO_TIME: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
+const BITS_OF_A_WORD: usize = u64::BITS as usize;
+
+/// The span of a timeout in milliseconds; none if it never ends.
+fn span_of_ms(timeout_ms: c_int) -> Option<u64> {
+    u64::try_from(timeout_ms).ok().map(|ms| ms * PS_PER_MS)
+}
+
+/// The span of a timeout; none if it never ends, or is none, which the C library refuses.
+///
+/// # Safety
+/// It is null or live.
+unsafe fn span_of(timeout: *const timespec) -> Option<u64> {
+    // SAFETY: as the caller promises.
+    unsafe { timeout.as_ref() }.and_then(ps_of).map(shortened)
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout_ms: c_int) -> c_int {
+    static OWN: Own = Own::new(c"poll");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(*mut pollfd, nfds_t, c_int) -> c_int = unsafe { OWN.function() };
+    wait(span_of_ms(timeout_ms), count > 0, &mut |waits| {
+        // SAFETY: as the caller has promised.
+        unsafe { own(fds, count, if waits { timeout_ms } else { 0 }) }
+    })
+}
+
+/// `poll`, as the C library's headers call it in programs that have checks of lengths.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __poll_chk(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout_ms: c_int,
+    bytes: usize,
+) -> c_int {
+    static OWN: Own = Own::new(c"__poll_chk");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(*mut pollfd, nfds_t, c_int, usize) -> c_int =
+        unsafe { OWN.function() };
+    wait(span_of_ms(timeout_ms), count > 0, &mut |waits| {
+        // SAFETY: as the caller has promised.
+        unsafe { own(fds, count, if waits { timeout_ms } else { 0 }, bytes) }
+    })
+}
+
+/// Of Linux.
+///
+/// # Safety
+/// Of Linux.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ppoll(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    static OWN: Own = Own::new(c"ppoll");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int =
+        unsafe { OWN.function() };
+    // SAFETY: the caller promises null or a live one.
+    let span = unsafe { span_of(timeout) };
+    wait(span, count > 0, &mut |waits| {
+        // SAFETY: as the caller has promised.
+        unsafe { own(fds, count, if waits { timeout } else { &raw const NO_TIME }, mask) }
+    })
+}
+
+/// `ppoll`, as the C library's headers call it in programs that have checks of lengths.
+///
+/// # Safety
+/// Of Linux.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __ppoll_chk(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+    bytes: usize,
+) -> c_int {
+    static OWN: Own = Own::new(c"__ppoll_chk");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(
+        *mut pollfd,
+        nfds_t,
+        *const timespec,
+        *const sigset_t,
+        usize,
+    ) -> c_int = unsafe { OWN.function() };
+    // SAFETY: the caller promises null or a live one.
+    let span = unsafe { span_of(timeout) };
+    wait(span, count > 0, &mut |waits| {
+        // SAFETY: as the caller has promised.
+        unsafe { own(fds, count, if waits { timeout } else { &raw const NO_TIME }, mask, bytes) }
+    })
+}
+
+/// The sets of a `select`, which each call overwrites.
+struct Sets {
+    places: [*mut u64; 3],
+    given: [Vec<u64>; 3],
+}
+
+impl Sets {
+    /// Copies them.
+    ///
+    /// # Safety
+    /// Each is null or has bits for `count` descriptors, in words.
+    unsafe fn copy(places: [*mut fd_set; 3], count: c_int) -> Self {
+        let words = usize::try_from(count).unwrap_or(0).div_ceil(BITS_OF_A_WORD);
+        let places = places.map(<*mut fd_set>::cast::<u64>);
+        let given = places.map(|place| match place.is_null() {
+            true => Vec::new(),
+            // SAFETY: as the caller promises.
+            false => unsafe { std::slice::from_raw_parts(place, words) }.to_vec(),
+        });
+        Sets { places, given }
+    }
+
+    fn restore(&self) {
+        for (&place, given) in self.places.iter().zip(&self.given) {
+            // SAFETY: it has as many words as were copied from it, and a null one has none.
+            unsafe { place.copy_from(given.as_ptr(), given.len()) };
+        }
+    }
+
+    fn any(&self) -> bool {
+        self.given.iter().flatten().any(|&word| word != 0)
+    }
+}
+
+/// Of POSIX. As on Linux, `timeout` is what is left of it afterwards.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn select(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    except: *mut fd_set,
+    timeout: *mut timeval,
+) -> c_int {
+    static OWN: Own = Own::new(c"select");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(
+        c_int,
+        *mut fd_set,
+        *mut fd_set,
+        *mut fd_set,
+        *mut timeval,
+    ) -> c_int = unsafe { OWN.function() };
+    // SAFETY: the caller promises null or a live one.
+    let span = unsafe { timeout.as_ref() }.and_then(span_of_timeval);
+    let begin = span.and_then(|_| state::now_ps());
+    // SAFETY: the caller promises sets for these descriptors.
+    let sets = unsafe { Sets::copy([read, write, except], count) };
+    let outcome = wait(span, sets.any(), &mut |waits| {
+        let mut no_time = timeval { tv_sec: 0, tv_usec: 0 };
+        sets.restore();
+        // SAFETY: as the caller has promised.
+        unsafe { own(count, read, write, except, if waits { timeout } else { &raw mut no_time }) }
+    });
+    if let (Some(span), Some(begin), Some(now)) = (span, begin, begin.and_then(|_| state::now_ps()))
+    {
+        let left = timespec_of(span.saturating_sub(now - begin).into());
+        // SAFETY: it had a span, so it is live.
+        unsafe { timeout.write(timeval { tv_sec: left.tv_sec, tv_usec: left.tv_nsec / 1000 }) };
+    }
+    outcome
+}
+
+/// The span of a timeout; none if it is none, which the C library refuses. It may have a second of microseconds and more.
+fn span_of_timeval(timeout: &timeval) -> Option<u64> {
+    let (s, us): (time_t, suseconds_t) = (timeout.tv_sec, timeout.tv_usec);
+    let us = u128::try_from(s).ok()? * 1_000_000 + u128::try_from(us).ok()?;
+    Some(shortened(us * u128::from(PS_PER_US)))
+}
+
+/// Of POSIX.
+///
+/// # Safety
+/// Of POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pselect(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    except: *mut fd_set,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    static OWN: Own = Own::new(c"pselect");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(
+        c_int,
+        *mut fd_set,
+        *mut fd_set,
+        *mut fd_set,
+        *const timespec,
+        *const sigset_t,
+    ) -> c_int = unsafe { OWN.function() };
+    // SAFETY: the caller promises null or a live one, and sets for these descriptors.
+    let (span, sets) = unsafe { (span_of(timeout), Sets::copy([read, write, except], count)) };
+    wait(span, sets.any(), &mut |waits| {
+        sets.restore();
+        let timeout = if waits { timeout } else { &raw const NO_TIME };
+        // SAFETY: as the caller has promised.
+        unsafe { own(count, read, write, except, timeout, mask) }
+    })
+}
+
+/// Of Linux.
+///
+/// # Safety
+/// Of Linux.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn epoll_wait(
+    epoll: c_int,
+    events: *mut epoll_event,
+    count: c_int,
+    timeout_ms: c_int,
+) -> c_int {
+    static OWN: Own = Own::new(c"epoll_wait");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(c_int, *mut epoll_event, c_int, c_int) -> c_int =
+        unsafe { OWN.function() };
+    wait(span_of_ms(timeout_ms), true, &mut |waits| {
+        // SAFETY: as the caller has promised.
+        unsafe { own(epoll, events, count, if waits { timeout_ms } else { 0 }) }
+    })
+}
+
+/// Of Linux.
+///
+/// # Safety
+/// Of Linux.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn epoll_pwait(
+    epoll: c_int,
+    events: *mut epoll_event,
+    count: c_int,
+    timeout_ms: c_int,
+    mask: *const sigset_t,
+) -> c_int {
+    static OWN: Own = Own::new(c"epoll_pwait");
+    // SAFETY: this is its type.
+    let own: unsafe extern "C" fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int =
+        unsafe { OWN.function() };
+    wait(span_of_ms(timeout_ms), true, &mut |waits| {
+        // SAFETY: as the caller has promised.
+        unsafe { own(epoll, events, count, if waits { timeout_ms } else { 0 }, mask) }
+    })
+}

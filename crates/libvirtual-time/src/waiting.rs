@@ -1,0 +1,106 @@
+//! Waits with a timeout, which passes in virtual time.
+//!
+//! A wait that something has ended already returns at once. Otherwise somebody may still end it: another rank, whose
+//! actions are in virtual time, or another thread or a child of this process, whose actions are in real time. Where the
+//! process has neither threads nor children, the timeout passes in virtual time alone, and other ranks go on meanwhile.
+//! Where it has, the process waits for real as long as the timeout says, and only then virtual time passes.
+
+use std::ffi::CStr;
+use std::mem::transmute_copy;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use libc::{c_int, c_void};
+
+use crate::state;
+
+/// The first step of a wait that another rank may end. Each further one is twice as long, so that a long wait has few
+/// of them, and the end is noticed after twice its time at most.
+const STEP_PS: u64 = 10_000_000;
+/// Of a folder of `/proc`, beside one for each folder in it.
+const LINKS_OF_A_FOLDER: libc::nlink_t = 2;
+
+/// Waits by `call`, which is told whether it is to wait for its timeout or to return at once; 0 is its answer where
+/// nothing has ended the wait. Only time does if `may_end` is false.
+pub(crate) fn wait(
+    timeout_ps: Option<u64>,
+    may_end: bool,
+    call: &mut dyn FnMut(bool) -> c_int,
+) -> c_int {
+    let Some(span) = timeout_ps.filter(|&ps| ps > 0) else { return call(true) };
+    let Some(now) = state::now_ps() else { return call(true) };
+    let until = now.saturating_add(span);
+    let first = call(false);
+    if first != 0 {
+        return first;
+    }
+    if may_end && is_alone() {
+        return sleep_in_steps(now, until, &mut || call(false));
+    }
+    let waited = if may_end { call(true) } else { 0 };
+    if waited != 0 {
+        return waited;
+    }
+    state::sleep_until(until);
+    call(false)
+}
+
+/// Lets the time from `now` to `until` pass in steps, and checks after each. Returns the first check's answer that is not 0.
+pub(crate) fn sleep_in_steps(now: u64, until: u64, check: &mut dyn FnMut() -> c_int) -> c_int {
+    let (mut at, mut step) = (now, STEP_PS);
+    while at < until {
+        at = at.saturating_add(step).min(until);
+        step = step.saturating_mul(2);
+        state::sleep_until(at);
+        let found = check();
+        if found != 0 {
+            return found;
+        }
+    }
+    0
+}
+
+/// Whether the process has one thread, and no children.
+pub(crate) fn is_alone() -> bool {
+    // SAFETY: numbers may be zero, and the names and places are live.
+    unsafe {
+        let mut folder = std::mem::zeroed::<libc::stat>();
+        let counted = libc::stat(c"/proc/self/task".as_ptr(), &raw mut folder) == 0;
+        if !counted || folder.st_nlink != LINKS_OF_A_FOLDER + 1 {
+            return false;
+        }
+        let mut child = std::mem::zeroed::<libc::siginfo_t>();
+        let any = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED;
+        libc::waitid(libc::P_ALL, 0, &raw mut child, any | libc::WNOHANG | libc::WNOWAIT) != 0
+    }
+}
+
+/// The C library's own function, for which one of this library stands.
+pub(crate) struct Own {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+}
+
+impl Own {
+    pub(crate) const fn new(name: &'static CStr) -> Self {
+        Own { name, found: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// The function, as `F`.
+    ///
+    /// # Safety
+    /// `F` is a pointer to a function of the type that this name has.
+    pub(crate) unsafe fn function<F: Copy>(&self) -> F {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+        // Relaxed: every thread that looks it up finds the same, and what is behind it was there before.
+        let mut found = self.found.load(Ordering::Relaxed);
+        if found.is_null() {
+            // SAFETY: the name is a C string.
+            found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+            // The program has linked a function of this name, so its C library has it.
+            assert!(!found.is_null(), "the C library lacks a function that the program calls");
+            self.found.store(found, Ordering::Relaxed);
+        }
+        // SAFETY: it is not null, and of that type, as the caller promises.
+        unsafe { transmute_copy::<*mut c_void, F>(&found) }
+    }
+}
