@@ -87,7 +87,7 @@ impl Iterator for Events<'_> {
     }
 }
 
-/// A recording that is being written.
+/// A recording that is being written. Without [`Recorder::finish`] its file is removed in the end: it would be useless.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
@@ -96,6 +96,7 @@ pub struct Recorder {
     blocks: u64,
     /// The first error of the system.
     failed: Option<RecordingError>,
+    is_whole: bool,
 }
 
 /// The events of a rank that are not yet written.
@@ -121,7 +122,7 @@ impl Recorder {
         let title = title.replace('\n', " ");
         writeln!(out, "{MARK}\n{ranks} {title}").map_err(|error| failed(path, &error))?;
         let pending = vec![Pending::default(); ranks];
-        Ok(Recorder { path: path.into(), out, pending, blocks: 0, failed: None })
+        Ok(Recorder { path: path.into(), out, pending, blocks: 0, failed: None, is_whole: false })
     }
 
     /// Notes what a rank has done; returns its place among what the rank has done. The first error is kept for the end.
@@ -185,14 +186,18 @@ impl Recorder {
         self.put(&end);
         let flushed = self.out.flush().map_err(|error| failed(&self.path, &error));
         let outcome = self.failed.take().map_or(flushed, Err);
-        if outcome.is_err() {
-            // An incomplete recording is useless; a file that cannot be removed is reported as truncated when it is
-            // read. A device stays.
-            if self.path.metadata().is_ok_and(|metadata| metadata.is_file()) {
-                let _ = std::fs::remove_file(&self.path);
-            }
-        }
+        self.is_whole = outcome.is_ok();
         outcome
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        // A file that cannot be removed is reported as truncated when it is read. A device stays.
+        let is_file = || self.path.metadata().is_ok_and(|metadata| metadata.is_file());
+        if !self.is_whole && is_file() {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 

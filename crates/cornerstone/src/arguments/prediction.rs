@@ -72,7 +72,12 @@ pub(crate) struct PredictionArguments {
     pub(crate) seed: Option<u64>,
 }
 
+/// The help of `--compute` where no program runs.
+pub(super) const COMPUTE_OF_RECORDINGS: &str = "The time of computing: measured (as recorded), measured*FACTOR, such as \
+     measured*0.5 for a processor twice as fast, or none [default: measured]";
+
 #[derive(Args, Debug)]
+#[command(mut_arg("compute", |arg| arg.help(COMPUTE_OF_RECORDINGS)))]
 pub(crate) struct ReplayArguments {
     /// The recording, made by `cornerstone launch --fabric sim:MACHINE --record FILE`, or a file of another simulator:
     /// FILE.goal of LogGOPSim, FILE.ti (time-independent traces) of SimGrid

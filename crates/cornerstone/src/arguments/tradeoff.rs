@@ -6,6 +6,7 @@ use benchmark::Sizes;
 use clap::Args;
 use fabric_sim::topology::Shape;
 
+use super::prediction::COMPUTE_OF_RECORDINGS;
 use super::{Format, PredictionArguments, RankCounts};
 
 const EXAMPLES: &str = "\
@@ -19,11 +20,11 @@ Examples:
       the gain of a program from twice the clock, half the latency, twice the link rate, another network or no pauses";
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("compute", |arg| arg.help(COMPUTE_OF_RECORDINGS)))]
 pub(crate) struct TradeoffArguments {
-    /// A simulated machine (see `cornerstone machines`), or a machine file ending in .toml [default with --program: the
+    /// A simulated machine (see `cornerstone machines`), or a machine file ending in .toml; also as sim:MACHINE [default with --program: the
     /// machine that it was recorded on]
-    #[arg(value_name = "MACHINE", required_unless_present = "program")]
+    #[arg(value_name = "MACHINE", required_unless_present = "program", value_parser = machine)]
     pub(crate) machine: Option<String>,
 
     /// The factor by which processors become faster
@@ -47,7 +48,7 @@ pub(crate) struct TradeoffArguments {
     pub(crate) topologies: Vec<Shape>,
 
     /// With --program: other machines
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "program")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "program", value_parser = machine)]
     pub(crate) machines: Vec<String>,
 
     /// With --program: an HTML page with a chart of the critical path in each system
@@ -85,6 +86,11 @@ pub(crate) struct TradeoffArguments {
 
     #[command(flatten)]
     pub(crate) prediction: PredictionArguments,
+}
+
+/// The name of a machine, which other commands want with the name of the fabric before it.
+fn machine(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(text.strip_prefix("sim:").unwrap_or(text).to_owned())
 }
 
 fn factor(text: &str) -> Result<f64, String> {

@@ -301,3 +301,33 @@ fn recordings_that_cannot_be_made_or_used_are_named() {
     let few = ["replay", "r", "--fabric", "sim:cluster", "--ranks-per-processor", "0"];
     lab.run(&few).refuses(2, &["ranks-per-processor"]);
 }
+
+#[test]
+fn a_run_that_fails_leaves_no_recording() {
+    let Some(lab) = prepared("a run that fails leaves no recording") else { return };
+    let record = ["-n", "2", "--fabric", "sim:cluster", "--record", "r"];
+    for (name, status) in [("abort", 42), ("stuck", 124), ("dies", 128 + 9), ("alone", 1)] {
+        run(&lab, &record, name).refuses(status, &["the recording 'r' was removed"]);
+        assert!(!lab.path("r").exists(), "{name}");
+    }
+    // All ranks came to their end: what one returned afterwards is not in it.
+    let late = run(&lab, &record, "late");
+    assert!(late.status == Some(6) && !late.stderr.contains("removed"), "{late:#?}");
+    lab.succeed(&["replay", "r", "--fabric", "sim:cluster"]);
+}
+
+#[test]
+fn the_help_of_replays_speaks_of_recorded_times() {
+    let lab = Lab::new();
+    // Lines end where the terminal does.
+    let help = |command| {
+        let help = lab.succeed(&[command, "--help"]).stdout;
+        help.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for command in ["replay", "tradeoff"] {
+        let help = help(command);
+        assert!(help.contains("measured (as recorded)"), "{help}");
+        assert!(!help.contains("that the program uses on this machine"), "{help}");
+    }
+    assert!(help("launch").contains("that the program uses on this machine"));
+}

@@ -66,11 +66,14 @@ pub(super) fn launch(
     let ended = super::launch(arguments, options, start);
     host.stop();
     let simulated = simulation.join().unwrap_or_else(|_| Err("the simulation panicked".into()));
-    if let Some(why) = host.fatal() {
+    let (fatal, has_been_joined) = (host.fatal(), host.has_been_joined());
+    let host = Arc::into_inner(host).expect("the simulation has ended");
+    let recorded = end_recording(host, has_been_joined && simulated.is_ok(), arguments);
+    if let Some(why) = fatal {
         return Err(Failure::failed(why));
     }
     let status = ended?;
-    if !host.has_been_joined() {
+    if !has_been_joined {
         return Err(Failure::failed(
             "no rank has called MPI_Init of Cornerstone's MPI library, so nothing was simulated",
         )
@@ -80,9 +83,7 @@ pub(super) fn launch(
     }
     let simulated = simulated.map_err(Failure::failed)?;
     report(&name, &simulated, begin, observation);
-    let host = Arc::into_inner(host).expect("the simulation has ended");
-    host.finish().map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(status)
+    recorded.map(|()| status)
 }
 
 /// Prints the prediction, and what it does not contain, which a report of the program has as well.
@@ -97,6 +98,22 @@ fn report(
         note(&format!("cornerstone: {warning}"));
         observation.iter_mut().for_each(|one| one.remark(&warning));
     }
+}
+
+/// Ends the recording, if there is one. That of a run in which not every rank came to its end cannot be replayed, and is
+/// removed.
+fn end_recording(host: Host, is_whole: bool, arguments: &LaunchArguments) -> Result<(), Failure> {
+    if is_whole {
+        return host.finish().map_err(|error| Failure::failed(error.to_string()));
+    }
+    drop(host);
+    if let Some(path) = arguments.record.as_ref().filter(|path| !path.exists()) {
+        let path = path.display();
+        note(&format!(
+            "cornerstone: the recording '{path}' was removed: the run did not come to its end"
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses what no simulated machine can run.
