@@ -80,7 +80,7 @@ pub(super) const COMPUTE_OF_RECORDINGS: &str = "The time of computing: measured 
 #[command(mut_arg("compute", |arg| arg.help(COMPUTE_OF_RECORDINGS)))]
 pub(crate) struct ReplayArguments {
     /// The recording, made by `cornerstone launch --fabric sim:MACHINE --record FILE`, or a file of another simulator:
-    /// FILE.goal of LogGOPSim, FILE.ti (time-independent traces) of SimGrid
+    /// FILE.goal of LogGOPSim, FILE.ti or .txt of SimGrid (time-independent traces, or an index that names one file a rank)
     #[arg(value_name = "FILE")]
     pub(crate) recording: PathBuf,
 

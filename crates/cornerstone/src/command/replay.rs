@@ -69,10 +69,8 @@ fn replay_on(fabric: &FabricChoice, arguments: &ReplayArguments) -> Result<ExitC
 
 /// Reads a recording, ours or a text of another simulator.
 pub(super) fn read(path: &Path) -> Result<Recording, Failure> {
-    let recording = match TextFormat::of_name(path) {
-        Some(format) => std::fs::read_to_string(path)
-            .map_err(|error| Failure::failed(format!("'{}': {error}", path.display())))
-            .map(|text| Recording::of_text(format, &text, path))?,
+    let recording = match TextFormat::of_source(path) {
+        Some(format) => Recording::read_text(format, path),
         None => Recording::read(path),
     };
     recording.map_err(|error| match error {

@@ -316,6 +316,37 @@ fn a_run_that_fails_leaves_no_recording() {
     lab.succeed(&["replay", "r", "--fabric", "sim:cluster"]);
 }
 
+/// An index names a file for each rank, as SimGrid writes them.
+#[test]
+fn traces_of_simgrid_are_replayed_by_their_index() {
+    let lab = Lab::new();
+    std::fs::create_dir(lab.path("parts")).unwrap();
+    lab.write("trace.txt", "parts/first.txt\nparts/second.txt\n");
+    let first = "0 init\n0 compute 3e6\n0 isend 1 7 100 0\n0 sendRecv 5 1 5 1 1 1\n0 wait 0 1 7\n";
+    let second = "1 init\n1 irecv 0 7 100 0\n1 sendRecv 5 0 5 0 1 1\n1 wait 0 1 7\n";
+    let both = |rank| {
+        format!("{rank} allreduce 12 0 0 \n{rank} gatherv {rank} 0 1 0 0 0\n{rank} finalize\n")
+    };
+    lab.write("parts/first.txt", &format!("{first}{}", both(0)));
+    lab.write("parts/second.txt", &format!("{second}{}", both(1)));
+    let replayed = lab.succeed(&["replay", "trace.txt", "--fabric", "sim:cluster"]);
+    // 3e6 operations at 1e9 a second.
+    assert!(replayed.stderr.contains("rank 0: computing 3.00 ms"), "{replayed:#?}");
+    lab.succeed(&[
+        "tradeoff",
+        "sim:cluster",
+        "--program",
+        "trace.txt",
+        "--machines",
+        "sim:fat-tree",
+    ]);
+    lab.write("parts/second.txt", &format!("{second}1 waitAny 1\n"));
+    let words = ["second.txt', line 5", "'waitAny'"];
+    lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(2, &words);
+    std::fs::remove_file(lab.path("parts/second.txt")).unwrap();
+    lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(1, &["second.txt"]);
+}
+
 #[test]
 fn the_help_of_replays_speaks_of_recorded_times() {
     let lab = Lab::new();

@@ -7,7 +7,7 @@ mod rounds;
 mod traces_reader;
 mod traces_writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{RankEvent, Recording, RecordingError};
 
@@ -28,6 +28,12 @@ impl TextFormat {
             "ti" => Some(TextFormat::Traces),
             _ => None,
         }
+    }
+
+    /// The format of a file that may be read: that of its name, and SimGrid writes its traces into files named `.txt`.
+    pub fn of_source(path: &Path) -> Option<Self> {
+        let is_text = path.extension().is_some_and(|extension| extension == "txt");
+        Self::of_name(path).or(is_text.then_some(TextFormat::Traces))
     }
 }
 
@@ -54,21 +60,57 @@ impl Recording {
         }
     }
 
-    /// Reads a recording in a format of text.
+    /// Reads a recording in a format of text from a file. Time-independent traces may be in one file, or in several that an
+    /// index names, a name a line; the names are relative to the folder of the index.
     ///
     /// # Errors
-    /// [`RecordingError::Text`] with the line that cannot be replayed.
-    pub fn of_text(format: TextFormat, text: &str, path: &Path) -> Result<Self, RecordingError> {
-        let read = match format {
-            TextFormat::Goal => goal_reader::read(text),
-            TextFormat::Traces => traces_reader::read(text),
-        };
-        let path = path.display().to_string();
-        match read {
-            Ok(ranks) => Ok(Recording::of(&path, &ranks)),
-            Err((line, reason)) => Err(RecordingError::Text { path, line, reason }),
+    /// [`RecordingError::File`], and [`RecordingError::Text`] with the line that cannot be replayed.
+    pub fn read_text(format: TextFormat, path: &Path) -> Result<Self, RecordingError> {
+        let text = text_of(path)?;
+        let (mut paths, mut texts) = (vec![path.to_owned()], vec![text]);
+        if let (TextFormat::Traces, Some(named)) = (format, named_in(&texts[0])) {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            paths = named.iter().map(|name| folder.join(name)).collect();
+            texts = paths.iter().map(|path| text_of(path)).collect::<Result<_, _>>()?;
+        }
+        parse(format, path, &paths, &texts)
+    }
+}
+
+/// Reads the `texts` of the files `paths`; the recording has the name of `path`.
+fn parse(
+    format: TextFormat,
+    path: &Path,
+    paths: &[PathBuf],
+    texts: &[String],
+) -> Result<Recording, RecordingError> {
+    let read = match format {
+        TextFormat::Goal => goal_reader::read(&texts[0]).map_err(|mistake| (0, mistake)),
+        TextFormat::Traces => traces_reader::read(texts),
+    };
+    let name = |path: &Path| path.display().to_string();
+    match read {
+        Ok(ranks) => Ok(Recording::of(&name(path), &ranks)),
+        Err((text, (line, reason))) => {
+            Err(RecordingError::Text { path: name(&paths[text]), line, reason })
         }
     }
+}
+
+/// The contents of a file of text.
+fn text_of(path: &Path) -> Result<String, RecordingError> {
+    std::fs::read_to_string(path).map_err(|error| RecordingError::File {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    })
+}
+
+/// The files that an index of traces names; `None` for a text that is no index: an action has several words.
+fn named_in(text: &str) -> Option<Vec<&str>> {
+    let lines = traces_reader::actions(text).map(|(_, words)| words);
+    let names: Option<Vec<&str>> =
+        lines.map(|words| (words.len() == 1).then(|| words[0])).collect();
+    names.filter(|names| !names.is_empty())
 }
 
 /// A mistake in a text: the line, counted from 1, and what is wrong with it.
@@ -82,3 +124,5 @@ fn number<N: std::str::FromStr>(word: Option<&str>, line: usize, what: &str) -> 
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod traces_tests;

@@ -35,7 +35,17 @@ pub(super) fn rounds(collective: &RecordedCollective, me: usize, size: usize) ->
         CollectiveKind::Reduce => (Call::Reduce { root, length, order }, Own::InInput),
         CollectiveKind::Allreduce => (Call::Allreduce { length, order }, Own::InInput),
     };
-    let algorithm = select(&call, size, unit_bytes, Manner::Blocking, None);
+    rounds_of(&call, own, unit_bytes, (me, size))
+}
+
+/// The actions of rank `me` of `size` in a call whose units have so many bytes.
+pub(super) fn rounds_of(
+    call: &Call,
+    own: Own,
+    unit_bytes: usize,
+    (me, size): (usize, usize),
+) -> Vec<Round> {
+    let algorithm = select(call, size, unit_bytes, Manner::Blocking, None);
     let schedule = call.schedule(algorithm, Membership { me, size }, own, None);
     let mut cursor = Cursor::default();
     let mut rounds = Vec::new();

@@ -51,7 +51,8 @@ fn text(format: TextFormat, ranks: &[Vec<RankEvent>]) -> Result<String, String> 
 }
 
 fn read(format: TextFormat, text: &str) -> Result<Recording, String> {
-    Recording::of_text(format, text, "f".as_ref()).map_err(|error| error.to_string())
+    super::parse(format, "f".as_ref(), &["f".into()], &[text.into()])
+        .map_err(|error| error.to_string())
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn mistakes_are_named_with_their_line() {
         ("", "no rank"),
         ("x init", "line 1: a rank is 'x'"),
         ("0 init\n0 comm_split 1", "line 2: the action 'comm_split'"),
-        ("0 send 1 0", "line 1: a length is missing"),
+        ("0 send 0", "line 1: a tag is missing"),
         ("0 wait 1 0 0", "line 1: nothing was started"),
         ("99999999 init", "cannot be replayed"),
     ];

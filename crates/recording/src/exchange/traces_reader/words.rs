@@ -1,0 +1,80 @@
+//! The words of an action, as numbers.
+
+use super::Mistake;
+use super::datatypes::element_bytes;
+
+/// What SimGrid writes for any rank in a receive, and for no rank in a send; and for any tag.
+const UNDEFINED_RANK: &str = "-333";
+const ANY_TAG: &str = "-444";
+
+/// The words after an action's name.
+pub(super) struct Words<'a> {
+    pub(super) given: &'a [&'a str],
+    pub(super) line: usize,
+    /// The number of ranks of the trace.
+    pub(super) ranks: usize,
+    /// The length of an element where no datatype is given.
+    pub(super) default_bytes: usize,
+}
+
+impl Words<'_> {
+    /// A number that is not negative.
+    pub(super) fn real(&self, index: usize, what: &str) -> Result<f64, Mistake> {
+        let word = self.word(index, what)?;
+        let number = word.parse::<f64>().ok().filter(|one| one.is_finite() && *one >= 0.0);
+        number.ok_or_else(|| (self.line, format!("{what} is '{word}', which is no such number")))
+    }
+
+    /// A count, which may be written as `1e6`.
+    pub(super) fn count(&self, index: usize, what: &str) -> Result<usize, Mistake> {
+        Ok(self.real(index, what)? as usize)
+    }
+
+    /// Counts for each of `ranks`, the first at `index`.
+    pub(super) fn counts(&self, index: usize, ranks: usize) -> Result<Vec<usize>, Mistake> {
+        (index..index + ranks).map(|at| self.count(at, "a count of a rank")).collect()
+    }
+
+    /// A rank of the trace; none for [`UNDEFINED_RANK`].
+    pub(super) fn partner(&self, index: usize) -> Result<Option<usize>, Mistake> {
+        let rank = self.rank(index)?;
+        match rank.filter(|&rank| rank >= self.ranks) {
+            Some(rank) => Err((self.line, format!("rank {rank} has no actions in this trace"))),
+            None => Ok(rank),
+        }
+    }
+
+    /// A rank; none for [`UNDEFINED_RANK`].
+    pub(super) fn rank(&self, index: usize) -> Result<Option<usize>, Mistake> {
+        let word = self.word(index, "a rank")?;
+        if word == UNDEFINED_RANK {
+            return Ok(None);
+        }
+        let rank = word.trim_start_matches('p').parse::<u32>();
+        let rank = rank.map_err(|_| (self.line, format!("a rank is '{word}', which is none")))?;
+        Ok(Some(rank as usize))
+    }
+
+    /// A tag; none for any.
+    pub(super) fn tag(&self, index: usize) -> Result<Option<u32>, Mistake> {
+        let word = self.word(index, "a tag")?;
+        if word == ANY_TAG {
+            return Ok(None);
+        }
+        let tag = word.parse::<u32>();
+        Ok(Some(tag.map_err(|_| (self.line, format!("a tag is '{word}', which is none")))?))
+    }
+
+    /// The length of an element of the datatype at `index`, if one is there.
+    pub(super) fn element_bytes(&self, index: usize) -> Result<usize, Mistake> {
+        match self.given.get(index) {
+            Some(word) => element_bytes(word, self.line),
+            None => Ok(self.default_bytes),
+        }
+    }
+
+    fn word(&self, index: usize, what: &str) -> Result<&str, Mistake> {
+        let word = self.given.get(index).copied();
+        word.ok_or_else(|| (self.line, format!("{what} is missing")))
+    }
+}
