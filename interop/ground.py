@@ -122,6 +122,8 @@ class Ended:
 # What carries the messages of the ranks that our launcher starts: one of FABRICS, or a simulated machine.
 FABRICS = ("local", "tcp", "cluster", "ofi")
 fabric = "local"
+# Whether the user has named it.
+is_named = False
 
 
 def carrier(name):

@@ -44,8 +44,8 @@ def arguments():
     )
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, programs; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
-    parser.add_argument("--fabric", type=ground.carrier, default="local", metavar="FABRIC",
-                        help="what carries the messages: local (shared memory, the default), tcp, cluster (two hosts by name), ofi, ofi:PROVIDER or sim:MACHINE; random always runs on the first four and on a simulated machine")
+    parser.add_argument("--fabric", type=ground.carrier, metavar="FABRIC",
+                        help="what carries the messages: local (shared memory, the default), tcp, cluster (two hosts by name), ofi, ofi:PROVIDER or sim:MACHINE; random always runs on the first four and a simulated machine, and programs without it on local, tcp and the twin of this machine")
     parser.add_argument("--only", metavar="PATTERN", help="only what has a name like this, as they are printed (* stands for anything)")
     given = parser.parse_args()
     known = [*OWN, *FROM_SOURCE]
@@ -75,7 +75,7 @@ def test(name, ranks):
 
 def main():
     given = arguments()
-    ground.only, ground.fabric = given.only, given.fabric
+    ground.only, ground.fabric, ground.is_named = given.only, given.fabric or ground.fabric, given.fabric is not None
     build()
     tallies = []
     for name in given.suites:

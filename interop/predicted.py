@@ -3,6 +3,7 @@
 
 The sources are those of the suite `programs` (CORNERSTONE_PROGRAMS). Two ranks run on a processor core each, for real and as
 predicted: the time is what the program itself measured. The prediction runs the program's own computing on the same cores.
+More ranks than processors (--ranks) share them, for real and on the twin.
 With --smpi SimGrid's SMPI predicts the same programs, rebuilt by its wrapper. Nothing else should run meanwhile.
 """
 
@@ -16,10 +17,7 @@ import sys
 import ground
 import programs
 import smpi
-
-# What a twin is made from.
-MEASURED = ["ping-pong", "bandwidth", "two-way-bandwidth", "copy", "clock-cost"]
-
+import twins
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -35,20 +33,10 @@ def arguments():
         parser.error("--smpi wants a machine file, for the latency of its network")
     if given.rounds < 1 or given.ranks < 2:
         parser.error("--rounds wants at least 1, --ranks at least 2")
-    if given.ranks > os.cpu_count():
-        parser.error(f"--ranks {given.ranks}: this machine has {os.cpu_count()} processors, and ranks that share one run at "
-                     "the mercy of the system")
+    if given.ranks > os.cpu_count() and given.smpi:
+        parser.error(f"--ranks {given.ranks} --smpi: this machine has {os.cpu_count()} processors, and its platform for SMPI "
+                     "has a processor for each rank")
     return given
-
-
-def twin(release):
-    """Measures this machine, and makes its twin; gives the machine file."""
-    results, machine = ground.WORK / "predicted.jsonl", ground.WORK / "predicted-twin.toml"
-    for path in (results, machine):
-        path.unlink(missing_ok=True)
-    ground.must([release / "cornerstone", "run", *MEASURED, "--ranks", 2, "--turns", 5, "--out", results])
-    ground.must([release / "cornerstone", "calibrate", results, "--output", machine])
-    return machine
 
 
 def measured(program, folder, ranks, release, options):
@@ -88,7 +76,8 @@ class Predictor:
 
 def predictors(given, release, machine):
     ours = lambda program, source: measured(
-        program, programs.built(program, source), given.ranks, release, ("--fabric", f"sim:{machine}"))
+        program, programs.built(program, source), given.ranks, release,
+        ("--fabric", f"sim:{machine}", *twins.sharing(given.ranks)))
     theirs = lambda program, source: smpi.predicted(
         program, smpi.built(program, source), given.ranks, pathlib.Path(machine))
     return [Predictor("Cornerstone", ours)] + ([Predictor("SMPI", theirs)] if given.smpi else [])
@@ -107,7 +96,7 @@ def main():
     ground.build()
     release = ground.build_for_speed()
     ground.only = given.only and f"{given.only} *"
-    machine = given.machine or twin(release)
+    machine = given.machine or twins.twin(release / "cornerstone")
     # The programs run in folders of their own.
     if pathlib.Path(machine).is_file():
         machine = pathlib.Path(machine).resolve()

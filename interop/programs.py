@@ -4,10 +4,14 @@ import os
 import re
 import shutil
 
+import ground
+import twins
 from applications import ALL
 from ground import WORK, Tally, must, run, selected
 
 VARIABLE = "CORNERSTONE_PROGRAMS"
+# The column of the simulated twin of this machine.
+PREDICTED = "predicted"
 
 
 def replaced(word, compilers):
@@ -55,21 +59,52 @@ def verdict(program, ended):
 
 
 def present(sources):
-    """The programs that are in the folder of all sources, each with its own."""
+    """The programs that are in the folder of all sources, each with its own, whose name may be in capitals or not."""
+    folders = {path.name.lower(): path for path in sources.iterdir() if path.is_dir()}
     for program in ALL:
-        folder = sources / program.name
-        if not folder.is_dir():
+        folder = folders.get(program.name.lower())
+        if folder is None:
             print(f"skipped: {program.name}, because {sources} has no folder of that name")
         elif selected(f"{program.name} *"):
             yield program, folder
 
 
+def launchers(ranks, machine):
+    """How a program is launched for so many ranks: on the fabric that was named, or on three, each by its name."""
+    if ground.is_named:
+        return {ground.fabric: None}
+    on = lambda *words: (ground.LAUNCHER, "launch", "--fabric", *words)
+    return {"local": on("local"), "tcp": on("tcp"), PREDICTED: on(f"sim:{machine}", *twins.sharing(ranks))}
+
+
+def row(name, seconds):
+    """A line of the table: what the program measured itself on each fabric, and the prediction over the real time."""
+    cell = lambda value: "failed" if value is None else f"{value:.4g}"
+    real, predicted = seconds["local"], seconds[PREDICTED]
+    ratio = predicted / real if real and predicted else None
+    return f"| {name} | {' | '.join(cell(one) for one in (*seconds.values(), ratio))} |"
+
+
 def test(sources, ranks=None):
-    tally = Tally("programs")
+    machine = None if ground.is_named else twins.twin(ground.LAUNCHER)
+    tally = Tally("programs", None if ground.is_named else "local, tcp and the twin of this machine")
+    rows = []
     for program, source in present(sources):
         folder = built(program, source)
         for count in ranks or program.ranks:
-            if program.fits(count) and selected(f"{program.name} at {count} ranks"):
-                tally.take(f"{program.name} at {count} ranks", verdict(program, started(program, folder, count)))
+            name = f"{program.name} at {count} ranks"
+            if not program.fits(count) or not selected(name):
+                continue
+            seconds = {}
+            for fabric, launcher in launchers(count, machine).items():
+                ended = started(program, folder, count, launcher=launcher)
+                why = verdict(program, ended)
+                tally.take(name if ground.is_named else f"{name}, {fabric}", why)
+                seconds[fabric] = None if why else program.seconds(ended.output)
+            rows.append((name, seconds))
+    if rows and not ground.is_named:
+        print(f"real beside predicted, in seconds as each program measured itself, one run each, {os.cpu_count()} processors:")
+        print(f"| program | local | tcp | {PREDICTED} | {PREDICTED} / local |\n|---|---|---|---|---|")
+        print("\n".join(row(*one) for one in rows), flush=True)
     tally.close()
     return tally

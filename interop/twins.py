@@ -1,0 +1,24 @@
+"""The simulated twin of this machine, for programs to be predicted on."""
+
+import os
+
+import ground
+
+# What a twin is made from.
+MEASURED = ["ping-pong", "bandwidth", "two-way-bandwidth", "copy", "clock-cost"]
+
+
+def twin(launcher):
+    """Measures this machine, and makes its twin; gives the machine file."""
+    results, machine = ground.WORK / "predicted.jsonl", ground.WORK / "predicted-twin.toml"
+    for path in (results, machine):
+        path.unlink(missing_ok=True)
+    ground.must([launcher, "run", *MEASURED, "--ranks", 2, "--turns", 5, "--out", results])
+    ground.must([launcher, "calibrate", results, "--output", machine])
+    return machine
+
+
+def sharing(ranks):
+    """Options of our launcher for so many ranks of a program on the twin, which has as many processors as this machine."""
+    each = -(-int(ranks) // os.cpu_count())
+    return ("--ranks-per-processor", each) if each > 1 else ()
