@@ -18,6 +18,9 @@ pub(crate) const SUCCESS: c_int = 0;
 pub(crate) const UNDEFINED: c_int = -32766;
 pub(crate) const PROC_NULL: c_int = -3;
 pub(crate) const ROOT: c_int = -4;
+pub(crate) const CART: c_int = 211;
+pub(crate) const GRAPH: c_int = 212;
+pub(crate) const DIST_GRAPH: c_int = 213;
 pub(crate) const THREAD_MULTIPLE: c_int = 4096;
 /// MPI_IN_PLACE, as an address.
 pub(crate) const IN_PLACE: usize = 1;
@@ -28,6 +31,7 @@ pub(crate) const WIN_NULL: Win = 0x110;
 pub(crate) const MESSAGE_NULL: Message = 0x128;
 pub(crate) const REQUEST_NULL: Request = 0x180;
 pub(crate) const DATATYPE_NULL: Datatype = 0x200;
+pub(crate) const BYTE: Datatype = 0x247;
 /// The predefined datatypes are from here on, and below the end.
 pub(crate) const DATATYPES: Datatype = 0x200;
 pub(crate) const DATATYPES_END: Datatype = 0x400;

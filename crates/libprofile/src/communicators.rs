@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::ptr::null_mut;
+use std::rc::Rc;
 
 use profile::NOBODY;
 use profile::layout::{communicator, head, start};
@@ -11,6 +12,7 @@ use profile::layout::{communicator, head, start};
 use crate::abi::*;
 use crate::mapped::Mapped;
 use crate::mpi;
+use crate::neighbours;
 use crate::table::Table;
 
 /// The index of a communicator that found no room in the memory's table.
@@ -24,8 +26,20 @@ pub(crate) struct Known {
     ranks: Option<Vec<u32>>,
     /// The number of members of this rank's group.
     pub(crate) size: u32,
+    /// This rank in that group; 0 in a window.
+    pub(crate) rank: c_int,
+    /// Whether messages go to another group.
+    pub(crate) is_inter: bool,
     /// Collectives that were begun in it.
     pub(crate) collectives: u64,
+    /// Its neighbours, once they were needed.
+    neighbours: Option<Rc<Neighbours>>,
+}
+
+/// The neighbours of a rank in a communicator's topology, as ranks of the world; [`NOBODY`] beyond an edge.
+pub(crate) struct Neighbours {
+    pub(crate) sources: Vec<u32>,
+    pub(crate) destinations: Vec<u32>,
 }
 
 /// All of one kind of handle.
@@ -48,6 +62,32 @@ impl Known {
             (None, Ok(rank)) => rank as u32,
             (Some(ranks), Ok(rank)) => ranks.get(rank).copied().unwrap_or(NOBODY),
         }
+    }
+
+    /// The number of ranks that a collective exchanges data with.
+    pub(crate) fn peers(&self) -> u32 {
+        match &self.ranks {
+            Some(ranks) if self.is_inter => ranks.len() as u32,
+            _ => self.size,
+        }
+    }
+
+    /// The neighbours, which are asked for by the handle the first time.
+    pub(crate) fn neighbours(&mut self, comm: Comm) -> Rc<Neighbours> {
+        if let Some(known) = &self.neighbours {
+            return known.clone();
+        }
+        let (sources, destinations) = neighbours::of(comm, self.rank);
+        let world = |ranks: Vec<c_int>| ranks.into_iter().map(|one| self.world_rank(one)).collect();
+        let (sources, destinations) = (world(sources), world(destinations));
+        let found = Rc::new(Neighbours { sources, destinations });
+        self.neighbours = Some(found.clone());
+        found
+    }
+
+    /// The neighbours, if they were needed before.
+    pub(crate) fn known_neighbours(&self) -> Option<Rc<Neighbours>> {
+        self.neighbours.clone()
     }
 }
 
@@ -95,8 +135,16 @@ impl Communicators {
             mapped.write(head::COMMUNICATORS, total as u64 + 1);
             index = total as u16;
         }
-        let Members { ranks, size, .. } = members;
-        self.known.push(Known { index, ranks, size, collectives: 0 });
+        let Members { ranks, size, rank, is_inter, .. } = members;
+        self.known.push(Known {
+            index,
+            ranks,
+            size,
+            rank,
+            is_inter,
+            collectives: 0,
+            neighbours: None,
+        });
         let place = self.known.len() - 1;
         self.table.insert(handle, place as u32);
         place
@@ -118,11 +166,15 @@ pub(crate) struct Members {
     size: u32,
     /// Members of both groups.
     total: u32,
+    /// See [`Known::rank`] and [`Known::is_inter`].
+    rank: c_int,
+    is_inter: bool,
 }
 
 /// The members of a communicator.
 pub(crate) fn of_communicator(comm: Comm) -> Members {
-    let (mut group, mut inter) = (0, 0);
+    let (mut group, mut inter, mut rank) = (0, 0, 0);
+    mpi::comm_rank(comm, &mut rank);
     mpi::comm_group(comm, &mut group);
     let own = translated(group);
     mpi::comm_test_inter(comm, &mut inter);
@@ -130,7 +182,8 @@ pub(crate) fn of_communicator(comm: Comm) -> Members {
         let identity = own.iter().enumerate().all(|(rank, &world)| rank as u32 == world);
         let number = own.iter().fold(mixed(0, 1), |number, &rank| mixed(number, rank.into()));
         let size = own.len() as u32;
-        return Members { number, ranks: (!identity).then_some(own), size, total: size };
+        let ranks = (!identity).then_some(own);
+        return Members { number, ranks, size, total: size, rank, is_inter: false };
     }
     mpi::comm_remote_group(comm, &mut group);
     let other = translated(group);
@@ -138,7 +191,7 @@ pub(crate) fn of_communicator(comm: Comm) -> Members {
     let of = |ranks: &[u32]| ranks.iter().fold(1, |number, &rank| mixed(number, rank.into()));
     let number = of(&own).wrapping_add(of(&other));
     let (size, total) = (own.len() as u32, (own.len() + other.len()) as u32);
-    Members { number, ranks: Some(other), size, total }
+    Members { number, ranks: Some(other), size, total, rank, is_inter: true }
 }
 
 /// The members of a window.
@@ -148,7 +201,7 @@ pub(crate) fn of_window(win: Win) -> Members {
     let ranks = translated(group);
     let number = ranks.iter().fold(mixed(0, 2), |number, &rank| mixed(number, rank.into()));
     let size = ranks.len() as u32;
-    Members { number, ranks: Some(ranks), size, total: size }
+    Members { number, ranks: Some(ranks), size, total: size, rank: 0, is_inter: false }
 }
 
 /// The ranks of a group as ranks of the world. The group is freed.

@@ -19,28 +19,73 @@ pub(crate) struct Data {
     pub(crate) start: *const c_void,
     pub(crate) count: i64,
     pub(crate) datatype: Datatype,
-    counts: Counts,
+    many: Option<Many>,
     is_each: bool,
+    /// Whether the parts are for the members of this rank's group, also where messages go to another group.
+    pub(crate) is_of_group: bool,
+    /// Whether they are those of all ranks but the root, or but the first if there is no root.
+    pub(crate) is_of_others: bool,
 }
 
-/// Counts of a collective whose parts differ.
+/// The parts of a collective whose parts differ.
 #[derive(Clone, Copy)]
-pub(crate) enum Counts {
-    /// There is one count.
+struct Many {
+    counts: Numbers,
+    displacements: Displacements,
+    /// The datatype of each; null if there is one.
+    types: *const Datatype,
+}
+
+/// Where each part begins.
+#[derive(Clone, Copy)]
+enum Displacements {
+    /// One after the other.
     None,
+    Elements(Numbers),
+    Bytes(Numbers),
+    /// There is the one of this rank only, at its beginning.
+    Own(c_int),
+}
+
+/// Elements of one datatype.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) start: *const c_void,
+    pub(crate) count: i64,
+    pub(crate) datatype: Datatype,
+    pub(crate) displacement: i64,
+    /// Whether the displacement counts elements, not bytes.
+    pub(crate) in_elements: bool,
+}
+
+/// Counts or displacements, one for each part.
+#[derive(Clone, Copy)]
+pub(crate) enum Numbers {
     Small(*const c_int),
     Large(*const i64),
 }
 
-impl From<*const c_int> for Counts {
-    fn from(counts: *const c_int) -> Self {
-        Counts::Small(counts)
+impl Numbers {
+    /// # Safety
+    /// There is a number with this index.
+    #[inline]
+    unsafe fn get(self, index: usize) -> i64 {
+        match self {
+            Numbers::Small(numbers) => i64::from(numbers.add(index).read()),
+            Numbers::Large(numbers) => numbers.add(index).read(),
+        }
     }
 }
 
-impl From<*const i64> for Counts {
-    fn from(counts: *const i64) -> Self {
-        Counts::Large(counts)
+impl From<*const c_int> for Numbers {
+    fn from(numbers: *const c_int) -> Self {
+        Numbers::Small(numbers)
+    }
+}
+
+impl From<*const i64> for Numbers {
+    fn from(numbers: *const i64) -> Self {
+        Numbers::Large(numbers)
     }
 }
 
@@ -83,22 +128,67 @@ impl Root {
 impl Data {
     #[inline(always)]
     pub(crate) fn new<T>(start: *const T, count: impl Into<i64>, datatype: Datatype) -> Self {
-        let (start, count, counts) = (start.cast(), count.into(), Counts::None);
-        Data { start, count, datatype, counts, is_each: false }
+        let (start, count) = (start.cast(), count.into());
+        Data {
+            start,
+            count,
+            datatype,
+            many: None,
+            is_each: false,
+            is_of_group: false,
+            is_of_others: false,
+        }
     }
 
     pub(crate) fn none() -> Self {
         Data::new(std::ptr::null::<c_void>(), 0, DATATYPE_NULL)
     }
 
-    /// Parts for all, whose counts differ.
+    fn with(self, counts: impl Into<Numbers>, displacements: Displacements) -> Self {
+        let counts = counts.into();
+        let many = Many { counts, displacements, types: std::ptr::null() };
+        Data { many: Some(many), ..self }
+    }
+
+    /// Parts for all, whose counts differ, at displacements in elements.
     pub(crate) fn of_all(
         start: *const c_void,
-        counts: impl Into<Counts>,
+        counts: impl Into<Numbers>,
+        displacements: impl Into<Numbers>,
         datatype: Datatype,
     ) -> Self {
-        let data = Data { counts: counts.into(), ..Data::new(start, 0, datatype) };
-        if data.is_in_place() { Data::none() } else { data }
+        let displacements = Displacements::Elements(displacements.into());
+        Data::new(start, 0, datatype).with(counts, displacements).or_none()
+    }
+
+    /// Parts for all, one after the other, whose counts differ.
+    pub(crate) fn in_turn(
+        start: *const c_void,
+        counts: impl Into<Numbers>,
+        datatype: Datatype,
+    ) -> Self {
+        Data::new(start, 0, datatype).with(counts, Displacements::None).of_group()
+    }
+
+    /// This rank's part, of counts for all. The rank is known later: see [`Data::with_own`].
+    pub(crate) fn own_of(
+        start: *const c_void,
+        counts: impl Into<Numbers>,
+        datatype: Datatype,
+    ) -> Self {
+        Data::new(start, 0, datatype).with(counts, Displacements::Own(0)).of_group()
+    }
+
+    /// Parts for all, whose counts and datatypes differ, at displacements in bytes.
+    pub(crate) fn of_types(
+        start: *const c_void,
+        counts: impl Into<Numbers>,
+        displacements: impl Into<Numbers>,
+        types: *const Datatype,
+    ) -> Self {
+        let displacements = Displacements::Bytes(displacements.into());
+        let many = Many { counts: counts.into(), displacements, types };
+        Data { many: Some(many), ..Data::new(start, 0, DATATYPE_NULL) }.or_none()
     }
 
     fn is_in_place(&self) -> bool {
@@ -120,21 +210,83 @@ impl Data {
         Data { is_each: true, ..self }
     }
 
+    /// Parts for the members of this rank's group.
+    pub(crate) fn of_group(self) -> Self {
+        Data { is_of_group: true, ..self }
+    }
+
+    /// Those of all ranks but the root, or but the first if there is no root.
+    pub(crate) fn of_others(self) -> Self {
+        Data { is_of_others: true, ..self }
+    }
+
+    /// Sets the rank of this rank, which [`Data::own_of`] needs.
+    pub(crate) fn with_own(mut self, rank: c_int) -> Self {
+        if let Some(Many { displacements: Displacements::Own(own), .. }) = &mut self.many {
+            *own = rank;
+        }
+        self
+    }
+
+    /// Passes on the parts, of which there are `members` if they differ.
+    ///
+    /// # Safety
+    /// The arrays hold a number for each.
+    pub(crate) unsafe fn each_part(&self, members: u32, mut tell: impl FnMut(Part)) {
+        let Data { start, count, datatype, .. } = *self;
+        let part = Part { start, count, datatype, displacement: 0, in_elements: true };
+        let Some(Many { counts, displacements, types }) = self.many else {
+            let times = if self.is_each { i64::from(members) } else { 1 };
+            return tell(Part { count: count.saturating_mul(times), ..part });
+        };
+        let mut before = 0;
+        for member in 0..members as usize {
+            let mut part = Part { count: counts.get(member), ..part };
+            if !types.is_null() {
+                part.datatype = types.add(member).read();
+            }
+            match displacements {
+                Displacements::None => part.displacement = before,
+                Displacements::Elements(all) => part.displacement = all.get(member),
+                Displacements::Bytes(all) => {
+                    (part.displacement, part.in_elements) = (all.get(member), false);
+                }
+                Displacements::Own(own) if own as usize == member => {}
+                Displacements::Own(_) => continue,
+            }
+            before += part.count;
+            tell(part);
+        }
+    }
+
+    /// The number of bytes for one member.
+    ///
+    /// # Safety
+    /// The arrays hold a number for it.
+    pub(crate) unsafe fn bytes_of(&self, member: usize) -> u64 {
+        let (count, datatype) = match self.many {
+            None => (self.count, self.datatype),
+            Some(Many { counts, types, .. }) if types.is_null() => {
+                (counts.get(member), self.datatype)
+            }
+            Some(Many { counts, types, .. }) => (counts.get(member), types.add(member).read()),
+        };
+        count.max(0) as u64 * size_of(datatype)
+    }
+
     /// The number of bytes, in a communicator with this number of members.
     ///
     /// # Safety
-    /// The arrays of counts hold a count for each.
+    /// The arrays hold a number for each.
     #[inline]
     pub(crate) unsafe fn bytes(&self, members: u32) -> u64 {
-        let count = match self.counts {
-            Counts::None if self.is_each => self.count * i64::from(members),
-            Counts::None => self.count,
-            Counts::Small(counts) => {
-                (0..members as usize).map(|one| i64::from(counts.add(one).read())).sum()
-            }
-            Counts::Large(counts) => (0..members as usize).map(|one| counts.add(one).read()).sum(),
-        };
-        count.max(0) as u64 * size_of(self.datatype)
+        if self.many.is_none() {
+            let times = if self.is_each { i64::from(members) } else { 1 };
+            return (self.count * times).max(0) as u64 * size_of(self.datatype);
+        }
+        let mut bytes = 0;
+        self.each_part(members, |part| bytes += part.count.max(0) as u64 * size_of(part.datatype));
+        bytes
     }
 }
 

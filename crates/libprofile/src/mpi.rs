@@ -1,6 +1,6 @@
 //! The functions of MPI that are called here, none of which is noted.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use crate::abi::*;
 use crate::real::Real;
@@ -36,5 +36,24 @@ function!(group_translate_ranks, c"MPI_Group_translate_ranks", c"PMPI_Group_tran
 function!(type_size, c"MPI_Type_size_c", c"PMPI_Type_size_c", (datatype: Datatype, size: *mut i64) -> c_int);
 function!(type_true_extent, c"MPI_Type_get_true_extent_c", c"PMPI_Type_get_true_extent_c",
     (datatype: Datatype, low: *mut i64, extent: *mut i64) -> c_int);
+function!(type_extent, c"MPI_Type_get_extent_c", c"PMPI_Type_get_extent_c",
+    (datatype: Datatype, low: *mut i64, extent: *mut i64) -> c_int);
+function!(unpack, c"MPI_Unpack_c", c"PMPI_Unpack_c", (from: *const c_void, size: i64, position: *mut i64,
+    to: *mut c_void, count: i64, datatype: Datatype, comm: Comm) -> c_int);
+function!(get_count, c"MPI_Get_count_c", c"PMPI_Get_count_c",
+    (status: *const Status, datatype: Datatype, count: *mut i64) -> c_int);
+function!(topo_test, c"MPI_Topo_test", c"PMPI_Topo_test", (comm: Comm, kind: *mut c_int) -> c_int);
+function!(cartdim_get, c"MPI_Cartdim_get", c"PMPI_Cartdim_get", (comm: Comm, dimensions: *mut c_int) -> c_int);
+function!(cart_shift, c"MPI_Cart_shift", c"PMPI_Cart_shift",
+    (comm: Comm, dimension: c_int, by: c_int, source: *mut c_int, destination: *mut c_int) -> c_int);
+function!(graph_neighbors_count, c"MPI_Graph_neighbors_count", c"PMPI_Graph_neighbors_count",
+    (comm: Comm, rank: c_int, count: *mut c_int) -> c_int);
+function!(graph_neighbors, c"MPI_Graph_neighbors", c"PMPI_Graph_neighbors",
+    (comm: Comm, rank: c_int, most: c_int, ranks: *mut c_int) -> c_int);
+function!(dist_graph_neighbors_count, c"MPI_Dist_graph_neighbors_count", c"PMPI_Dist_graph_neighbors_count",
+    (comm: Comm, sources: *mut c_int, destinations: *mut c_int, is_weighted: *mut c_int) -> c_int);
+function!(dist_graph_neighbors, c"MPI_Dist_graph_neighbors", c"PMPI_Dist_graph_neighbors",
+    (comm: Comm, most_sources: c_int, sources: *mut c_int, source_weights: *mut c_int,
+     most_destinations: c_int, destinations: *mut c_int, weights: *mut c_int) -> c_int);
 function!(query_thread, c"MPI_Query_thread", c"PMPI_Query_thread", (provided: *mut c_int) -> c_int);
 function!(wtime, c"MPI_Wtime", c"PMPI_Wtime", () -> f64);

@@ -7,11 +7,12 @@ use profile::layout::{WANTS_CHECKS, WANTS_SPANS, bin_of, head, histogram, peer, 
 use profile::{Event, Kind, NOBODY};
 
 use crate::abi::*;
-use crate::checks::Checks;
+use crate::checks::{Checks, End, Owner, Use};
 use crate::communicators::{Communicators, of_communicator, of_window};
-use crate::data::{Call, Data, To};
+use crate::data::{Call, To};
 use crate::mapped::Mapped;
 use crate::python;
+use crate::region::received_bytes;
 use crate::requests::Requests;
 
 /// A call that took so long is an event, whatever it was: some microseconds.
@@ -53,6 +54,8 @@ pub(crate) struct Recorder {
     /// The result of the last blocking probe, and of each matched one, by the message's handle.
     pub(crate) probed: Option<Probed>,
     pub(crate) matched: HashMap<Message, Probed>,
+    /// The bytes for each neighbour of collectives that are prepared.
+    pub(crate) prepared_bytes: HashMap<Request, Vec<u64>>,
     /// Its rank in MPI_COMM_WORLD.
     rank: u32,
     wants_spans: bool,
@@ -70,6 +73,7 @@ impl Recorder {
             checks: (wanted & WANTS_CHECKS != 0).then(Checks::default),
             probed: None,
             matched: HashMap::new(),
+            prepared_bytes: HashMap::new(),
             rank,
             wants_spans: wanted & WANTS_SPANS != 0,
             lines: python::Lines::find(),
@@ -230,18 +234,65 @@ impl Recorder {
         rank == self.rank
     }
 
-    /// An operation was posted: its memory must not be in use by another.
-    pub(crate) fn check_posted(&mut self, request: Request, data: Data, site: u16, is_send: bool) {
+    /// A call begins, which waits for some requests.
+    pub(crate) fn before_call(&mut self, awaited: &[Request]) {
         if let Some(checks) = &mut self.checks {
-            checks.posted(&mut self.mapped, request, data, (site, is_send));
+            checks.before_call(awaited);
         }
     }
 
-    /// An operation has ended in a call.
-    #[inline]
-    pub(crate) fn check_ended(&mut self, request: Request, site: u16) {
+    /// A call has used memory, which must not be in use by another.
+    ///
+    /// # Safety
+    /// The arrays of counts and displacements hold a number for each part.
+    #[inline(always)]
+    pub(crate) unsafe fn check_used(&mut self, span: &Span, uses: &[Use]) {
         if let Some(checks) = &mut self.checks {
-            checks.ended(&mut self.mapped, request, site);
+            checks.used(&mut self.mapped, uses, span.site);
+        }
+    }
+
+    /// An operation was posted: its memory must not be in use by another.
+    ///
+    /// # Safety
+    /// As of [`Recorder::check_used`].
+    #[inline(always)]
+    pub(crate) unsafe fn check_posted(&mut self, span: &Span, owner: Owner, uses: &[Use]) {
+        if let Some(checks) = &mut self.checks {
+            checks.posted(&mut self.mapped, owner, uses, span.site);
+        }
+    }
+
+    /// An operation was prepared, to be started often.
+    ///
+    /// # Safety
+    /// As of [`Recorder::check_used`].
+    pub(crate) unsafe fn check_prepared(&mut self, request: Request, uses: &[Use]) {
+        if let Some(checks) = &mut self.checks {
+            checks.prepared(request, uses);
+        }
+    }
+
+    /// An operation that was prepared was started.
+    pub(crate) fn check_restarted(&mut self, span: &Span, request: Request) {
+        if let Some(checks) = &mut self.checks {
+            checks.restarted(&mut self.mapped, request, span.site);
+        }
+    }
+
+    /// An operation has ended in a call, with a status if it was a receive.
+    #[inline]
+    pub(crate) fn check_ended(&mut self, span: &Span, request: Request, status: *const Status) {
+        if let Some(checks) = &mut self.checks {
+            let end = || End { site: span.site, received: received_bytes(status) };
+            checks.ended(&mut self.mapped, request, &end);
+        }
+    }
+
+    /// The accesses to the memory of a rank of a window, or of all, have ended in a call.
+    pub(crate) fn check_accesses(&mut self, span: &Span, win: Win, rank: Option<c_int>) {
+        if let Some(checks) = &mut self.checks {
+            checks.ended_accesses(&mut self.mapped, (win, rank), span.site);
         }
     }
 
@@ -249,6 +300,13 @@ impl Recorder {
     pub(crate) fn uncheck(&mut self, request: Request) {
         if let Some(checks) = &mut self.checks {
             checks.forget(request);
+        }
+    }
+
+    /// A datatype was freed.
+    pub(crate) fn forget_type(&mut self, datatype: Datatype) {
+        if let Some(checks) = &mut self.checks {
+            checks.types.remove(datatype);
         }
     }
 }

@@ -11,6 +11,10 @@ pub(crate) enum Started {
     Send,
     Receive,
     Collective,
+    Neighbours,
+    /// A partitioned message.
+    Parts,
+    ReceiveOfParts,
 }
 
 /// An operation.
@@ -33,6 +37,9 @@ pub(crate) struct Pending {
     pub(crate) index: u16,
     /// Ticks, or which collective it is.
     pub(crate) posted: u64,
+    /// Partitions of a partitioned message, and those of them that are ready.
+    pub(crate) parts: u32,
+    pub(crate) ready: u32,
 }
 
 impl Pending {
@@ -49,6 +56,8 @@ impl Pending {
             communicator,
             index,
             posted: 0,
+            parts: 0,
+            ready: 0,
         }
     }
 }

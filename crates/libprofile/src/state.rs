@@ -19,6 +19,8 @@ pub(crate) struct State {
     /// Whether the program may call from several threads at once. Then `is_taken` keeps them apart.
     has_threads: bool,
     is_taken: AtomicBool,
+    /// Whether calls are checked before they begin.
+    is_checking: bool,
     /// Whether a call is under way: those of functions that the library calls back are part of it. Only without
     /// threads.
     is_inside: Cell<bool>,
@@ -40,19 +42,32 @@ pub(crate) fn enter() -> Option<&'static State> {
 }
 
 impl State {
+    /// Prepares for a call that begins, and waits for some requests.
+    #[inline(always)]
+    pub(crate) fn before(&self, awaited: &[Request]) {
+        if self.is_checking {
+            self.with(|recorder| recorder.before_call(awaited));
+        }
+    }
+
     /// Notes the call that is over.
     #[inline(always)]
     pub(crate) fn note(&self, note: impl FnOnce(&mut Recorder)) {
+        self.with(note);
+        self.leave();
+    }
+
+    #[inline(always)]
+    fn with(&self, act: impl FnOnce(&mut Recorder)) {
         // Acquire and release: a thread sees what the one before has noted.
         while self.has_threads && self.is_taken.swap(true, Ordering::Acquire) {
             std::hint::spin_loop();
         }
         // SAFETY: without threads `enter` admits one caller at a time; with threads `is_taken` does.
-        note(unsafe { &mut *self.recorder.get() });
+        act(unsafe { &mut *self.recorder.get() });
         if self.has_threads {
             self.is_taken.store(false, Ordering::Release);
         }
-        self.leave();
     }
 
     /// Ends a call without noting it.
@@ -106,6 +121,7 @@ pub(crate) fn begin(beginning: &Beginning) {
     mapped.write(head::LAST_TICKS, mapped.read(head::BEGIN_TICKS));
     mapped.write(head::STATE, RUNNING);
     let state = State {
+        is_checking: recorder.checks.is_some(),
         recorder: UnsafeCell::new(recorder),
         has_threads: level >= THREAD_MULTIPLE,
         is_taken: AtomicBool::new(false),

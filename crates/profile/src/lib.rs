@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod event;
+mod finding;
 mod functions;
 mod layout_shape;
 mod matching;
@@ -20,12 +21,11 @@ mod waits;
 pub mod layout;
 
 pub use event::{Event, Kind, NOBODY};
+pub use finding::{Finding, FindingKind};
 pub use functions::{Class, function};
 pub use layout_shape::Shape;
 pub use matching::{Matched, messages};
 pub use moment::Clock;
 pub use path::{PathPart, Stretch, critical_path};
-pub use record::{
-    Communicator, Finding, FindingKind, Histogram, Malformed, Object, Peer, RankRecord, Site, State,
-};
+pub use record::{Communicator, Histogram, Malformed, Object, Peer, RankRecord, Site, State};
 pub use waits::{Dependence, Wait, WaitKind, waits};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::event::Event;
+use crate::finding::{Finding, FindingKind};
 use crate::layout::{
     self, WORD_BYTES, communicator, event, finding, head, object, site, start, text,
 };
@@ -72,47 +73,6 @@ pub struct Peer {
 
 /// The number of messages of each size: entry n is of sizes below 2^n, from half of that on; entry 0 of empty ones.
 pub type Histogram = Vec<Peer>;
-
-/// A mistake in the use of the memory of posted operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Which.
-    pub kind: FindingKind,
-    /// The index of the place whose call showed it.
-    pub site: u16,
-    /// The index of the place that had posted the memory.
-    pub other: u16,
-    /// The first byte concerned.
-    pub address: u64,
-    /// The number.
-    pub bytes: u64,
-    /// The number of times that it was seen.
-    pub times: u64,
-}
-
-/// Mistakes in the use of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum FindingKind {
-    /// A receive was posted into memory that another receive may write.
-    ReceivesOverlap = 1,
-    /// A receive was posted into memory that a send may still read.
-    ReceiveOverSend = 2,
-    /// A send was posted from memory that a receive may write.
-    SendOverReceive = 3,
-    /// The data of a send were changed before it had ended.
-    SendChanged = 4,
-}
-
-impl FindingKind {
-    /// By its number.
-    pub fn of(number: u64) -> Option<Self> {
-        use FindingKind::*;
-        [ReceivesOverlap, ReceiveOverSend, SendOverReceive, SendChanged]
-            .into_iter()
-            .find(|&kind| kind as u64 == number)
-    }
-}
 
 /// All that a rank has noted.
 #[derive(Clone, Debug, PartialEq)]

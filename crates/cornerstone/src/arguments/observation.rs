@@ -23,7 +23,7 @@ pub(crate) struct ObservationArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Report posted buffers that overlap or were changed while they were sent
+    /// Report mistakes in the use of memory by calls that have not ended: buffers that overlap, or are changed
     #[arg(long)]
     pub(crate) check: bool,
 }

@@ -196,11 +196,91 @@ static void much(void) {
     if (out != size * (size - 1) / 2) abort();
 }
 
+// In a ring rank 1 is late: its neighbours 0 and 2 wait for it, and rank 3 does not.
+static void neighbours(void) {
+    MPI_Comm ring;
+    int periodic = 1, all[2];
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    if (rank == 1) late();
+    MPI_Neighbor_allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, ring); // neighbours
+    if (all[0] != (rank + size - 1) % size || all[1] != (rank + 1) % size) abort();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Request request;
+    int both[2] = {rank, rank};
+    if (rank == 1) late();
+    MPI_Ineighbor_alltoall(both, 1, MPI_INT, all, 1, MPI_INT, ring, &request); // ineighbours
+    MPI_Wait(&request, MPI_STATUS_IGNORE); // ineighbours end
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Neighbor_alltoall_init(both, 1, MPI_INT, all, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
+    for (int round = 0; round < 2; round++) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+    MPI_Comm_free(&ring);
+}
+
+// A graph in which rank 0 sends to 1 and 2, and to nobody else; rank 2 waits for it, and no other rank.
+static void graph(void) {
+    MPI_Comm graph;
+    int zero = 0, to[2] = {1, 2}, is_target = rank == 1 || rank == 2, values[3] = {7, 8, 9};
+    int counts[2] = {1, 2}, at[2] = {0, 1}, expected = rank == 1 ? 1 : 2;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, is_target, &zero, MPI_UNWEIGHTED, rank ? 0 : 2, to, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &graph);
+    if (rank == 0) late();
+    if (rank == 1) usleep(200000);
+    MPI_Neighbor_alltoallv(values, counts, at, MPI_INT, values, &expected, at, MPI_INT, graph); // graph
+    MPI_Comm_free(&graph);
+}
+
+// Rank 0 makes the last of four partitions ready late; rank 1 receives two, and waits for them.
+static void partitions(void) {
+    int words[4] = {0};
+    MPI_Request request;
+    if (rank == 0) MPI_Psend_init(words, 4, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    if (rank == 1) MPI_Precv_init(words, 2, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int round = 0; round < 2 && rank < 2; round++) {
+        MPI_Start(&request);
+        if (rank == 0) {
+            int few[2] = {0, 2};
+            MPI_Pready_list(2, few, request);
+            MPI_Pready(3, request);
+            late();
+            MPI_Pready_range(1, 1, request); // last partition
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE); // parts
+    }
+    if (rank < 2) MPI_Request_free(&request);
+    /* A plain message with the same tag is another one. */
+    if (rank == 0) MPI_Send(words, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Recv(words, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// Rank 0 and the others are two groups. The arrays have an entry for each rank of the other group, and what follows is
+// not to be read.
+static void groups(void) {
+    MPI_Comm own, both;
+    int is_first = rank == 0, others = is_first ? size - 1 : 1, out[8] = {0}, in[8], counts[8], at[8];
+    MPI_Datatype types[8];
+    for (int i = 0; i < 8; i++) {
+        counts[i] = i < others ? 1 : 1 << 20;
+        at[i] = 4 * i;
+        types[i] = i < others ? MPI_INT : MPI_DATATYPE_NULL;
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, is_first, rank, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, is_first, 7, &both);
+    MPI_Alltoallw(out, counts, at, types, in, counts, at, types, both);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&own);
+}
+
 int main(int count, char **words) {
     struct { const char *name; void (*run)(void); } all[] = {
         {"sender", sender}, {"receiver", receiver}, {"collective", collective}, {"requests", requests},
         {"reversed", reversed}, {"places", places}, {"calls", calls}, {"dies", dies}, {"aborts", aborts},
         {"stuck", stuck}, {"mistakes", mistakes}, {"correct", correct}, {"order", order}, {"much", much},
+        {"neighbours", neighbours}, {"graph", graph}, {"partitions", partitions},
+        {"groups", groups},
     };
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -11,7 +11,7 @@ use crate::launching::{lab_with, library, run_program as run};
 const SOURCE: &str = include_str!("explained.c");
 
 /// Each fabric, and 4 ranks.
-const WAYS: [&[&str]; 4] = [
+pub(crate) const WAYS: [&[&str]; 4] = [
     &["-n", "4"],
     &["-n", "4", "--fabric", "tcp"],
     &["-n", "4", "--fabric", "cluster"],
@@ -19,12 +19,12 @@ const WAYS: [&[&str]; 4] = [
 ];
 
 /// A lab with the program; none where our libraries are not built.
-fn prepared(test: &str) -> Option<Lab> {
+pub(crate) fn prepared(test: &str) -> Option<Lab> {
     lab_with(test, SOURCE)
 }
 
 /// The JSON report of a run that ends well.
-fn reported(lab: &Lab, options: &[&str], name: &str) -> Value {
+pub(crate) fn reported(lab: &Lab, options: &[&str], name: &str) -> Value {
     let ended = run(lab, &[options, &["--report=report.json"]].concat(), name);
     assert_eq!(ended.status, Some(0), "{name} {options:?}: {ended:#?}");
     json(lab)
@@ -45,11 +45,11 @@ fn line_with(remark: &str) -> usize {
 }
 
 /// Where a function of the program calls, in the words of the report.
-fn place(function: &str, remark: &str) -> String {
+pub(crate) fn place(function: &str, remark: &str) -> String {
     format!("{function}, program.c:{}", line_with(remark))
 }
 
-fn rows<'a>(report: &'a Value, table: &str) -> &'a Vec<Value> {
+pub(crate) fn rows<'a>(report: &'a Value, table: &str) -> &'a Vec<Value> {
     report[table].as_array().unwrap_or_else(|| panic!("{table} in {report}"))
 }
 

@@ -2,10 +2,12 @@
 
 mod applications;
 mod arguments;
+mod checking;
 mod cluster;
 mod congestion;
 mod endings;
 mod explaining;
+mod explaining_neighbours;
 mod failover;
 mod forecasts;
 mod guides;

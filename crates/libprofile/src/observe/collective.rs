@@ -6,6 +6,7 @@ use profile::{Event, Kind};
 
 use super::around;
 use crate::abi::*;
+use crate::checks::{Access, Owner, Use};
 use crate::data::{Call, Data, Root};
 use crate::recorder::{Recorder, Sizes, Span};
 use crate::requests::{Pending, Started};
@@ -24,9 +25,30 @@ impl Recorder {
         let rank = self.root(place, root.rank);
         // Only the root's arguments say something, where it alone gives.
         let gives = !root.gives || self.is_me(rank);
-        let size = self.communicators.known(place as usize).size;
-        let bytes = if gives { data.bytes(size) } else { 0 };
+        let communicator = self.communicators.known(place as usize);
+        let members = if data.is_of_group { communicator.size } else { communicator.peers() };
+        let bytes = if gives { data.bytes(members) } else { 0 };
         Known { place, index, root: rank, bytes }
+    }
+
+    /// The memory of this rank that a collective uses. That of two groups is not checked.
+    fn uses(&mut self, send: Data, receive: Data, root: Root, known: &Known) -> [Use; 2] {
+        let communicator = self.communicators.known(known.place as usize);
+        let (members, own) = (communicator.size, communicator.rank);
+        let is_checked = self.checks.is_some() && !communicator.is_inter;
+        let is_root = self.is_me(known.root);
+        let reads = is_checked && (!root.gives || is_root);
+        let writes = is_checked
+            && match (root.rank, root.gives) {
+                (None, _) => !(receive.is_of_others && own == 0),
+                (Some(_), true) => !(receive.is_of_others && is_root),
+                (Some(_), false) => is_root,
+            };
+        let one = |data: Data, access, is_used: bool| {
+            let data = if is_used { data.with_own(own) } else { Data::none() };
+            Use { data, access, members }
+        };
+        [one(send, Access::Reads, reads), one(receive, Access::Writes, writes)]
     }
 
     fn noted(&mut self, span: &Span, kind: Kind, known: &Known, number: u64) {
@@ -45,14 +67,17 @@ impl Recorder {
 pub(crate) unsafe fn collective(
     call: Call,
     real: impl FnOnce() -> c_int,
-    data: Data,
+    send: Data,
+    receive: Data,
     root: Root,
     comm: Comm,
 ) -> c_int {
     around(call, real, |recorder, span| {
-        let known = recorder.known(&data, root, comm);
+        let known = recorder.known(&send, root, comm);
         let number = recorder.count_collective(known.place);
         recorder.noted(span, Kind::Collective, &known, number);
+        let uses = recorder.uses(send, receive, root, &known);
+        recorder.check_used(span, &uses);
     })
 }
 
@@ -60,16 +85,19 @@ pub(crate) unsafe fn collective(
 pub(crate) unsafe fn start_collective(
     call: Call,
     real: impl FnOnce() -> c_int,
-    data: Data,
+    send: Data,
+    receive: Data,
     root: Root,
     comm: Comm,
     request: *const Request,
 ) -> c_int {
     around(call, real, |recorder, span| {
-        let known = recorder.known(&data, root, comm);
+        let known = recorder.known(&send, root, comm);
         let number = recorder.count_collective(known.place);
         recorder.noted(span, Kind::CollectiveStarted, &known, number);
         recorder.requests.add(*request, pending(&known, number));
+        let uses = recorder.uses(send, receive, root, &known);
+        recorder.check_posted(span, Owner::request(*request), &uses);
     })
 }
 
@@ -77,18 +105,21 @@ pub(crate) unsafe fn start_collective(
 pub(crate) unsafe fn prepare_collective(
     call: Call,
     real: impl FnOnce() -> c_int,
-    data: Data,
+    send: Data,
+    receive: Data,
     root: Root,
     comm: Comm,
     request: *const Request,
 ) -> c_int {
     around(call, real, |recorder, span| {
         recorder.call(span);
-        let known = recorder.known(&data, root, comm);
+        let known = recorder.known(&send, root, comm);
         let pending = pending(&known, 0);
         recorder
             .requests
             .add(*request, Pending { is_persistent: true, is_active: false, ..pending });
+        let uses = recorder.uses(send, receive, root, &known);
+        recorder.check_prepared(*request, &uses);
     })
 }
 
@@ -107,7 +138,10 @@ pub(crate) unsafe fn collective_of_window(
     real: impl FnOnce() -> c_int,
     win: Win,
 ) -> c_int {
-    around(call, real, |recorder, span| recorder.all_come_of_window(span, win))
+    around(call, real, |recorder, span| {
+        recorder.all_come_of_window(span, win);
+        recorder.check_accesses(span, win, None);
+    })
 }
 
 impl Recorder {

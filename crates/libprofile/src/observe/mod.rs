@@ -1,9 +1,14 @@
 //! The recording of calls: one function for each way of observing functions of MPI.
 
 mod collective;
+mod neighbour;
 mod object;
+mod partitioned;
 mod point;
+mod start;
+mod status;
 mod wait;
+mod window;
 
 use std::ffi::c_int;
 
@@ -16,15 +21,17 @@ use crate::state::{self, Beginning, enter};
 pub(crate) use collective::{
     collective, collective_of_window, prepare_collective, start_collective,
 };
-pub(crate) use object::{access, free_communicator, free_window, make_communicator, make_window};
+pub(crate) use neighbour::{neighbours, prepare_neighbours, start_neighbours};
+pub(crate) use object::{free_communicator, free_type, make_communicator};
+pub(crate) use partitioned::{prepare_parts, prepare_receive_of_parts, ready};
 pub(crate) use point::{
     exchange, matched_poll, matched_probe, poll_message, prepare_receive, prepare_send, probe,
-    receive, receive_matched, send, start_matched, start_receive, start_send,
+    receive, receive_matched, send, start_exchange, start_matched, start_receive, start_send,
 };
-pub(crate) use wait::{
-    cancel, forget, restart, test, test_all, test_any, test_some, wait, wait_all, wait_any,
-    wait_some,
-};
+pub(crate) use start::{cancel, forget, restart};
+pub(crate) use status::{status, status_all, status_any, status_some};
+pub(crate) use wait::{test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some};
+pub(crate) use window::{access, end_accesses, free_window, make_window, read, write};
 
 /// Calls the library's function, and notes the call if it succeeds; if not, only its time.
 #[inline(always)]
@@ -33,14 +40,32 @@ fn around(
     real: impl FnOnce() -> c_int,
     note: impl FnOnce(&mut Recorder, &Span),
 ) -> c_int {
+    around_awaited(call, real, note, &[], &[])
+}
+
+/// As [`around`], for a call that completes some `requests`, and waits for those that are `awaited`. If it fails, it is
+/// not known which of them have ended.
+#[inline(always)]
+fn around_awaited(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    note: impl FnOnce(&mut Recorder, &Span),
+    requests: &[Request],
+    awaited: &[Request],
+) -> c_int {
     let Some(state) = enter() else { return real() };
     let _untimed = Untimed::begin();
+    state.before(awaited);
     let begin = ticks();
     let code = real();
     let end = ticks();
     state.note(|recorder| {
         let span = recorder.span(call, begin, end);
-        if code == SUCCESS { note(recorder, &span) } else { recorder.call(&span) }
+        if code == SUCCESS {
+            return note(recorder, &span);
+        }
+        recorder.call(&span);
+        requests.iter().for_each(|&request| recorder.uncheck(request));
     });
     code
 }
@@ -53,9 +78,23 @@ fn around_status(
     status: *mut Status,
     note: impl FnOnce(&mut Recorder, &Span, *const Status),
 ) -> c_int {
+    around_status_awaited(call, real, status, note, &[], &[])
+}
+
+/// As [`around_awaited`] and [`around_status`].
+#[inline(always)]
+fn around_status_awaited(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    status: *mut Status,
+    note: impl FnOnce(&mut Recorder, &Span, *const Status),
+    requests: &[Request],
+    awaited: &[Request],
+) -> c_int {
     let mut own = Status::empty();
     let status = if status.is_null() { &raw mut own } else { status };
-    around(call, || real(status), |recorder, span| note(recorder, span, status))
+    let note = |recorder: &mut Recorder, span: &Span| note(recorder, span, status);
+    around_awaited(call, || real(status), note, requests, awaited)
 }
 
 /// A call of which only its time matters.

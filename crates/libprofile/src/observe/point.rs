@@ -6,15 +6,18 @@ use profile::{Event, Kind};
 
 use super::{around, around_status};
 use crate::abi::*;
+use crate::checks::{Access, Owner, Use};
 use crate::data::{Call, Data, To};
-use crate::recorder::{Probed, Recorder, Span};
+use crate::recorder::{Probed, Recorder, Sizes, Span};
 use crate::requests::{Pending, Started};
 
 /// A blocking send.
 #[inline(always)]
 pub(crate) unsafe fn send(call: Call, real: impl FnOnce() -> c_int, data: Data, to: To) -> c_int {
     around(call, real, |recorder, span| {
-        recorder.sent(span, Kind::Sent, data.bytes(1), to);
+        if recorder.sent(span, Kind::Sent, data.bytes(1), to).is_some() {
+            recorder.check_used(span, &[Use::of(data, Access::Reads)]);
+        }
     })
 }
 
@@ -32,7 +35,8 @@ pub(crate) unsafe fn start_send(
         let Some(event) = sent else { return };
         let (place, index) = recorder.communicator(to.comm);
         recorder.requests.add(*request, pending_send(&event, place, index));
-        recorder.check_posted(*request, data, span.site, true);
+        let uses = [Use::of(data, Access::Reads)];
+        recorder.check_posted(span, Owner::request(*request), &uses);
     })
 }
 
@@ -65,6 +69,7 @@ pub(crate) unsafe fn prepare_send(
             ..Pending::new(Started::Send, place, index)
         };
         recorder.requests.add(*request, pending);
+        recorder.check_prepared(*request, &[Use::of(data, Access::Reads)]);
     })
 }
 
@@ -73,12 +78,16 @@ pub(crate) unsafe fn prepare_send(
 pub(crate) unsafe fn receive(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
+    data: Data,
     from: To,
     status: *mut Status,
 ) -> c_int {
     around_status(call, real, status, |recorder, span, status| {
         let (place, index) = recorder.communicator(from.comm);
         recorder.received(span, place, index, span.begin, &*status, true);
+        if from.rank != PROC_NULL {
+            recorder.check_used(span, &[Use::of(data, Access::Receives)]);
+        }
     })
 }
 
@@ -144,7 +153,8 @@ pub(crate) unsafe fn start_receive(
         let posted = span.begin;
         let pending = Pending { posted, ..Pending::new(Started::Receive, place, index) };
         recorder.requests.add(*request, pending);
-        recorder.check_posted(*request, data, span.site, false);
+        let uses = [Use::of(data, Access::Receives)];
+        recorder.check_posted(span, Owner::request(*request), &uses);
     })
 }
 
@@ -152,7 +162,7 @@ pub(crate) unsafe fn start_receive(
 pub(crate) unsafe fn prepare_receive(
     call: Call,
     real: impl FnOnce() -> c_int,
-    _data: Data,
+    data: Data,
     from: To,
     request: *const Request,
 ) -> c_int {
@@ -165,33 +175,79 @@ pub(crate) unsafe fn prepare_receive(
         let pending = Pending::new(Started::Receive, place, index);
         let pending = Pending { is_persistent: true, is_active: false, ..pending };
         recorder.requests.add(*request, pending);
+        recorder.check_prepared(*request, &[Use::of(data, Access::Receives)]);
     })
 }
 
-/// A send and a receive in one call. Its time is that of the receive: a send that waits for its receiver waits for the
-/// same rank's call.
+/// A send and a receive in one call; without memory of its own, what is received replaces what is sent. Its time is
+/// that of the receive: a send that waits for its receiver waits for the same rank's call.
+#[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn exchange(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
-    data: Data,
+    send: Data,
+    receive: Option<Data>,
     to: To,
     from: To,
     status: *mut Status,
 ) -> c_int {
     around_status(call, real, status, |recorder, span, status| {
-        if to.rank >= 0 {
-            let bytes = data.bytes(1);
-            let (place, index) = recorder.communicator(to.comm);
-            let peer = recorder.world_rank(place, to.rank);
-            recorder.count(span, crate::recorder::Sizes::Messages, bytes);
-            recorder.count_peer(peer, bytes);
-            let (tag, communicator) = (to.tag, index);
-            let event = Recorder::event(Kind::SendStarted, span);
-            recorder.note(&Event { bytes, peer, tag, communicator, is_span: false, ..event });
-        }
+        recorder.sent_beside(span, send, to);
         let (place, index) = recorder.communicator(from.comm);
         recorder.received(span, place, index, span.begin, &*status, true);
+        recorder.check_used(span, &exchanged(send, receive, to, from));
     })
+}
+
+/// The same, only started.
+#[allow(clippy::too_many_arguments)] // The standard's.
+pub(crate) unsafe fn start_exchange(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    send: Data,
+    receive: Option<Data>,
+    to: To,
+    from: To,
+    request: *const Request,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        recorder.sent_beside(span, send, to);
+        if from.rank != PROC_NULL {
+            let (place, index) = recorder.communicator(from.comm);
+            let pending = Pending::new(Started::Receive, place, index);
+            recorder.requests.add(*request, Pending { posted: span.begin, ..pending });
+        }
+        let uses = exchanged(send, receive, to, from);
+        recorder.check_posted(span, Owner::request(*request), &uses);
+    })
+}
+
+/// The memory of an exchange. If the received data replace the sent ones, the memory is only written as far as others
+/// are concerned.
+fn exchanged(send: Data, receive: Option<Data>, to: To, from: To) -> [Use; 2] {
+    let is_replaced = receive.is_none() && from.rank != PROC_NULL;
+    let read = if to.rank >= 0 && !is_replaced { send } else { Data::none() };
+    let written = if from.rank == PROC_NULL { Data::none() } else { receive.unwrap_or(send) };
+    let access = if is_replaced { Access::Writes } else { Access::Receives };
+    [Use::of(read, Access::Reads), Use::of(written, access)]
+}
+
+impl Recorder {
+    /// Notes the send of a call that is another event.
+    unsafe fn sent_beside(&mut self, span: &Span, data: Data, to: To) {
+        if to.rank < 0 {
+            return;
+        }
+        let bytes = data.bytes(1);
+        let (place, index) = self.communicator(to.comm);
+        let peer = self.world_rank(place, to.rank);
+        self.count(span, Sizes::Messages, bytes);
+        self.count_peer(peer, bytes);
+        let (tag, communicator) = (to.tag, index);
+        let event = Recorder::event(Kind::SendStarted, span);
+        self.note(&Event { bytes, peer, tag, communicator, is_span: false, ..event });
+    }
 }
 
 /// The result of a probe.
@@ -268,18 +324,19 @@ pub(crate) unsafe fn matched_poll(
 pub(crate) unsafe fn receive_matched(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
+    data: Data,
     message: *const Message,
     status: *mut Status,
 ) -> c_int {
     let handle = message.as_ref().copied().unwrap_or(MESSAGE_NULL);
-    around(
-        call,
-        || real(status),
-        |recorder, span| match recorder.matched.remove(&handle) {
-            None => recorder.call(span),
-            Some(probed) => recorder.received_matched(span, &probed),
-        },
-    )
+    let real = || real(status);
+    around(call, real, |recorder, span| match recorder.matched.remove(&handle) {
+        None => recorder.call(span),
+        Some(probed) => {
+            recorder.received_matched(span, &probed);
+            recorder.check_used(span, &[Use::of(data, Access::Receives)]);
+        }
+    })
 }
 
 impl Recorder {
@@ -299,11 +356,12 @@ pub(crate) unsafe fn start_matched(
     request: *const Request,
 ) -> c_int {
     let handle = message.as_ref().copied().unwrap_or(MESSAGE_NULL);
-    around(call, real, |recorder, span| {
-        match recorder.matched.remove(&handle) {
-            None => recorder.call(span),
-            Some(probed) => recorder.received_matched(span, &probed),
+    around(call, real, |recorder, span| match recorder.matched.remove(&handle) {
+        None => recorder.call(span),
+        Some(probed) => {
+            recorder.received_matched(span, &probed);
+            let uses = [Use::of(data, Access::Receives)];
+            recorder.check_posted(span, Owner::request(*request), &uses);
         }
-        recorder.check_posted(*request, data, span.site, false);
     })
 }

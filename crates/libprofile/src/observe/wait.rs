@@ -5,10 +5,10 @@ use std::mem::MaybeUninit;
 
 use profile::{Event, Kind};
 
-use super::{around, around_status};
+use super::{around_awaited, around_status_awaited};
 use crate::abi::*;
 use crate::data::Call;
-use crate::recorder::{Recorder, Sizes, Span};
+use crate::recorder::{Recorder, Span};
 use crate::requests::{Pending, Started};
 
 /// As many requests are copied to the stack; more, to the heap.
@@ -48,10 +48,10 @@ impl<T: Copy> List<T> {
     }
 
     /// # Safety
-    /// The value was written.
+    /// All values were written.
     #[inline]
-    unsafe fn get(&mut self, index: usize) -> T {
-        self.slice()[index].assume_init()
+    unsafe fn all(&mut self) -> &[T] {
+        self.slice().assume_init_ref()
     }
 }
 
@@ -67,7 +67,7 @@ impl Recorder {
     /// Notes what has ended in a call, if anything has; whether it stands for the call.
     #[inline]
     fn ended(&mut self, span: &Span, request: Request, status: *const Status, only: bool) -> bool {
-        self.check_ended(request, span.site);
+        self.check_ended(span, request, status);
         let Some(pending) = self.requests.end(request) else { return false };
         let Pending { communicator: place, index, posted, bytes, peer, tag, .. } = pending;
         match pending.what {
@@ -75,9 +75,18 @@ impl Recorder {
                 // SAFETY: the library has filled it in.
                 self.received(span, place, index, posted, unsafe { &*status }, only);
             }
-            Started::Send | Started::Collective => {
-                let is_send = pending.what == Started::Send;
-                let kind = if is_send { Kind::SendEnded } else { Kind::CollectiveEnded };
+            Started::Neighbours => {
+                if only {
+                    self.note(&Recorder::event(Kind::Call, span));
+                }
+                self.received_from_neighbours(span, (place, index), posted);
+            }
+            Started::Send | Started::Parts | Started::ReceiveOfParts | Started::Collective => {
+                let kind = match pending.what {
+                    Started::Collective => Kind::CollectiveEnded,
+                    Started::ReceiveOfParts => Kind::Received,
+                    _ => Kind::SendEnded,
+                };
                 let event = Recorder::event(kind, span);
                 let communicator = index;
                 let is_span = only;
@@ -89,15 +98,10 @@ impl Recorder {
 
     /// Notes what has ended of several, after the call itself.
     #[inline]
-    unsafe fn ended_all(
-        &mut self,
-        span: &Span,
-        requests: &mut List<Request>,
-        statuses: *const Status,
-    ) {
+    unsafe fn ended_all(&mut self, span: &Span, requests: &[Request], statuses: *const Status) {
         self.note(&Recorder::event(Kind::Call, span));
-        for index in 0..requests.slice().len() {
-            self.ended(span, requests.get(index), statuses.add(index), false);
+        for (index, &request) in requests.iter().enumerate() {
+            self.ended(span, request, statuses.add(index), false);
         }
     }
 
@@ -105,14 +109,14 @@ impl Recorder {
     unsafe fn ended_some(
         &mut self,
         span: &Span,
-        requests: &mut List<Request>,
+        requests: &[Request],
         indices: &[c_int],
         statuses: *const Status,
     ) {
         self.note(&Recorder::event(Kind::Call, span));
         for (number, &index) in indices.iter().enumerate() {
             if let Ok(index) = usize::try_from(index) {
-                self.ended(span, requests.get(index), statuses.add(number), false);
+                self.ended(span, requests[index], statuses.add(number), false);
             }
         }
     }
@@ -126,7 +130,7 @@ pub(crate) unsafe fn wait(
     request: *const Request,
     status: *mut Status,
 ) -> c_int {
-    test(call, real, request, &1, status)
+    one(call, real, request, None, status)
 }
 
 /// MPI_Test.
@@ -138,14 +142,29 @@ pub(crate) unsafe fn test(
     flag: *const c_int,
     status: *mut Status,
 ) -> c_int {
+    one(call, real, request, Some(flag), status)
+}
+
+/// A call that completes a request, if the flag is set; without a flag it waits for that.
+#[inline(always)]
+unsafe fn one(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    request: *const Request,
+    flag: Option<*const c_int>,
+    status: *mut Status,
+) -> c_int {
     let handle = request.as_ref().copied().unwrap_or(REQUEST_NULL);
-    around_status(call, real, status, |recorder, span, status| {
-        if *flag == 0 {
+    let requests = std::slice::from_ref(&handle);
+    let note = |recorder: &mut Recorder, span: &Span, status| {
+        if flag.is_some_and(|flag| *flag == 0) {
             recorder.poll(span);
         } else if !recorder.ended(span, handle, status, true) {
             recorder.call(span);
         }
-    })
+    };
+    let awaited = if flag.is_none() { requests } else { &[] };
+    around_status_awaited(call, real, status, note, requests, awaited)
 }
 
 /// Calls a function that completes several requests, and notes the call with the requests and statuses that it had: the
@@ -154,15 +173,18 @@ pub(crate) unsafe fn test(
 unsafe fn around_requests(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
-    count: c_int,
-    requests: *const Request,
+    (count, requests): (c_int, *const Request),
     statuses: *mut Status,
-    note: impl FnOnce(&mut Recorder, &Span, &mut List<Request>, *const Status),
+    waits_for_all: bool,
+    note: impl FnOnce(&mut Recorder, &Span, &[Request], *const Status),
 ) -> c_int {
     let mut requests = List::copy(requests, count);
     let mut own = List::room(requests.slice().len());
     let statuses = own.or_own(statuses);
-    around(call, || real(statuses), |recorder, span| note(recorder, span, &mut requests, statuses))
+    let requests = requests.all();
+    let awaited = if waits_for_all { requests } else { &[] };
+    let note = |recorder: &mut Recorder, span: &Span| note(recorder, span, requests, statuses);
+    around_awaited(call, || real(statuses), note, requests, awaited)
 }
 
 /// MPI_Waitall.
@@ -173,11 +195,10 @@ pub(crate) unsafe fn wait_all(
     requests: *const Request,
     statuses: *mut Status,
 ) -> c_int {
-    test_all(call, real, count, requests, &1, statuses)
+    all(call, real, (count, requests), None, statuses)
 }
 
 /// MPI_Testall.
-#[inline(always)]
 pub(crate) unsafe fn test_all(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -186,12 +207,25 @@ pub(crate) unsafe fn test_all(
     flag: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    around_requests(call, real, count, requests, statuses, |recorder, span, requests, statuses| {
-        match *flag {
-            0 => recorder.poll(span),
-            _ => recorder.ended_all(span, requests, statuses),
-        }
-    })
+    all(call, real, (count, requests), Some(flag), statuses)
+}
+
+/// A call that completes all requests, if the flag is set; without a flag it waits for that.
+#[inline(always)]
+unsafe fn all(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    requests: (c_int, *const Request),
+    flag: Option<*const c_int>,
+    statuses: *mut Status,
+) -> c_int {
+    let note = |recorder: &mut Recorder, span: &Span, requests: &[Request], statuses| match flag
+        .is_some_and(|flag| *flag == 0)
+    {
+        true => recorder.poll(span),
+        false => recorder.ended_all(span, requests, statuses),
+    };
+    around_requests(call, real, requests, statuses, flag.is_none(), note)
 }
 
 /// MPI_Waitany.
@@ -218,10 +252,12 @@ pub(crate) unsafe fn test_any(
     status: *mut Status,
 ) -> c_int {
     let mut requests = List::copy(requests, count);
-    around_status(call, real, status, |recorder, span, status| match *flag {
+    let requests = requests.all();
+    let note = |recorder: &mut Recorder, span: &Span, status| match *flag {
         0 => recorder.poll(span),
-        _ => recorder.ended_some(span, &mut requests, &[*index], status),
-    })
+        _ => recorder.ended_some(span, requests, &[*index], status),
+    };
+    around_status_awaited(call, real, status, note, requests, &[])
 }
 
 /// MPI_Waitsome.
@@ -234,9 +270,10 @@ pub(crate) unsafe fn wait_some(
     indices: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    around_requests(call, real, count, requests, statuses, |recorder, span, requests, statuses| {
+    let note = |recorder: &mut Recorder, span: &Span, requests: &[Request], statuses| {
         recorder.ended_some(span, requests, told(ended, indices), statuses);
-    })
+    };
+    around_requests(call, real, (count, requests), statuses, false, note)
 }
 
 /// MPI_Testsome.
@@ -249,85 +286,19 @@ pub(crate) unsafe fn test_some(
     indices: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    around_requests(call, real, count, requests, statuses, |recorder, span, requests, statuses| {
-        match told(ended, indices) {
-            [] => recorder.poll(span),
-            indices => recorder.ended_some(span, requests, indices, statuses),
-        }
-    })
+    let note = |recorder: &mut Recorder, span: &Span, requests: &[Request], statuses| match told(
+        ended, indices,
+    ) {
+        [] => recorder.poll(span),
+        indices => recorder.ended_some(span, requests, indices, statuses),
+    };
+    around_requests(call, real, (count, requests), statuses, false, note)
 }
 
 /// The indices that the library has reported.
-unsafe fn told<'a>(ended: *const c_int, indices: *const c_int) -> &'a [c_int] {
+pub(super) unsafe fn told<'a>(ended: *const c_int, indices: *const c_int) -> &'a [c_int] {
     match usize::try_from(*ended) {
         Ok(count) if count > 0 => std::slice::from_raw_parts(indices, count),
         _ => &[],
     }
-}
-
-/// MPI_Start and MPI_Startall.
-pub(crate) unsafe fn restart(
-    call: Call,
-    real: impl FnOnce() -> c_int,
-    count: c_int,
-    requests: *const Request,
-) -> c_int {
-    around(call, real, |recorder, span| {
-        recorder.call(span);
-        for index in 0..usize::try_from(count).unwrap_or(0) {
-            recorder.restarted(span, *requests.add(index));
-        }
-    })
-}
-
-impl Recorder {
-    /// Notes that an operation that was prepared has been started.
-    fn restarted(&mut self, span: &Span, request: Request) {
-        let Some(pending) = self.requests.get_mut(request) else { return };
-        pending.is_active = true;
-        pending.posted = span.begin;
-        let Pending { what, communicator: place, index, bytes, peer, tag, .. } = *pending;
-        let mut event = Recorder::event(Kind::SendStarted, span);
-        let communicator = index;
-        event = Event { bytes, peer, tag, communicator, is_span: false, ..event };
-        match what {
-            Started::Receive => {}
-            Started::Send => {
-                self.count(span, Sizes::Messages, bytes);
-                self.count_peer(peer, bytes);
-                self.note(&event);
-            }
-            Started::Collective => {
-                let number = self.count_collective(place);
-                if let Some(pending) = self.requests.get_mut(request) {
-                    pending.posted = number;
-                }
-                self.count(span, Sizes::Collectives, bytes);
-                self.note(&Event { kind: Kind::CollectiveStarted, posted: number, ..event });
-            }
-        }
-    }
-}
-
-/// MPI_Request_free.
-pub(crate) unsafe fn forget(
-    call: Call,
-    real: impl FnOnce() -> c_int,
-    request: *const Request,
-) -> c_int {
-    let handle = request.as_ref().copied().unwrap_or(REQUEST_NULL);
-    around(call, real, |recorder, span| {
-        recorder.call(span);
-        recorder.uncheck(handle);
-        recorder.requests.remove(handle);
-    })
-}
-
-/// MPI_Cancel. Whether the operation is cancelled shows later, so nothing more is said of it.
-pub(crate) unsafe fn cancel(
-    call: Call,
-    real: impl FnOnce() -> c_int,
-    request: *const Request,
-) -> c_int {
-    forget(call, real, request)
 }

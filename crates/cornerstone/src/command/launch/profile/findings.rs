@@ -33,8 +33,14 @@ fn words(finding: &Finding, place: &dyn Fn(u16) -> String) -> String {
             format!("{site} sends {bytes} that {other} receives into and has not ended")
         }
         FindingKind::SendChanged => {
-            format!("the {bytes} that {other} sends were changed before {site} ended the send")
+            format!("the {bytes} that {other} sends were changed before {site} ended it")
         }
+        FindingKind::ReceiveChanged => {
+            format!(
+                "the program wrote to the {bytes} that {other} receives into before {site} ended it"
+            )
+        }
+        FindingKind::OwnOverlap => format!("{site} receives into {bytes} that it sends"),
     }
 }
 
@@ -48,8 +54,13 @@ mod tests {
         let told = |kind| words(&finding(kind), &|site| format!("place {site}"));
         assert_eq!(
             told(FindingKind::SendChanged),
-            "the 8 bytes that place 2 sends were changed before place 1 ended the send"
+            "the 8 bytes that place 2 sends were changed before place 1 ended it"
         );
+        assert_eq!(
+            told(FindingKind::ReceiveChanged),
+            "the program wrote to the 8 bytes that place 2 receives into before place 1 ended it"
+        );
+        assert_eq!(told(FindingKind::OwnOverlap), "place 1 receives into 8 bytes that it sends");
         for kind in [
             FindingKind::ReceivesOverlap,
             FindingKind::ReceiveOverSend,

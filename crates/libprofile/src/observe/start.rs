@@ -1,0 +1,85 @@
+//! Calls that start what was prepared, and that end requests without completing them.
+
+use std::ffi::c_int;
+
+use profile::{Event, Kind};
+
+use super::around;
+use crate::abi::*;
+use crate::data::Call;
+use crate::recorder::{Recorder, Sizes, Span};
+use crate::requests::{Pending, Started};
+
+/// MPI_Start and MPI_Startall.
+pub(crate) unsafe fn restart(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    count: c_int,
+    requests: *const Request,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        for index in 0..usize::try_from(count).unwrap_or(0) {
+            recorder.restarted(span, *requests.add(index));
+            recorder.check_restarted(span, *requests.add(index));
+        }
+    })
+}
+
+impl Recorder {
+    /// Notes that an operation that was prepared has been started.
+    fn restarted(&mut self, span: &Span, request: Request) {
+        let Some(pending) = self.requests.get_mut(request) else { return };
+        pending.is_active = true;
+        pending.posted = span.begin;
+        pending.ready = 0;
+        let Pending { what, communicator: place, index, bytes, peer, tag, .. } = *pending;
+        let mut event = Recorder::event(Kind::SendStarted, span);
+        let communicator = index;
+        event = Event { bytes, peer, tag, communicator, is_span: false, ..event };
+        match what {
+            Started::Receive | Started::Parts | Started::ReceiveOfParts => {}
+            Started::Neighbours => {
+                let bytes = self.prepared_bytes.get(&request).cloned().unwrap_or_default();
+                self.sent_to_neighbours(span, (place, index), &bytes);
+            }
+            Started::Send => {
+                self.count(span, Sizes::Messages, bytes);
+                self.count_peer(peer, bytes);
+                self.note(&event);
+            }
+            Started::Collective => {
+                let number = self.count_collective(place);
+                if let Some(pending) = self.requests.get_mut(request) {
+                    pending.posted = number;
+                }
+                self.count(span, Sizes::Collectives, bytes);
+                self.note(&Event { kind: Kind::CollectiveStarted, posted: number, ..event });
+            }
+        }
+    }
+}
+
+/// MPI_Request_free.
+pub(crate) unsafe fn forget(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    request: *const Request,
+) -> c_int {
+    let handle = request.as_ref().copied().unwrap_or(REQUEST_NULL);
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        recorder.uncheck(handle);
+        recorder.requests.remove(handle);
+        recorder.prepared_bytes.remove(&handle);
+    })
+}
+
+/// MPI_Cancel. Whether the operation is cancelled shows later, so nothing more is said of it.
+pub(crate) unsafe fn cancel(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    request: *const Request,
+) -> c_int {
+    forget(call, real, request)
+}

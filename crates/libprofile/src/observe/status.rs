@@ -1,0 +1,99 @@
+//! Calls that report whether requests have completed, and leave them. Their memory is the program's again then.
+
+use std::ffi::c_int;
+
+use super::wait::told;
+use super::{around, around_status};
+use crate::abi::*;
+use crate::data::Call;
+use crate::recorder::{Recorder, Span};
+
+/// MPI_Request_get_status.
+pub(crate) unsafe fn status(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    request: Request,
+    flag: *const c_int,
+    status: *mut Status,
+) -> c_int {
+    status_any(call, real, &request, &0, flag, status)
+}
+
+/// MPI_Request_get_status_any.
+pub(crate) unsafe fn status_any(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    requests: *const Request,
+    index: *const c_int,
+    flag: *const c_int,
+    status: *mut Status,
+) -> c_int {
+    around_status(call, real, status, |recorder, span, status| match *flag {
+        0 => recorder.poll(span),
+        _ => recorder.have_ended(span, requests, &[*index], &|_| status),
+    })
+}
+
+/// MPI_Request_get_status_all. Its statuses may be ignored, and are not needed for what was sent.
+pub(crate) unsafe fn status_all(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    count: c_int,
+    requests: *const Request,
+    flag: *const c_int,
+    statuses: *mut Status,
+) -> c_int {
+    let all: Vec<c_int> = (0..count).collect();
+    around(
+        call,
+        || real(statuses),
+        |recorder, span| match *flag {
+            0 => recorder.poll(span),
+            _ => recorder.have_ended(span, requests, &all, &|number| statuses_at(statuses, number)),
+        },
+    )
+}
+
+/// MPI_Request_get_status_some.
+pub(crate) unsafe fn status_some(
+    call: Call,
+    real: impl FnOnce(*mut Status) -> c_int,
+    requests: *const Request,
+    ended: *const c_int,
+    indices: *const c_int,
+    statuses: *mut Status,
+) -> c_int {
+    around(
+        call,
+        || real(statuses),
+        |recorder, span| match told(ended, indices) {
+            [] => recorder.poll(span),
+            all => {
+                recorder.have_ended(span, requests, all, &|number| statuses_at(statuses, number))
+            }
+        },
+    )
+}
+
+/// A status of an array; null if the program wants none.
+fn statuses_at(statuses: *const Status, number: usize) -> *const Status {
+    if statuses.is_null() { statuses } else { statuses.wrapping_add(number) }
+}
+
+impl Recorder {
+    /// Notes that the requests with these indices have completed.
+    unsafe fn have_ended(
+        &mut self,
+        span: &Span,
+        requests: *const Request,
+        indices: &[c_int],
+        status: &dyn Fn(usize) -> *const Status,
+    ) {
+        self.call(span);
+        for (number, &index) in indices.iter().enumerate() {
+            if let Ok(index) = usize::try_from(index) {
+                self.check_ended(span, *requests.add(index), status(number));
+            }
+        }
+    }
+}

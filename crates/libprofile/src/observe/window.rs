@@ -1,0 +1,122 @@
+//! Windows, and access to the memory of other ranks.
+
+use std::ffi::c_int;
+
+use super::around;
+use crate::abi::*;
+use crate::checks::{Access, Owner, Use};
+use crate::data::{Call, Data};
+use crate::recorder::{Recorder, Sizes, Span};
+
+/// A call that makes a window.
+pub(crate) unsafe fn make_window(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    comm: Comm,
+    win: *const Win,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.all_come(span, comm);
+        if *win != WIN_NULL {
+            recorder.windows.remove(*win);
+            recorder.window(*win);
+        }
+    })
+}
+
+/// A call that ends a window.
+pub(crate) unsafe fn free_window(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    win: *const Win,
+) -> c_int {
+    let handle = win.as_ref().copied().unwrap_or(WIN_NULL);
+    around(call, real, |recorder, span| {
+        recorder.check_accesses(span, handle, None);
+        recorder.all_come_of_window(span, handle);
+        recorder.windows.remove(handle);
+    })
+}
+
+/// Access to the memory of another rank. Its bytes are counted as sent to that rank, also those that come from there.
+pub(crate) unsafe fn access(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    data: Data,
+    rank: c_int,
+    win: Win,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.accessed(span, data, rank, win);
+    })
+}
+
+/// Access that reads this rank's data until it has ended, and has a request if that is not null.
+pub(crate) unsafe fn write(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    data: Data,
+    rank: c_int,
+    win: Win,
+    request: *const Request,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.accessed(span, data, rank, win);
+        recorder.check_access(span, Use::of(data, Access::Reads), (win, rank), request);
+    })
+}
+
+/// Access that writes this rank's data until it has ended, and has a request if that is not null.
+pub(crate) unsafe fn read(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    data: Data,
+    rank: c_int,
+    win: Win,
+    request: *const Request,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.accessed(span, data, rank, win);
+        recorder.check_access(span, Use::of(data, Access::Writes), (win, rank), request);
+    })
+}
+
+/// A call that ends accesses to the memory of a rank, or of all.
+pub(crate) unsafe fn end_accesses(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    rank: Option<c_int>,
+    win: Win,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        recorder.check_accesses(span, win, rank);
+    })
+}
+
+impl Recorder {
+    unsafe fn accessed(&mut self, span: &Span, data: Data, rank: c_int, win: Win) {
+        self.call(span);
+        let (place, _) = self.window(win);
+        let peer = self.windows.known(place as usize).world_rank(rank);
+        let bytes = data.bytes(1);
+        self.count(span, Sizes::Windows, bytes);
+        self.count_peer(peer, bytes);
+    }
+
+    /// An access to a rank's own memory is not checked: its two sides are in the same memory.
+    unsafe fn check_access(
+        &mut self,
+        span: &Span,
+        memory: Use,
+        (win, rank): (Win, c_int),
+        request: *const Request,
+    ) {
+        let (place, _) = self.window(win);
+        let peer = self.windows.known(place as usize).world_rank(rank);
+        if rank >= 0 && !self.is_me(peer) {
+            let request = request.as_ref().copied().unwrap_or(REQUEST_NULL);
+            self.check_posted(span, Owner { request, window: Some((win, rank)) }, &[memory]);
+        }
+    }
+}

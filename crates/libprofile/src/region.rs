@@ -1,0 +1,324 @@
+//! The memory that data occupy, as ranges of addresses: a datatype with gaps occupies its pieces alone.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::abi::*;
+use crate::data::{Data, Part, size_of};
+use crate::mpi;
+
+/// The longest datatype whose pieces are found, and the most pieces of an operation. Longer ones are not checked: types
+/// of absolute addresses may span all of the memory.
+const SPAN_MAX_BYTES: i64 = 64 << 20;
+const PIECES_MAX: usize = 1 << 18;
+
+/// No data lie below this address, where nothing is ever mapped.
+const LEAST_ADDRESS: usize = 4096;
+
+/// Memory is read in blocks of this size.
+const BLOCK_BYTES: usize = 64 << 10;
+
+/// Pieces with a smaller gap between them are read together: a page of the gap that is not there would be longer.
+const PAGE_BYTES: usize = 4096;
+
+/// Memory, as ranges that are sorted and do not touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Region {
+    ranges: Vec<Range<usize>>,
+}
+
+impl Region {
+    pub(crate) fn new(mut ranges: Vec<Range<usize>>) -> Self {
+        ranges.retain(|range| !range.is_empty());
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|next, last| {
+            let touches = next.start <= last.end;
+            if touches {
+                last.end = last.end.max(next.end);
+            }
+            touches
+        });
+        Region { ranges }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The first address.
+    pub(crate) fn start(&self) -> usize {
+        self.ranges.first().map_or(0, |range| range.start)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.ranges.iter().map(Range::len).sum()
+    }
+
+    /// Whether it is one range, in which the bytes of a message lie in their order.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        self.ranges.len() == 1
+    }
+
+    /// The first address that two regions have in common, and the number of such bytes.
+    pub(crate) fn common(&self, other: &Region) -> Option<(usize, usize)> {
+        let (mut own, mut others) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
+        let mut found: Option<(usize, usize)> = None;
+        while let (Some(one), Some(two)) = (own.peek(), others.peek()) {
+            let (start, end) = (one.start.max(two.start), one.end.min(two.end));
+            if start < end {
+                let (first, bytes) = found.unwrap_or((start, 0));
+                found = Some((first, bytes + end - start));
+            }
+            if one.end <= two.end {
+                own.next();
+            } else {
+                others.next();
+            }
+        }
+        found
+    }
+
+    /// Passes its bytes on in blocks; false if they could not all be read, because the program has freed them.
+    pub(crate) fn read(&self, mut tell: impl FnMut(&[u8])) -> bool {
+        let mut block = Vec::with_capacity(BLOCK_BYTES);
+        let mut pieces: Vec<Range<usize>> = Vec::new();
+        for range in &self.ranges {
+            for start in range.clone().step_by(BLOCK_BYTES) {
+                let piece = start..range.end.min(start + BLOCK_BYTES);
+                let fits = pieces.first().zip(pieces.last()).is_none_or(|(first, last)| {
+                    piece.end - first.start <= BLOCK_BYTES && piece.start - last.end < PAGE_BYTES
+                });
+                if !fits && !read_pieces(&mut pieces, &mut block, &mut tell) {
+                    return false;
+                }
+                pieces.push(piece);
+            }
+        }
+        read_pieces(&mut pieces, &mut block, &mut tell)
+    }
+
+    /// A number that changes with the bytes: FNV-1a over words, then over the bytes that are left of each block.
+    /// Nothing if they cannot be read.
+    pub(crate) fn sum(&self) -> Option<u64> {
+        let mut sum = 0xcbf2_9ce4_8422_2325_u64;
+        let is_read = self.read(|bytes| {
+            let (words, rest) = bytes.as_chunks::<8>();
+            let words = words.iter().map(|word| u64::from_ne_bytes(*word));
+            let all = words.chain(rest.iter().map(|&byte| u64::from(byte)));
+            sum = all.fold(sum, |sum, next| (sum ^ next).wrapping_mul(0x0100_0000_01b3));
+        });
+        is_read.then_some(sum)
+    }
+}
+
+/// Reads from the first of some pieces to the last, and passes each on.
+fn read_pieces(
+    pieces: &mut Vec<Range<usize>>,
+    block: &mut Vec<u8>,
+    tell: &mut impl FnMut(&[u8]),
+) -> bool {
+    let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return true };
+    let start = first.start;
+    block.resize(last.end - start, 0);
+    if !copy(start, block) {
+        return false;
+    }
+    for piece in pieces.drain(..) {
+        tell(&block[piece.start - start..piece.end - start]);
+    }
+    true
+}
+
+/// Copies memory of this process by means of the system, which notices where there is none: a program that frees
+/// memory too early is not to crash here.
+fn copy(from: usize, to: &mut [u8]) -> bool {
+    let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
+    let remote = libc::iovec { iov_base: from as *mut _, iov_len: to.len() };
+    // SAFETY: the system writes to `to`, which is live and as long as is said, and checks the other address.
+    let copied = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
+    let error = std::io::Error::last_os_error().raw_os_error();
+    if copied >= 0 || error == Some(libc::EFAULT) {
+        return copied == to.len() as isize;
+    }
+    // Some containers forbid that call.
+    // SAFETY: the program has given this memory to an operation that has not returned it, or has returned it just now.
+    unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to.as_mut_ptr(), to.len()) };
+    true
+}
+
+/// The pieces of datatypes, by their handles.
+#[derive(Default)]
+pub(crate) struct TypeMaps {
+    known: HashMap<Datatype, Option<Rc<TypeMap>>>,
+}
+
+/// The pieces of an element: offsets and lengths, in the order of offsets; and the distance between elements.
+#[derive(Debug, PartialEq, Eq)]
+struct TypeMap {
+    pieces: Vec<(i64, i64)>,
+    extent: i64,
+}
+
+impl TypeMaps {
+    /// Forgets a handle, which may be another type's from now on.
+    pub(crate) fn remove(&mut self, datatype: Datatype) {
+        self.known.remove(&datatype);
+    }
+
+    /// The memory of data, in a communicator in which this rank exchanges data with so many; nothing if there are too
+    /// many pieces.
+    ///
+    /// # Safety
+    /// The arrays of counts and displacements hold a number for each.
+    pub(crate) unsafe fn region(&mut self, data: &Data, members: u32) -> Option<Region> {
+        let mut ranges = Vec::new();
+        let mut is_known = true;
+        data.each_part(members, |part| is_known &= self.add(&mut ranges, part).is_some());
+        is_known.then(|| Region::new(ranges))
+    }
+
+    fn add(&mut self, ranges: &mut Vec<Range<usize>>, part: Part) -> Option<()> {
+        let count = usize::try_from(part.count).ok()?;
+        if count == 0 || part.start as usize == IN_PLACE || size_of(part.datatype) == 0 {
+            return Some(());
+        }
+        let map = self.known.entry(part.datatype).or_insert_with_key(|&one| TypeMap::find(one));
+        let map = map.clone()?;
+        let scale = if part.in_elements { map.extent } else { 1 };
+        let start = (part.start as i64).wrapping_add(part.displacement.wrapping_mul(scale));
+        map.add(ranges, start, count)
+    }
+}
+
+impl TypeMap {
+    /// Asks the library: it unpacks an element of ones into zeros.
+    fn find(datatype: Datatype) -> Option<Rc<Self>> {
+        let (mut low, mut span, mut least, mut extent) = (0, 0, 0, 0);
+        mpi::type_true_extent(datatype, &mut low, &mut span);
+        mpi::type_extent(datatype, &mut least, &mut extent);
+        let size = size_of(datatype) as i64;
+        let is_long = span.max(size) > SPAN_MAX_BYTES;
+        if size == span && (is_long || datatype < DATATYPES_END) {
+            return Some(Rc::new(TypeMap { pieces: vec![(low, span)], extent }));
+        }
+        if is_long || span < 0 {
+            return None;
+        }
+        let packed = vec![u8::MAX; size as usize];
+        let mut element = vec![0_u8; span as usize];
+        let origin = element.as_mut_ptr().wrapping_offset(-low as isize);
+        let (mut position, from) = (0, packed.as_ptr().cast());
+        let code = mpi::unpack(from, size, &mut position, origin.cast(), 1, datatype, COMM_SELF);
+        (code == SUCCESS).then(|| Rc::new(TypeMap { pieces: pieces(&element, low), extent }))
+    }
+
+    fn add(&self, ranges: &mut Vec<Range<usize>>, start: i64, count: usize) -> Option<()> {
+        let mut push = |offset: i64, length: i64| {
+            let start = usize::try_from(start.checked_add(offset)?).ok()?;
+            let range = start..start.checked_add(usize::try_from(length).ok()?)?;
+            (range.start >= LEAST_ADDRESS).then(|| ranges.push(range))
+        };
+        if let [(offset, length)] = self.pieces[..]
+            && length == self.extent
+        {
+            return push(offset, length.checked_mul(i64::try_from(count).ok()?)?);
+        }
+        if count.checked_mul(self.pieces.len())? > PIECES_MAX {
+            return None;
+        }
+        for element in 0..count as i64 {
+            let from = element.checked_mul(self.extent)?;
+            for &(offset, length) in &self.pieces {
+                push(from + offset, length)?;
+            }
+        }
+        Some(())
+    }
+}
+
+/// The runs of bytes that are not zero: their offsets, from `low` on, and lengths.
+fn pieces(element: &[u8], low: i64) -> Vec<(i64, i64)> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for run in element.chunk_by(|one, next| (*one == 0) == (*next == 0)) {
+        if run[0] != 0 {
+            pieces.push((low + at, run.len() as i64));
+        }
+        at += run.len() as i64;
+    }
+    pieces
+}
+
+/// The bytes that a receive has received, by its status; as many as can be where the program wanted none.
+pub(crate) fn received_bytes(status: *const Status) -> usize {
+    if status.is_null() {
+        return usize::MAX;
+    }
+    let mut count = 0;
+    mpi::get_count(status, BYTE, &mut count);
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(ranges: &[(usize, usize)]) -> Region {
+        Region::new(ranges.iter().map(|&(start, end)| start..end).collect())
+    }
+
+    #[test]
+    fn ranges_that_touch_are_one_and_empty_ones_are_none() {
+        let found = region(&[(20, 30), (5, 5), (10, 20), (40, 50), (42, 45)]);
+        assert_eq!(found.ranges, [10..30, 40..50]);
+        assert_eq!((found.start(), found.bytes(), found.is_contiguous()), (10, 30, false));
+    }
+
+    /// Interleaved columns have nothing in common; shifted by half a piece, they have half of each.
+    #[test]
+    fn regions_have_those_bytes_in_common_that_lie_in_pieces_of_both() {
+        let columns = |at: usize| region(&[(at, at + 4), (at + 8, at + 12), (at + 16, at + 20)]);
+        assert_eq!(columns(100).common(&columns(104)), None);
+        assert_eq!(columns(100).common(&columns(102)), Some((102, 6)));
+        assert_eq!(columns(100).common(&columns(100)), Some((100, 12)));
+        assert_eq!(columns(100).common(&region(&[(0, 500)])), Some((100, 12)));
+        assert_eq!(columns(100).common(&Region::default()), None);
+    }
+
+    #[test]
+    fn runs_of_an_element_are_its_pieces() {
+        assert_eq!(pieces(&[255, 255, 0, 0, 255, 0], -8), [(-8, 2), (-4, 1)]);
+        assert_eq!(pieces(&[], 0), []);
+    }
+
+    /// Elements of two pieces at 0 and 8 that are 16 bytes apart.
+    #[test]
+    fn elements_follow_one_another_by_their_extent() {
+        let map = TypeMap { pieces: vec![(0, 4), (8, 2)], extent: 16 };
+        let mut ranges = Vec::new();
+        map.add(&mut ranges, 5000, 2).unwrap();
+        assert_eq!(ranges, [5000..5004, 5008..5010, 5016..5020, 5024..5026]);
+        assert_eq!(map.add(&mut ranges, 5000, PIECES_MAX), None);
+        assert_eq!(map.add(&mut ranges, 0, 1), None, "an address that is none");
+        let dense = TypeMap { pieces: vec![(0, 8)], extent: 8 };
+        let mut ranges = Vec::new();
+        dense.add(&mut ranges, 5000, PIECES_MAX).unwrap();
+        assert_eq!(Region::new(ranges), region(&[(5000, 5000 + 8 * PIECES_MAX)]));
+    }
+
+    #[test]
+    fn memory_is_read_piece_by_piece_however_long_and_what_is_freed_is_noticed() {
+        let bytes: Vec<u8> = (0..200_000_u32).map(|index| index as u8).collect();
+        let at = bytes.as_ptr() as usize;
+        // Neighbours, one beyond a page, and one longer than two blocks.
+        let chosen = [0..10, 20..30, 9000..9010, 20_000..20_000 + 2 * BLOCK_BYTES + 7];
+        let all = region(&chosen.clone().map(|one| (at + one.start, at + one.end)));
+        let mut found = Vec::new();
+        assert!(all.read(|block| found.extend_from_slice(block)));
+        let expected: Vec<u8> = chosen.into_iter().flat_map(|one| bytes[one].to_vec()).collect();
+        assert_eq!(found, expected);
+        assert_eq!(all.sum(), all.sum());
+        assert_eq!(region(&[(LEAST_ADDRESS, LEAST_ADDRESS + 8)]).sum(), None);
+    }
+}

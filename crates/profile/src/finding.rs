@@ -1,0 +1,52 @@
+//! Mistakes in the use of memory.
+
+/// A mistake in the use of the memory of posted operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which.
+    pub kind: FindingKind,
+    /// The index of the place whose call showed it.
+    pub site: u16,
+    /// The index of the place that had posted the memory.
+    pub other: u16,
+    /// The first byte concerned.
+    pub address: u64,
+    /// The number.
+    pub bytes: u64,
+    /// The number of times that it was seen.
+    pub times: u64,
+}
+
+/// Mistakes in the use of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum FindingKind {
+    /// A receive was posted into memory that another receive may write.
+    ReceivesOverlap = 1,
+    /// A receive was posted into memory that a send may still read.
+    ReceiveOverSend = 2,
+    /// A send was posted from memory that a receive may write.
+    SendOverReceive = 3,
+    /// The data of a send were changed before it had ended.
+    SendChanged = 4,
+    /// The memory of a receive was changed by the program before it had ended.
+    ReceiveChanged = 5,
+    /// A call receives into memory that it sends.
+    OwnOverlap = 6,
+}
+
+impl FindingKind {
+    /// By its number.
+    pub fn of(number: u64) -> Option<Self> {
+        use FindingKind::*;
+        let all = [
+            ReceivesOverlap,
+            ReceiveOverSend,
+            SendOverReceive,
+            SendChanged,
+            ReceiveChanged,
+            OwnOverlap,
+        ];
+        all.into_iter().find(|&kind| kind as u64 == number)
+    }
+}
