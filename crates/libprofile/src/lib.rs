@@ -12,6 +12,7 @@
 #![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
 mod abi;
+mod bindings;
 mod checks;
 mod clock;
 mod communicators;

@@ -7,6 +7,7 @@ use profile::layout::{WANTS_CHECKS, WANTS_SPANS, bin_of, head, histogram, peer, 
 use profile::{Event, Kind, NOBODY};
 
 use crate::abi::*;
+use crate::bindings::Bindings;
 use crate::checks::{Checks, End, Owner, Use};
 use crate::communicators::{Communicators, of_communicator, of_window};
 use crate::data::{Call, To};
@@ -60,6 +61,7 @@ pub(crate) struct Recorder {
     rank: u32,
     wants_spans: bool,
     lines: Option<python::Lines>,
+    bindings: Option<Bindings>,
 }
 
 impl Recorder {
@@ -77,12 +79,17 @@ impl Recorder {
             rank,
             wants_spans: wanted & WANTS_SPANS != 0,
             lines: python::Lines::find(),
+            bindings: Bindings::find(),
         }
     }
 
     /// Counts a call at its place.
     #[inline]
     pub(crate) fn span(&mut self, call: Call, begin: u64, end: u64) -> Span {
+        let call = match &self.bindings {
+            None => call,
+            Some(bindings) => Call { address: bindings.caller(call.address), ..call },
+        };
         let index = match &mut self.lines {
             None => self.mapped.site(call.address, call.function),
             Some(lines) => lines.site(&mut self.mapped, call),

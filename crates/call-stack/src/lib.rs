@@ -1,0 +1,98 @@
+//! The active calls of this thread, determined only on request.
+//!
+//! Return addresses are read from the stack by means of the unwind tables, which every program of this system has for
+//! exceptions. Nothing is recorded when a function is called, so a call costs nothing.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::mem::MaybeUninit;
+
+/// The unwinder's opaque state.
+#[repr(C)]
+struct Context {
+    _opaque: [u8; 0],
+}
+
+const NO_REASON: c_int = 0;
+const END_OF_STACK: c_int = 5;
+
+// The unwinder that the standard library links to as well.
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        visit: extern "C" fn(*mut Context, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(context: *mut Context) -> usize;
+}
+
+/// The visitor of a walk: whether it wants the next address.
+type Visitor<'a> = &'a mut dyn FnMut(usize) -> bool;
+
+/// Passes the return addresses of the active calls on, the innermost first, until `tell` returns false.
+pub fn walk(mut tell: impl FnMut(usize) -> bool) {
+    let mut visitor: Visitor = &mut tell;
+    // SAFETY: `visit` gets the visitor as its argument, which is live and not otherwise used during the call.
+    unsafe { _Unwind_Backtrace(visit, (&raw mut visitor).cast()) };
+}
+
+extern "C" fn visit(context: *mut Context, visitor: *mut c_void) -> c_int {
+    // SAFETY: `walk` passes its visitor, and the unwinder a context that is valid during this call.
+    let (visitor, address) = unsafe { (&mut *visitor.cast::<Visitor>(), _Unwind_GetIP(context)) };
+    if address != 0 && visitor(address) { NO_REASON } else { END_OF_STACK }
+}
+
+/// The file of code in which an address lies.
+pub struct LoadedFile {
+    /// The address where it begins.
+    pub base: usize,
+    /// The name of the exported function, if the address is in one.
+    pub symbol: Option<String>,
+}
+
+/// Finds the file of a return address.
+pub fn file_of(address: usize) -> Option<LoadedFile> {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // A call may be the last instruction of its function; the address before it is always inside.
+    let inside = address.wrapping_sub(1) as *const c_void;
+    // SAFETY: the place is live. If nothing is found it stays zero, which is a valid value.
+    let found = unsafe {
+        if libc::dladdr(inside, found.as_mut_ptr()) == 0 {
+            return None;
+        }
+        found.assume_init()
+    };
+    // SAFETY: the name is a C string of a file that stays loaded while its code is on the stack.
+    let name = (!found.dli_sname.is_null()).then(|| unsafe { CStr::from_ptr(found.dli_sname) });
+    Some(LoadedFile {
+        base: found.dli_fbase as usize,
+        symbol: name.map(|name| name.to_string_lossy().into_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[inline(never)]
+    fn here(most: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        walk(|address| {
+            found.push(address);
+            found.len() < most
+        });
+        found
+    }
+
+    #[test]
+    fn the_stack_has_the_active_calls_and_ends() {
+        let found = here(usize::MAX);
+        assert!((3..=200).contains(&found.len()), "{}", found.len());
+        let own = file_of(here as *const () as usize + 1).unwrap().base;
+        assert_eq!(file_of(found[0]).unwrap().base, own);
+        assert!(file_of(1).is_none());
+    }
+
+    #[test]
+    fn a_walk_ends_when_its_visitor_has_seen_enough() {
+        assert_eq!(here(2).len(), 2);
+    }
+}
