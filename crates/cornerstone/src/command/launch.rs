@@ -57,7 +57,7 @@ pub(super) fn execute(
     if !matches!(fabric, LaunchFabric::Simulated(_)) {
         simulated::refuse_options(&arguments)?;
     }
-    let mut observation = Observation::prepare(&arguments)?;
+    let mut observation = Observation::prepare(&arguments, &others)?;
     let ended = match fabric {
         LaunchFabric::Simulated(machine) => {
             simulated::launch(&arguments, others, &machine, &mut observation)

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::lab::Lab;
 use crate::launching::{lab_with, library, run_program as run};
+use crate::predictions::other_mpi;
 
 const SOURCE: &str = include_str!("explained.c");
 
@@ -325,8 +326,27 @@ fn a_program_of_another_kind_is_said_to_be_one_and_runs_all_the_same() {
     let lab = Lab::new();
     let ended = lab.run(&["launch", "-n", "2", "--report", "sh", "-c", "echo done"]);
     assert_eq!((ended.status, ended.stdout.as_str()), (Some(0), "done\ndone\n"), "{ended:#?}");
-    assert!(ended.stderr.contains("no rank has called MPI_Init"), "{ended:#?}");
+    assert!(ended.stderr.contains("no rank has called MPI_Init of libmpi_abi.so.1"), "{ended:#?}");
     assert!(lab.path("sh-report.html").exists());
+}
+
+#[test]
+fn programs_whose_calls_cannot_be_recorded_are_refused_before_they_start() {
+    if library("programs whose calls cannot be recorded").is_none() {
+        return;
+    }
+    let lab = Lab::new();
+    for (name, words) in [
+        ("libmpi.so.12", ["libmpi.so.12", "MPICH are not recorded", "Cornerstone's mpicc"]),
+        ("libmpi.so.40", ["libmpi.so.40", "whose calls are not recorded", "libmpi_abi.so.1"]),
+    ] {
+        let program = other_mpi(&lab, name);
+        for option in ["--report", "--check", "--trace=trace.json"] {
+            let ended = lab.run(&["launch", "-n", "2", option, program.to_str().unwrap()]);
+            ended.refuses(2, &words);
+        }
+    }
+    assert!(!lab.path("trace.json").exists() && !lab.path("caller-report.html").exists());
 }
 
 #[test]
@@ -341,6 +361,7 @@ fn what_cannot_be_written_is_refused_before_anything_starts() {
     for (option, words) in [
         ("--report=folder", "is a folder"),
         ("--report=no/such/place.html", "no/such/place.html"),
+        ("--report=page.pdf", "ends in .html"),
         ("--report=mine.html", "already exists"),
         ("--report=mine.json", "already exists"),
         ("--trace=mine.json", "already exists"),

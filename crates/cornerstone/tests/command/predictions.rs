@@ -198,20 +198,21 @@ fn what_cannot_be_simulated_is_told_before_it_fails() {
         let path = lab.path("static");
         refused(&two, path.to_str().unwrap(), 2, &["linked statically"]);
     }
-    let other = other_mpi(&lab);
+    let other = other_mpi(&lab, "libmpi.so.40");
     refused(&two, other.to_str().unwrap(), 2, &["libmpi.so.40", "libmpi_abi.so.1"]);
     assert!(lab.becomes_empty());
 }
 
-/// A program that needs another MPI's library.
-fn other_mpi(lab: &Lab) -> std::path::PathBuf {
+/// A program that needs another MPI's library, of this name.
+pub(crate) fn other_mpi(lab: &Lab, library: &str) -> std::path::PathBuf {
     lab.write("other.c", "int MPI_Nothing(void) { return 0; }");
     lab.write("caller.c", "int MPI_Nothing(void); int main(void) { return MPI_Nothing(); }");
     let cc = |words: &[&str]| {
         let done = std::process::Command::new("cc").current_dir(lab.path("")).args(words).output();
         assert!(done.unwrap().status.success(), "{words:?}");
     };
-    cc(&["-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "-o", "libother.so", "other.c"]);
+    let name = format!("-Wl,-soname,{library}");
+    cc(&["-shared", "-fPIC", &name, "-o", "libother.so", "other.c"]);
     cc(&["-o", "caller", "caller.c", "-L.", "-lother"]);
     Path::new(&lab.path("caller")).to_path_buf()
 }

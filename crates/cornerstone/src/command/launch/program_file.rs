@@ -1,9 +1,11 @@
-//! Properties of a program's file: whether it can run in virtual time.
+//! Properties of a program's file: whether it can run in virtual time, and whether its calls can be recorded.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use fabric_shm::OtherProgram;
 use object::elf;
 use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};
 
@@ -15,34 +17,81 @@ const OTHER_MPIS: [&str; 2] = ["libmpi.so", "libmpich.so"];
 /// MPICH's and Intel's, which is also the name of our library for programs that were built against theirs.
 const OF_MPICHS_ABI: &str = "libmpi.so.12";
 
+/// What a preloaded library does for a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    VirtualTime,
+    /// It records the program's calls.
+    Records,
+}
+
+impl Purpose {
+    /// What the library does, in words.
+    fn service(self) -> &'static str {
+        match self {
+            Purpose::VirtualTime => "tells it virtual time",
+            Purpose::Records => "records its calls",
+        }
+    }
+}
+
+/// Checks the first program of a run, and the others.
+pub(super) fn check_all(
+    first: &OsStr,
+    others: &[OtherProgram],
+    purpose: Purpose,
+) -> Result<(), Failure> {
+    let mut programs =
+        [first.as_ref()].into_iter().chain(others.iter().map(|other| &*other.program));
+    programs.try_for_each(|program| check(program, purpose))
+}
+
 /// Refuses a program that no preloaded library reaches, or that brings another MPI. What is no program file, such as a
 /// script, is accepted, and so is a file that cannot be found or read: starting it reports the error.
-pub(super) fn check(program: &Path) -> Result<(), Failure> {
+fn check(program: &Path, purpose: Purpose) -> Result<(), Failure> {
     let Some(path) = find(program) else { return Ok(()) };
     let (Ok(metadata), Ok(bytes)) = (fs::metadata(&path), fs::read(&path)) else { return Ok(()) };
-    let name = path.display();
+    let (name, service) = (path.display(), purpose.service());
     if metadata.permissions().mode() & SET_USER_OR_GROUP != 0 {
         return Err(Failure::usage(format!(
-            "'{name}' runs as its owner or group (set-user-id), and so takes no library that tells it virtual time"
+            "'{name}' runs as its owner or group (set-user-id), and so takes no library that {service}"
         ))
         .hint("copy it, which drops that, or clear it with `chmod ug-s`"));
     }
     let Some(file) = Linked::read(&bytes) else { return Ok(()) };
     if !file.has_loader {
         return Err(Failure::usage(format!(
-            "'{name}' is linked statically, and so takes no library that tells it virtual time"
+            "'{name}' is linked statically, and so takes no library that {service}"
         ))
         .hint("link it without -static, against libmpi_abi.so.1"));
     }
-    let is_other = |library: &&String| {
-        OTHER_MPIS.iter().any(|start| library.starts_with(start)) && *library != OF_MPICHS_ABI
-    };
-    match file.needed.iter().find(is_other) {
-        Some(library) => Err(Failure::usage(format!(
-            "'{name}' needs {library}, another MPI's library, which knows nothing of simulated machines"
-        ))
-        .hint("build it against Cornerstone's libmpi_abi.so.1")),
+    match file.needed.iter().find_map(|library| refused(library, purpose)) {
+        Some((why, hint)) => Err(Failure::usage(format!("'{name}' needs {why}")).hint(hint)),
         None => Ok(()),
+    }
+}
+
+/// Why a program that needs a library is refused, and what to do.
+fn refused(library: &str, purpose: Purpose) -> Option<(String, &'static str)> {
+    if !OTHER_MPIS.iter().any(|start| library.starts_with(start)) {
+        return None;
+    }
+    match (purpose, library == OF_MPICHS_ABI) {
+        (Purpose::VirtualTime, true) => None,
+        (Purpose::Records, true) => Some((
+            format!(
+                "{library}: the calls of programs for the binary interface of MPICH are not recorded"
+            ),
+            "compile it with Cornerstone's mpicc, or leave --report, --trace and --check out",
+        )),
+        (Purpose::VirtualTime, false) => Some((
+            format!("{library}, another MPI's library, which knows nothing of simulated machines"),
+            "build it against Cornerstone's libmpi_abi.so.1",
+        )),
+        (Purpose::Records, false) => Some((
+            format!("{library}, another MPI's library, whose calls are not recorded"),
+            "build it against Cornerstone's libmpi_abi.so.1",
+        )),
     }
 }
 
@@ -94,13 +143,28 @@ mod tests {
         let file = Linked::read(&bytes).unwrap();
         assert!(file.has_loader);
         assert!(file.needed.iter().any(|name| name.starts_with("libc.so")), "{:?}", file.needed);
-        assert!(check(Path::new("/proc/self/exe")).is_ok());
+        for purpose in [Purpose::VirtualTime, Purpose::Records] {
+            assert!(check(Path::new("/proc/self/exe"), purpose).is_ok());
+        }
+    }
+
+    #[test]
+    fn another_mpis_library_is_refused_and_mpichs_only_for_records() {
+        let of = |library, purpose| refused(library, purpose).map(|(why, _)| why);
+        for purpose in [Purpose::VirtualTime, Purpose::Records] {
+            assert_eq!(of("libmpi_abi.so.1", purpose), None);
+            assert_eq!(of("libc.so.6", purpose), None);
+            assert!(of("libmpi.so.40", purpose).unwrap().contains("another MPI's library"));
+        }
+        assert_eq!(of("libmpi.so.12", Purpose::VirtualTime), None);
+        assert!(of("libmpi.so.12", Purpose::Records).unwrap().contains("MPICH are not recorded"));
     }
 
     #[test]
     fn what_is_no_program_file_is_let_through_and_what_runs_as_its_owner_is_not() {
         let lab = tempfile::tempdir().unwrap();
         let script = lab.path().join("script");
+        let check = |path: &Path| check(path, Purpose::Records);
         assert!(check(&script).is_ok());
         fs::write(&script, "#!/bin/sh\n").unwrap();
         assert!(check(&script).is_ok());

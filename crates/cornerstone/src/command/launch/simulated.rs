@@ -14,7 +14,7 @@ use fabric_sim::{Machine, Options, Outside, SimEndpoint};
 use recording::Recorder;
 
 use super::profile::Observation;
-use super::program_file;
+use super::program_file::{self, Purpose};
 use crate::arguments::{Compute, LaunchArguments};
 use crate::command::predicted::{self, Predicted, RankTime};
 use crate::command::replay;
@@ -125,9 +125,8 @@ fn check(arguments: &LaunchArguments, others: &[OtherProgram]) -> Result<(), Fai
             "{ranks} ranks are too many: a program has a process for each, up to {most}"
         )));
     }
-    let first = arguments.program.first().expect("clap asks for a program").as_ref();
-    let mut programs = [first].into_iter().chain(others.iter().map(|other| &*other.program));
-    programs.try_for_each(program_file::check)
+    let first = arguments.program.first().expect("clap asks for a program");
+    program_file::check_all(first, others, Purpose::VirtualTime)
 }
 
 /// Refuses, for a fabric that is no simulated machine, options of simulations.

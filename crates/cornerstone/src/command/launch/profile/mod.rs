@@ -18,12 +18,14 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use analysis::limits::Limits;
+use fabric_shm::OtherProgram;
 use profile::RankRecord;
 use profile::layout::{WANTS_CHECKS, WANTS_SPANS};
 
 use output::Output;
 use summarise::{About, summarise};
 
+use super::program_file::{self, Purpose};
 use crate::arguments::{LaunchArguments, LaunchFabric};
 use crate::failure::Failure;
 use crate::observed_memory::{self, Memory};
@@ -55,7 +57,10 @@ pub(super) struct Observation {
 impl Observation {
     /// Prepares what the arguments ask for; nothing if they ask for nothing. What cannot be written is refused now, not
     /// after the run.
-    pub(super) fn prepare(arguments: &LaunchArguments) -> Result<Option<Self>, Failure> {
+    pub(super) fn prepare(
+        arguments: &LaunchArguments,
+        others: &[OtherProgram],
+    ) -> Result<Option<Self>, Failure> {
         let options = &arguments.observation;
         let tells = !options.report.is_empty();
         if !tells && options.trace.is_none() && !options.check {
@@ -68,6 +73,7 @@ impl Observation {
             return Err(Failure::usage(why)
                 .hint("leave --limits out: the report tells each call's time, waiting and bytes"));
         }
+        program_file::check_all(&arguments.program[0], others, Purpose::Records)?;
         let outputs = output::prepare(options, &arguments.program[0])?;
         let limits = options.limits.as_deref().map(limits::read).transpose()?;
         let spans = if options.trace.is_some() { WANTS_SPANS } else { 0 };

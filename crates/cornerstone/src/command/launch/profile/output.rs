@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use profile::RankRecord;
 
@@ -38,8 +38,7 @@ pub(super) fn prepare(
     let mut outputs = Vec::new();
     for path in &options.report {
         let path = if path.is_empty() { default_path(program) } else { PathBuf::from(path) };
-        let is_json = path.extension().is_some_and(|end| end == "json");
-        let kind = if is_json { Kind::Json } else { Kind::Page };
+        let kind = kind_of(&path)?;
         outputs.push(Output { path, kind });
     }
     if let Some(path) = &options.trace {
@@ -53,6 +52,19 @@ pub(super) fn prepare(
         output.check()?;
     }
     Ok(outputs)
+}
+
+/// What the name of a report says that it is.
+fn kind_of(path: &Path) -> Result<Kind, Failure> {
+    match path.extension().map(OsStr::as_encoded_bytes) {
+        None | Some(b"html" | b"htm") => Ok(Kind::Page),
+        Some(b"json") => Ok(Kind::Json),
+        Some(_) => {
+            let why = format!("no report is written in the format of '{}'", path.display());
+            Err(Failure::usage(why)
+                .hint("a name that ends in .html is for a page, in .json for data"))
+        }
+    }
 }
 
 /// A page in this folder, by the program's name.

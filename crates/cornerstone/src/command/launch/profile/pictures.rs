@@ -162,18 +162,28 @@ pub(super) fn sizes(rows: &[SizeRow]) -> Markup {
     }
 }
 
-/// The bounds of sizes: `64 B to 127 B`.
+/// The bounds of sizes: `64 B to 127 B`; those of a KiB and more, up to the next power of two.
 fn bounds(from_bytes: u64, below_bytes: u64) -> String {
     match below_bytes {
         1 => "empty".into(),
         2 => "1 B".into(),
-        _ => format!("{} to {}", size(from_bytes), size(below_bytes - 1)),
+        ..=1024 => format!("{} to {}", size(from_bytes), size(below_bytes - 1)),
+        _ => format!("{} to below {}", size(from_bytes), size(below_bytes)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_of_sizes_are_round_numbers_of_their_unit() {
+        assert_eq!(bounds(0, 1), "empty");
+        assert_eq!(bounds(1, 2), "1 B");
+        assert_eq!(bounds(512, 1024), "512 B to 1023 B");
+        assert_eq!(bounds(1024, 2048), "1 KiB to below 2 KiB");
+        assert_eq!(bounds(1 << 20, 1 << 21), "1 MiB to below 2 MiB");
+    }
 
     /// Four columns of 215: nothing, half, half, all of a row that is 24 high and begins at 10.
     #[test]

@@ -92,8 +92,9 @@ fn remarks(records: &[RankRecord], about: &About) -> Vec<String> {
         (0..about.ranks).filter(|&rank| records.iter().all(|record| record.rank != rank)).collect();
     if records.is_empty() {
         remarks.push(
-            "no rank has called MPI_Init of Cornerstone's library, so nothing was seen: the program does not use \
-             libmpi_abi.so.1, is linked statically, or ended before"
+            "no rank has called MPI_Init of libmpi_abi.so.1, so nothing was seen: the program uses no MPI or another \
+             library (also libmpi.so.12, Cornerstone's for programs of MPICH, whose calls are not recorded: compile \
+             them with Cornerstone's mpicc), is linked statically, or ended before"
                 .into(),
         );
     } else if !missing.is_empty() {
