@@ -151,10 +151,20 @@ fn point(run: &Run, measurement: &Measurement) -> Point {
 /// Of ten runs of a level one may be so far off that it is not counted.
 const OFF: f64 = 0.1;
 
+/// The factor beyond which no state of a machine is taken for the cause (docs/decisions/0109).
+const FAR: f64 = 20.0;
+
 impl Series {
     /// The points since the last change.
     pub fn level(&self) -> &[Point] {
         &self.points[self.changes.last().map_or(0, |change| change.at)..]
+    }
+
+    /// The median of the runs since the last change; none without a run.
+    pub fn median_of_level(&self) -> Option<f64> {
+        let mut medians: Vec<f64> = self.level().iter().map(|point| point.median).collect();
+        medians.sort_by(f64::total_cmp);
+        medians.get(medians.len() / 2).copied()
     }
 
     /// Whether a change is for the worse; none where it has no direction.
@@ -173,6 +183,17 @@ impl Series {
         let level = self.level();
         let not_worse = level.iter().filter(|point| !worse(point.median)).count();
         not_worse as f64 <= OFF * level.len() as f64
+    }
+
+    /// Whether all of these launches are worse than every launch of the level by more than a machine's states differ.
+    /// Such a number is decided by one launch of the level, which ranks alone never allow.
+    pub fn is_far_beyond_level(&self, launches: &[f64]) -> bool {
+        let far = |&value: &f64, than: f64| match self.better {
+            Better::Lower => than > 0.0 && value > than * FAR,
+            Better::Higher => value * FAR < than,
+        };
+        let level = || self.level().iter().flat_map(|point| &point.launches);
+        !launches.is_empty() && launches.iter().all(|value| level().all(|&than| far(value, than)))
     }
 }
 
@@ -227,6 +248,18 @@ mod tests {
         let points: Vec<usize> =
             history.series(&Search::default()).iter().map(|series| series.points.len()).collect();
         assert_eq!(points, [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_factor_that_no_machine_explains_is_told_from_one_launch() {
+        let mut history = History::default();
+        history.add(&of_day(1, "a", &[10.0]));
+        let series = history.series(&Search::default()).remove(0);
+        assert!(series.is_far_beyond_level(&[201.0, 1000.0]));
+        // One launch of the new ones that is not so slow leaves a doubt; no launch tells nothing.
+        assert!(!series.is_far_beyond_level(&[199.0, 1000.0]) && !series.is_far_beyond_level(&[]));
+        let rate = Series { better: Better::Higher, ..series };
+        assert!(rate.is_far_beyond_level(&[0.49]) && !rate.is_far_beyond_level(&[0.51]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use contract::record::{Measurement, Run, StopReason, Summary};
 
-use crate::statistics::{MedianInterval, Sample, summarise, widened_median_interval};
+use crate::statistics::{MedianInterval, Sample, reaches, summarise, widened_median_interval};
 
 /// The number of launches for which the interval of their median reaches this confidence, between 0 and 1: the whole
 /// range of n medians misses the true one with probability 2^(1 - n).
@@ -26,6 +26,14 @@ pub fn launches_to_compare(confidence: f64) -> usize {
     });
     let mut enough = arrangements.filter(|(_, all)| 2.0 / all <= 1.0 - confidence);
     enough.next().map_or(usize::MAX, |(n, _)| n)
+}
+
+/// Returns whether so many launches on each side can tell both apart at this confidence: of all arrangements of them, two
+/// separate the sides completely.
+pub fn distinguishes([first, second]: [usize; 2], confidence: f64) -> bool {
+    // C(n + m, n) is the product of (m + i) / i.
+    let arrangements: f64 = (1..=first).map(|i| (second + i) as f64 / i as f64).product();
+    reaches(1.0 - 2.0 / arrangements, confidence)
 }
 
 /// Returns the interval of the median of launches with these medians, in chronological order. Consecutive launches may

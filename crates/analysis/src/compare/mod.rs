@@ -10,6 +10,7 @@
 mod between_runs;
 mod correlation;
 mod effect;
+mod enough;
 mod interim;
 mod shift;
 
@@ -19,6 +20,7 @@ use contract::record::{Better, Key, Measurement, Run};
 use serde::Serialize;
 
 pub use effect::{Effect, effect_between};
+pub use enough::MissingLaunches;
 pub use interim::interim_checks;
 
 use crate::statistics::reaches;

@@ -6,7 +6,7 @@ use analysis::changes::Change;
 use analysis::history::{Machine, Series};
 
 use super::{comparison_name, table};
-use crate::wording::{quantity, ratio_change, whole_percent};
+use crate::wording::{counted, quantity, ratio_change, whole_percent};
 
 /// A line for each number, by machine: its level and its last change.
 pub(crate) fn history_overview(all: &[Series]) -> String {
@@ -21,8 +21,8 @@ pub(crate) fn history_overview(all: &[Series]) -> String {
     let changed = all.iter().filter(|series| !series.changes.is_empty()).count();
     let _ = writeln!(
         text,
-        "{changed} of {} numbers changed; `cornerstone history BENCHMARK` shows their runs",
-        all.len()
+        "{changed} of {} changed; `cornerstone history BENCHMARK` shows their runs",
+        counted(all.len(), "number")
     );
     text
 }
@@ -60,36 +60,29 @@ fn machine(series: &[Series]) -> String {
     runs.dedup();
     let began = || points().map(|point| point.started.as_str());
     let (first, last) = (began().min().unwrap_or_default(), began().max().unwrap_or_default());
-    let count = if runs.len() == 1 { "1 run".into() } else { format!("{} runs", runs.len()) };
+    let count = counted(runs.len(), "run");
     format!("{}: {count}, {first} to {last}", machine_name(&series[0].machine))
 }
 
 fn overview_row(series: &Series) -> Vec<String> {
     let unit = &series.name.unit;
     let last = series.changes.last().map_or_else(String::new, |change| {
-        let point = &series.points[change.at];
-        format!(
-            "{} {}: {}",
-            date(&point.started),
-            build(&point.revision),
-            change_in_words(series, change)
-        )
+        format!("{}: {}", place_of_change(series, change), change_in_words(series, change))
     });
     let latest = series.points.last().map_or(0.0, |point| point.median);
     vec![
         comparison_name(&series.name),
         series.points.len().to_string(),
-        quantity(level(series), unit),
+        quantity(series.median_of_level().unwrap_or(0.0), unit),
         quantity(latest, unit),
         last,
     ]
 }
 
-/// The median of the runs since the last change.
-fn level(series: &Series) -> f64 {
-    let mut medians: Vec<f64> = series.level().iter().map(|point| point.median).collect();
-    medians.sort_by(f64::total_cmp);
-    medians.get(medians.len() / 2).copied().unwrap_or(0.0)
+/// The day and the build of the first run after a change.
+pub(super) fn place_of_change(series: &Series, change: &Change) -> String {
+    let point = &series.points[change.at];
+    format!("{} {}", date(&point.started), build(&point.revision))
 }
 
 fn run_rows(series: &Series) -> Vec<Vec<String>> {

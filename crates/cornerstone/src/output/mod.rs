@@ -24,7 +24,7 @@ pub(crate) use flat::{csv_header, csv_line, json_line};
 pub(crate) use history::{change_in_words, history_overview, history_runs, machine_name};
 pub(crate) use osu::Osu;
 pub(crate) use paragraph::{labelled, wrapped};
-pub(crate) use publication::{Published, published};
+pub(crate) use publication::{Median, Published, published};
 pub(crate) use stdout::print;
 pub(crate) use summary::tables_or_summary;
 pub(crate) use table::table;

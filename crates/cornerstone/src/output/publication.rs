@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use analysis::compare::Name;
 use analysis::history::{Machine, Series};
+use contract::record::Summary;
 use serde_json::{Map, json};
 
+use super::history::place_of_change;
 use super::{comparison_name, machine_name};
 use crate::arguments::Publication;
 use crate::wording::{quantity, ratio_change};
@@ -14,30 +16,42 @@ use crate::wording::{quantity, ratio_change};
 pub(crate) struct Published<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) name: &'a Name,
-    pub(crate) value: f64,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
+    /// None if it was not measured.
+    pub(crate) median: Option<Median>,
     /// The ratio to the earlier value, if that is known.
     pub(crate) ratio: Option<f64>,
-    /// The remark about it.
-    pub(crate) verdict: String,
+    /// What it comes to, in a word; empty if there is nothing to remark.
+    pub(crate) verdict: &'static str,
+    /// More about the verdict.
+    pub(crate) remark: String,
+}
+
+/// A median with its interval.
+#[derive(Clone, Copy)]
+pub(crate) struct Median {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Median {
+    pub(crate) fn of(summary: &Summary) -> Median {
+        Median { value: summary.median, low: summary.ci_low, high: summary.ci_high }
+    }
 }
 
 impl<'a> Published<'a> {
-    /// The number of the latest run.
+    /// The number of the latest run, with its last change.
     pub(crate) fn latest(series: &'a Series) -> Option<Published<'a>> {
         let point = series.points.last()?;
-        let changed_now =
-            series.changes.last().filter(|change| change.at + 1 == series.points.len());
-        let (machine, name) = (&series.machine, &series.name);
+        let change = series.changes.last();
         Some(Published {
-            machine,
-            name,
-            value: point.median,
-            low: point.low,
-            high: point.high,
-            ratio: changed_now.and_then(|change| change.effect).map(|effect| effect.ratio),
-            verdict: if changed_now.is_some() { "changed" } else { "" }.into(),
+            machine: &series.machine,
+            name: &series.name,
+            median: Some(Median { value: point.median, low: point.low, high: point.high }),
+            ratio: change.and_then(|change| change.effect).map(|effect| effect.ratio),
+            verdict: if change.is_some() { "changed" } else { "" },
+            remark: change.map_or_else(String::new, |change| place_of_change(series, change)),
         })
     }
 }
@@ -52,22 +66,37 @@ pub(crate) fn published(numbers: &[Published<'_>], format: Publication) -> Strin
     }
 }
 
+/// The verdicts that a program should learn of even where it reads numbers alone.
+const ALARMS: [&str; 3] = ["slower", "undecided", "missing"];
+
 /// Bencher Metric Format: benchmark, measure, value with its bounds. Bencher's own measure `latency` is in nanoseconds.
+/// With several machines names end with the machine. The benchmark `check` counts the numbers with an alarming verdict.
 fn bencher(numbers: &[Published<'_>]) -> String {
     let mut all = Map::new();
+    let several = numbers.windows(2).any(|pair| pair[0].machine != pair[1].machine);
     for number in numbers {
+        let Some(Median { value, low, high }) = number.median else { continue };
         let unit = number.name.unit.as_str();
         let (measure, scale) = match nanoseconds(unit) {
             Some(scale) => ("latency".to_string(), scale),
             None => (slug(&format!("{} {unit}", number.name.metric)), 1.0),
         };
         let value = json!({
-            "value": number.value * scale,
-            "lower_value": number.low * scale,
-            "upper_value": number.high * scale,
+            "value": value * scale,
+            "lower_value": low * scale,
+            "upper_value": high * scale,
         });
-        let benchmark = all.entry(comparison_name(number.name)).or_insert_with(|| json!({}));
+        let mut name = comparison_name(number.name);
+        if several {
+            let _ = write!(name, ", {}", machine_name(number.machine));
+        }
+        let benchmark = all.entry(name).or_insert_with(|| json!({}));
         benchmark[measure] = value;
+    }
+    let count = |verdict: &str| numbers.iter().filter(|n| n.verdict == verdict).count();
+    for alarm in ALARMS.into_iter().filter(|alarm| count(alarm) > 0) {
+        let check = all.entry("check").or_insert_with(|| json!({}));
+        check[alarm] = json!({ "value": count(alarm) });
     }
     serde_json::to_string_pretty(&all).expect("numbers and text are JSON") + "\n"
 }
@@ -98,21 +127,28 @@ fn github(numbers: &[Published<'_>]) -> String {
             text,
             "### {machine}\n\n| measurement | median | interval | change | |\n|---|--:|--:|--:|---|"
         );
-        for Published { name, value, low, high, ratio, verdict, .. } in of_machine {
-            let unit = &name.unit;
-            let _ = writeln!(
-                text,
-                "| {} | {} | {} .. {} | {} | {verdict} |",
-                markdown(&comparison_name(name)),
-                quantity(*value, unit),
-                quantity(*low, unit),
-                quantity(*high, unit),
-                ratio.map_or_else(String::new, ratio_change)
-            );
+        for number in of_machine {
+            let _ = writeln!(text, "| {} |", cells(number).map(|cell| markdown(&cell)).join(" | "));
         }
         text.push('\n');
     }
     text
+}
+
+/// The cells of a number: its name, median, interval and change, and what it comes to.
+fn cells(number: &Published<'_>) -> [String; 5] {
+    let Published { name, median, ratio, verdict, remark, .. } = number;
+    let unit = &name.unit;
+    let (median, interval) = median.map_or_else(Default::default, |Median { value, low, high }| {
+        let interval = format!("{} .. {}", quantity(low, unit), quantity(high, unit));
+        (quantity(value, unit), interval)
+    });
+    let verdict = match remark.is_empty() {
+        true => verdict.to_string(),
+        false => format!("{verdict}: {remark}"),
+    };
+    let change = ratio.map_or_else(String::new, ratio_change);
+    [comparison_name(name), median, interval, change, verdict]
 }
 
 /// A cell that neither ends its column nor becomes a tag.
@@ -122,22 +158,30 @@ fn markdown(text: &str) -> String {
 
 /// Prometheus' text exposition format.
 fn prometheus(numbers: &[Published<'_>]) -> String {
-    type Value = fn(&Published<'_>) -> f64;
+    type Value = fn(&Median) -> f64;
     let gauges: [(&str, &str, Value); 3] = [
-        ("cornerstone_median", "The median over launches, in the unit of the label.", |n| n.value),
-        ("cornerstone_median_low", "The lower end of its confidence interval.", |n| n.low),
-        ("cornerstone_median_high", "The upper end of its confidence interval.", |n| n.high),
+        ("cornerstone_median", "The median over launches, in the unit of the label.", |m| m.value),
+        ("cornerstone_median_low", "The lower end of its confidence interval.", |m| m.low),
+        ("cornerstone_median_high", "The upper end of its confidence interval.", |m| m.high),
     ];
     let mut text = String::new();
     for (gauge, help, value) in gauges {
         let _ = writeln!(text, "# HELP {gauge} {help}\n# TYPE {gauge} gauge");
         for number in numbers {
-            let _ = writeln!(text, "{gauge}{{{}}} {}", labels(number), value(number));
+            if let Some(median) = &number.median {
+                let _ = writeln!(text, "{gauge}{{{}}} {}", labels(number), value(median));
+            }
         }
+    }
+    let gauge = "cornerstone_verdict";
+    let _ = writeln!(text, "# HELP {gauge} 1 for the verdict of the label.\n# TYPE {gauge} gauge");
+    for number in numbers.iter().filter(|number| !number.verdict.is_empty()) {
+        let _ = writeln!(text, "{gauge}{{{},verdict=\"{}\"}} 1", labels(number), number.verdict);
     }
     text
 }
 
+/// All that tells a number from the others: two samples with the same labels are an error of the whole file.
 fn labels(number: &Published<'_>) -> String {
     let Published { machine, name, .. } = number;
     let key = &name.key;
@@ -152,6 +196,7 @@ fn labels(number: &Published<'_>) -> String {
         ("parameters", parameters.join(",")),
         ("fabric", machine.fabric.clone()),
         ("processor", machine.processor.clone()),
+        ("processors", machine.processors.to_string()),
     ];
     let label = |(name, value): &(&str, String)| {
         let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
@@ -165,11 +210,12 @@ fn json_array(numbers: &[Published<'_>]) -> String {
         json!({
             "machine": number.machine,
             "name": number.name,
-            "median": number.value,
-            "low": number.low,
-            "high": number.high,
+            "median": number.median.map(|median| median.value),
+            "low": number.median.map(|median| median.low),
+            "high": number.median.map(|median| median.high),
             "ratio": number.ratio,
             "verdict": number.verdict,
+            "remark": number.remark,
         })
     };
     serde_json::to_string(&numbers.iter().map(object).collect::<Vec<_>>())
@@ -178,62 +224,4 @@ fn json_array(numbers: &[Published<'_>]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use contract::record::Key;
-
-    use super::*;
-
-    fn written(format: Publication) -> String {
-        let machine =
-            Machine { processor: "A \"B\" | C".into(), processors: 2, fabric: "local".into() };
-        let key = |size_bytes| Key {
-            benchmark: "ping-pong".into(),
-            ranks: 2,
-            parameters: [("mode".to_string(), "x".into())].into(),
-            size_bytes,
-        };
-        let name = |size, metric: &str, unit: &str| Name {
-            key: key(size),
-            metric: metric.into(),
-            unit: unit.into(),
-            fabric: None,
-        };
-        let names = [name(8, "time", "us"), name(64, "rate", "MB/s")];
-        let number = |name| Published {
-            machine: &machine,
-            name,
-            value: 2.0,
-            low: 1.5,
-            high: 2.5,
-            ratio: Some(1.1),
-            verdict: "slower".into(),
-        };
-        published(&names.iter().map(number).collect::<Vec<_>>(), format)
-    }
-
-    #[test]
-    fn bencher_gets_nanoseconds_and_bounds() {
-        let read: serde_json::Value = serde_json::from_str(&written(Publication::Bencher)).unwrap();
-        let time = &read["ping-pong time, 2 ranks, mode x, 8 B"]["latency"];
-        assert_eq!(*time, json!({"value": 2000.0, "lower_value": 1500.0, "upper_value": 2500.0}));
-        assert_eq!(read["ping-pong rate, 2 ranks, mode x, 64 B"]["rate-mb-s"]["value"], 2.0);
-    }
-
-    #[test]
-    fn prometheus_gets_a_line_for_each_number_with_its_labels_escaped() {
-        let text = written(Publication::Prometheus);
-        assert!(text.contains(
-            "cornerstone_median_low{benchmark=\"ping-pong\",metric=\"time\",unit=\"us\",ranks=\"2\",size_bytes=\"8\",\
-             parameters=\"mode=x\",fabric=\"local\",processor=\"A \\\"B\\\" | C\"} 1.5\n"
-        ), "{text}");
-        assert_eq!(text.lines().filter(|line| !line.starts_with('#')).count(), 6);
-        assert_eq!(text.matches("# TYPE ").count(), 3);
-    }
-
-    #[test]
-    fn github_gets_a_table_whose_cells_stay_cells() {
-        let text = written(Publication::Github);
-        assert!(text.contains("### A \"B\" \\| C, 2 processors, over local"), "{text}");
-        assert!(text.contains("| ping-pong time, 2 ranks, mode x, 8 B | 2.00 µs | 1.50 µs .. 2.50 µs | +10.0 % | slower |"), "{text}");
-    }
-}
+mod tests;

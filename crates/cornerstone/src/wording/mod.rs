@@ -17,4 +17,4 @@ pub(crate) use numbers::{
 };
 pub(crate) use pause_summary::pause_summary;
 pub(crate) use period_search::{holds, outcome};
-pub(crate) use phrases::{between, pause_kind, range, ranks, wait};
+pub(crate) use phrases::{between, counted, pause_kind, range, ranks, wait};

@@ -17,9 +17,19 @@ pub(crate) fn between(low: String, high: String) -> String {
     }
 }
 
+/// A number of things: `1 launch`, `2 launches`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    let ending = match thing {
+        _ if count == 1 => "",
+        _ if thing.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{count} {thing}{ending}")
+}
+
 /// A number of ranks.
 pub(crate) fn ranks(count: usize) -> String {
-    if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
+    counted(count, "rank")
 }
 
 /// A kind of pauses: when they come, and how long they are.
@@ -58,6 +68,15 @@ mod tests {
         assert_eq!(range(0.1714, 0.1801, "us"), "171 .. 180 ns");
         assert_eq!(range(0.95, 1.05, "us"), "950 ns .. 1.05 µs");
         assert_eq!(range(17_000.0, 18_230.0, "MB/s"), "17.0 .. 18.2 GB/s");
+    }
+
+    #[test]
+    fn one_thing_is_singular_and_none_is_plural() {
+        let all = [(1, "number"), (0, "number"), (1, "more launch"), (2, "more launch")];
+        assert_eq!(
+            all.map(|(count, thing)| counted(count, thing)),
+            ["1 number", "0 numbers", "1 more launch", "2 more launches"]
+        );
     }
 
     #[test]

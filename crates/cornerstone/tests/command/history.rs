@@ -179,6 +179,63 @@ fn a_number_that_is_slower_twice_fails_the_check_and_one_that_is_so_once_does_no
     assert!(once.stdout.contains("slower only in the first measurement"), "{once:#?}");
 }
 
+/// A lab whose history is one run of one launch of `program`, with the sizes 8 and 16 at 1 ms; the program then takes
+/// as many microseconds, for the size 8 alone.
+fn with_a_short_history(us: &str) -> Lab {
+    let lab = Lab::new();
+    lab.write("program", &format!("{PROGRAM}echo \"16 $(cat us)\"\n"));
+    lab.write("us", "1000");
+    lab.succeed(&["check", "--against", "first", "--add", "sh program"]);
+    let first = std::fs::read_dir(lab.path("first")).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(first).unwrap();
+    let kept = |line: &&str| !line.contains("\"launch\":") || line.contains("\"launch\":0");
+    let text: String = text.lines().filter(kept).map(|line| format!("{line}\n")).collect();
+    std::fs::create_dir(lab.path("past")).unwrap();
+    lab.write("past/one.jsonl", &text);
+    assert_eq!(lab.measurements("past/one.jsonl").len(), 2, "{text}");
+    lab.write("program", PROGRAM);
+    lab.write("us", us);
+    lab
+}
+
+#[test]
+fn what_is_undecided_or_no_longer_measured_is_named_in_every_format() {
+    let lab = with_a_short_history("3000");
+    let ended = check(&lab, &[]);
+    assert_eq!(ended.status, Some(0), "{ended:#?}");
+    for part in [
+        "1 number measured, of which 1 has a level",
+        "undecided, slower by more than 5 % or not",
+        "2 more launches in the history, or 33 more launches now",
+        "in the history, and not measured now",
+        "Latency time, 16 B",
+        "nothing is known to be slower by more than 5 %: 1 undecided, 1 not measured",
+    ] {
+        assert!(ended.stdout.contains(part), "no '{part}': {ended:#?}");
+    }
+    for (format, parts) in [
+        ("github", ["| undecided: 2 more", "| Latency time, 16 B |  |  |  | missing"]),
+        ("json", ["\"verdict\":\"undecided\"", "\"verdict\":\"missing\""]),
+        ("prometheus", ["verdict=\"undecided\"", "verdict=\"missing\""]),
+        ("bencher", ["\"undecided\": {", "\"missing\": {"]),
+    ] {
+        let ended = check(&lab, &["--format", format]);
+        assert_eq!(ended.status, Some(0), "{ended:#?}");
+        let named =
+            ["undecided if slower: Latency time, 8 B", "not measured now: Latency time, 16"];
+        let is_told = parts.iter().all(|part| ended.stdout.contains(part));
+        assert!(is_told && named.iter().all(|name| ended.stderr.contains(name)), "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_number_a_hundred_times_as_slow_fails_the_check_although_the_history_has_one_launch() {
+    let ended = check(&with_a_short_history("100000"), &[]);
+    assert_eq!(ended.status, Some(1), "{ended:#?}");
+    assert!(ended.stdout.contains("slower by more than 5 % in both measurements"), "{ended:#?}");
+    assert!(ended.stdout.contains("1 slower, 1 not measured"), "{ended:#?}");
+}
+
 #[test]
 fn a_history_is_begun_and_one_of_another_machine_is_refused() {
     let lab = checked();

@@ -1,11 +1,14 @@
 //! `check`: measures, compares with a history, and measures again what seems slower: for CI.
 
+mod outcome;
+
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use analysis::changes::Search;
-use analysis::compare::{Comparison, Name, Settings, compare};
-use analysis::history::{Machine, Series};
+use analysis::compare::{ComparedRuns, Comparison, Name, Settings, compare};
+use analysis::history::{Machine, Point, Series};
 use analysis::launches::{launches_needed, pooled};
 use contract::record::{Measurement, Run};
 
@@ -15,16 +18,19 @@ use crate::fabric_name::simulated_machine;
 use crate::failure::{Failure, STATUS_FAILED};
 use crate::interruption::{Interruption, interrupted};
 use crate::measured::{MeasuredCommand, Unmeasured, as_launch};
-use crate::output::{Published, comparison_name, print, published, table};
+use crate::output::print;
 use crate::progress::note;
 use crate::results;
-use crate::wording::{percent, quantity, ratio_change};
+use crate::wording::counted;
+
+use outcome::{Outcome, Undecided, name};
 
 /// The default time of measuring.
 const WITHIN_S: f64 = 3600.0;
 
-/// Only the latest runs of a level are used; the state of the machine during older ones is unknown.
-const RUNS_COMPARED: usize = 20;
+/// Only the latest runs of a level are used; the state of the machine during older ones is unknown. From one launch of
+/// each of 39 runs, one launch of a new one can be told with 95 %: 2 / C(40, 1).
+const RUNS_COMPARED: usize = 39;
 
 /// Measures and decides. The status is 1 if a number is slower in both measurements.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
@@ -43,19 +49,32 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     };
     let first = check.measure()?;
     check.keep_own_machine(&first)?;
-    let suspects = check.slower(&first);
-    let second = match suspects.is_empty() {
-        true => None,
+    let found = check.compared(&first);
+    let (suspects, undecided) = (check.slower(&first, &found), check.undecided(&first, &found));
+    let again = match suspects.is_empty() {
+        true => Vec::new(),
         false => {
-            note(&format!("{} numbers seem slower: measured again", suspects.len()));
-            Some(check.measure()?)
+            let seem = if suspects.len() == 1 { "seems" } else { "seem" };
+            note(&format!("{} {seem} slower: measured again", counted(suspects.len(), "number")));
+            let second = check.measure()?;
+            check.slower(&second, &check.compared(&second))
         }
     };
-    let again = second.as_ref().map(|run| check.slower(run)).unwrap_or_default();
-    let (confirmed, others): (Vec<Comparison>, Vec<Comparison>) =
-        suspects.into_iter().partition(|one| again.iter().any(|other| other.name == one.name));
-    check.show(&first, &confirmed, &others)?;
-    Ok(if confirmed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(STATUS_FAILED) })
+    let is_confirmed = |one: &Comparison| again.iter().any(|other| other.name == one.name);
+    let (confirmed, once) = suspects.into_iter().partition(is_confirmed);
+    let outcome = Outcome { confirmed, once, undecided, missing: check.missing(&first) };
+    let text = match arguments.format {
+        Publication::Table => outcome.told(&check, &first),
+        format => {
+            outcome.notes().iter().for_each(|line| note(line));
+            outcome.published(&check, &first, format)
+        }
+    };
+    print(&text)?;
+    Ok(match outcome.confirmed.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(STATUS_FAILED),
+    })
 }
 
 struct Check<'a> {
@@ -134,31 +153,84 @@ impl Check<'_> {
         })
     }
 
-    /// The numbers that are slower in this run than the level of the history, by more than the threshold and than the
-    /// runs of that level have shown.
-    fn slower(&self, run: &Run) -> Vec<Comparison> {
-        let Share(margin) = self.arguments.threshold;
+    /// The run beside the level of the history.
+    fn compared(&self, run: &Run) -> ComparedRuns {
         let level = Run {
             measurements: run.measurements.iter().filter_map(|m| self.level(m)).collect(),
             ..Run::of("history", run.headers.clone(), Vec::new())
         };
         // The level of the history has met many states of the machine already.
-        let settings = Settings { mostly_alike: false, ..comparison_settings(run, run, margin) };
-        let compared = compare(&level, run, settings);
+        let settings = comparison_settings(run, run, self.margin());
+        compare(&level, run, Settings { mostly_alike: false, ..settings })
+    }
+
+    fn margin(&self) -> f64 {
+        let Share(margin) = self.arguments.threshold;
+        margin
+    }
+
+    /// The numbers that are slower in this run than the level of the history, by more than the threshold and than the
+    /// runs of that level have shown; with too few launches to tell, those that no state of a machine explains.
+    fn slower(&self, run: &Run, compared: &ComparedRuns) -> Vec<Comparison> {
+        let margin = self.margin();
         let is_new = |one: &&Comparison| {
             self.series(&one.name).is_some_and(|series| series.is_beyond_level(one.second, margin))
         };
-        compared.regressions(margin).filter(is_new).cloned().collect()
+        let is_slower = |one: &&Comparison| match self.is_undecided(one, compared) {
+            true => self.is_far_slower(one, run),
+            false => one.is_regression(margin) && is_new(one),
+        };
+        compared.comparisons.iter().filter(is_slower).cloned().collect()
+    }
+
+    /// The numbers of which these launches do not tell whether they are slower.
+    fn undecided(&self, run: &Run, compared: &ComparedRuns) -> Vec<Undecided> {
+        let is_left =
+            |one: &&Comparison| self.is_undecided(one, compared) && !self.is_far_slower(one, run);
+        let undecided = |comparison: &Comparison| {
+            let mut lacks = comparison.missing_launches(self.margin(), compared.settings);
+            // Launches that hold a search or pauses are not put together: another one would replace this one.
+            if comparison.launches[1] == 1 {
+                lacks.second = None;
+            }
+            Undecided { lacks, comparison: comparison.clone() }
+        };
+        compared.comparisons.iter().filter(is_left).map(undecided).collect()
+    }
+
+    fn is_undecided(&self, one: &Comparison, compared: &ComparedRuns) -> bool {
+        one.is_open(self.margin(), compared.settings.confidence)
+    }
+
+    fn is_far_slower(&self, one: &Comparison, run: &Run) -> bool {
+        let launches = run.measurements.iter().find(|m| name(m) == one.name);
+        let series = self.series(&one.name);
+        series
+            .zip(launches)
+            .is_some_and(|(series, m)| series.is_far_beyond_level(&m.launch_medians))
+    }
+
+    /// The numbers that this run lacks although one of the latest runs that share a number with it had them.
+    fn missing(&self, run: &Run) -> Vec<&Series> {
+        let measured: BTreeSet<Name> = run.measurements.iter().map(name).collect();
+        let run_of = |point: &Point| (point.started.clone(), point.run.clone());
+        let related: BTreeSet<_> = self
+            .known
+            .iter()
+            .filter(|series| measured.contains(&series.name))
+            .flat_map(|series| series.points.iter().map(run_of))
+            .collect();
+        let latest: BTreeSet<_> = related.into_iter().rev().take(RUNS_COMPARED).collect();
+        let is_missing = |series: &&Series| {
+            !measured.contains(&series.name)
+                && series.points.last().is_some_and(|point| latest.contains(&run_of(point)))
+        };
+        self.known.iter().filter(is_missing).collect()
     }
 
     /// The measurements of the latest runs at a number's level, as one measurement.
     fn level(&self, measurement: &Measurement) -> Option<Measurement> {
-        let series = self.known.iter().find(|series| {
-            let known = &series.name;
-            known.key == measurement.key()
-                && known.metric == measurement.metric
-                && known.unit == measurement.unit
-        })?;
+        let series = self.series(&name(measurement))?;
         let level = series.level();
         let latest = &level[level.len().saturating_sub(RUNS_COMPARED)..];
         let mut medians: Vec<f64> = latest.iter().map(|point| point.median).collect();
@@ -171,98 +243,4 @@ impl Check<'_> {
         (one.summary.ci_low, one.summary.ci_high) = (medians[0], medians[medians.len() - 1]);
         Some(one)
     }
-
-    fn show(
-        &self,
-        run: &Run,
-        confirmed: &[Comparison],
-        others: &[Comparison],
-    ) -> Result<(), Failure> {
-        let text = match self.arguments.format {
-            Publication::Table => self.told(run, confirmed, others),
-            format => {
-                let machine = Machine::of(run.header());
-                let names: Vec<Name> = run.measurements.iter().map(name).collect();
-                let numbers: Vec<Published<'_>> = run
-                    .measurements
-                    .iter()
-                    .zip(&names)
-                    .map(|(m, name)| self.number(&machine, m, name, confirmed, others))
-                    .collect();
-                published(&numbers, format)
-            }
-        };
-        print(&text)
-    }
-
-    fn number<'a>(
-        &self,
-        machine: &'a Machine,
-        measurement: &Measurement,
-        name: &'a Name,
-        confirmed: &[Comparison],
-        others: &[Comparison],
-    ) -> Published<'a> {
-        let is_in = |all: &[Comparison]| all.iter().any(|one| one.name == *name);
-        let verdict = match () {
-            () if is_in(confirmed) => "slower",
-            () if is_in(others) => "slower once",
-            () if self.series(name).is_none() => "new",
-            () => "",
-        };
-        let summary = &measurement.summary;
-        let level = self.level(measurement).map(|level| level.summary.median);
-        Published {
-            machine,
-            name,
-            value: summary.median,
-            low: summary.ci_low,
-            high: summary.ci_high,
-            ratio: level.filter(|level| *level > 0.0).map(|level| summary.median / level),
-            verdict: verdict.into(),
-        }
-    }
-
-    /// For people.
-    fn told(&self, run: &Run, confirmed: &[Comparison], others: &[Comparison]) -> String {
-        let known = run.measurements.iter().filter(|m| self.level(m).is_some()).count();
-        let limit = percent(self.arguments.threshold.0);
-        let mut text = format!(
-            "{} numbers measured, of which {known} have a level in '{}'\n",
-            run.measurements.len(),
-            self.arguments.against.display()
-        );
-        for (what, all) in [
-            (format!("slower by more than {limit} in both measurements"), confirmed),
-            ("slower only in the first measurement".into(), others),
-        ] {
-            if !all.is_empty() {
-                let header = ["measurement", "level", "now", "change"].map(String::from);
-                text += &format!("\n{what}:\n{}", table(&header, 1, all.iter().map(row).collect()));
-            }
-        }
-        if confirmed.is_empty() {
-            text += &format!("nothing is slower by more than {limit}\n");
-        }
-        text
-    }
-}
-
-fn name(measurement: &Measurement) -> Name {
-    Name {
-        key: measurement.key(),
-        metric: measurement.metric.clone(),
-        unit: measurement.unit.clone(),
-        fabric: None,
-    }
-}
-
-fn row(one: &Comparison) -> Vec<String> {
-    let unit = &one.name.unit;
-    vec![
-        comparison_name(&one.name),
-        quantity(one.first, unit),
-        quantity(one.second, unit),
-        one.effect.map_or_else(String::new, |effect| ratio_change(effect.ratio)),
-    ]
 }
