@@ -7,6 +7,7 @@ mod checking;
 mod cluster;
 mod congestion;
 mod endings;
+mod examples;
 mod explaining;
 mod explaining_neighbours;
 mod failover;
