@@ -29,6 +29,11 @@ const RANKS: [usize; 1] = [16];
 /// The samples on the twin, enough for the 99.9th percentile, and the limit of virtual time.
 const SAMPLES: u64 = 2_000;
 const TIME_LIMIT_S: f64 = 2.0;
+/// The percentiles of the table, each with the samples of which one lies beyond it.
+const P99: (&str, usize) = ("p99", 100);
+const P999: (&str, usize) = ("p99.9", 1000);
+/// The cell of a percentile for which there are too few samples.
+const UNKNOWN: &str = "-";
 /// The computing rate of the twin if the run has none. Its value does not matter: the benchmark computes for a given
 /// time.
 const OPERATIONS_PER_US: f64 = 1_000.0;
@@ -71,13 +76,26 @@ pub(super) fn report(run: &Run, wanted: Option<&[usize]>) -> Result<String, Fail
         }
     }
     let columns =
-        ["ranks", "computing", "", "median, us", "mean", "p99", "p99.9", "longest", "samples"];
+        ["ranks", "computing", "", "median, us", "mean", P99.0, P999.0, "longest", "samples"];
     let text = table(&columns.map(String::from), 3, rows);
     Ok(format!(
         "Computing and an allreduce of {SIZE_BYTES} bytes by turns: the time of the slowest rank. The twin \
          has the pauses that `clock` measured; a processor beyond the measured ones has the pauses of one of \
-         those, at other moments.\n\n{text}\n"
+         those, at other moments.\n\n{text}\n{}",
+        few_samples(&text)
     ))
+}
+
+/// A line on percentiles that are left out of the table; empty if there are none.
+fn few_samples(table: &str) -> String {
+    if !table.split_whitespace().any(|cell| cell == UNKNOWN) {
+        return String::new();
+    }
+    let ((p99, needed), (p999, more)) = (P99, P999);
+    format!(
+        "{UNKNOWN}: a percentile needs one sample beyond it at least: {p99} {needed} samples, {p999} {more}. On the twin \
+         without pauses\nall samples are alike, so it takes few.\n\n"
+    )
 }
 
 /// The work of the ranks between two allreduces.
@@ -112,7 +130,13 @@ impl Work {
             Work::Computing { us } => format!("{us} us"),
         };
         let Summary { median, mean, p99, p999, max, .. } = times;
-        let numbers = [median, mean, p99, p999, max].map(|us| format!("{us:.2}"));
+        let shown = |us: &f64| format!("{us:.2}");
+        let of_tail = |us: &f64, (_, needed): (&str, usize)| match times.n as usize >= needed {
+            true => shown(us),
+            false => UNKNOWN.into(),
+        };
+        let tail = [of_tail(p99, P99), of_tail(p999, P999)];
+        let numbers = [shown(median), shown(mean)].into_iter().chain(tail).chain([shown(max)]);
         let cells = [ranks.to_string(), computing, what.into()].into_iter().chain(numbers);
         cells.chain([times.n.to_string()]).collect()
     }
@@ -226,6 +250,25 @@ mod tests {
         // all of it at most: 4 * 500 us in 100 ms are 2 % of the computing.
         let lost = found.mean / alone.mean - 1.0;
         assert!((0.008..0.025).contains(&lost), "{lost}");
+    }
+
+    #[test]
+    fn percentiles_of_few_samples_are_left_out() {
+        let row = |n: u64| {
+            let times =
+                Summary { n, median: 1.0, mean: 2.0, p99: 3.0, p999: 4.0, max: 5.0, ..empty() };
+            Work::Nothing.row(2, "twin", &times)[3..].join(" ")
+        };
+        assert_eq!(row(99), "1.00 2.00 - - 5.00 99");
+        assert_eq!(row(100), "1.00 2.00 3.00 - 5.00 100");
+        assert_eq!(row(1000), "1.00 2.00 3.00 4.00 5.00 1000");
+        assert!(
+            few_samples(&row(100)).contains("p99.9 1000") && few_samples(&row(1000)).is_empty()
+        );
+    }
+
+    fn empty() -> Summary {
+        analysis::statistics::summarise(&analysis::statistics::Sample::new([0.0]).unwrap(), 0.95)
     }
 
     #[test]
