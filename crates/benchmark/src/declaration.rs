@@ -46,12 +46,25 @@ pub struct Benchmark {
     pub(crate) program: Program,
     /// The function that makes each of them: [`Bench::timed`] for most.
     pub(crate) measure: fn(&mut Bench<'_>) -> contract::Result<()>,
+    /// How a case is repeated beyond its samples.
+    pub repeats: Repeats,
     /// Whether a measurement can be put together from repetitions.
     pub(crate) repeatable: bool,
     /// The algorithms by messages that it can be made by, if it is a collective that has some.
     pub algorithms: &'static [Algorithm],
     /// The time of one in seconds, if that does not follow from its messages.
     pub(crate) lasts_s: Option<fn(&Settings, &Parameters) -> f64>,
+}
+
+/// How a case is repeated beyond its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// In several launches of the ranks.
+    Launches,
+    /// By trials of periods within one launch.
+    Trials,
+    /// Never: it observes the processors for as long as the user wants.
+    Never,
 }
 
 /// The groups of benchmarks.

@@ -43,7 +43,7 @@ mod timed_loop;
 pub use case::{ALGORITHM, is_as_the_fabric_chooses};
 pub use catalogue::{UnknownBenchmark, bound_rule, catalogue, find, select};
 pub use chain::{Chain, Pacing, Pipeline, Scene, SoughtTarget, Stage};
-pub use declaration::{Benchmark, Group};
+pub use declaration::{Benchmark, Group, Repeats};
 pub use event::Event;
 pub use execute::execute;
 pub use job::{Job, Launch, Step};

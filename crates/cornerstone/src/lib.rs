@@ -3,6 +3,7 @@
 
 mod arguments;
 mod choice;
+mod clocks;
 mod command;
 mod comparison;
 mod descriptors;

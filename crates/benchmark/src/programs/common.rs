@@ -5,7 +5,7 @@ use contract::{Rank, Result, Source, Tag, TagSelector, Work, WorkKind};
 
 use crate::case::each_size;
 use crate::data::{Blocks, Data, Received};
-use crate::declaration::{Benchmark, Group};
+use crate::declaration::{Benchmark, Group, Repeats};
 use crate::presentation::View;
 use crate::program::{Program, Timing};
 use crate::ranks::{Placement, RankRule};
@@ -29,6 +29,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     key_figures: &[],
     view: View::Charts,
     osu: None,
+    repeats: Repeats::Launches,
     repeatable: true,
     algorithms: &[],
     lasts_s: None,

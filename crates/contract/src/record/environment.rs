@@ -84,6 +84,15 @@ impl Default for RunHeader {
     }
 }
 
+/// Something that casts doubt on the measurements of a launch, such as a clock that jumped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// The launch, counted from 0.
+    pub launch: u32,
+    /// What happened, in words.
+    pub text: String,
+}
+
 /// The last line of a results file of a run that ended normally.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {

@@ -13,7 +13,7 @@ mod pauses;
 mod period;
 mod run;
 
-pub use environment::{Environment, RunEnd, RunHeader};
+pub use environment::{Environment, RunEnd, RunHeader, Warning};
 pub use fabric::{FabricDescription, SharedMemory};
 pub use forecast::{Forecast, ForecastPoint, WithoutPauses};
 pub use measurement::{
@@ -43,6 +43,8 @@ pub enum Line {
     Measurement(Measurement),
     /// One trial of a search for a period.
     Trial(TrialLine),
+    /// Something that casts doubt on measurements.
+    Warning(Warning),
     /// The run ended normally.
     End(RunEnd),
 }

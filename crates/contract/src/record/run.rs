@@ -1,6 +1,6 @@
 //! A complete results file, read back.
 
-use super::{Line, Measurement, RunHeader, SCHEMA_VERSION, TrialLine};
+use super::{Line, Measurement, RunHeader, SCHEMA_VERSION, TrialLine, Warning};
 
 /// A run as read from its results file.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Run {
     pub measurements: Vec<Measurement>,
     /// The trials of searches, ended or not, in the order in which they were made.
     pub trials: Vec<TrialLine>,
+    /// What casts doubt on measurements, in the order in which it was found.
+    pub warnings: Vec<Warning>,
     /// True if the last session of the run ended normally.
     pub ended: bool,
     /// True if the file ends in the middle of a line, after a killed run or on a full disk. That line is ignored.
@@ -53,8 +55,15 @@ pub enum RunError {
 impl Run {
     /// Creates a run that ended normally and searched for nothing.
     pub fn of(label: &str, headers: Vec<RunHeader>, measurements: Vec<Measurement>) -> Run {
-        let (label, trials) = (label.into(), Vec::new());
-        Run { label, headers, measurements, trials, ended: true, cut_off: false }
+        Run {
+            label: label.into(),
+            headers,
+            measurements,
+            trials: Vec::new(),
+            warnings: Vec::new(),
+            ended: true,
+            cut_off: false,
+        }
     }
 
     /// Reads the text of a results file. `label` names it in messages.
@@ -97,6 +106,7 @@ impl Run {
             }
             Line::Measurement(measurement) => self.measurements.push(measurement),
             Line::Trial(trial) => self.trials.push(trial),
+            Line::Warning(warning) => self.warnings.push(warning),
             Line::End(_) => self.ended = true,
         }
         Ok(())
@@ -117,15 +127,21 @@ mod tests {
         RunHeader { command: vec!["cornerstone".into(), "run".into()], ..RunHeader::default() }
     }
 
+    fn warning() -> Warning {
+        Warning { launch: 2, text: "the clock went back".into() }
+    }
+
     fn file() -> String {
         let end = Line::End(RunEnd { measurements: 0, seconds: 1.5 });
-        format!("{}\n{}\n", Line::Run(header()).to_json(), end.to_json())
+        let warning = Line::Warning(warning());
+        let lines = [Line::Run(header()), warning, end].map(|line| line.to_json() + "\n");
+        lines.concat()
     }
 
     #[test]
     fn written_records_are_read_back_unchanged() {
         let run = Run::parse("a.jsonl", &file()).unwrap();
-        assert_eq!(run.header(), &header());
+        assert_eq!((run.header(), &run.warnings[..]), (&header(), &[warning()][..]));
         assert!(run.ended && !run.cut_off);
     }
 

@@ -6,7 +6,7 @@ use analysis::compare::{ComparedRuns, Comparison, Name, Verdict};
 use analysis::launches::{launches_needed, launches_to_compare};
 
 use super::table;
-use crate::wording::{percent, quantity, ranks, ratio_change, size};
+use crate::wording::{counted, percent, quantity, ranks, ratio_change, size};
 
 /// The table, and what it comes to.
 pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
@@ -50,8 +50,10 @@ fn too_few(compared: &ComparedRuns, sorted: &[&Comparison]) -> String {
         return String::new();
     }
     format!(
-        "{untold} were measured in fewer than {needed} launches, which tells nothing for sure of another one:\n\
+        "{} {} measured in fewer than {needed} launches, which tells nothing for sure of another one:\n\
          measure both sides again with `cornerstone run --launches {}` or more\n",
+        counted(untold, "number"),
+        if untold == 1 { "was" } else { "were" },
         launches_needed(compared.settings.confidence)
     )
 }

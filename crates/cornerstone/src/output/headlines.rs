@@ -4,7 +4,7 @@ use analysis::limits::{Limits, Precision};
 use benchmark::{Headline, catalogue, is_as_the_fabric_chooses};
 use contract::record::ParameterValue;
 
-use super::entry::{Entry, mark};
+use super::entry::{Entry, is_of_one_launch, mark};
 use super::table;
 use crate::wording::{percent, quantity, ranks, size};
 
@@ -78,11 +78,15 @@ fn row(headline: &Headline, entry: &Entry) -> Vec<String> {
         at += &format!(", {points} points");
     }
     let summary = &measurement.summary;
+    let half_width = match is_of_one_launch(measurement) {
+        true => String::new(),
+        false => percent(summary.half_width()),
+    };
     vec![
         headline.words.into(),
         at,
         quantity(summary.median, &measurement.unit),
-        percent(summary.half_width()),
+        half_width,
         share.map_or_else(String::new, |share| percent(share.share)),
         mark(measurement).into(),
     ]

@@ -6,7 +6,7 @@ use analysis::limits::Shares;
 use benchmark::bound_rule;
 use contract::record::Run;
 
-use super::entry::Entry;
+use super::entry::{Entry, is_of_one_launch};
 use super::headlines::headlines;
 use super::mapping::mapping;
 use super::tables::{entries, machine, subjects};
@@ -73,6 +73,9 @@ fn measured(found: &[Entry]) -> String {
             format!(", intervals over {least} to {most} launches")
         }
         (Some(all), _) => format!(", intervals over {all} launches"),
+        _ if found.iter().all(|entry| is_of_one_launch(entry.measurement)) => {
+            ", in one launch: another may differ by more than the intervals".into()
+        }
         _ => String::new(),
     };
     format!("Measured: {} cases in {} tables{over}", keys.len(), subjects(found).len())

@@ -10,10 +10,11 @@ use contract::record::{Measurement, Run};
 use super::agreement::agreement;
 use super::algorithms::algorithms;
 use super::chain::chains;
-use super::entry::{Entry, UNCONVERGED};
+use super::entry::{Entry, UNCONVERGED, is_of_one_launch};
 use super::group_table::group_table;
 use super::headlines::headlines;
 use super::mapping::mapping;
+use super::paragraph::wrapped;
 use super::real_time::{pauses, search};
 use crate::fabric_name::simulated_machine;
 use crate::wording::{about_size, gains, quantity, ranks};
@@ -44,6 +45,7 @@ pub(crate) fn tables(run: &Run) -> String {
             "{UNCONVERGED} did not converge: when the time or the samples ran out, the interval was still wider than requested, or there were too few samples\n\n"
         );
     }
+    text += &of_one_launch(&found);
     if let Some((low_us, high_us)) = limits.moved_us() {
         text += &format!(
             "The machine changed during the run: handing over a cache line took {} at one time and {} at another, as when a\n\
@@ -59,6 +61,21 @@ pub(crate) fn tables(run: &Run) -> String {
         );
     }
     text + &headlines(&found, limits)
+}
+
+/// A remark on the benchmarks that were measured in one launch; empty if there are none.
+fn of_one_launch(found: &[Entry]) -> String {
+    let alone = found.iter().filter(|entry| is_of_one_launch(entry.measurement));
+    let names: BTreeSet<&str> = alone.map(|entry| entry.measurement.benchmark.as_str()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let names = names.into_iter().collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "Measured in one launch: {names}. An interval of one launch covers the samples of that launch; another launch \
+         may differ by more."
+    );
+    wrapped(&text, "") + "\n\n"
 }
 
 /// The gain of parallel programs, below their table; empty for others.

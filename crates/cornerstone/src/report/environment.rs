@@ -1,6 +1,6 @@
 //! The provenance of the numbers: the machine, the command and the fabric of each run.
 
-use contract::record::{Run, RunHeader};
+use contract::record::{Run, RunHeader, Warning};
 use maud::{Markup, html};
 
 use super::elements::swatch;
@@ -62,6 +62,7 @@ pub(super) fn provenance(runs: &[Run]) -> Vec<Fact> {
         ],
     );
     facts.extend(named(runs, |header| &header.fabric.details));
+    facts.push(Fact { name: "warnings".into(), values: runs.iter().map(warnings).collect() });
     facts.push(Fact { name: "sessions".into(), values: runs.iter().map(sessions).collect() });
     facts
 }
@@ -123,6 +124,11 @@ fn named(
             values: runs.iter().map(|run| value(run, name)).collect(),
         })
         .collect()
+}
+
+fn warnings(run: &Run) -> String {
+    let words = |one: &Warning| format!("launch {}: {}", one.launch + 1, one.text);
+    run.warnings.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 fn sessions(run: &Run) -> String {

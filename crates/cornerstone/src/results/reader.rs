@@ -25,6 +25,9 @@ pub(crate) fn read_noting_gaps(path: &Path) -> Result<Run, Failure> {
             "note: the run in '{shown}' did not come to its end; --resume goes on with it"
         ));
     }
+    for warning in &run.warnings {
+        note(&format!("note: '{shown}', launch {}: {}", warning.launch + 1, warning.text));
+    }
     Ok(pooled(run))
 }
 

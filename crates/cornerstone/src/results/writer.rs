@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use contract::record::{Line, Measurement, Run, RunEnd, RunHeader, TrialLine};
+use contract::record::{Line, Measurement, Run, RunEnd, RunHeader, TrialLine, Warning};
 
 use super::reader;
 use crate::failure::Failure;
@@ -89,6 +89,11 @@ impl ResultsFile {
     pub(crate) fn end(&mut self) -> Result<(), Failure> {
         let seconds = self.began.elapsed().as_secs_f64();
         self.append_lines(&[Line::End(RunEnd { measurements: self.measurements, seconds })])
+    }
+
+    /// Appends a warning.
+    pub(crate) fn append_warning(&mut self, warning: &Warning) -> Result<(), Failure> {
+        self.append_lines(&[Line::Warning(warning.clone())])
     }
 
     /// Removes a file that is still empty: a run that never began leaves no file.

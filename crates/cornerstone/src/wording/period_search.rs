@@ -3,6 +3,7 @@
 use contract::record::{PeriodSearch, SearchEnd, Trial};
 
 use super::numbers::{percent, quantity};
+use super::phrases;
 
 /// The result of a search, with its reservations and its confirmation: sentences without full stops.
 pub(crate) fn outcome(search: &PeriodSearch) -> Vec<String> {
@@ -12,7 +13,7 @@ pub(crate) fn outcome(search: &PeriodSearch) -> Vec<String> {
 
 fn verdict(search: &PeriodSearch) -> String {
     let us = |us: f64| quantity(us, "us");
-    let trials = search.trials.len();
+    let trials = phrases::counted(search.trials.len(), "trial");
     let wanted = format!(
         "at most {} missed, at {} confidence",
         percent(search.miss_rate),
@@ -30,27 +31,27 @@ fn verdict(search: &PeriodSearch) -> String {
             search.trials.first().map_or("nothing".into(), counted)
         ),
         (_, None, _) if !search.unconfirmed.is_empty() => {
-            format!("no period is confirmed to be sustained ({wanted}; {trials} trials)")
+            format!("no period is confirmed to be sustained ({wanted}; {trials})")
         }
         (_, Some(sustained), Some(refused)) => format!(
-            "{} is sustained and {} is not ({wanted}; {trials} trials)",
+            "{} is sustained and {} is not ({wanted}; {trials})",
             us(sustained),
             us(refused)
         ),
         (_, Some(sustained), None) => {
-            format!("even {} is sustained ({wanted}; {trials} trials)", us(sustained))
+            format!("even {} is sustained ({wanted}; {trials})", us(sustained))
         }
         (SearchEnd::TimeLimit, None, Some(refused)) => {
             format!(
-                "{} is not sustained, and no longer period is proven to be ({wanted}; {trials} trials)",
+                "{} is not sustained, and no longer period is proven to be ({wanted}; {trials})",
                 us(refused)
             )
         }
         (_, None, Some(refused)) => {
-            format!("no period up to {} is sustained ({wanted}; {trials} trials)", us(refused))
+            format!("no period up to {} is sustained ({wanted}; {trials})", us(refused))
         }
         (_, None, None) => {
-            format!("all periods that were tried are undecided ({wanted}; {trials} trials)")
+            format!("all periods that were tried are undecided ({wanted}; {trials})")
         }
     }
 }

@@ -45,6 +45,16 @@ fn a_slower_command_is_found_and_its_launches_are_kept() {
 }
 
 #[test]
+fn the_json_of_a_comparison_has_how_it_was_measured() {
+    let lab = Lab::new();
+    let json = lab.run(&in_turn(&lab, &["--json", "sh old", "sh new"])).json();
+    let measured = &json[0]["measured"];
+    assert_eq!((&measured["pairs"], &measured["discarded"]), (&7.into(), &0.into()), "{measured}");
+    assert_eq!((&measured["time_over"], &measured["within_s"]), (&false.into(), &600.0.into()));
+    assert_eq!(json[0]["comparisons"][0]["verdict"], "slower");
+}
+
+#[test]
 fn commands_of_cornerstone_need_no_options_and_a_simulated_machine_is_as_fast_again() {
     let lab = Lab::new();
     let command = format!(
@@ -66,6 +76,8 @@ fn what_is_undecided_within_the_time_is_named() {
     let words = ["compare", "--measure", "--out", "kept", "--within", "2s", "sh slow", "sh slow"];
     let ended = lab.succeed(&words);
     assert!(ended.stdout.contains("undecided after 2 s: 1\n  Latency time, 8 B"), "{ended:#?}");
+    let words = ["compare", "--measure", "--json", "--within", "2s", "sh slow", "sh slow"];
+    assert_eq!(lab.succeed(&words).json()[0]["measured"]["time_over"], true);
 }
 
 #[test]

@@ -6,7 +6,11 @@ use crate::lab::{Lab, eventually, signal};
 use crate::results::{BRIEF, METRICS};
 
 fn launched(lab: &Lab, more: &[&str]) -> String {
-    lab.succeed(&[&BRIEF[..], &["a.jsonl"], more].concat()).stdout
+    launched_to(lab, "a.jsonl", more)
+}
+
+fn launched_to(lab: &Lab, file: &str, more: &[&str]) -> String {
+    lab.succeed(&[&BRIEF[..], &[file], more].concat()).stdout
 }
 
 /// How many measurements of each launch a results file holds.
@@ -27,6 +31,33 @@ fn each_launch_is_kept_and_the_tables_have_a_row_for_each_case() {
     assert_eq!(shown.matches("64 KiB").count(), 2, "{shown}");
     let page = std::fs::read_to_string(lab.path("a.html")).unwrap();
     assert!(page.contains("3 launches"));
+}
+
+#[test]
+fn of_one_launch_nothing_is_claimed_of_others() {
+    let lab = Lab::new();
+    let shown = launched(&lab, &["--launches", "1"]);
+    assert!(shown.contains("Measured in one launch: ping-pong."), "{shown}");
+    // The most important numbers have an empty cell for the interval: no other column has a percentage.
+    let headline = shown.lines().find(|line| line.contains("64 KiB") && line.contains("rank"));
+    assert!(!headline.unwrap_or_else(|| panic!("{shown}")).contains('%'), "{shown}");
+    let several = launched_to(&lab, "b.jsonl", &["--launches", "2"]);
+    assert!(!several.contains("in one launch"), "{several}");
+    let simulated = ["run", "ping-pong", "--sizes", "8", "--fabric", "sim:cluster"];
+    assert!(!lab.succeed(&simulated).stdout.contains("in one launch"));
+}
+
+#[test]
+fn wake_up_is_measured_in_each_launch_and_a_period_in_one_with_a_note() {
+    let lab = Lab::new();
+    let words = "run wake-up --only for=moment --only by=spin --only load=none --duration 20ms \
+                 --launches 2 --out a.jsonl";
+    lab.succeed(&words.split_whitespace().collect::<Vec<_>>());
+    // The latency and the worst.
+    assert_eq!(by_launch(&lab), [(0, 2), (1, 2)].into());
+    let words = "run hartstone --ranks 2 --period 1s --instances 2 --launches 3";
+    let ended = lab.run(&words.split_whitespace().collect::<Vec<_>>());
+    assert!(ended.stderr.contains("note: hartstone is measured in one launch"), "{ended:#?}");
 }
 
 #[test]

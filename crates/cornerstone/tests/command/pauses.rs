@@ -37,7 +37,32 @@ fn a_limit_decides_the_status_and_what_is_left_of_the_time_is_told() {
     let exceeded = with_limit("1ms", "exceeded.jsonl");
     assert_eq!(exceeded.status, Some(1), "{exceeded:#?}");
     assert!(exceeded.stdout.contains("limit 1.00 ms: exceeded by 4"), "{exceeded:#?}");
+    assert!(exceeded.stderr.contains("exceeded --limit 1.00 ms, the longest"), "{exceeded:#?}");
+    for format in ["csv", "json"] {
+        let words = ["sim:pausing.toml", "--limit", "1ms", "--format", format];
+        lab.run(
+            &[&["run", "clock", "--ranks", "2", "--duration", "2s", "--fabric"], &words[..]]
+                .concat(),
+        )
+        .refuses(1, &["exceeded --limit 1.00 ms"]);
+    }
     lab.run(&["run", "clock", "--limit", "soon"]).refuses(2, &["--limit", "soon"]);
+}
+
+#[test]
+fn options_that_nothing_in_the_run_would_use_are_refused() {
+    let lab = Lab::new();
+    for (words, parts) in [
+        (&["ping-pong", "--limit", "20us"][..], &["--limit", "`clock`"][..]),
+        (&["hartstone", "--osnoise"], &["--osnoise", "`clock`"]),
+        (&["clock", "--load", "1000"], &["--load", "`hartstone`"]),
+        (&["ping-pong", "--explain"], &["--explain", "periods"]),
+        (&["clock", "--period", "5ms"], &["--period", "periods"]),
+        (&["hartstone", "--fabric", "sim:cluster", "--explain"], &["--explain", "--search-limit"]),
+    ] {
+        lab.run(&[&["run"], words].concat()).refuses(2, parts);
+    }
+    assert!(!lab.path("results").exists());
 }
 
 fn lost_us(window: &Value) -> f64 {

@@ -7,7 +7,7 @@ use contract::{Rank, Result, Source, Time, TimeSpan};
 use super::pause_causes::{PauseCauses, from_text, named_by};
 use crate::bench::Bench;
 use crate::case::once;
-use crate::declaration::{Benchmark, Group};
+use crate::declaration::{Benchmark, Group, Repeats};
 use crate::event::Event;
 use crate::paper;
 use crate::presentation::View;
@@ -39,6 +39,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     program: Program { timing: Timing::Slowest, in_a_row: false, ..NO_DATA },
     measure,
     lasts_s: Some(|settings, _| settings.real_time.trial_s()),
+    repeats: Repeats::Never,
     repeatable: false,
     ..BENCHMARK
 };

@@ -6,7 +6,7 @@ use contract::{Priority, Rank, Result, Source};
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
 use crate::data::{Blocks, Data, Received};
-use crate::declaration::{Benchmark, Group};
+use crate::declaration::{Benchmark, Group, Repeats};
 use crate::paper;
 use crate::period::{self, Deadlines, Trial};
 use crate::program::{Program, Timing};
@@ -43,6 +43,7 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
+    repeats: Repeats::Trials,
     repeatable: false,
     ..BENCHMARK
 };

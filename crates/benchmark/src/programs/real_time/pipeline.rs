@@ -7,7 +7,7 @@ use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::chain::{Chain, ChainVariant, Pacing};
 use crate::data::Blocks;
-use crate::declaration::{Benchmark, Group};
+use crate::declaration::{Benchmark, Group, Repeats};
 use crate::paper;
 use crate::period::{self, Deadlines, Known, Trial, derived};
 use crate::pipeline::{Member, Mode, WAYS, computing_us, in_rounds, profile};
@@ -43,6 +43,7 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(lasts_s),
+    repeats: Repeats::Trials,
     repeatable: false,
     ..BENCHMARK
 };

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use analysis::compare::{ComparedRuns, Settings, Verdict, compare, interim_checks};
 use analysis::launches::pooled;
 use contract::record::Run;
+use serde_json::json;
 
-use super::{note_differences, show, status};
+use super::{note_differences, regresses, show, status};
 use crate::arguments::{CompareArguments, Seconds, Share};
 use crate::comparison::timed_only;
 use crate::failure::Failure;
@@ -17,7 +18,7 @@ use crate::measured::{MeasuredCommand, Unmeasured, as_launch};
 use crate::output::{comparison_name, print};
 use crate::progress::note;
 use crate::results::{self, ResultsFile};
-use crate::wording::wait;
+use crate::wording::{counted, wait};
 
 /// The default time of measuring.
 const WITHIN_S: f64 = 600.0;
@@ -55,15 +56,20 @@ pub(super) fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure>
         interruption: Interruption::watch(),
         made: 0,
         failed_in_a_row: 0,
+        time_over: false,
         out: arguments.out.clone(),
     };
     let ended = pair.measure(arguments.threshold);
     pair.end_files()?;
     let compared = ended?;
-    let regressed = show(&compared, arguments)?;
-    if !arguments.json {
+    let regressed = if arguments.json {
+        print(&pair.json(&compared))?;
+        regresses(&compared, arguments)
+    } else {
+        let regressed = show(&compared, arguments)?;
         print(&pair.told(&compared))?;
-    }
+        regressed
+    };
     Ok(status(regressed))
 }
 
@@ -121,6 +127,8 @@ struct Pair {
     /// The number of complete pairs.
     made: u32,
     failed_in_a_row: u32,
+    /// Whether the time ended before every number was decided.
+    time_over: bool,
     out: Option<PathBuf>,
 }
 
@@ -142,7 +150,10 @@ impl Pair {
                 match self.attempt()? {
                     Attempt::Whole(runs) => self.keep(*runs)?,
                     Attempt::Failed => {}
-                    Attempt::TimeOver => return self.check(margin, CONFIDENCE + spent),
+                    Attempt::TimeOver => {
+                        self.time_over = true;
+                        return self.check(margin, CONFIDENCE + spent);
+                    }
                 }
             }
             let compared = self.check(margin, confidence)?;
@@ -153,7 +164,8 @@ impl Pair {
             }
             let all = compared.comparisons.len();
             note(&format!(
-                "after {launches} launches of each: {untold} of {all} numbers are undecided yet"
+                "after {launches} launches of each: {untold} of {} undecided yet",
+                counted(all, "number")
             ));
         }
         unreachable!("there is always another check")
@@ -256,6 +268,24 @@ impl Pair {
         Ok(())
     }
 
+    /// The pairs of launches that failed.
+    fn discarded(&self) -> u32 {
+        self.sides.iter().map(|side| side.failed).sum()
+    }
+
+    /// The comparison for programs, with how it was measured.
+    fn json(&self, compared: &ComparedRuns) -> String {
+        let mut all = serde_json::to_value(compared).expect("numbers and text are JSON");
+        all["measured"] = json!({
+            "pairs": self.made,
+            "discarded": self.discarded(),
+            "took_s": self.begin.elapsed().as_secs_f64(),
+            "within_s": self.within.as_secs_f64(),
+            "time_over": self.time_over,
+        });
+        format!("{all}\n")
+    }
+
     /// The number of launches, and the numbers that are undecided.
     fn told(&self, compared: &ComparedRuns) -> String {
         let untold: Vec<String> = compared
@@ -265,8 +295,9 @@ impl Pair {
             .map(|comparison| format!("  {}\n", comparison_name(&comparison.name)))
             .collect();
         let took = wait(self.begin.elapsed().as_secs_f64());
-        let mut text = format!("{} alternating launches of each, {took}", self.made);
-        let failed: u32 = self.sides.iter().map(|side| side.failed).sum();
+        let made = counted(self.made as usize, "alternating launch");
+        let mut text = format!("{made} of each, {took}");
+        let failed = self.discarded();
         if failed > 0 {
             text += &format!("; {failed} more failed and were discarded");
         }

@@ -79,7 +79,12 @@ fn show(compared: &ComparedRuns, arguments: &CompareArguments) -> Result<bool, F
         false => comparison_table(compared) + &in_between(compared),
     };
     print(&text)?;
-    Ok(compared.regressions(arguments.threshold.0).next().is_some())
+    Ok(regresses(compared, arguments))
+}
+
+/// Whether a number regressed beyond the threshold.
+fn regresses(compared: &ComparedRuns, arguments: &CompareArguments) -> bool {
+    compared.regressions(arguments.threshold.0).next().is_some()
 }
 
 /// Notes the differences that make the runs hard to compare.

@@ -1,6 +1,6 @@
 //! Checks before anything is started.
 
-use benchmark::Launch;
+use benchmark::{Launch, Repeats, select};
 use fabric_mpi::launcher;
 
 use super::request::Request;
@@ -37,6 +37,40 @@ pub(super) fn started_once(fabric: &FabricChoice) -> Result<(), Failure> {
             .hint("use --fabric mpi to make one run of all processes, or omit the launcher"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses options of benchmarks that the run does not contain: a limit that nothing checks would seem to hold.
+pub(super) fn options(request: &Request) -> Result<(), Failure> {
+    let selected = select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
+    let real_time = &request.settings.real_time;
+    let of_one_benchmark = [
+        ("--limit", "clock", real_time.pause_limit_s.is_some()),
+        ("--threshold", "clock", real_time.threshold_s.is_some()),
+        ("--osnoise", "clock", real_time.trace_pauses),
+        ("--load", "hartstone", real_time.load.is_some()),
+    ];
+    for (option, benchmark, is_given) in of_one_benchmark {
+        if is_given && !selected.iter().any(|one| one.name == benchmark) {
+            let why = format!("{option} is for `{benchmark}`, which this run does not contain");
+            return Err(Failure::usage(why).hint(format!("add {benchmark}, or omit {option}")));
+        }
+    }
+    let searches = selected.iter().any(|one| one.repeats == Repeats::Trials);
+    for (option, is_given) in
+        [("--period", real_time.period_s.is_some()), ("--explain", real_time.explain)]
+    {
+        if is_given && !searches {
+            let why = format!("{option} is for periods, and no benchmark of this run has one");
+            return Err(Failure::usage(why).hint(format!("add hartstone, or omit {option}")));
+        }
+    }
+    match real_time.explain && real_time.search_limit_s.is_none() {
+        true => Err(Failure::usage(
+            "--explain needs a prediction, which only searches with a time limit make",
+        )
+        .hint("add --search-limit TIME, or omit --explain")),
+        false => Ok(()),
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod checks;
 mod explain;
+mod limit;
+mod notes;
 mod request;
 mod rounds;
 mod session;
@@ -9,7 +11,7 @@ mod session;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use benchmark::{Benchmark, Group, Launch, PlanError, Settings, Sizes, plan, select};
+use benchmark::{Benchmark, Group, Launch, PlanError, Repeats, Settings, Sizes, plan, select};
 use contract::record::Key;
 
 use crate::arguments::RunArguments;
@@ -40,6 +42,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let request = Request::new(arguments)?;
     checks::started_once(&request.fabric)?;
     checks::launcher(&request)?;
+    checks::options(&request)?;
     let launches = planned(&request)?;
     checks::ranks(&request, &launches)?;
     if explains {
@@ -86,13 +89,30 @@ fn planned(request: &Request) -> Result<Vec<Launch>, Failure> {
     settings.time_min_s = request.settings.of_a_part(rounds.fewest).time_min_s;
     settings.time_min_s = settings.time_min_s.min(settings.time_limit_s);
     let mut all = launches(request, &selection, &settings, 0)?;
-    // A search for a period makes as many trials as it needs by itself.
-    selection.retain(|benchmark| benchmark.group != Group::RealTime);
+    let is_launched_again = |one: &&Benchmark| match one.group {
+        // Its cases take their time in each launch, so only a user can want several.
+        Group::RealTime => one.repeats == Repeats::Launches && request.chosen_launches,
+        _ => true,
+    };
+    if request.chosen_launches && rounds.most > 1 {
+        selection.iter().filter_map(|one| reason_for_one_launch(one)).for_each(|why| note(&why));
+    }
+    selection.retain(is_launched_again);
     let further = if selection.is_empty() { 1..1 } else { 1..rounds.most };
     for number in further {
         all.extend(launches(request, &selection, &settings, number)?);
     }
     Ok(all)
+}
+
+/// Why a benchmark has one launch, however many the user wants.
+fn reason_for_one_launch(benchmark: &Benchmark) -> Option<String> {
+    let why = match benchmark.repeats {
+        Repeats::Launches => return None,
+        Repeats::Trials => "it repeats trials of a period; --searches repeats a search",
+        Repeats::Never => "it observes the processors for as long as --duration says",
+    };
+    Some(format!("note: {} is measured in one launch: {why}", benchmark.name))
 }
 
 /// The measurements that each case's launch of this number still has to make.

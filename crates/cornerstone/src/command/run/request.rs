@@ -24,6 +24,8 @@ pub(super) struct Request {
     pub(super) settings: Settings,
     /// The number of launches of each case.
     pub(super) launches: Rounds,
+    /// Whether the user chose that number.
+    pub(super) chosen_launches: bool,
     /// Over how long a time the launches are spread at least.
     pub(super) spread: Duration,
     pub(super) fabric: FabricChoice,
@@ -85,6 +87,7 @@ impl Request {
             hosts,
             settings,
             launches,
+            chosen_launches: arguments.launches.is_some(),
             spread: Duration::from_secs_f64(spread),
             names: arguments.names,
             ranks: arguments.ranks.map(|ranks| ranks.0),

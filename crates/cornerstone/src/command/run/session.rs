@@ -1,6 +1,6 @@
 //! A session of a run: it takes the events of the ranks and writes the results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,20 +9,23 @@ use std::time::{Duration, Instant};
 use analysis::launches::pooled;
 use analysis::limits::Limits;
 use benchmark::{Event, Launch};
-use contract::record::{FabricDescription, Measurement, Run};
+use contract::record::{FabricDescription, Measurement, Run, Warning};
 
+use super::limit;
+use super::notes::{announcement, few};
 use super::request::{Request, Target};
-use super::rounds::{Rounds, settled, without};
+use super::rounds::{settled, without};
 use crate::arguments::RunFormat;
+use crate::clocks::{Clocks, impossible};
 use crate::command::report;
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
-use crate::failure::{Failure, STATUS_FAILED};
+use crate::failure::Failure;
 use crate::interruption::{Interruption, interrupted};
 use crate::output::{Osu, csv_header, csv_line, json_line, print, tables, tables_or_summary};
 use crate::progress::{Progress, note};
 use crate::report::stands_out;
 use crate::results::{self, ResultsFile};
-use crate::wording::{ranks, wait};
+use crate::wording::ranks;
 
 /// A session of a run.
 pub(super) struct Session {
@@ -35,7 +38,8 @@ pub(super) struct Session {
     /// Whether this session's header is in the file.
     headed: bool,
     progress: Progress,
-    skipped: Vec<String>,
+    /// The cases that were not measured, by the reason.
+    skipped: BTreeMap<String, BTreeSet<String>>,
     /// Why the ranks were asked to stop.
     failure: Option<Failure>,
     /// Why launches died whose cases other launches measure as well.
@@ -76,7 +80,7 @@ impl Session {
             limits: Limits::default(),
             headed: false,
             progress: Progress::new(steps, estimate_s),
-            skipped: Vec::new(),
+            skipped: BTreeMap::new(),
             failure: None,
             died: Vec::new(),
         })
@@ -127,6 +131,7 @@ impl Session {
             mpi_library: library.as_deref(),
             hosts: hosts.as_ref(),
         };
+        let (begin, first) = (Clocks::read(), self.run.measurements.len());
         let ended = fabric.run(launch, &options, &mut |report| {
             self.take(launch, report).map_or_else(
                 |failure| {
@@ -140,12 +145,38 @@ impl Session {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
+        if !fabric.is_simulated() && self.headed {
+            self.check_clocks(launch, &begin, first)?;
+        }
         match ended {
             Ok(()) => Ok(()),
             Err(LaunchEnd::Interrupted(signal)) => Err(interrupted(signal)),
             Err(LaunchEnd::Stopped) => Err(Failure::failed("the run was stopped")),
             Err(LaunchEnd::Failed(message)) => self.launch_died(launch, message),
         }
+    }
+
+    /// Warns of clocks that jumped during a launch, whose measurements are those from `first` on.
+    fn check_clocks(
+        &mut self,
+        launch: &Launch,
+        begin: &Clocks,
+        first: usize,
+    ) -> Result<(), Failure> {
+        let end = Clocks::read();
+        let measured = self.run.measurements[first..].iter();
+        let samples = measured.filter_map(|one| impossible(one, begin.passed_s(&end)));
+        for text in begin.jumps(&end).into_iter().chain(samples).collect::<Vec<_>>() {
+            note(&format!(
+                "note: {text} in launch {} of {}",
+                launch.number + 1,
+                ranks(launch.ranks)
+            ));
+            let warning = Warning { launch: launch.number, text };
+            self.results.append_warning(&warning)?;
+            self.run.warnings.push(warning);
+        }
+        Ok(())
     }
 
     /// Whether all launches lived; the failure that says which did not.
@@ -196,7 +227,7 @@ impl Session {
                 Ok(())
             }
             RankReport::Event(Event::Skipped { label, reason, .. }) => {
-                self.skipped.push(format!("{label}: {reason}"));
+                self.skipped.entry(reason).or_default().insert(label);
                 Ok(())
             }
             RankReport::Event(Event::Measured(mut measurements)) => {
@@ -239,8 +270,8 @@ impl Session {
     /// Ends the file, makes the report and shows the results. `ended` is the result of [`measure`](Self::measure).
     pub(super) fn close(mut self, ended: Result<(), Failure>) -> Result<ExitCode, Failure> {
         self.progress.clear();
-        for line in &self.skipped {
-            note(&format!("note: not measured here: {line}"));
+        for (reason, labels) in &self.skipped {
+            note(&format!("note: not measured here: {}: {reason}", few(labels)));
         }
         let path = self.results.path().to_path_buf();
         let ended = ended.and_then(|()| self.end_file());
@@ -258,14 +289,8 @@ impl Session {
         note(&format!("results  {}", path.display()));
         reported?;
         note(&format!("report   {}", report_path.display()));
-        Ok(if self.is_beyond_limit() { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS })
-    }
-
-    /// Whether a processor paused for longer than permitted.
-    fn is_beyond_limit(&self) -> bool {
-        let summaries =
-            self.run.measurements.iter().filter_map(|m| m.pauses.as_ref()?.summary.as_ref());
-        summaries.filter(|summary| summary.limit_us.is_some()).any(|one| one.beyond_limit > 0)
+        limit::held(&self.run, self.request.settings.real_time.pause_limit_s)
+            .map(|()| ExitCode::SUCCESS)
     }
 
     fn end_file(&mut self) -> Result<(), Failure> {
@@ -318,34 +343,6 @@ fn wait_until(time: Instant, interruption: &Interruption) {
             None => return,
             Some(left) => std::thread::sleep(left.min(CHECK_EVERY)),
         }
-    }
-}
-
-fn announcement(
-    launches: &[Launch],
-    rounds: Rounds,
-    estimate_s: f64,
-    results: &ResultsFile,
-    run: &Run,
-) -> String {
-    let path = results.path().display();
-    let wait = wait(estimate_s);
-    let steps = |launches: &mut dyn Iterator<Item = &Launch>| -> usize {
-        launches.map(|launch| launch.job.steps.len()).sum()
-    };
-    let (first, all) =
-        (steps(&mut launches.iter().filter(|one| one.number == 0)), steps(&mut launches.iter()));
-    let number = launches.last().map_or(1, |launch| launch.number + 1);
-    let in_launches = match rounds.fewest < rounds.most {
-        true => format!("{} to {number} launches, about {wait} or more", rounds.fewest),
-        false => format!("{number} launches, about {wait}"),
-    };
-    let measurements = if first == 1 { "1 measurement" } else { &format!("{first} measurements") };
-    match (all, run.measurements.is_empty()) {
-        (0, _) => format!("nothing is missing in {path}"),
-        (_, false) => format!("{all} to measure, about {wait}; results are appended to {path}"),
-        _ if number == 1 => format!("{measurements}, about {wait}; results go to {path}"),
-        _ => format!("{measurements} in {in_launches}; results go to {path}"),
     }
 }
 

@@ -14,7 +14,7 @@ use pattern::corner_turn::Design;
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::data::{Blocks, Received};
-use crate::declaration::{Benchmark, Group};
+use crate::declaration::{Benchmark, Group, Repeats};
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
 use crate::ranks::RankRule;
@@ -45,6 +45,7 @@ pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
+    repeats: Repeats::Trials,
     repeatable: false,
     ..BENCHMARK
 };

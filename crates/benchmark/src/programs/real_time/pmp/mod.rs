@@ -13,7 +13,7 @@ use pattern::Pattern;
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::data::{Blocks, Received};
-use crate::declaration::{Benchmark, Group};
+use crate::declaration::{Benchmark, Group, Repeats};
 use crate::presentation::View;
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
@@ -45,6 +45,7 @@ pub(in crate::programs) const PMP: Benchmark = Benchmark {
     },
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
+    repeats: Repeats::Trials,
     repeatable: false,
     ..BENCHMARK
 };

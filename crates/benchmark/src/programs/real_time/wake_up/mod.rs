@@ -24,14 +24,14 @@ pub(in crate::programs) const WAKE_UP: Benchmark = Benchmark {
     group: Group::RealTime,
     summary: "latency of a rank that sleeps until a moment or for a message",
     explains: "Rank 0 waits repeatedly for 0.2 to 1 ms. `latency` is the time by which it continues too late, and \
-        `worst` the greatest. With for=moment it waits for a moment of its clock: by spin (polling the \
+        `worst` the greatest; of several launches (--launches) their median. With for=moment it waits for a moment of its clock: by spin (polling the \
         clock), yield (with sched_yield after each poll), futex (a wait with a time limit), clock-nanosleep, \
         or epoll (a timer's descriptor). With for=message it waits for rank 1, and the latency begins with \
         rank 1's reading of the clock before it sends: by spin and yield (polling a shared word), futex (a \
         wait on that word), epoll (a datagram socket), or receive (a receive of 8 bytes, as the fabric \
         waits). With load=computing another thread computes on rank 0's processor. With idle=held-off the \
-        processors may enter no idle state (/dev/cpu_dma_latency). --duration is the time for each case \
-        (default 1 s); --hygiene fifo gives rank 0 a fixed priority. A simulated rank continues at once, so \
+        processors may enter no idle state (/dev/cpu_dma_latency). --duration is the time for each case in \
+        each launch (default 1 s, one launch); --hygiene fifo gives rank 0 a fixed priority. A simulated rank continues at once, so \
         there is nothing to measure.",
     ranks: RankRule::Exactly(2),
     cases,
