@@ -123,7 +123,10 @@ fn one_launch_tells_nothing_of_the_next() {
     slowed(&lab, "a.jsonl", "slow.jsonl", 1.4);
     let ended = lab.succeed(&["compare", "a.jsonl", "slow.jsonl"]);
     assert!(ended.stdout.contains("0 slower, 0 faster, 0 the same, 5 undecided"), "{ended:#?}");
-    assert!(ended.stdout.contains("5 were measured in fewer than 4 launches"), "{ended:#?}");
+    assert!(
+        ended.stdout.contains("5 numbers were measured in fewer than 4 launches"),
+        "{ended:#?}"
+    );
     assert!(ended.stdout.contains("--launches 6"), "{ended:#?}");
 }
 
