@@ -155,6 +155,11 @@ const OFF: f64 = 0.1;
 const FAR: f64 = 20.0;
 
 impl Series {
+    /// The hosts that its runs ran on.
+    pub fn hosts(&self) -> BTreeSet<&str> {
+        self.points.iter().map(|point| point.host.as_str()).collect()
+    }
+
     /// The points since the last change.
     pub fn level(&self) -> &[Point] {
         &self.points[self.changes.last().map_or(0, |change| change.at)..]

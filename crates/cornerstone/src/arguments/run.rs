@@ -106,7 +106,7 @@ pub(crate) struct RunArguments {
 
     /// Start the ranks N times, and measure every case in each launch with its share of the time limit; intervals are
     /// over launches [default: 6, and up to 30 of at least 50 ms for a case until its interval is within half of
-    /// --precision; fewer if there is no time for 6]
+    /// --precision; fewer if there is no time for 6; wake-up 1]. Periods and clock have one launch
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) launches: Option<u32>,
 

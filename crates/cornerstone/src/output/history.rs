@@ -1,5 +1,6 @@
 //! A history as tables.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use analysis::changes::Change;
@@ -61,7 +62,12 @@ fn machine(series: &[Series]) -> String {
     let began = || points().map(|point| point.started.as_str());
     let (first, last) = (began().min().unwrap_or_default(), began().max().unwrap_or_default());
     let count = counted(runs.len(), "run");
-    format!("{}: {count}, {first} to {last}", machine_name(&series[0].machine))
+    let hosts: BTreeSet<&str> = series.iter().flat_map(Series::hosts).collect();
+    let on = match hosts.len() {
+        0 | 1 => String::new(),
+        _ => format!(", on the hosts {}", hosts.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    format!("{}: {count}, {first} to {last}{on}", machine_name(&series[0].machine))
 }
 
 fn overview_row(series: &Series) -> Vec<String> {

@@ -107,6 +107,21 @@ fn files_that_cannot_be_read_and_clocks_that_jump_are_named_and_the_others_count
 }
 
 #[test]
+fn hosts_with_one_processor_share_a_series_that_names_them() {
+    let lab = Lab::new();
+    history(&lab, 2, 9);
+    let shown = || lab.succeed(&["history", "--folder", "past"]).stdout;
+    assert!(!shown().contains("on the hosts"), "{}", shown());
+    let text = std::fs::read_to_string(lab.path("past/01.jsonl")).unwrap();
+    let host = lab.records("past/01.jsonl")[0]["environment"]["host"].to_string();
+    let renamed = text.replace(&format!("\"host\":{host}"), "\"host\":\"abacus-7\"");
+    lab.write("past/01.jsonl", &renamed);
+    let shown = shown();
+    assert!(shown.contains(": 2 runs,") && shown.contains("on the hosts"), "{shown}");
+    assert!(shown.contains("abacus-7"), "{shown}");
+}
+
+#[test]
 fn runs_of_other_machines_are_series_of_their_own() {
     let lab = Lab::new();
     history(&lab, 2, 9);

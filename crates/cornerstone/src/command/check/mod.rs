@@ -126,6 +126,12 @@ impl Check<'_> {
             .find(|series| series.machine != machine)
             .map(|one| one.machine.clone());
         self.known.retain(|series| series.machine == machine);
+        let hosts: BTreeSet<&str> = self.known.iter().flat_map(Series::hosts).collect();
+        let host = run.header().environment.host.as_str();
+        if !hosts.is_empty() && !hosts.contains(host) && machine.processors > 0 {
+            let hosts = hosts.into_iter().collect::<Vec<_>>().join(", ");
+            note(&format!("note: the history is of the same processor on other hosts ({hosts})"));
+        }
         if !self.known.is_empty() || self.arguments.add {
             return Ok(());
         }
