@@ -31,7 +31,16 @@ pub struct PauseTotals {
     by_length: [u64; BINS],
     windows: [Window; WINDOWS_PS.len()],
     stretch_ps: u64,
-    lost_in_stretch_ps: Vec<u64>,
+    stretches: Vec<Stretch>,
+    unobserved_ps: u64,
+}
+
+/// A stretch of the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Stretch {
+    lost_ps: u64,
+    /// The part in which nobody watched for pauses.
+    unobserved_ps: u64,
 }
 
 /// A window that slides over the pauses. Most is lost where it ends with a pause: moved on from there it loses nothing
@@ -55,8 +64,8 @@ impl PauseTotals {
             inside.clear();
             Window { length_ps, inside, ..Window::default() }
         };
-        let mut lost_in_stretch_ps = vec![1; STRETCHES_MAX];
-        lost_in_stretch_ps.clear();
+        let mut stretches = vec![Stretch { lost_ps: 1, unobserved_ps: 1 }; STRETCHES_MAX];
+        stretches.clear();
         PauseTotals {
             count: 0,
             lost_ps: 0,
@@ -66,7 +75,8 @@ impl PauseTotals {
             by_length: [0; BINS],
             windows: WINDOWS_PS.map(window),
             stretch_ps: STRETCH_PS,
-            lost_in_stretch_ps,
+            stretches,
+            unobserved_ps: 0,
         }
     }
 
@@ -80,29 +90,45 @@ impl PauseTotals {
         // Below the first bin is negative, and becomes 0.
         self.by_length[(bin as usize).min(BINS - 1)] += 1;
         self.windows.iter_mut().for_each(|window| window.add(at_ps, length_ps));
-        let stretch = self.stretch_of(at_ps);
-        self.lost_in_stretch_ps[stretch] += length_ps;
+        self.stretch_of(at_ps).lost_ps += length_ps;
     }
 
-    /// The place of the stretch of this moment, after joining as many as that takes.
-    fn stretch_of(&mut self, at_ps: u64) -> usize {
+    /// Counts a time in which nobody watched for pauses: it is neither lost nor available.
+    pub fn add_unobserved(&mut self, at_ps: u64, length_ps: u64) {
+        self.unobserved_ps += length_ps;
+        // Joins stretches first, so that their length stays the same in the loop.
+        self.stretch_of(at_ps + length_ps);
+        let (mut at_ps, end_ps) = (at_ps, at_ps + length_ps);
+        while at_ps < end_ps {
+            let next_ps = (at_ps / self.stretch_ps + 1) * self.stretch_ps;
+            let until_ps = next_ps.min(end_ps);
+            self.stretch_of(at_ps).unobserved_ps += until_ps - at_ps;
+            at_ps = until_ps;
+        }
+    }
+
+    /// The stretch of this moment, after joining as many as that takes.
+    fn stretch_of(&mut self, at_ps: u64) -> &mut Stretch {
         while at_ps / self.stretch_ps >= STRETCHES_MAX as u64 {
-            let lost = &mut self.lost_in_stretch_ps;
-            for pair in 0..lost.len().div_ceil(2) {
-                lost[pair] = lost[2 * pair] + lost.get(2 * pair + 1).copied().unwrap_or(0);
+            let all = &mut self.stretches;
+            for pair in 0..all.len().div_ceil(2) {
+                let second = all.get(2 * pair + 1).copied().unwrap_or_default();
+                all[pair] = all[2 * pair].with(second);
             }
-            lost.truncate(lost.len().div_ceil(2));
+            all.truncate(all.len().div_ceil(2));
             self.stretch_ps *= 2;
         }
         let stretch = (at_ps / self.stretch_ps) as usize;
-        if self.lost_in_stretch_ps.len() <= stretch {
-            self.lost_in_stretch_ps.resize(stretch + 1, 0);
+        if self.stretches.len() <= stretch {
+            self.stretches.resize(stretch + 1, Stretch::default());
         }
-        stretch
+        &mut self.stretches[stretch]
     }
 
-    /// The summary after `looked_ps`, with a lower bound of the share of the time that is available.
-    pub fn summary(&self, looked_ps: u64, confidence: f64) -> PauseSummary {
+    /// The summary of the first `elapsed_ps`, with a lower bound of the share of the observed time that is available.
+    pub fn summary(&self, elapsed_ps: u64, confidence: f64) -> PauseSummary {
+        let looked_ps = elapsed_ps.saturating_sub(self.unobserved_ps);
+        let available = 1.0 - self.lost_ps as f64 / looked_ps.max(1) as f64;
         let us = |ps: u64| ps as f64 / 1e6;
         let upper_us =
             |bin: usize| FIRST_BIN_PS / 1e6 * 10f64.powf((bin + 1) as f64 / BINS_A_DECADE);
@@ -112,8 +138,10 @@ impl PauseTotals {
             count: self.count,
             longest_us: us(self.longest_ps),
             looked_s: us(looked_ps) / 1e6,
-            available: 1.0 - self.lost_ps as f64 / looked_ps.max(1) as f64,
-            available_at_least: self.available_at_least(looked_ps, confidence),
+            available,
+            available_at_least: self
+                .margin(elapsed_ps, confidence)
+                .map(|margin| (available - margin).max(0.0)),
             confidence,
             worst_windows: worst
                 .map(|w| WorstWindow {
@@ -130,28 +158,36 @@ impl PauseTotals {
         }
     }
 
-    /// From the whole stretches, by Student's t on one side; none of fewer than two.
-    fn available_at_least(&self, looked_ps: u64, confidence: f64) -> Option<f64> {
-        let whole = ((looked_ps / self.stretch_ps) as usize).min(STRETCHES_MAX);
+    /// By how much the available share may be below the estimate, from how much it differs between the whole stretches:
+    /// the error of a ratio estimator (Cochran, *Sampling Techniques*, section 2.11) with Student's t on one side; none of
+    /// fewer than two stretches.
+    fn margin(&self, elapsed_ps: u64, confidence: f64) -> Option<f64> {
+        let whole = ((elapsed_ps / self.stretch_ps) as usize).min(STRETCHES_MAX);
         if whole < 2 {
             return None;
         }
-        let lost = |stretch: usize| self.lost_in_stretch_ps.get(stretch).copied().unwrap_or(0);
-        let shares = || (0..whole).map(|one| 1.0 - lost(one) as f64 / self.stretch_ps as f64);
+        let of = |one: usize| {
+            let Stretch { lost_ps, unobserved_ps } =
+                self.stretches.get(one).copied().unwrap_or_default();
+            (lost_ps as f64, self.stretch_ps.saturating_sub(unobserved_ps) as f64)
+        };
+        let sum = |value: &dyn Fn((f64, f64)) -> f64| (0..whole).map(|one| value(of(one))).sum();
+        let (lost, observed): (f64, f64) = (sum(&|(lost, _)| lost), sum(&|(_, observed)| observed));
+        let ratio = lost / observed.max(1.0);
+        let squares: f64 = sum(&|(lost, observed)| (lost - ratio * observed).powi(2));
         let n = whole as f64;
-        let mean = shares().sum::<f64>() / n;
-        let variance = shares().map(|share| (share - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        let t = student::two_sided(2.0 * confidence - 1.0, whole - 1);
-        Some((mean - t * (variance / n).sqrt()).max(0.0))
+        let error = (squares * n / (n - 1.0)).sqrt() / observed.max(1.0);
+        Some(student::two_sided(2.0 * confidence - 1.0, whole - 1) * error)
     }
 
     /// All of it as words, for another rank; the windows without what they remember.
     pub fn to_words(&self) -> Vec<u64> {
         let own = [self.count, self.lost_ps, self.longest_ps, self.limit_ps, self.beyond_limit];
         let windows = self.windows.iter().flat_map(|w| [w.worst_ps, w.worst_at_ps]);
-        let stretches = self.lost_in_stretch_ps.iter().copied();
+        let stretches = self.stretches.iter().flat_map(|one| [one.lost_ps, one.unobserved_ps]);
         let words = own.into_iter().chain(self.by_length).chain(windows);
-        words.chain([self.stretch_ps, stretches.len() as u64]).chain(stretches).collect()
+        let head = [self.unobserved_ps, self.stretch_ps, self.stretches.len() as u64];
+        words.chain(head).chain(stretches).collect()
     }
 
     /// What [`to_words`](Self::to_words) gave, and the words after it; none if these are not such words.
@@ -160,8 +196,11 @@ impl PauseTotals {
             words.split_first_chunk::<5>()?;
         let (by_length, rest) = rest.split_first_chunk::<BINS>()?;
         let (worst, rest) = rest.split_at_checked(2 * WINDOWS_PS.len())?;
-        let (&[stretch_ps, stretches], rest) = rest.split_first_chunk::<2>()?;
-        let (lost, rest) = rest.split_at_checked(usize::try_from(stretches).ok()?)?;
+        let (&[unobserved_ps, stretch_ps, count_of_stretches], rest) =
+            rest.split_first_chunk::<3>()?;
+        let words = usize::try_from(count_of_stretches).ok()?.checked_mul(2)?;
+        let (stretches, rest) = rest.split_at_checked(words)?;
+        let stretch = |&[lost_ps, unobserved_ps]: &[u64; 2]| Stretch { lost_ps, unobserved_ps };
         let mut windows = WINDOWS_PS.map(|length_ps| Window { length_ps, ..Window::default() });
         for (window, worst) in windows.iter_mut().zip(worst.as_chunks::<2>().0) {
             [window.worst_ps, window.worst_at_ps] = *worst;
@@ -175,9 +214,20 @@ impl PauseTotals {
             by_length: *by_length,
             windows,
             stretch_ps,
-            lost_in_stretch_ps: lost.to_vec(),
+            stretches: stretches.as_chunks::<2>().0.iter().map(stretch).collect(),
+            unobserved_ps,
         };
         Some((totals, rest))
+    }
+}
+
+impl Stretch {
+    /// Both together.
+    fn with(self, other: Stretch) -> Stretch {
+        Stretch {
+            lost_ps: self.lost_ps + other.lost_ps,
+            unobserved_ps: self.unobserved_ps + other.unobserved_ps,
+        }
     }
 }
 
@@ -269,13 +319,54 @@ mod tests {
     }
 
     #[test]
+    fn time_that_nobody_watched_is_neither_lost_nor_available() {
+        // Ten stretches of 10 ms. In each the first 5 ms are unobserved, and 4 or 5 of the other 5 ms are lost: of 50 ms
+        // observed 45 are lost. A bound from the whole stretches alone would be near 0.55.
+        let mut found = totals(&[]);
+        for stretch in 0..10u64 {
+            let begin = stretch * 10_000 * US;
+            found.add_unobserved(begin, 5000 * US);
+            found.add(begin + 5000 * US, (4000 + stretch % 2 * 1000) * US);
+        }
+        let found = found.summary(100_000 * US, 0.95);
+        assert!((found.looked_s - 0.05).abs() < 1e-12 && (found.available - 0.1).abs() < 1e-12);
+        // The residuals are 0.5 ms each, so the error is sqrt(10 * 0.25 * 10 / 9) / 50 = 0.033333; t is 1.833.
+        let bound = found.available_at_least.unwrap();
+        assert!((bound - (0.1 - 1.83311 / 30.0)).abs() < 1e-6, "{bound}");
+    }
+
+    #[test]
+    fn the_bound_is_below_the_estimate_whatever_is_lost_in_the_last_stretch() {
+        // Nothing is lost in two whole stretches, and half of a third that is not whole.
+        let found = totals(&[[20_000 * US, 2000 * US]]).summary(24_000 * US, 0.95);
+        assert_eq!(found.available_at_least, Some(found.available));
+    }
+
+    #[test]
+    fn a_gap_over_several_stretches_counts_in_each() {
+        // From 5 to 25 ms: 5 ms of the first stretch, the whole second and 5 ms of the third.
+        let mut found = totals(&[]);
+        found.add_unobserved(5000 * US, 20_000 * US);
+        let parts: Vec<u64> = found.stretches.iter().map(|one| one.unobserved_ps / US).collect();
+        assert_eq!(parts, [5000, 10_000, 5000]);
+        // At 1 s stretches have been joined to 20 ms: 10 + 5 of them are in the first, 5 in the second.
+        found.add_unobserved(1_000_000 * US, 1000 * US);
+        let parts: Vec<u64> = found.stretches.iter().map(|one| one.unobserved_ps / US).collect();
+        assert_eq!(
+            (found.stretch_ps, &parts[..2], parts[50]),
+            (20_000 * US, &[15_000, 5000][..], 1000)
+        );
+    }
+
+    #[test]
     fn hours_take_no_more_room_than_seconds_and_lose_nothing() {
         let mut totals = PauseTotals::new(u64::MAX);
         // 50 us every 20 ms for two hours.
         const PAUSES: u64 = 360_000;
         (0..PAUSES).for_each(|k| totals.add(k * 20_000 * US, 50 * US));
-        assert!(totals.lost_in_stretch_ps.len() <= STRETCHES_MAX);
-        assert_eq!(totals.lost_in_stretch_ps.iter().sum::<u64>(), PAUSES * 50 * US);
+        assert!(totals.stretches.len() <= STRETCHES_MAX);
+        let lost_ps: u64 = totals.stretches.iter().map(|one| one.lost_ps).sum();
+        assert_eq!(lost_ps, PAUSES * 50 * US);
         assert!(totals.windows.iter().all(|window| window.inside.len() <= 51));
         let found = totals.summary(PAUSES * 20_000 * US, 0.95);
         // 50 of 20 000 us; the stretches differ by a pause at most.
@@ -286,7 +377,8 @@ mod tests {
 
     #[test]
     fn words_bring_all_but_what_windows_remember() {
-        let first = totals(&[[500 * US, 10 * US], [600 * US, 30 * US]]);
+        let mut first = totals(&[[500 * US, 10 * US], [600 * US, 30 * US]]);
+        first.add_unobserved(700 * US, 20_000 * US);
         let mut words = first.to_words();
         words.push(7);
         let (back, rest) = PauseTotals::from_words(&words).unwrap();

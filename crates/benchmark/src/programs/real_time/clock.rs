@@ -117,8 +117,8 @@ struct SeenPauses {
     /// When each pause began, after the beginning, and how long it was, in picoseconds.
     kept: Vec<[u64; 2]>,
     causes: PauseCauses,
-    /// The time of the measurement, including the reading of the system's counters.
-    looked: TimeSpan,
+    /// When the observation ended, after the beginning.
+    until: TimeSpan,
 }
 
 impl SeenPauses {
@@ -131,7 +131,7 @@ impl SeenPauses {
             totals: PauseTotals::new(limit.map_or(u64::MAX, TimeSpan::as_ps)),
             kept,
             causes,
-            looked: TimeSpan::ZERO,
+            until: TimeSpan::ZERO,
         }
     }
 
@@ -144,10 +144,10 @@ impl SeenPauses {
         (threshold, reading): (TimeSpan, TimeSpan),
     ) {
         self.processor = rank.processor().map_or(u64::MAX, |processor| processor as u64);
-        self.causes.begin();
+        self.causes.begin(rank);
         let end = begin + until;
-        let first = rank.now();
-        let mut last = first;
+        let mut last = rank.now();
+        self.leave_out(self.until, last.since(begin));
         while last < end {
             let now = rank.now();
             let gap = now.since(last);
@@ -161,17 +161,25 @@ impl SeenPauses {
                     self.kept.push([at, gap.as_ps()]);
                 }
                 last = self.causes.after(rank, (now, now.since(begin)), length_ps);
+                self.leave_out(now.since(begin), last.since(begin));
             }
         }
-        self.looked = self.looked + last.since(first);
+        self.until = last.since(begin);
+    }
+
+    /// Notes that the clock was not read between these moments: other ranks were told something, or the counters read.
+    fn leave_out(&mut self, from: TimeSpan, until: TimeSpan) {
+        let length_ps = until.as_ps().saturating_sub(from.as_ps());
+        if length_ps > 0 {
+            self.totals.add_unobserved(from.as_ps(), length_ps);
+        }
     }
 
     /// The messages to rank 0, with this number of pauses each.
     fn to_bytes(&self, kept: usize) -> Vec<u8> {
         let kept = &self.kept[..self.kept.len().min(kept)];
-        let looked_ps = self.looked.as_ps() - self.causes.spent().as_ps().min(self.looked.as_ps());
         let totals = self.totals.to_words();
-        let head = [self.processor, looked_ps, kept.len() as u64, totals.len() as u64];
+        let head = [self.processor, self.until.as_ps(), kept.len() as u64, totals.len() as u64];
         let words = head.into_iter().chain(kept.iter().flatten().copied()).chain(totals);
         let mut bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         bytes.extend(self.causes.to_text().bytes());
@@ -182,7 +190,8 @@ impl SeenPauses {
 /// The report of one rank.
 struct BroughtPauses {
     processor: u64,
-    looked_ps: u64,
+    /// When the observation ended, after the beginning.
+    until_ps: u64,
     kept: Vec<[u64; 2]>,
     totals: PauseTotals,
     causes: Vec<PauseCause>,
@@ -205,7 +214,7 @@ impl BroughtPauses {
             PauseTotals::from_words(&words[kept_end..]).expect("a rank of this build");
         BroughtPauses {
             processor: head[0],
-            looked_ps: head[1],
+            until_ps: head[1],
             kept: words[HEAD..kept_end].as_chunks::<2>().0.to_vec(),
             totals,
             causes: from_text(&text),
@@ -245,7 +254,7 @@ fn describe(
         limit_us: watched.limit.map(|limit| limit.as_us()),
         causes: seen.causes.clone(),
         causes_by: seen.causes_by.clone(),
-        ..seen.totals.summary(seen.looked_ps, bench.settings.confidence)
+        ..seen.totals.summary(seen.until_ps, bench.settings.confidence)
     };
     let pauses: Vec<Pause> =
         seen.kept.iter().map(|&pause| to_pause(pause, watched.reading)).collect();
@@ -301,7 +310,7 @@ mod tests {
             let at = |us| TimeSpan::from_us(us);
             let mut quiet = SeenPauses::new(None, PauseCauses::default());
             quiet.watch(&rank, Time::ZERO, at(100), (at(1), TimeSpan::ZERO));
-            assert_eq!((quiet.kept.len(), quiet.looked), (0, at(99)));
+            assert_eq!((quiet.kept.len(), quiet.until), (0, at(100)));
             let mut all = SeenPauses::new(None, PauseCauses::default());
             time.set(0);
             all.watch(&rank, Time::ZERO, at(100), (TimeSpan::from_ns(999), TimeSpan::ZERO));
@@ -310,8 +319,10 @@ mod tests {
             // What a rank saw survives the wire, and of more than are kept the rest is counted.
             let brought = BroughtPauses::new(&all.to_bytes(10));
             assert_eq!((brought.kept.len(), brought.kept[9]), (10, all.kept[9]));
-            assert_eq!((brought.processor, brought.looked_ps), (u64::MAX, at(99).as_ps()));
-            let found = brought.totals.summary(brought.looked_ps, 0.95);
+            assert_eq!((brought.processor, brought.until_ps), (u64::MAX, at(100).as_ps()));
+            let found = brought.totals.summary(brought.until_ps, 0.95);
+            // The time before the first reading was not observed.
+            assert!((found.looked_s - 99e-6).abs() < 1e-12);
             assert_eq!((found.count, found.available), (99, 0.0));
             Ok(())
         })

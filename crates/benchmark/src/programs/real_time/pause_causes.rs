@@ -9,6 +9,8 @@ use contract::{OperatingSystem, Rank, Time, TimeSpan, TracedNoise};
 const SPENT_AT_MOST: u64 = 20;
 /// A pause that is so many times as long as a reading is always looked into: it costs little beside it.
 const LONG: u64 = 10;
+/// The usual time of a reading is the median of so many.
+const READINGS_KEPT: usize = 15;
 /// More different causes than this are put together.
 const NAMES_MAX: usize = 16;
 /// Of the events that came with a pause so many are named, the most telling first.
@@ -34,9 +36,15 @@ pub(super) struct PauseCauses {
     /// Whether pauses have passed since `last` was read.
     is_behind: bool,
     spent: TimeSpan,
-    /// The time of the latest reading.
-    reading: TimeSpan,
+    readings: Readings,
     found: BTreeMap<String, Found>,
+}
+
+/// The times of the latest readings. One of them may have been interrupted for many times as long as it takes.
+#[derive(Default)]
+struct Readings {
+    latest: [TimeSpan; READINGS_KEPT],
+    count: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -65,14 +73,16 @@ impl PauseCauses {
     }
 
     /// Begins to watch. Counts are read twice, so that the memory that it takes is there.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, rank: &dyn Rank) {
         let Some(system) = &mut self.system else { return };
         if self.is_traced {
             // Discards earlier events.
             system.traced();
         } else {
             system.counts();
+            let begin = rank.now();
             self.last = system.counts();
+            self.readings.add(rank.now().since(begin));
         }
     }
 
@@ -86,7 +96,7 @@ impl PauseCauses {
         if self.last.is_empty() && !self.is_traced {
             return now;
         }
-        let is_long = length_ps > LONG * self.reading.as_ps();
+        let is_long = length_ps > LONG * self.readings.usual().as_ps();
         if !is_long && self.spent.times(SPENT_AT_MOST) > since {
             self.is_behind = true;
             self.add(NOT_READ, length_ps);
@@ -105,8 +115,9 @@ impl PauseCauses {
         self.is_behind = false;
         self.add(&name, length_ps);
         let done = rank.now();
-        self.reading = done.since(now);
-        self.spent = self.spent + self.reading;
+        self.readings.add(done.since(now));
+        // What interrupted a reading is not its cost.
+        self.spent = self.spent + self.readings.usual();
         done
     }
 
@@ -114,11 +125,6 @@ impl PauseCauses {
     fn traced(&mut self, rank: &dyn Rank, now: Time, length_ps: u64) -> String {
         let noise = self.system.as_mut().map_or_else(Vec::new, |system| system.traced());
         during(&noise, rank.now().since(now), TimeSpan::from_ps(length_ps))
-    }
-
-    /// The time of reading.
-    pub(super) fn spent(&self) -> TimeSpan {
-        self.spent
     }
 
     fn add(&mut self, name: &str, length_ps: u64) {
@@ -136,6 +142,21 @@ impl PauseCauses {
         };
         let named_by = self.named_by.iter().map(|by| format!("{NAMED_BY}{by}\n"));
         named_by.chain(self.found.iter().map(line)).collect()
+    }
+}
+
+impl Readings {
+    fn add(&mut self, reading: TimeSpan) {
+        self.latest[self.count % READINGS_KEPT] = reading;
+        self.count += 1;
+    }
+
+    /// The median, the lower one of two; zero before the first.
+    fn usual(&self) -> TimeSpan {
+        let mut sorted = self.latest;
+        let sorted = &mut sorted[..self.count.min(READINGS_KEPT)];
+        sorted.sort_unstable();
+        sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default()
     }
 }
 
@@ -192,7 +213,13 @@ fn during(noise: &[TracedNoise], ago: TimeSpan, length: TimeSpan) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use contract::SleepCall;
+
     use super::*;
+    use crate::testing::Altered;
 
     fn counts(values: [u64; 4]) -> Vec<(String, u64)> {
         let names = ["another program", "page fault", "softirq NET_RX", "timer interrupt"];
@@ -245,6 +272,80 @@ mod tests {
             "what the system has counted, not the tracer osnoise: this rank has no operating system"
         );
         assert_eq!(named_by(&PauseCauses::of(None, false).to_text()), None);
+    }
+
+    /// A system of which a reading takes 50 us, but the third one 5 ms, and which shows another interrupt each time.
+    struct Interrupted {
+        time_ps: Rc<Cell<u64>>,
+        readings: u64,
+    }
+
+    impl OperatingSystem for Interrupted {
+        fn counts(&mut self) -> Vec<(String, u64)> {
+            self.readings += 1;
+            let took_us = if self.readings == 3 { 5000 } else { 50 };
+            self.time_ps.set(self.time_ps.get() + took_us * US_PS);
+            counts([0, 0, 0, self.readings])
+        }
+
+        fn begin_trace(&mut self) -> Result<(), String> {
+            unreachable!("nobody wants a trace")
+        }
+
+        fn traced(&mut self) -> Vec<TracedNoise> {
+            unreachable!("nobody wants a trace")
+        }
+
+        fn sleep(&mut self, _: SleepCall, _: TimeSpan) -> Result<(), String> {
+            unreachable!("nobody sleeps")
+        }
+
+        fn yield_processor(&self) {}
+
+        fn open_wake_up(&mut self) -> Result<Vec<u8>, String> {
+            unreachable!("nobody sleeps")
+        }
+
+        fn sleep_until_woken(&mut self, _: TimeSpan) -> Result<bool, String> {
+            unreachable!("nobody sleeps")
+        }
+
+        fn wake(&mut self, _: &[u8]) -> Result<(), String> {
+            unreachable!("nobody sleeps")
+        }
+
+        fn hold_off_idle_states(&mut self, _: bool) -> Result<(), String> {
+            unreachable!("nobody sleeps")
+        }
+
+        fn load_processor(&mut self, _: bool) -> Result<(), String> {
+            unreachable!("nobody is disturbed")
+        }
+    }
+
+    const US_PS: u64 = 1_000_000;
+
+    #[test]
+    fn an_interrupted_reading_keeps_no_later_pause_from_being_examined() {
+        contract::reference::run(1, |rank| {
+            let time_ps = Rc::new(Cell::new(0));
+            let system = Interrupted { time_ps: Rc::clone(&time_ps), readings: 0 };
+            let rank = Altered { time_ps: Some(&*time_ps), ..Altered::new(rank) };
+            let mut causes = PauseCauses::of(Some(Box::new(system)), false);
+            causes.begin(&rank);
+            // A pause of 1 ms in each 2 ms. The first of them is examined by the reading of 5 ms. A reading of 50 us is
+            // 2.5 % of 2 ms and a twentieth of the pause.
+            for _ in 0..40 {
+                time_ps.set(time_ps.get() + 2000 * US_PS);
+                let now = rank.now();
+                causes.after(&rank, (now, now.since(Time::ZERO)), 1000 * US_PS);
+            }
+            let found = from_text(&causes.to_text());
+            let [one] = &found[..] else { panic!("{found:?}") };
+            assert_eq!((one.name.as_str(), one.count), ("timer interrupt", 40));
+            Ok(())
+        })
+        .unwrap();
     }
 
     #[test]
