@@ -8,6 +8,10 @@ use crate::pauses::sort;
 /// The longest of so many are sorted into kinds.
 const SORTED_MAX: usize = 4096;
 
+/// Kinds are alike whose periods differ by no more than this share, and whose lengths by no more than this factor.
+const PERIOD_SHARE: f64 = 0.02;
+const LENGTH_FACTOR: f64 = 1.6;
+
 /// One kind of lost time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LostKind {
@@ -28,20 +32,44 @@ pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
     let pauses: Vec<Pause> =
         lost.iter().map(|one| Pause { at_s: one.at_us / 1e6, length_us: one.length_us }).collect();
     let sorted = sort(&pauses, recording.length_us() / 1e6);
-    let of_kind = |(place, kind): (usize, &PauseKind)| {
+    // Processors that pause alike at different moments show as several kinds, which no reader could tell apart.
+    let mut together: Vec<(PauseKind, Vec<usize>)> = Vec::new();
+    for (place, kind) in sorted.kinds.iter().enumerate() {
+        match together.iter_mut().find(|(other, _)| are_alike(other, kind)) {
+            Some((other, places)) => {
+                other.count += kind.count;
+                other.length_min_us = other.length_min_us.min(kind.length_min_us);
+                other.length_max_us = other.length_max_us.max(kind.length_max_us);
+                places.push(place);
+            }
+            None => together.push((kind.clone(), vec![place])),
+        }
+    }
+    let of_kind = |(kind, places): (PauseKind, Vec<usize>)| {
+        let is_of = |of: &usize| places.contains(of);
         let members: Vec<Lost> = lost
             .iter()
             .zip(&sorted.kind_of)
-            .filter(|(_, of)| **of == place)
+            .filter(|(_, of)| is_of(of))
             .map(|(one, _)| *one)
             .collect();
         LostKind {
-            kind: kind.clone(),
+            kind,
             share: members.iter().map(|one| one.length_us).sum::<f64>() / recording.length_us(),
             without: recording.without(&members),
         }
     };
-    let mut kinds: Vec<LostKind> = sorted.kinds.iter().enumerate().map(of_kind).collect();
+    let mut kinds: Vec<LostKind> = together.into_iter().map(of_kind).collect();
     kinds.sort_by(|a, b| b.share.total_cmp(&a.share));
     kinds
+}
+
+/// Whether two kinds would be described alike: a regular one with the same period and about the same length. Others
+/// differ by the decade of their lengths.
+fn are_alike(one: &PauseKind, other: &PauseKind) -> bool {
+    let within = |a: f64, b: f64, factor: f64| a <= factor * b && b <= factor * a;
+    one.regular
+        && other.regular
+        && within(one.period_us, other.period_us, 1.0 + PERIOD_SHARE)
+        && within(one.length_median_us, other.length_median_us, LENGTH_FACTOR)
 }

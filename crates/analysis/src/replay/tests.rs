@@ -217,3 +217,25 @@ fn instances_that_end_two_at_a_time_lose_nothing() {
     let recording = Recording::new(&ends(each), 40.0).unwrap();
     assert_eq!((recording.each_us(), recording.lost().len()), (10.0, 0));
 }
+
+#[test]
+fn pauses_of_one_period_at_two_moments_are_one_kind() {
+    // Work of 20 us. One processor pauses for 500 us from 3 ms on in each 20, the other for as long from 12 ms on.
+    let mut at_us = 0.0;
+    let end = |_| {
+        let in_period = |us: f64| us % 20_000.0;
+        let before = in_period(at_us);
+        at_us += 20.0;
+        let begins = |first_us: f64| before < first_us && before + 20.0 >= first_us;
+        if begins(3000.0) || begins(12_000.0) {
+            at_us += 500.0;
+        }
+        at_us
+    };
+    let ends: Vec<f64> = (0..50_000).map(end).collect();
+    let kinds = lost_kinds(&Recording::new(&ends, 20.0).unwrap());
+    // 1000 us of 20 000 are lost.
+    let [both] = &kinds[..] else { panic!("{} kinds", kinds.len()) };
+    assert!((both.share - 0.05).abs() < 0.002, "{}", both.share);
+    assert!(both.kind.regular && both.without.lost().is_empty(), "{:?}", both.kind);
+}

@@ -153,12 +153,15 @@ impl Forecast {
                 by_work: by_work.min(share(rate)),
             }
         };
+        let shortest_us = self.shortest_us(&curve);
         let explained = if self.explains { lost_kinds(recording) } else { Vec::new() };
         let without = explained.into_iter().take(KINDS_EXPLAINED).map(|kind| WithoutPauses {
             shortest_us: self.shortest_us(&self.curve(&kind.without)),
             kind: kind.kind,
             share: kind.share,
         });
+        // A kind whose absence changes nothing explains nothing.
+        let without = without.filter(|without| without.shortest_us != shortest_us);
         ForecastRecord {
             recorded_s: recording.length_us() / 1e6,
             instances: recording.instances() as u64,
@@ -166,7 +169,7 @@ impl Forecast {
             latency_us: recording.latency_us(),
             lost_share: lost.iter().map(|one| one.length_us).sum::<f64>() / recording.length_us(),
             pace: self.pace,
-            shortest_us: self.shortest_us(&curve),
+            shortest_us,
             curve: curve.iter().map(point).collect(),
             without: without.collect(),
             without_all_us: self.shortest_us(&self.curve(&quiet)).filter(|_| self.explains),
