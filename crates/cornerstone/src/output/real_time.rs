@@ -8,8 +8,8 @@ use crate::wording::{forecast, outcome, pause_kind, pause_summary, quantity, wit
 /// The latest instances that are shown; the results file has more.
 const LATE_SHOWN: usize = 3;
 /// The text for a late instance that no pause explains.
-const NO_PAUSE: &str = "no rank saw a pause that explains it: the work or its messages took too long, or a pause came in the \
-    middle of a message, where it is not detected";
+const NO_PAUSE: &str = "no rank saw a pause that explains it: the work or its messages took too long, \
+    or a pause came in the middle of a message, where it is not detected";
 
 /// The result of the search for a measurement's period; `None` where there was none.
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
