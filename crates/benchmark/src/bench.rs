@@ -190,7 +190,21 @@ impl Bench<'_> {
     where
         E: FnMut(&mut dyn Rank) -> Result<()>,
     {
-        let Bench { limit, settings, overheads, index, .. } = *self;
+        self.measure_by(self.settings, timing, in_a_row, event)
+    }
+
+    /// The same by other settings than the user's.
+    pub(crate) fn measure_by<E>(
+        &mut self,
+        settings: &Settings,
+        timing: Timing,
+        in_a_row: bool,
+        event: E,
+    ) -> Result<Option<Outcome>>
+    where
+        E: FnMut(&mut dyn Rank) -> Result<()>,
+    {
+        let Bench { limit, overheads, index, .. } = *self;
         let plan = LoopPlan { timing, in_a_row, pair: self.shape.pair, settings, limit, overheads };
         let sink = &mut *self.sink;
         let mut progress = |Progress { samples, half_width, spent }: Progress| {

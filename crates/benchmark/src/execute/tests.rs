@@ -87,8 +87,8 @@ fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
 
 #[test]
 fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
-    // Patterns, chains and corner turns have numbers of ranks of their own, and tests beside them; applications need problems
-    // that are large enough for their ranks. A steady stream has rates over time, and times no event.
+    // Patterns, chains, corner turns and congestors have numbers of ranks of their own, and tests beside them; applications
+    // need problems that are large enough for their ranks. A steady stream has rates over time, and times no event.
     let apart = [
         "pmp",
         "pipeline",
@@ -99,30 +99,24 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
         "sor",
         "steady-stream",
         "shared-stream",
+        "congestion-impact",
         // Reference ranks have no operating system, and few ranks have too few destinations for a stack.
         "wake-up",
         "traffic",
     ];
-    let chosen = catalogue().iter().map(|one| one.name).filter(|name| !apart.contains(name));
-    let chosen: Vec<&str> = chosen.collect();
+    let all = catalogue().iter().map(|one| one.name);
+    let chosen: Vec<&str> = all.filter(|name| !apart.contains(name)).collect();
     for ranks in [2, 3, 5] {
         let events = events(&chosen, ranks, &brief("0,1,8,3000"));
         let steps = events.iter().filter(|event| matches!(event, Event::Started { .. })).count();
-        let measured = measured(&events);
-        let skipped: Vec<_> = events
-            .iter()
-            .filter_map(|event| match event {
-                Event::Skipped { label, reason, .. } => Some((label, reason)),
-                _ => None,
-            })
-            .collect();
+        let (measured, skipped) = (measured(&events), skipped(&events));
         assert_eq!(steps, measured.len() + skipped.len());
         // Reference ranks are bound to no processor, so nothing can be said about one, and have no priorities.
         let (refused, other): (Vec<_>, Vec<_>) =
             skipped.iter().partition(|(label, _)| label.contains("priority=rate-monotonic"));
         assert!(refused.iter().all(|(_, reason)| reason.contains("no priorities")), "{refused:?}");
         // The longest is no tuple and no buffer.
-        let mut other: Vec<&str> = other.iter().map(|(label, _)| label.as_str()).collect();
+        let mut other: Vec<&str> = other.iter().map(|(label, _)| *label).collect();
         other.sort_unstable();
         let expected = [
             "process-switch",

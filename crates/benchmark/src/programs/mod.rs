@@ -68,6 +68,7 @@ pub(crate) static ALL: &[Benchmark] = &[
     congestion::pair_map::PAIR_MAP,
     congestion::steady_stream::STEADY_STREAM,
     congestion::shared_stream::SHARED_STREAM,
+    congestion::impact::IMPACT,
     beside_computing::exchange::OVERLAP,
     beside_computing::exchange::PROGRESS,
     beside_computing::noise::NOISE,

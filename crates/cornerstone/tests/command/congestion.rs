@@ -88,5 +88,84 @@ fn congestion_is_measured_on_real_fabrics() {
         let count = |name| medians(&all, name, "rate", "order").len();
         assert_eq!(["rings", "incast", "bisection", "pair-map"].map(count), [4, 4, 8, 6]);
         assert!(lab.becomes_empty());
+
+        let words = ["run", "congestion-impact", "--sizes", "1KiB", "--ranks", "5"];
+        let more = ["--time-limit", "5ms", "--fabric", fabric, "--out", "impact.jsonl"];
+        lab.succeed(&[&words[..], &more].concat());
+        let found =
+            medians(&lab.measurements("impact.jsonl"), "congestion-impact", "impact", "victim");
+        // Two victims beside three loads. What they cost here depends on the host.
+        assert_eq!(found.len(), 6);
+        assert!(found.iter().all(|(_, factor)| *factor > 0.0), "{found:?}");
+        assert!(lab.becomes_empty());
+    }
+}
+
+/// Four computers on two switches with one link between them, in packets of 1024 bytes that take 1.024 us on each link.
+const TWO_SWITCHES: &str = r#"
+name = "two-switches"
+title = "two switches with one link between"
+level = "packets"
+
+[processor]
+polling_us = 0.001
+
+[endpoint]
+send_us = 0
+receive_us = 0
+
+[network]
+shape = "graph"
+links = LINKS
+link_mb_per_s = 1000
+latency_us = 0
+packet_bytes = 1024
+
+[[source]]
+of = ["processor", "endpoint", "network"]
+kind = "assumed"
+from = "an example"
+"#;
+
+#[test]
+fn congestors_take_half_of_a_shared_link_and_nothing_of_others() {
+    // With seed 1 ranks 0 and 1 are the victims, 2 and 3 the congestors. A message of 128 packets takes 130 of their times
+    // over three links, or 129 over two, and a ring of two victims has two such messages after each other.
+    let lab = Lab::new();
+    lab.write("shared.toml", &TWO_SWITCHES.replace("LINKS", "[[0,4], [2,4], [1,5], [3,5], [4,5]]"));
+    lab.write("apart.toml", &TWO_SWITCHES.replace("LINKS", "[[0,4], [1,4], [2,5], [3,5], [4,5]]"));
+    for (machine, links) in [("shared", 130.0), ("apart", 129.0)] {
+        let fabric = format!("sim:{machine}.toml");
+        let words =
+            ["run", "congestion-impact", "--ranks", "4", "--sizes", "128KiB", "--seed", "1"];
+        let more = ["--time-limit", "20ms", "--fabric", &fabric, "--out", "run.jsonl"];
+        lab.succeed(&[&words[..], &more].concat());
+        let all = lab.measurements("run.jsonl");
+        let of = |metric: &str, load: &str| -> Vec<f64> {
+            let is = |one: &&Value, name: &str, value: &str| one["parameters"][name] == value;
+            let wanted = |one: &&Value| {
+                one["metric"] == metric && is(one, "congestors", load) && is(one, "victim", "ring")
+            };
+            all.iter().filter(wanted).map(|one| one["median"].as_f64().unwrap()).collect()
+        };
+        for load in ["incast", "all-to-all", "puts"] {
+            let alone = of("alone", load);
+            assert!((alone[0] - 2.0 * links * 1.024).abs() < 1e-6, "{machine} {load}: {alone:?}");
+            for metric in ["impact", "impact_99", "impact_99_9"] {
+                let found = of(metric, load);
+                let [factor] = found[..] else { panic!("{machine} {load} {metric}: {found:?}") };
+                let range = match (machine, load) {
+                    ("apart", _) => 1.0..=1.0,
+                    // Packets of the victim and of the congestor alternate: 255 from the first to the last of the victim's, and
+                    // two on links that are free. Two more of the congestor's may go before them. As these come one by one
+                    // until then, one may be missing at its first turn.
+                    (_, "incast") => (254.0 + 2.0) / 130.0..=(257.0 + 2.0) / 130.0,
+                    // The congestors also wait for each other.
+                    _ => 1.5..=(257.0 + 2.0) / 130.0,
+                };
+                assert!(range.contains(&factor), "{machine} {load} {metric}: {factor}");
+            }
+        }
+        std::fs::remove_file(lab.path("run.jsonl")).unwrap();
     }
 }

@@ -1,6 +1,8 @@
 //! Many messages at once, in patterns that a network finds hard, and each pair by itself.
 
 pub(in crate::programs) mod bisection;
+mod congestors;
+pub(in crate::programs) mod impact;
 pub(in crate::programs) mod incast;
 pub(in crate::programs) mod pair_map;
 pub(in crate::programs) mod rings;
