@@ -6,6 +6,7 @@
 //! * [`changes`](mod@changes): when a number that is measured again and again changed;
 //! * [`history`]: the runs of a machine over time, number by number;
 //! * [`launches`]: measurements of several launches as one each;
+//! * [`pairs`]: which pairs of ranks are slower than the others;
 //! * [`parallel`]: what a program gains from more ranks, and what keeps it from gaining more;
 //! * [`pauses`]: what comes again and again among the pauses of a processor;
 //! * [`replay`]: what a periodic job would miss at any period, from one recorded run;
@@ -18,6 +19,7 @@ pub mod history;
 pub mod launches;
 pub mod limits;
 pub mod model;
+pub mod pairs;
 pub mod parallel;
 pub mod pauses;
 pub mod replay;

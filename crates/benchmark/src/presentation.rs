@@ -58,6 +58,8 @@ pub enum View {
     Charts,
     /// A heat map of pairs of cores.
     CorePairs,
+    /// A heat map of pairs of ranks for each size.
+    RankPairs,
     /// Rates over the length of transforms, one chart for each way of doing them.
     TransformLengths,
     /// A table of the ways of doing the same, a row for each size.

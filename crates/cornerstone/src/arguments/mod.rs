@@ -42,7 +42,7 @@ pub(crate) use prediction::{Compute, PredictionArguments, ReplayArguments};
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use sci::{
-    AccessChoice, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
+    AccessChoice, DelayArguments, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
 };
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use tradeoff::TradeoffArguments;

@@ -12,6 +12,8 @@ Examples:
   cornerstone sci --access free --destinations fixed:0   the share of a saturating neighbour without go bits
   cornerstone sci --urgent 4 --urgency preempt           the delay of urgent packets under load";
 
+const DELAYS: &str = "Delays in nanoseconds (table 3 of the SCALE paper)";
+
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SciArguments {
@@ -57,7 +59,7 @@ pub(crate) struct SciArguments {
     pub(crate) access: AccessChoice,
 
     /// The action for a packet whose target has no space
-    #[arg(long, value_enum, default_value_t = RetryChoice::Again)]
+    #[arg(long, value_enum, default_value_t = RetryChoice::Aged)]
     pub(crate) retry: RetryChoice,
 
     /// The rule for urgent packets
@@ -67,6 +69,13 @@ pub(crate) struct SciArguments {
     /// A node that additionally moves 16 urgent bytes every 20 us, by the first rule of --destinations
     #[arg(long, value_name = "NODE")]
     pub(crate) urgent: Option<u32>,
+
+    /// The packets that a node may send while it holds the train [default: 2]
+    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seats: Option<u32>,
+
+    #[command(flatten)]
+    pub(crate) delays: DelayArguments,
 
     /// The length of input and output queues in packets
     #[arg(long, value_name = "PACKETS", default_value_t = 4)]
@@ -83,6 +92,44 @@ pub(crate) struct SciArguments {
     /// The results file, from which `cornerstone report` draws [default: results/TIME-HOST.jsonl]
     #[arg(short, long, value_name = "FILE", help_heading = super::RESULTS)]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// The delays of table 3 of the SCALE paper, in nanoseconds; those of the simulated machine `sci-ring` if not given.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct DelayArguments {
+    /// Until the target and the kind of a packet are known [default: 32]
+    #[arg(long = "stripping-ns", value_name = "TIME", help_heading = DELAYS)]
+    pub(crate) stripping: Option<u32>,
+    /// To find the target of a packet in the routing table of a switch [default: 64]
+    #[arg(long = "routing-ns", value_name = "TIME", help_heading = DELAYS)]
+    pub(crate) routing: Option<u32>,
+    /// To pass a packet between a node and its host [default: 100]
+    #[arg(long = "host-ns", value_name = "TIME", help_heading = DELAYS)]
+    pub(crate) host: Option<u32>,
+    /// Until the responder has made a response [default: 200]
+    #[arg(long = "responder-ns", value_name = "TIME", help_heading = DELAYS)]
+    pub(crate) responder: Option<u32>,
+    /// To enter the bypass FIFO [default: 16]
+    #[arg(long = "bypass-ns", value_name = "TIME", help_heading = DELAYS)]
+    pub(crate) bypass: Option<u32>,
+    /// From one end of a link to the other [default: 16]
+    #[arg(long = "transmission-ns", value_name = "TIME", help_heading = DELAYS)]
+    pub(crate) transmission: Option<u32>,
+}
+
+impl DelayArguments {
+    /// The delays that were given, with their names.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, u32)> + use<> {
+        let all = [
+            ("stripping", self.stripping),
+            ("routing", self.routing),
+            ("host", self.host),
+            ("responder", self.responder),
+            ("bypass", self.bypass),
+            ("transmission", self.transmission),
+        ];
+        all.into_iter().filter_map(|(name, ns)| Some((name, ns?)))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,7 +164,9 @@ pub(crate) enum AccessChoice {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RetryChoice {
-    /// It is sent again
+    /// It is sent again, and taken before packets that were refused later (the standard's A and B labels)
+    Aged,
+    /// It is sent again, and whichever comes first gets a free place
     Again,
     /// It waits until its target has kept a place for it (directed flow control)
     Directed,

@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use contract::TimeSpan;
 use fabric_sim::sci::study::{self, Findings, Study};
 use fabric_sim::sci::{
-    Access, Destination, Pace, Retry, RingSettings, SYMBOL_BYTES, Shape, TRAIN_SEATS, Traffic,
-    TransactionKind, Urgency,
+    Access, Delays, Destination, Pace, Retry, RingSettings, SYMBOL_BYTES, Shape, TRAIN_SEATS,
+    Traffic, TransactionKind, Urgency,
 };
 
 use crate::arguments::{
-    AccessChoice, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
+    AccessChoice, DelayArguments, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
 };
 use crate::failure::Failure;
 use crate::output::{print, table};
@@ -33,22 +33,41 @@ struct Case {
     findings: Findings,
 }
 
+impl Case {
+    /// Packets that were refused as a share of those that were sent.
+    fn refused_share(&self) -> f64 {
+        let counts = &self.findings.counts;
+        counts.refused as f64 / counts.sent.max(1) as f64
+    }
+}
+
 pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
+    if arguments.seats.is_some() && arguments.access != AccessChoice::Train {
+        return Err(Failure::usage("--seats belongs to --access train"));
+    }
     let settings = settings(arguments);
     let loads: Vec<Option<u32>> = match arguments.pace {
         PaceChoice::Available => vec![None],
         _ => arguments.loads.iter().copied().map(Some).collect(),
     };
-    let mut cases = Vec::new();
+    let mut studies = Vec::new();
     for &destination in &arguments.destinations {
         for &load_percent in &loads {
             let study = study_of(arguments, &settings, destination, load_percent);
-            let findings = study::run(&study).map_err(|error| Failure::usage(error.to_string()))?;
-            cases.push(Case { destination, load_percent, duration: study.duration, findings });
+            study.check().map_err(|error| Failure::usage(error.to_string()))?;
+            studies.push((destination, load_percent, study));
         }
     }
+    let (mut file, path) = record::create(arguments)?;
+    let mut cases = Vec::new();
+    for (destination, load_percent, study) in studies {
+        let findings = study::run(&study).map_err(|error| Failure::usage(error.to_string()))?;
+        let case = Case { destination, load_percent, duration: study.duration, findings };
+        file.append(&record::measurements(arguments, &case))?;
+        cases.push(case);
+    }
+    file.end()?;
     print(&tables(arguments, &cases))?;
-    let path = record::write(arguments, &cases)?;
     note(&format!("results  {}", path.display()));
     note(&format!("charts   cornerstone report {}", path.display()));
     Ok(ExitCode::SUCCESS)
@@ -68,9 +87,10 @@ fn settings(arguments: &SciArguments) -> RingSettings {
         access: match arguments.access {
             AccessChoice::Free => Access::Free,
             AccessChoice::GoBits => Access::GoBits,
-            AccessChoice::Train => Access::Train { seats: TRAIN_SEATS },
+            AccessChoice::Train => Access::Train { seats: arguments.seats.unwrap_or(TRAIN_SEATS) },
         },
         retry: match arguments.retry {
+            RetryChoice::Aged => Retry::Aged,
             RetryChoice::Again => Retry::Again,
             RetryChoice::Directed => Retry::Directed,
         },
@@ -79,7 +99,24 @@ fn settings(arguments: &SciArguments) -> RingSettings {
             UrgencyChoice::Preempt => Urgency::Preempt,
             UrgencyChoice::TwoBits => Urgency::TwoBits,
         },
+        delays: delays(arguments),
         ..RingSettings::ring(1)
+    }
+}
+
+/// The delays of the paper's table 3 that were given, and the usual ones for the others.
+fn delays(arguments: &SciArguments) -> Delays {
+    let DelayArguments { stripping, routing, host, responder, bypass, transmission } =
+        arguments.delays;
+    let usual = RingSettings::ring(1).delays;
+    let or = |ns: Option<u32>, usual| ns.map_or(usual, |ns| TimeSpan::from_ns(u64::from(ns)));
+    Delays {
+        stripping: or(stripping, usual.stripping),
+        routing: or(routing, usual.routing),
+        host: or(host, usual.host),
+        responder: or(responder, usual.responder),
+        bypass: or(bypass, usual.bypass),
+        transmission: or(transmission, usual.transmission),
     }
 }
 
@@ -123,6 +160,18 @@ fn study_of(
     }
 }
 
+/// The name of an operation on the command line.
+fn operation_name(operation: TransactionKind) -> String {
+    match operation {
+        TransactionKind::Move(bytes) => format!("move:{bytes}"),
+        TransactionKind::Write(bytes) => format!("write:{bytes}"),
+        TransactionKind::Read(bytes) => format!("read:{bytes}"),
+        TransactionKind::Lock => "lock".into(),
+        TransactionKind::Join(..) => "join".into(),
+        TransactionKind::Separate(..) => "separate".into(),
+    }
+}
+
 /// The name of a rule on the command line.
 fn rule(destination: Destination) -> String {
     match destination {
@@ -143,14 +192,19 @@ fn tables(arguments: &SciArguments, cases: &[Case]) -> String {
         header.push("longest urgent".into());
     }
     let rows = cases.iter().map(row).collect();
-    let legend = "\nload: data that each node offers, as a share of what a link carries. least / most: data of the\n\
-                  node that gets least through, over that of the node that gets most. refused: packets sent\n\
-                  for which their target had no place, as a share of all.\n";
-    table(&header, 1, rows) + legend
+    let mut legend = String::from(
+        "\nload: data that each node offers, as a share of what a link carries. least / most: data of the\n\
+         node that gets least through, over that of the node that gets most. refused: packets sent\n\
+         for which their target had no place, as a share of all.\n",
+    );
+    if arguments.urgent.is_some() {
+        legend += "longest urgent: the longest delay of an urgent move of 16 bytes, one each 20 us; - if none was completed.\n";
+    }
+    table(&header, 1, rows) + &legend
 }
 
 fn row(case: &Case) -> Vec<String> {
-    let Findings { traffic, counts, .. } = &case.findings;
+    let traffic = &case.findings.traffic;
     let found = &traffic[0];
     let microseconds = |time: Option<f64>| time.map_or("-".into(), |us| quantity(us, "us"));
     let mut row = vec![
@@ -160,7 +214,7 @@ fn row(case: &Case) -> Vec<String> {
         microseconds(found.mean_delay_us()),
         microseconds(found.delay_quantile(0.99).map(TimeSpan::as_us)),
         percent(found.least_over_most()),
-        percent(counts.refused as f64 / counts.sent.max(1) as f64),
+        percent(case.refused_share()),
     ];
     row.extend(
         traffic

@@ -11,6 +11,7 @@ mod headlines;
 mod history;
 mod mapping;
 mod osu;
+mod pair_map;
 mod paragraph;
 mod publication;
 mod real_time;

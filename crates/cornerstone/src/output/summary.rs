@@ -9,6 +9,7 @@ use contract::record::Run;
 use super::entry::{Entry, is_of_one_launch};
 use super::headlines::headlines;
 use super::mapping::mapping;
+use super::pair_map::pair_maps;
 use super::tables::{entries, machine, subjects};
 use super::{labelled, tables, wrapped};
 
@@ -45,6 +46,7 @@ fn summary(run: &Run, stands_out: &[StandsOut], path: &Path) -> String {
     let mut text = format!("{}\n\n", wrapped(&machine(run), ""));
     text += &headlines(&found, shares.limits());
     text += &mapping(&found).unwrap_or_default();
+    text += &pair_maps(&found);
     text += &said("What stands out", stands_out.iter().map(finding));
     text += &said(&measured(&found), groups(&found).into_iter());
     let print_all = format!("cornerstone report --tables {}", path.display());

@@ -14,6 +14,7 @@ use super::entry::{Entry, UNCONVERGED, is_of_one_launch};
 use super::group_table::group_table;
 use super::headlines::headlines;
 use super::mapping::mapping;
+use super::pair_map::pair_maps;
 use super::paragraph::wrapped;
 use super::real_time::{pauses, search};
 use crate::fabric_name::simulated_machine;
@@ -40,6 +41,7 @@ pub(crate) fn tables(run: &Run) -> String {
         text += &algorithms(&of_table, &run.header().fabric);
     }
     text += &mapping(&found).unwrap_or_default();
+    text += &pair_maps(&found);
     if found.iter().any(|f| !f.measurement.stop_reason.converged()) {
         text += &format!(
             "{UNCONVERGED} did not converge: when the time or the samples ran out, the interval was still wider than requested, or there were too few samples\n\n"

@@ -20,9 +20,10 @@ pub(super) struct Fit {
 }
 
 /// The models of all metrics of a benchmark; none for a whole program, whose time is no straight line over the size of its
-/// problem.
+/// problem, and for a map of pairs, which has no charts.
 pub(super) fn all(benchmark: &Benchmark, runs: &[Run]) -> Vec<Fit> {
-    let lines = benchmark.metrics.iter().filter(|_| benchmark.view() != View::Efficiency);
+    let has_lines = !matches!(benchmark.view(), View::Efficiency | View::RankPairs);
+    let lines = benchmark.metrics.iter().filter(|_| has_lines);
     lines.flat_map(|metric| fits(metric, runs)).collect()
 }
 

@@ -6,7 +6,7 @@ use analysis::limits::{Bound, Limits as MachineLimits, Precision, Share, Shares}
 use contract::record::{Measurement, Run};
 use maud::{Markup, html};
 
-use super::elements::swatch;
+use super::elements::{heat, swatch};
 use crate::wording::{quantity, significant, size, whole_percent};
 
 /// The limits of the machine of each run, and the share that each measurement reaches.
@@ -128,10 +128,6 @@ fn heat_cell(machine: &MachineLimits, from: u64, to: u64) -> Markup {
     let Some(pair) = pair.filter(|_| from != to) else { return html! { td.none {} } };
     let low = machine.fastest_hand_over_us().unwrap_or(pair.time_us);
     let high = machine.hand_overs.iter().map(|pair| pair.time_us).fold(low, f64::max);
-    // Nine steps of one hue over the range, which counts as at least a quarter of an octave. A pair that is twice as
-    // slow must have another colour, and one that is 1 % slower must not.
-    let spread = (high / low).log2().max(0.25);
-    let heat = ((pair.time_us / low).log2() / spread * 8.0).round() as u32;
     let title = format!("cores {from} and {to}: {}", quantity(pair.time_us, "us"));
-    html! { td class=(format!("heat-{heat}")) title=(title) { (significant(pair.time_us * 1e3)) } }
+    html! { td class=(heat(pair.time_us, low, high)) title=(title) { (significant(pair.time_us * 1e3)) } }
 }

@@ -22,6 +22,7 @@ mod locality;
 mod material;
 mod numbers;
 mod page;
+mod pair_map;
 mod pattern;
 mod pauses;
 mod remarks;

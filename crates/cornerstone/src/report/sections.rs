@@ -20,6 +20,7 @@ use super::limits::Limits;
 use super::locality;
 use super::material::Material;
 use super::numbers;
+use super::pair_map;
 use super::pattern;
 use super::pauses;
 use super::samples::Samples;
@@ -196,6 +197,7 @@ fn article(
                 (capitalised(&extent(benchmark))) "."
             }
             @if benchmark.view() == View::CorePairs { (material.limits.hand_over_tables(material.runs)) }
+            @if benchmark.view() == View::RankPairs { (pair_map::pictures(benchmark, material.runs)) }
             @if benchmark.view() == View::Pattern { (pattern::pictures(material.runs)) }
             @if benchmark.view() == View::Pauses { (pauses::pictures(material.runs)) }
             (lateness::outcomes(benchmark))

@@ -7,6 +7,7 @@ mod numbers;
 mod pause_summary;
 mod period_search;
 mod phrases;
+mod slow_pairs;
 
 pub(crate) use chain_cost::chain_cost;
 pub(crate) use forecast::{forecast, without_pauses};
@@ -18,3 +19,4 @@ pub(crate) use numbers::{
 pub(crate) use pause_summary::pause_summary;
 pub(crate) use period_search::{holds, outcome};
 pub(crate) use phrases::{between, counted, pause_kind, range, ranks, wait};
+pub(crate) use slow_pairs::slow_pairs;

@@ -169,3 +169,45 @@ fn congestors_take_half_of_a_shared_link_and_nothing_of_others() {
         std::fs::remove_file(lab.path("run.jsonl")).unwrap();
     }
 }
+
+/// Six computers, the last of which is at the end of a chain of three nodes that only forward.
+const DISTANT: &str = "[[0,6], [1,6], [2,6], [3,6], [4,6], [6,7], [7,8], [8,9], [9,5]]";
+
+#[test]
+fn slow_pairs_are_named_and_mapped() {
+    let lab = Lab::new();
+    let machine =
+        TWO_SWITCHES.replace("LINKS", DISTANT).replace("latency_us = 0", "latency_us = 1");
+    lab.write("distant.toml", &machine);
+    let words = ["run", "pair-map", "--ranks", "6", "--sizes", "8,64KiB", "--time-limit", "20ms"];
+    let more = ["--fabric", "sim:distant.toml", "--out", "run.jsonl"];
+    let ended = lab.succeed(&[&words[..], &more].concat());
+    // Ten of 15 pairs have two links, five have five: 2.016 us and 5.04 us. Quartiles at positions 3.5 and 10.5 of the sorted
+    // times are 2.016 and 5.04, so nothing is beyond the fence of 9.576 us.
+    assert!(
+        ended.stdout.contains("8 B: 15 pairs, median 2.02 µs; no slow pair (none above 9.58 µs)"),
+        "{ended:#?}"
+    );
+
+    // With nine ranks nearby, nine of 45 pairs are far: below the upper quartile all are near, and the fence is 5 % above.
+    let near = (0..9).map(|rank| format!("[{rank},10], ")).collect::<String>();
+    let machine = machine.replace(DISTANT, &format!("[{near} [10,11], [11,12], [12,13], [13,9]]"));
+    lab.write("many.toml", &machine);
+    let words = ["run", "pair-map", "--ranks", "10", "--sizes", "8,64KiB", "--time-limit", "20ms"];
+    let more = ["--fabric", "sim:many.toml", "--out", "many.jsonl"];
+    let ended = lab.succeed(&[&words[..], &more].concat());
+    let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains(
+            "8 B: 45 pairs, median 2.02 µs; slow (above 2.12 µs): ranks 0 and 9: 5.04 µs (2.50 x)"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("8 and 9: 5.04 µs (2.50 x)."), "{text}");
+
+    lab.succeed(&["report", "many.jsonl"]);
+    let page = std::fs::read_to_string(lab.path("many.html")).unwrap();
+    assert!(page.contains("Half of the round trip of each pair of 10 ranks, 8 B, in µs"));
+    assert!(page.contains("Rate of each pair of 10 ranks, 64 KiB, in MB/s"));
+    assert!(page.contains("title=\"ranks 9 and 0: 5.04 µs, 1.59 MB/s\""));
+}

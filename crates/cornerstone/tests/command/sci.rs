@@ -19,8 +19,8 @@ fn neighbours_get_what_links_carry_and_the_results_can_be_reported() {
     };
     assert!((337.0..=423.0).contains(&rate("downstream")), "{ended:#?}");
     assert!((88.0..=111.0).contains(&rate("upstream")), "{ended:#?}");
-    // Two rules, each with a throughput and a delay.
-    assert_eq!(lab.measurements("r.jsonl").len(), 4);
+    // Two rules, each with a throughput, the shares of nodes and of refused packets, and a delay.
+    assert_eq!(lab.measurements("r.jsonl").len(), 8);
 
     lab.succeed(&["report", "r.jsonl"]);
     let page = std::fs::read_to_string(lab.path("r.html")).unwrap();
@@ -42,6 +42,52 @@ fn what_cannot_be_is_told() {
         assert_eq!(ended.status, Some(2), "{arguments:?}: {ended:#?}");
         assert!(ended.stderr.contains(told), "{arguments:?}: {ended:#?}");
     }
+}
+
+#[test]
+fn results_have_what_decides_them_and_are_never_overwritten() {
+    let lab = Lab::new();
+    let words =
+        ["sci", "--destinations", "fixed:0", "--pace", "available", "--operation", "write:64"];
+    let more = ["--duration-us", "1000", "--host-ns", "0", "--queue", "2", "--out", "r.jsonl"];
+    let ended = lab.succeed(&[&words[..], &more].concat());
+    assert!(!ended.stdout.contains("urgent"), "{ended:#?}");
+    let all = lab.measurements("r.jsonl");
+    let parameters = &all[0]["parameters"];
+    let expected = [
+        ("access", "go-bits"),
+        ("destination", "fixed:0"),
+        ("link_gbit_per_s", "1.0"),
+        ("operation", "write:64"),
+        ("pace", "available"),
+        ("retry", "aged"),
+        ("shape", "ring:8"),
+        ("urgency", "none"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(parameters[name], value, "{parameters}");
+    }
+    assert_eq!((&parameters["host_ns"], &parameters["queue_packets"]), (&0.into(), &2.into()));
+    let share = all.iter().find(|one| one["metric"] == "least_over_most").expect("shares of nodes");
+    // A turn takes one or two packets of each node.
+    assert!(share["median"].as_f64().unwrap() >= 50.0, "{share}");
+
+    // A simulated second would take seconds: the file is checked before.
+    let ended = lab.run(&["sci", "--duration-us", "10000000", "--out", "r.jsonl"]);
+    assert_eq!(ended.status, Some(2), "{ended:#?}");
+    assert!(ended.stderr.contains("choose another name") && !ended.stderr.contains("--resume"));
+    let ended = lab.run(&["sci", "--seats", "3", "--out", "s.jsonl"]);
+    assert!(ended.status == Some(2) && ended.stderr.contains("--access train"), "{ended:#?}");
+    assert!(!lab.path("s.jsonl").exists());
+}
+
+#[test]
+fn urgent_delays_are_explained() {
+    let lab = Lab::new();
+    let words = ["sci", "--destinations", "fixed:0", "--loads", "5", "--urgent", "4"];
+    let more = ["--urgency", "preempt", "--duration-us", "500", "--out", "r.jsonl"];
+    let ended = lab.succeed(&[&words[..], &more].concat());
+    assert!(ended.stdout.contains("longest urgent: the longest delay"), "{ended:#?}");
 }
 
 const RING: &str = r#"

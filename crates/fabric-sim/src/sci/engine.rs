@@ -336,6 +336,7 @@ impl Engine {
             priority: what.priority,
             entered: self.now,
             place_at: None,
+            phase: None,
         });
         let output = &mut self.nodes[node as usize].output[class as usize];
         output.held += 1;

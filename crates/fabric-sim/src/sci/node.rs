@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use contract::Time;
 
+use super::packet::Phase;
+
 /// The state of idle symbols on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Idle {
@@ -61,13 +63,59 @@ pub(super) struct Output {
 }
 
 /// Packets of a class that have come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Input {
     pub(super) taken: VecDeque<Taken>,
     /// Places that are kept for packets which were refused.
     pub(super) kept: u32,
     /// Packets that were refused, first come first served.
     pub(super) refused: VecDeque<Refused>,
+    /// The turn whose packets are taken, and how many packets of each turn were refused and are yet to be taken.
+    pub(super) serves: Phase,
+    pub(super) aged: [u32; 2],
+    /// Packets that were refused since one was taken.
+    pub(super) refused_in_turn: u32,
+}
+
+/// A place goes to any packet after so many were refused in a row: those whose turn it is cannot be sent, as behind a node
+/// that fills the link without go bits.
+const REFUSED_MAX: u32 = 256;
+
+impl Default for Input {
+    fn default() -> Self {
+        Input {
+            taken: VecDeque::new(),
+            kept: 0,
+            refused: VecDeque::new(),
+            serves: Phase::A,
+            aged: [0; 2],
+            refused_in_turn: 0,
+        }
+    }
+}
+
+impl Input {
+    /// Whether it is the turn of a packet: of all that come if none was refused before.
+    pub(super) fn has_turn(&self, phase: Option<Phase>) -> bool {
+        let is_open = self.aged[self.serves as usize] == 0 || self.refused_in_turn >= REFUSED_MAX;
+        is_open || phase == Some(self.serves)
+    }
+
+    /// A packet was taken: the turn passes on with the last that was refused in it.
+    pub(super) fn leaves_turn(&mut self, phase: Phase) {
+        self.aged[phase as usize] -= 1;
+        if self.aged[self.serves as usize] == 0 {
+            self.serves = self.serves.other();
+        }
+    }
+
+    /// A packet that had no turn was refused: it joins the present turn if that is empty, and else the next.
+    pub(super) fn joins_turn(&mut self) -> Phase {
+        let is_empty = self.aged[self.serves as usize] == 0;
+        let phase = if is_empty { self.serves } else { self.serves.other() };
+        self.aged[phase as usize] += 1;
+        phase
+    }
 }
 
 /// A packet in an input queue.

@@ -123,6 +123,22 @@ pub(super) enum Kind {
     Train,
 }
 
+/// Which turn of a target's queue a packet belongs to ([`Retry::Aged`](super::Retry::Aged)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    A = 0,
+    B = 1,
+}
+
+impl Phase {
+    pub(super) fn other(self) -> Phase {
+        match self {
+            Phase::A => Phase::B,
+            Phase::B => Phase::A,
+        }
+    }
+}
+
 /// A packet in a ring, or in the output queue of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
@@ -140,6 +156,8 @@ pub(super) struct Packet {
     pub(super) entered: Time,
     /// The node whose input queue keeps a place for it.
     pub(super) place_at: Option<u32>,
+    /// The node that refused it, and the turn that it has there.
+    pub(super) phase: Option<(u32, Phase)>,
 }
 
 /// Things by number; numbers are used again.

@@ -35,11 +35,9 @@ impl Engine {
         // The bypass delay is part of every hop, and this packet does not enter the bypass FIFO.
         let head = self.now().as_ps() - self.settings.delays.bypass.as_ps();
         let whole_at = contract::Time::from_ps(head) + self.symbols(what.symbols);
-        // Where priorities count, the last place is for what is urgent.
-        let spare = u32::from(self.settings.urgency != Urgency::None && what.priority == 0);
-        let places = (self.settings.input_packets - spare).max(1);
+        let taken = self.takes(node, &what, class);
+        self.takes_its_turn(node, packet, (class, taken));
         let input = &mut self.nodes[node as usize].input[class as usize];
-        let taken = what.place_at == Some(node) || (input.taken.len() as u32 + input.kept) < places;
         if taken {
             let transaction = what.transaction;
             input.taken.push_back(Taken { transaction, to: what.to, whole_at });
@@ -62,6 +60,41 @@ impl Engine {
         self.serves_next(node);
     }
 
+    /// Whether there is a place for a packet, and it is its turn.
+    fn takes(&self, node: u32, packet: &Packet, class: Class) -> bool {
+        // Where priorities count, the last place is for what is urgent, also when it is sent again, and without a turn.
+        let counts = self.settings.urgency != Urgency::None;
+        let is_urgent = counts && self.transactions[packet.transaction].priority > 0;
+        let spare = u32::from(counts && !is_urgent);
+        let places = (self.settings.input_packets - spare).max(1);
+        let input = &self.nodes[node as usize].input[class as usize];
+        let phase = packet.phase.filter(|(at, _)| *at == node).map(|(_, phase)| phase);
+        let has_place = (input.taken.len() as u32 + input.kept) < places;
+        packet.place_at == Some(node) || (has_place && (is_urgent || input.has_turn(phase)))
+    }
+
+    /// Keeps account of the turns of packets that were refused ([`Retry::Aged`]).
+    fn takes_its_turn(&mut self, node: u32, packet: u32, (class, taken): (Class, bool)) {
+        if self.settings.retry != Retry::Aged {
+            return;
+        }
+        let phase = self.packets[packet].phase;
+        match phase {
+            // It stays in its turn.
+            Some((at, _)) if at == node && !taken => {}
+            Some((at, phase)) => {
+                self.nodes[at as usize].input[class as usize].leaves_turn(phase);
+                self.packets[packet].phase = None;
+            }
+            None => {}
+        }
+        let input = &mut self.nodes[node as usize].input[class as usize];
+        if !taken && self.packets[packet].phase.is_none() {
+            self.packets[packet].phase = Some((node, input.joins_turn()));
+        }
+        input.refused_in_turn = if taken { 0 } else { input.refused_in_turn + 1 };
+    }
+
     /// The echo of a packet has come back.
     fn echo_comes(&mut self, node: u32, of: u32, taken: bool) {
         let class = self.class_of(of).expect("echoes answer requests and responses");
@@ -74,7 +107,7 @@ impl Engine {
                 self.relieved.push(node);
             }
             self.room_in_output(node);
-        } else if self.settings.retry == Retry::Again {
+        } else if self.settings.retry != Retry::Directed {
             self.packets[of].priority = 0;
             self.waits_again(node, of);
         }
@@ -91,7 +124,17 @@ impl Engine {
     /// A packet of four symbols, which goes before all others: queues wait for it.
     pub(super) fn control(&self, kind: Kind, from: u32, to: u32) -> Packet {
         let (symbols, priority, entered) = (ECHO_SYMBOLS, u8::MAX, self.now());
-        Packet { kind, transaction: 0, to, from, symbols, priority, entered, place_at: None }
+        Packet {
+            kind,
+            transaction: 0,
+            to,
+            from,
+            symbols,
+            priority,
+            entered,
+            place_at: None,
+            phase: None,
+        }
     }
 
     /// Begins with the next packet of the input queues. Responses come first: they always find room.

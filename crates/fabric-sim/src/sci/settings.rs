@@ -66,8 +66,11 @@ pub enum Access {
 /// What becomes of a packet for which the input queue of its target has no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Its sender sends it again when it may, behind others that wait.
+    /// Its sender sends it again when it may, behind others that wait. Whichever comes first when there is a place gets it.
     Again,
+    /// The standard's queue allocation: refused packets are labelled A or B. The target takes all that were refused before
+    /// others, and labels what comes meanwhile for the next turn. Its sender sends it again when it may.
+    Aged,
     /// Its sender waits until the target tells it that a place is kept for it (directed flow control).
     Directed,
 }
@@ -106,7 +109,7 @@ impl RingSettings {
             input_packets: 4,
             bypass_spare_symbols: 160,
             access: Access::GoBits,
-            retry: Retry::Again,
+            retry: Retry::Aged,
             urgency: Urgency::None,
             urgent_bytes: None,
         }

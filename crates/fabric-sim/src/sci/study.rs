@@ -27,6 +27,17 @@ pub struct Study {
     pub seed: u64,
 }
 
+impl Study {
+    /// Whether it can be done.
+    ///
+    /// # Errors
+    /// Those of [`RingSettings::check`] and [`Traffic::check`].
+    pub fn check(&self) -> Result<(), SettingsError> {
+        self.settings.check()?;
+        self.traffic.iter().try_for_each(|traffic| traffic.check(self.settings.shape))
+    }
+}
+
 /// What a study found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
@@ -108,8 +119,8 @@ struct Run<'a> {
 /// Those of [`RingSettings::check`] and [`Traffic::check`].
 pub fn run(study: &Study) -> Result<Findings, SettingsError> {
     let shape = study.settings.shape;
+    study.check()?;
     let engine = Engine::new(study.settings.clone())?;
-    study.traffic.iter().try_for_each(|traffic| traffic.check(shape))?;
     let hosts = shape.hosts();
     let none = vec![false; hosts as usize];
     let found = Found { bytes: vec![0; hosts as usize], makes_requests: none, delays: Vec::new() };

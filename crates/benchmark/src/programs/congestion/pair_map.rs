@@ -5,6 +5,7 @@ use analysis::limits::{BoundRule, Traffic};
 use crate::case::{Case, Scope, sized};
 use crate::declaration::{Benchmark, Group};
 use crate::paper;
+use crate::presentation::View;
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO, round_trip};
 use crate::ranks::RankRule;
@@ -14,11 +15,14 @@ pub(in crate::programs) const PAIR_MAP: Benchmark = Benchmark {
     group: Group::Congestion,
     summary: "half of a message's round trip between each two ranks, to find slow pairs",
     explains: "The pairs of ranks measure ping-pong one after the other, while all other ranks wait: 8 bytes \
-        for the latency, 128 KiB for the rate. The time is half of the round trip, the rate is size / time.",
+        for the latency, 128 KiB for the rate. The time is half of the round trip, the rate is size / time. A pair is slow if its \
+        time is more than 1.5 interquartile ranges above the upper quartile of all pairs, and more than 5 % above \
+        their median.",
     source: paper::HP2P.part("the map of pairs"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::Pair(|_| Traffic { hand_overs: 1, blocks: 1 }),
     cases,
+    view: View::RankPairs,
     program: Program { event: round_trip, parts: |_| 2, ..BETWEEN_TWO },
     ..BENCHMARK
 };

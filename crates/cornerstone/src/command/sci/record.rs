@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use analysis::statistics::{Sample, summarise};
 use benchmark::Settings;
+use clap::ValueEnum;
 use contract::TimeSpan;
 use contract::record::{Better, FabricDescription, Measurement, Parameters, Summary};
 use fabric_sim::sci::study::Found;
 
-use super::{Case, rule};
+use super::{Case, operation_name, rule};
 use crate::arguments::SciArguments;
 use crate::failure::Failure;
 use crate::results::{self, ResultsFile};
@@ -20,8 +21,8 @@ const CONFIDENCE: f64 = 0.95;
 /// The most delays that are kept one by one.
 const SAMPLES_MAX: usize = 2000;
 
-/// Writes the results file, and gives its path.
-pub(super) fn write(arguments: &SciArguments, cases: &[Case]) -> Result<PathBuf, Failure> {
+/// Makes the results file, and gives its path: before anything is simulated, so that nothing is lost where it cannot be made.
+pub(super) fn create(arguments: &SciArguments) -> Result<(ResultsFile, PathBuf), Failure> {
     let settings = Settings { seed: arguments.seed, ..Settings::default() };
     let fabric = FabricDescription { name: "sim:sci".into(), ..FabricDescription::default() };
     let header = results::header(&settings, fabric, crate::environment::capture());
@@ -29,23 +30,57 @@ pub(super) fn write(arguments: &SciArguments, cases: &[Case]) -> Result<PathBuf,
         Some(path) => path.clone(),
         None => results::default_path(&header)?,
     };
+    if path.exists() {
+        let message = format!("cannot create '{}': it exists", path.display());
+        let hint = "results are never overwritten: choose another name with --out FILE";
+        return Err(Failure::usage(message).hint(hint));
+    }
     let mut file = ResultsFile::create(&path)?;
     file.append_header(&header)?;
-    for case in cases {
-        file.append(&measurements(arguments, case))?;
-    }
-    file.end()?;
-    Ok(path)
+    Ok((file, path))
 }
 
-fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
-    let traffic = &case.findings.traffic;
+/// What was asked for, and decides the numbers.
+fn parameters(arguments: &SciArguments, case: &Case) -> Parameters {
+    let SciArguments { shape, access, retry, urgency, link_rate, pace, operation, .. } = arguments;
     let mut parameters = Parameters::new();
-    parameters.insert("destination".into(), rule(case.destination).as_str().into());
-    parameters.insert("shape".into(), arguments.shape.to_string().as_str().into());
-    if let Some(percent) = case.load_percent {
-        parameters.insert("load_percent".into(), u64::from(percent).into());
+    let mut text = |name: &str, value: String| {
+        parameters.insert(name.into(), value.as_str().into());
+    };
+    text("destination", rule(case.destination));
+    text("shape", shape.to_string());
+    text("access", name(access));
+    text("retry", name(retry));
+    text("urgency", name(urgency));
+    text("pace", name(pace));
+    text("link_gbit_per_s", name(link_rate));
+    text("operation", operation_name(*operation));
+    let numbers = [
+        ("load_percent", case.load_percent),
+        ("queue_packets", Some(arguments.queue)),
+        ("urgent_node", arguments.urgent),
+        ("seats", arguments.seats),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            parameters.insert(name.into(), u64::from(number).into());
+        }
     }
+    for (name, ns) in arguments.delays.given() {
+        parameters.insert(format!("{name}_ns"), u64::from(ns).into());
+    }
+    parameters
+}
+
+/// The word for a choice on the command line.
+fn name(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+}
+
+/// The measurements of a case.
+pub(super) fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
+    let traffic = &case.findings.traffic;
+    let parameters = parameters(arguments, case);
     let make = |metric: &str, unit: &str, better, summary, samples| Measurement {
         benchmark: BENCHMARK.into(),
         group: GROUP.into(),
@@ -55,14 +90,14 @@ fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
         samples,
         ..Measurement::new(metric, unit, better, summary)
     };
-    let rate = traffic[0].mb_per_s(case.duration);
-    let mut all = vec![make(
-        "throughput",
-        "MB/s",
-        Better::Higher,
-        Summary::of_interval((rate, rate, rate), 1, 1.0),
-        Vec::new(),
-    )];
+    let one = |metric, unit, better, value: f64| {
+        make(metric, unit, better, Summary::of_interval((value, value, value), 1, 1.0), Vec::new())
+    };
+    let mut all = vec![
+        one("throughput", "MB/s", Better::Higher, traffic[0].mb_per_s(case.duration)),
+        one("least_over_most", "%", Better::Higher, 100.0 * traffic[0].least_over_most()),
+        one("refused", "%", Better::Lower, 100.0 * case.refused_share()),
+    ];
     for (found, metric) in traffic.iter().zip(["delay", "urgent_delay"]) {
         if let Some((summary, samples)) = delays(found) {
             all.push(make(metric, "us", Better::Lower, summary, samples));

@@ -80,6 +80,7 @@ pub(super) fn rings(
         input_packets: queue,
         access: access(place, read)?,
         retry: match read.retry {
+            FileSciRetry::Aged => Retry::Aged,
             FileSciRetry::Again => Retry::Again,
             FileSciRetry::Directed => Retry::Directed,
         },

@@ -36,6 +36,7 @@ pub(super) enum FileSciAccess {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FileSciRetry {
     #[default]
+    Aged,
     Again,
     Directed,
 }

@@ -26,6 +26,9 @@ pub(super) fn lines(settings: &RingSettings) -> Vec<String> {
         }
     };
     let refused = match retry {
+        Retry::Aged => {
+            "A packet that its target refuses is sent again, and has its turn before others that come later."
+        }
         Retry::Again => "A packet that its target refuses is sent again.",
         Retry::Directed => "A packet that its target refuses waits until there is a place for it.",
     };

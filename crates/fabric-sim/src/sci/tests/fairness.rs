@@ -95,3 +95,87 @@ fn what_is_urgent_finds_a_place_beside_the_node_s_own_load() {
     // The node that all go to requests nothing itself.
     assert_eq!((found.traffic[0].bytes[0], found.traffic[0].makes_requests[0]), (0, false));
 }
+
+/// The transactions that each node completes with node 0 in 2 ms, if all others request them whenever there is room, with the
+/// delays of hosts and responders as they are.
+fn completed(retry: Retry, operation: TransactionKind, access: Access) -> Vec<u64> {
+    let settings = RingSettings { retry, access, ..ring(8) };
+    let traffic = Traffic {
+        nodes: (1..8).collect(),
+        pace: Pace::Available,
+        destination: Destination::Fixed(0),
+        operation,
+        priority: 0,
+    };
+    let (warm_up, duration) = (TimeSpan::from_us(100), TimeSpan::from_us(2000));
+    let study =
+        study::Study { settings, traffic: vec![traffic], warm_up, duration, joined: None, seed: 1 };
+    let found = study::run(&study).unwrap();
+    let bytes = u64::from(operation.data_bytes());
+    found.traffic[0].bytes[1..].iter().map(|all| all / bytes).collect()
+}
+
+#[test]
+fn refused_packets_have_their_turn_so_no_node_starves() {
+    let kinds = [
+        TransactionKind::Write(64),
+        TransactionKind::Write(16),
+        TransactionKind::Read(64),
+        TransactionKind::Lock,
+    ];
+    for operation in kinds {
+        for access in [Access::GoBits, Access::Train { seats: 2 }] {
+            let shares = completed(Retry::Aged, operation, access);
+            let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
+            // A turn takes one to four packets of each node that waits.
+            assert!(*least > 0 && least * 4 >= *most, "{operation:?} {access:?}: {shares:?}");
+            // Host and responder take 300 ns for each, and four may have waited at the beginning.
+            assert!(shares.iter().sum::<u64>() <= 2_000_000 / 300 + 4, "{operation:?}: {shares:?}");
+        }
+    }
+}
+
+#[test]
+fn without_turns_some_nodes_starve() {
+    let shares = completed(Retry::Again, TransactionKind::Write(64), Access::GoBits);
+    assert!(shares.contains(&0), "{shares:?}");
+}
+
+/// The delays of urgent writes of 16 bytes from node 4 to 0 each 20 us, while all others write 64 bytes there whenever there
+/// is room, shortest first, in us.
+fn urgent_writes(urgency: Urgency) -> Vec<f64> {
+    let make = |pace, nodes, priority, bytes| Traffic {
+        nodes,
+        pace,
+        destination: Destination::Fixed(0),
+        operation: TransactionKind::Write(bytes),
+        priority,
+    };
+    let often = TimeSpan::from_us(20);
+    let traffic = vec![
+        make(Pace::Uniform(often), vec![4], 3, 16),
+        make(Pace::Available, vec![1, 2, 3, 5, 6, 7], 0, 64),
+    ];
+    let (warm_up, duration, joined) = (TimeSpan::from_us(50), TimeSpan::from_us(4000), None);
+    let settings = RingSettings { urgency, ..ring(8) };
+    let study = study::Study { settings, traffic, warm_up, duration, joined, seed: 1 };
+    let found = study::run(&study).unwrap();
+    found.traffic[0].delays.iter().map(|delay| delay.as_us()).collect()
+}
+
+#[test]
+fn urgent_writes_have_a_bound_beside_others_that_are_refused() {
+    let [plain, preempted, levels] =
+        [Urgency::None, Urgency::Preempt, Urgency::TwoBits].map(urgent_writes);
+    // One each 20 us in 4 ms, but for those at the ends.
+    for delays in [&preempted, &levels] {
+        assert!(delays.len() >= 197, "{} were done", delays.len());
+    }
+    // As for moves (15 us), and the response: it waits behind four of the target at most, each of 9 symbols, and at each
+    // of four nodes behind a packet of 41.
+    let bound = 15.0 + (4.0 * 9.0 + 4.0 * 41.0) * 0.016;
+    let longest = |delays: &[f64]| delays[delays.len() - 1];
+    assert!(longest(&preempted) <= bound, "{preempted:?}");
+    // Without priorities node 4 has one packet in each turn, which is longer than 20 us.
+    assert!(longest(&levels) < longest(&plain) && plain.len() < 197, "{levels:?} beside {plain:?}");
+}

@@ -1,6 +1,7 @@
 //! Rings against times, bounds and shares derived by hand, and seeded random traffic on every kind of ring.
 
 mod bounds;
+mod conservation;
 mod fairness;
 mod random;
 

@@ -15,7 +15,7 @@ fn all() -> Vec<RingSettings> {
     let mut all = Vec::new();
     for shape in shapes {
         for access in [Access::Free, Access::GoBits, Access::Train { seats: 2 }] {
-            for retry in [Retry::Again, Retry::Directed] {
+            for retry in [Retry::Aged, Retry::Again, Retry::Directed] {
                 for urgency in [Urgency::None, Urgency::Preempt, Urgency::TwoBits] {
                     let settings = RingSettings { shape, access, retry, urgency, ..ring(1) };
                     all.extend(settings.check().is_ok().then_some(settings));

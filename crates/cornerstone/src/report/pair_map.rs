@@ -1,0 +1,67 @@
+//! The time or rate of each pair of ranks as a heat map, with the slow pairs.
+
+use analysis::pairs::{PairMap, PairTime};
+use contract::record::Run;
+use maud::{Markup, html};
+
+use super::elements::{heat, swatch};
+use super::grouping::Benchmark;
+use crate::wording::{quantity, ranks, significant, size, slow_pairs};
+
+/// From this length on the map shows rates; shorter messages show latencies.
+const RATES_FROM_BYTES: u64 = 4 << 10;
+/// Maps of more ranks have no numbers in their cells; the pointer shows them.
+const NUMBERED_RANKS_MAX: usize = 24;
+
+/// The maps of each run: one for each number of ranks and length of messages.
+pub(super) fn pictures(benchmark: &Benchmark, runs: &[Run]) -> Markup {
+    let Some(times) = benchmark.metric("time") else { return html! {} };
+    html! {
+        @for (index, run) in runs.iter().enumerate() {
+            @let of_run = times.points.iter().filter(|point| point.run == index);
+            @let maps = PairMap::of(of_run.map(|point| point.measurement));
+            @if runs.len() > 1 && !maps.is_empty() { p { (swatch(index)) (run.label) } }
+            @for map in &maps { (picture(map)) }
+        }
+    }
+}
+
+fn picture(map: &PairMap) -> Markup {
+    let is_rate = map.size_bytes >= RATES_FROM_BYTES;
+    let (what, unit) = if is_rate { ("Rate", "MB/s") } else { ("Half of the round trip", "µs") };
+    let caption =
+        format!("{what} of each pair of {}, {}, in {unit}", ranks(map.ranks), size(map.size_bytes));
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(caption) {
+            table.heat {
+                caption { (caption) }
+                thead { tr { td {} @for to in 0..map.ranks { th scope="col" { (to) } } } }
+                tbody { @for from in 0..map.ranks { tr {
+                    th scope="row" { (from) }
+                    @for to in 0..map.ranks { (cell(map, (from as u64, to as u64), is_rate)) }
+                } } }
+            }
+        }
+        p { (slow_pairs(map)) }
+    }
+}
+
+fn cell(map: &PairMap, (from, to): (u64, u64), is_rate: bool) -> Markup {
+    let is_it = |pair: &&PairTime| [(from, to), (to, from)].contains(&(pair.from, pair.to));
+    let Some(pair) = map.pairs.iter().find(is_it) else { return html! { td.none {} } };
+    let times = map.pairs.iter().map(|pair| pair.time_us);
+    let (low, high) =
+        times.fold((f64::MAX, 0.0), |(low, high): (f64, f64), us| (low.min(us), high.max(us)));
+    let rate = map.size_bytes as f64 / pair.time_us;
+    let title = format!(
+        "ranks {from} and {to}: {}, {}",
+        quantity(pair.time_us, "us"),
+        quantity(rate, "MB/s")
+    );
+    let number = significant(if is_rate { rate } else { pair.time_us });
+    html! {
+        td class=(heat(pair.time_us, low, high)) title=(title) {
+            @if map.ranks <= NUMBERED_RANKS_MAX { @if pair.time_us > map.fence_us { b { (number) } } @else { (number) } }
+        }
+    }
+}
