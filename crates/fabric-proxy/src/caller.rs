@@ -293,7 +293,7 @@ impl Caller {
     pub(crate) fn tell(&self, awaited: Vec<Awaited>) {
         self.tell_wait();
         if let Some(launched) = &*self.launched() {
-            launched.answer(&awaited, &[]);
+            launched.answer(&awaited);
         }
     }
 }

@@ -45,7 +45,7 @@ pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, attach_if_rank};
 #[cfg(not(loom))]
 pub use launcher::{
     Activity, Binding, CallSite, LaunchError, LaunchOptions, OnHang, OtherProgram, RankActivity,
-    Streams, Watch, launch, launch_and_read,
+    Streams, ThreadWait, Watch, launch, launch_and_read,
 };
 pub use segment::{MAXIMUM_RANKS, PollState};
 pub use system::{close_on_exec, futex_wait, futex_wake, map_shared, memory_file};

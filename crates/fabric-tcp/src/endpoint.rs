@@ -3,13 +3,15 @@
 mod composed;
 
 use std::ptr::NonNull;
+use std::rc::Rc;
 use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
-    OperatingSystem, OtherRuns, Priority, PriorityGranted, Process, Readable, RemoteMemory,
-    Request, Result, Selector, Time, TimeSpan, Writable, end_together, receive_together,
+    OperatingSystem, OtherEnds, OtherRuns, Priority, PriorityGranted, Process, Readable,
+    RemoteMemory, Request, Result, Selector, Time, TimeSpan, WaitPlace, Writable, end_together,
+    receive_together,
 };
 use hosts::{Clock, LocalClock, Settled};
 
@@ -247,7 +249,7 @@ unsafe impl Endpoint for TcpEndpoint {
                 return Ok(());
             }
             if std::mem::take(&mut tells) {
-                self.engine.report_wait();
+                self.engine.report_wait(WaitPlace::ALONE);
             }
             self.engine.poll_all()?;
             // What `done` itself has moved counts as well: it may not have seen that this was what it waits for.
@@ -326,8 +328,20 @@ unsafe impl Endpoint for TcpEndpoint {
         self.engine.none_will_send(&selector)
     }
 
-    fn expect_other_ends(&mut self) {
-        self.engine.expect_other_ends();
+    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
+        self.engine.expect_other_ends(ends);
+    }
+
+    fn begin_wait_report(&mut self) {
+        self.engine.begin_report();
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        self.engine.report_wait(place);
+    }
+
+    fn end_wait_reports(&mut self) {
+        self.engine.end_long_wait();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

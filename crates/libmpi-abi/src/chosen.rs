@@ -8,12 +8,13 @@ mod others;
 mod pointer;
 
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, NewContext, OneSided, Readable, RemoteAddress, RemoteMemory, Request, Result,
-    Selector, StartedCollective, Time, TimeSpan, Writable,
+    Envelope, Error, NewContext, OneSided, OtherEnds, Readable, RemoteAddress, RemoteMemory,
+    Request, Result, Selector, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
@@ -354,8 +355,20 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => endpoint.none_will_send(selector))
     }
 
-    fn expect_other_ends(&mut self) {
-        with!(self, mut endpoint => endpoint.expect_other_ends());
+    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
+        with!(self, mut endpoint => endpoint.expect_other_ends(ends));
+    }
+
+    fn begin_wait_report(&mut self) {
+        with!(self, mut endpoint => endpoint.begin_wait_report());
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        with!(self, mut endpoint => endpoint.report_wait(place));
+    }
+
+    fn end_wait_reports(&mut self) {
+        with!(self, mut endpoint => endpoint.end_wait_reports());
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

@@ -3,12 +3,17 @@
 //!
 //! A program that needs neither pays for one check of flags in each call.
 
+mod outside;
+
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use contract::{OtherEnds, WaitPlace};
 use mpi::OtherThreads;
+
+use outside::inspect;
 
 /// Sleep of a thread between two turns after a long time without success.
 const SLEEP: Duration = Duration::from_micros(50);
@@ -18,6 +23,38 @@ struct Queue {
     /// The next number to assign, and the number of the thread that is inside or may enter.
     next: u64,
     now: u64,
+}
+
+/// The waits of threads that have become long.
+struct LongWaits {
+    next: u64,
+    waits: Vec<LongWait>,
+}
+
+struct LongWait {
+    number: u64,
+    thread: i32,
+    /// True if it has had an idle poll since all had one.
+    has_polled: bool,
+}
+
+impl LongWaits {
+    /// Returns the threads that wait, among them the one that calls: it may have waited by itself, unrecorded.
+    fn threads(&self) -> Vec<i32> {
+        let mut threads: Vec<i32> = self.waits.iter().map(|wait| wait.thread).collect();
+        if threads.is_empty() {
+            threads.push(own_thread());
+        }
+        threads.sort_unstable();
+        threads.dedup();
+        threads
+    }
+}
+
+/// Returns the system's number of this thread.
+fn own_thread() -> i32 {
+    // SAFETY: no memory is involved.
+    unsafe { libc::gettid() }
 }
 
 /// The program has requested several threads.
@@ -36,6 +73,9 @@ struct Gate {
     /// A number for the first thread, and whether others have arrived since.
     first: AtomicU32,
     are_several: AtomicBool,
+    /// Number of threads that are inside or want to be, and those of them that have waited for long.
+    entered: AtomicU32,
+    long_waits: Mutex<LongWaits>,
 }
 
 static GATE: Gate = Gate {
@@ -45,6 +85,8 @@ static GATE: Gate = Gate {
     waiting: AtomicU32::new(0),
     first: AtomicU32::new(0),
     are_several: AtomicBool::new(false),
+    entered: AtomicU32::new(0),
+    long_waits: Mutex::new(LongWaits { next: 1, waits: Vec::new() }),
 };
 
 thread_local! {
@@ -84,6 +126,10 @@ impl Gate {
         }
     }
 
+    fn long_waits(&self) -> MutexGuard<'_, LongWaits> {
+        self.long_waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Records which thread enters.
     fn note_thread(&self) {
         if self.are_several.load(Ordering::Relaxed) {
@@ -119,6 +165,48 @@ impl OtherThreads for Gate {
             std::thread::sleep(SLEEP);
         }
         self.come_in();
+    }
+
+    fn begin_long_wait(&self) -> u64 {
+        let mut all = self.long_waits();
+        let number = all.next;
+        all.next += 1;
+        all.waits.push(LongWait { number, thread: own_thread(), has_polled: false });
+        number
+    }
+
+    fn note_idle_poll(&self, wait: u64) -> WaitPlace {
+        let mut all = self.long_waits();
+        all.waits.iter_mut().filter(|one| one.number == wait).for_each(|one| one.has_polled = true);
+        let have_all_polled = all.waits.iter().all(|one| one.has_polled);
+        if have_all_polled {
+            all.waits.iter_mut().for_each(|one| one.has_polled = false);
+        }
+        WaitPlace { wait, waits: all.waits.len(), have_all_polled }
+    }
+
+    fn end_long_wait(&self, wait: u64) {
+        self.long_waits().waits.retain(|one| one.number != wait);
+    }
+}
+
+impl OtherEnds for Gate {
+    /// Threads inside that have not waited for long, and threads outside that may act, can end the waits of others.
+    fn ruled_out(&self) -> Option<u64> {
+        let waiting = self.long_waits().threads();
+        let are_all = self.entered.load(Ordering::Relaxed) as usize == waiting.len();
+        if !are_all || !waiting.contains(&own_thread()) {
+            return None;
+        }
+        inspect(&waiting).filter(|outside| outside.acting == 0).map(|outside| outside.number)
+    }
+
+    fn describe(&self) -> Option<String> {
+        match inspect(&self.long_waits().threads()).map_or(0, |outside| outside.acting) {
+            0 => None,
+            1 => Some("another thread of the process may still act".into()),
+            acting => Some(format!("{acting} other threads of the process may still act")),
+        }
     }
 }
 
@@ -156,6 +244,7 @@ fn enter_with(duties: u8) {
         }
         if duties & SHARED != 0 {
             GATE.note_thread();
+            GATE.entered.fetch_add(1, Ordering::Relaxed);
             GATE.come_in();
         }
     }
@@ -177,6 +266,7 @@ fn leave_with(duties: u8) {
     if DEPTH.get() == 0 {
         if duties & SHARED != 0 {
             GATE.go_out();
+            GATE.entered.fetch_sub(1, Ordering::Relaxed);
         }
         if duties & TIMED != 0 {
             fabric_proxy::leave_library();

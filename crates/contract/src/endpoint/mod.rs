@@ -8,6 +8,7 @@
 
 mod collective;
 mod context;
+mod long_wait;
 mod message;
 mod one_sided;
 pub(crate) mod other_runs;
@@ -15,6 +16,7 @@ mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
 pub use context::{ContextOffer, ContextPlace, NewContext};
+pub use long_wait::{OtherEnds, WaitPlace};
 use message::finish;
 pub use message::{
     Completion, Destination, Envelope, Request, Selector, end_together, receive_in_turn,
@@ -26,6 +28,7 @@ pub use one_sided::{
 pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteAddress, RemoteMemory};
 
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 use crate::record::FabricDescription;
 use crate::{
@@ -363,9 +366,19 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Returns whether all ranks that could send what `selector` accepts have left.
     fn none_will_send(&self, selector: Selector) -> bool;
 
-    /// Declares that something else than messages and collectives may end a wait of this rank, such as another thread
-    /// of the program. From then on its waits never count as waits that cannot end.
-    fn expect_other_ends(&mut self) {}
+    /// Declares that something else than messages and collectives may end a wait of this rank. From then on its waits
+    /// count as waits that cannot end only while `ends` rules that out.
+    fn expect_other_ends(&mut self, _ends: Rc<dyn OtherEnds>) {}
+
+    /// Prepares for the poll whose result [`report_wait`](Endpoint::report_wait) reports, outside of the waits of this
+    /// endpoint, which report themselves.
+    fn begin_wait_report(&mut self) {}
+
+    /// Reports to the launcher that a poll in a long wait was idle.
+    fn report_wait(&mut self, _place: WaitPlace) {}
+
+    /// Declares that the waits of this rank are no longer those that were reported.
+    fn end_wait_reports(&mut self) {}
 
     /// Returns the error of a hopeless request. Every later call returns this error too.
     fn give_up_on(&mut self, request: Request) -> Error;

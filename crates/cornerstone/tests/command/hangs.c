@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void tags(void) {
 }
 
 static void synchronous(void) {
-    MPI_Ssend(&value, 1, MPI_INT, (rank + 1) % size, 3, MPI_COMM_WORLD);
+    MPI_Ssend(&value, 1, MPI_INT, (rank + 1) % size, 3, MPI_COMM_WORLD); // synchronous
     receive((rank + size - 1) % size, 3, MPI_COMM_WORLD);
 }
 
@@ -77,6 +78,40 @@ static void started(void) {
     MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (rank == size - 1) send(0, 1);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int is_work_there;
+
+static void *receives(void *tag) {
+    receive((rank + 1) % size, *(int *)tag, MPI_COMM_WORLD);
+    return NULL;
+}
+
+// A thread of a library that has nothing to do.
+static void *idles(void *unused) {
+    pthread_mutex_lock(&mutex);
+    while (!is_work_there) pthread_cond_wait(&condition, &mutex);
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+// Two threads wait for messages that nobody sends.
+static void multiple_two(void) {
+    pthread_t other;
+    int tags[2] = {30, 31};
+    pthread_create(&other, NULL, receives, &tags[0]);
+    receives(&tags[1]);
+}
+
+// The first thread waits for one that waits for a message, and another has nothing to do.
+static void multiple_joined(void) {
+    pthread_t idle, other;
+    int tag = 30;
+    pthread_create(&idle, NULL, idles, NULL);
+    pthread_create(&other, NULL, receives, &tag);
+    pthread_join(other, NULL);
 }
 
 // From here on all ends well.
@@ -179,6 +214,85 @@ static void generalized(void) {
     rest_waits();
 }
 
+// In programs with several threads the first of rank 0 waits for a message of its own rank.
+static void sends_to_all(void) {
+    for (int to = 0; to < size; to++) send(to, 2);
+}
+
+static void *sleeps_and_sends(void *unused) {
+    sleep(LONG_S);
+    sends_to_all();
+    return unused;
+}
+
+static void *tests_and_sends(void *unused) {
+    MPI_Request request;
+    double end = now() + LONG_S;
+    int done = 0, got;
+    MPI_Irecv(&got, 1, MPI_INT, 0, 99, MPI_COMM_WORLD, &request);
+    while (now() < end) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    send(0, 99);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    sends_to_all();
+    return unused;
+}
+
+static void *sends_once_woken(void *unused) {
+    idles(unused);
+    sends_to_all();
+    return unused;
+}
+
+static void *wakes(void *unused) {
+    sleep(LONG_S);
+    pthread_mutex_lock(&mutex);
+    is_work_there = 1;
+    pthread_cond_broadcast(&condition);
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+static sem_t alarmed;
+static void alarms(int signal) { (void)signal; sem_post(&alarmed); }
+static void *sends_after_a_signal(void *unused) {
+    while (sem_wait(&alarmed) != 0) {}
+    sends_to_all();
+    return unused;
+}
+
+static void *sends_when_asked(void *unused) {
+    while (access("go", F_OK) != 0) usleep(20000);
+    sends_to_all();
+    return unused;
+}
+
+static void beside(void *(*first)(void *), void *(*second)(void *)) {
+    pthread_t others[2];
+    if (rank == 0) pthread_create(&others[0], NULL, first, NULL);
+    if (rank == 0 && second) pthread_create(&others[1], NULL, second, NULL);
+    receive(0, 2, MPI_COMM_WORLD);
+    if (rank == 0) pthread_join(others[0], NULL);
+    if (rank == 0 && second) pthread_join(others[1], NULL);
+}
+
+static void multiple_signal(void) {
+    if (rank == 0) {
+        sem_init(&alarmed, 0, 0);
+        signal(SIGALRM, alarms);
+        alarm(LONG_S);
+    }
+    beside(sends_after_a_signal, NULL);
+}
+
+// A generalized request that is complete ends no wait.
+static void completed(void) {
+    MPI_Request done;
+    MPI_Grequest_start(query, give_up, cancel, NULL, &done);
+    MPI_Grequest_complete(done);
+    MPI_Wait(&done, MPI_STATUS_IGNORE);
+    receive((rank + 1) % size, 30, MPI_COMM_WORLD);
+}
+
 // A rank that is stopped while a message for it is there does nothing, and is not stuck.
 static void stopped(void) {
     if (rank == 1 && fork() == 0) {
@@ -203,7 +317,9 @@ static void turns(void) {
 int main(int count, char **words) {
     int level;
     (void)count;
-    MPI_Init_thread(&count, &words, MPI_THREAD_SERIALIZED, &level);
+    int is_multiple = strncmp(words[1], "multiple_", 9) == 0;
+    int wanted = is_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+    MPI_Init_thread(&count, &words, wanted, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (is("tags", words)) tags();
@@ -223,6 +339,15 @@ int main(int count, char **words) {
     if (is("generalized", words)) generalized();
     if (is("stopped", words)) stopped();
     if (is("turns", words)) turns();
+    if (is("completed", words)) completed();
+    if (is("multiple_one", words)) synchronous();
+    if (is("multiple_two", words)) multiple_two();
+    if (is("multiple_joined", words)) multiple_joined();
+    if (is("multiple_sleeps", words)) beside(sleeps_and_sends, NULL);
+    if (is("multiple_tests", words)) beside(tests_and_sends, NULL);
+    if (is("multiple_woken", words)) beside(sends_once_woken, wakes);
+    if (is("multiple_signal", words)) multiple_signal();
+    if (is("multiple_until", words)) beside(sends_when_asked, NULL);
     MPI_Finalize();
     return 0;
 }

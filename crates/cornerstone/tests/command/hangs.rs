@@ -79,6 +79,58 @@ fn all_kinds_of_waits_are_found_on_every_fabric() {
 }
 
 #[test]
+fn hangs_of_programs_with_several_threads_are_found_once_no_thread_can_act() {
+    let Some(lab) = prepared("hangs of programs with several threads") else { return };
+    let synchronous = line_with("// synchronous");
+    let synchronous =
+        format!("MPI_Ssend (synchronous, program.c:{synchronous}) until rank 1 receives");
+    let all = [
+        ("multiple_one", &[&*synchronous][..]),
+        ("multiple_two", &["wait in 2 threads", "for tag 30 of rank 1", "for tag 31 of rank 1"]),
+        ("multiple_joined", &["rank 0 waits in MPI_Recv (receive", "for tag 30 of rank 1"]),
+        ("completed", &["rank 0 waits in MPI_Recv (receive", "for tag 30 of rank 1"]),
+    ];
+    for way in WAYS {
+        let running = all.map(|(name, words)| (words, start(&lab, way, name)));
+        for (words, running) in running {
+            let ended = running.wait();
+            ended.refuses(STATUS, &[STUCK]);
+            ended.refuses(STATUS, words);
+            assert!(!ended.stderr.contains("may still act"), "{ended:#?}");
+        }
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn programs_with_a_thread_that_may_still_act_are_left_alone() {
+    let Some(lab) = prepared("programs with a thread that may still act") else { return };
+    for way in WAYS {
+        let names = ["multiple_sleeps", "multiple_tests", "multiple_woken", "multiple_signal"];
+        let running = names.map(|name| (name, start(&lab, way, name)));
+        for (name, running) in running {
+            let ended = running.wait();
+            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {way:?}");
+        }
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn a_thread_that_waits_beside_one_that_does_not_is_told() {
+    let Some(lab) = prepared("a thread that waits beside one that does not") else { return };
+    for options in ["-n 2", "-n 2 --fabric tcp"] {
+        let told = while_it_runs(&lab, options, "multiple_until", "may still act", "touch go");
+        let beside = "    another thread of the process may still act";
+        assert!(told.contains("rank 0 waits in MPI_Recv (receive, program.c:"), "{told}");
+        assert!(told.contains("for tag 2 of rank 0\n") && told.contains(beside), "{told}");
+        assert!(!told.contains("is not in a call"), "{told}");
+        std::fs::remove_file(lab.path("go")).unwrap();
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
 fn programs_that_poll_sleep_compute_or_wait_for_others_than_ranks_are_left_alone() {
     let test = "programs that only look like a hang";
     let Some(lab) = prepared(test) else { return };
@@ -138,7 +190,11 @@ fn a_rank_that_computes_while_the_others_wait_is_told_again_and_again_on_request
 /// Launches a program, asks the launcher with signals what the ranks do until it has written some words, and then carries
 /// out a command that ends the run. Returns all that it has written.
 fn while_it_runs(lab: &Lab, options: &str, name: &str, words: &str, end: &str) -> String {
-    let asks = if options.contains("--") { ":" } else { "kill -USR1 $pid" };
+    let asks = if options.contains("--watch") || options.contains("--on-hang") {
+        ":"
+    } else {
+        "kill -USR1 $pid"
+    };
     let launch = env!("CARGO_BIN_EXE_cornerstone");
     let script = format!(
         "{launch} launch {options} ./program {name} 2>told & pid=$!; \

@@ -1,14 +1,15 @@
 //! The implementation of the contract's [`Endpoint`] by the engine and the teams.
 
 use std::ptr::NonNull;
+use std::rc::Rc;
 use std::time::Duration;
 
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, InPlace, Isolation, NewContext, OperatingSystem, OtherRuns, Priority,
-    PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, SharedLine,
-    StartedCollective, Time, TimeSpan, Writable,
+    Envelope, Error, InPlace, Isolation, NewContext, OperatingSystem, OtherEnds, OtherRuns,
+    Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector,
+    SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
 };
 
 use super::{ShmEndpoint, real_time};
@@ -319,8 +320,20 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.none_will_send(selector)
     }
 
-    fn expect_other_ends(&mut self) {
-        self.engine.expect_other_ends();
+    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
+        self.engine.expect_other_ends(ends);
+    }
+
+    fn begin_wait_report(&mut self) {
+        self.engine.begin_report();
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        self.engine.report_wait(place);
+    }
+
+    fn end_wait_reports(&mut self) {
+        self.engine.end_long_wait();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

@@ -5,13 +5,14 @@
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
-use contract::{Awaited, Request, Selector, describe_unexpected};
+use contract::{Awaited, OtherEnds, Request, Selector, WaitPlace, describe_unexpected};
 
 use super::Engine;
 use super::operation::Direction;
 use crate::callers;
-use crate::segment::{Answer, PollState};
+use crate::segment::{Answer, AnsweredWait, PollState};
 
 /// Maximum number of items that a rank says it waits for; a program may wait for thousands.
 const NAMED: usize = 6;
@@ -23,8 +24,11 @@ pub(super) struct WaitReports {
     pub(super) is_asked: bool,
     /// Number of state changes of this rank that no other part of it shows.
     pub(super) moves: u64,
-    /// True if something else than messages and collectives may end a wait.
-    pub(super) has_other_ends: bool,
+    /// What else than messages and collectives may end a wait.
+    other_ends: Vec<Rc<dyn OtherEnds>>,
+    /// The launcher's question that `answers` answer, and the answers about the waits of the threads, by their numbers.
+    question: u32,
+    answers: Vec<(u64, AnsweredWait)>,
     awaited: RefCell<Vec<Awaited>>,
     /// Events for which started collectives wait, even if this rank does not wait for these collectives.
     started: RefCell<Vec<Awaited>>,
@@ -36,9 +40,9 @@ impl Engine {
         self.wait_reports.moves = self.wait_reports.moves.wrapping_add(1);
     }
 
-    /// Excludes the waits of this rank from those that can be proved endless.
-    pub(crate) fn expect_other_ends(&mut self) {
-        self.wait_reports.has_other_ends = true;
+    /// Excludes the waits of this rank from those that can be proved endless, unless `ends` rules itself out.
+    pub(crate) fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
+        self.wait_reports.other_ends.push(ends);
     }
 
     /// Notes something that this rank waits for, if the launcher asks.
@@ -84,47 +88,80 @@ impl Engine {
     }
 
     /// Prepares for the poll whose result [`report_wait`](Engine::report_wait) reports.
-    pub(super) fn begin_report(&mut self) {
+    pub(crate) fn begin_report(&mut self) {
         self.wait_reports.awaited.borrow_mut().clear();
         self.wait_reports.started.borrow_mut().clear();
         self.wait_reports.is_asked = self.segment.block(self.me).wait_note().question().is_some();
     }
 
     /// Reports that a poll for everything was idle, and answers what this rank waits for.
-    pub(super) fn report_wait(&mut self) {
+    pub(crate) fn report_wait(&mut self, place: WaitPlace) {
         let is_asked = std::mem::take(&mut self.wait_reports.is_asked);
-        if self.wait_reports.has_other_ends {
-            return;
-        }
         let mut awaited = self.wait_reports.awaited.take();
         if awaited.is_empty() {
             awaited = self.wait_reports.started.take();
         }
         let found = PollState { state: self.state_number(), ..PollState::default() };
-        self.segment.block(self.me).wait_note().report(found);
-        if is_asked {
-            self.answer(&awaited, &describe_unexpected(self.unexpected.envelopes()));
+        let remarks = match is_asked {
+            true => describe_unexpected(self.unexpected.envelopes()),
+            false => Vec::new(),
+        };
+        self.publish_wait(place, found, is_asked.then_some(&awaited), remarks);
+    }
+
+    /// Publishes what a poll of a wait has found, once all waits of this rank have polled, and answers the launcher's
+    /// question, once all of them have been `asked` what they await.
+    pub(crate) fn publish_wait(
+        &mut self,
+        place: WaitPlace,
+        mut found: PollState,
+        asked: Option<&Vec<Awaited>>,
+        mut remarks: Vec<String>,
+    ) {
+        let note = self.segment.block(self.me).wait_note();
+        let question = note.question();
+        let reports = &mut self.wait_reports;
+        if let (Some(question), Some(awaited)) = (question, asked) {
+            if std::mem::replace(&mut reports.question, question) != question {
+                reports.answers.clear();
+            }
+            reports.answers.retain(|(wait, _)| *wait != place.wait);
+            reports.answers.push((place.wait, answer(awaited)));
+        }
+        if !place.have_all_polled {
+            return;
+        }
+        let mut hasher = DefaultHasher::new();
+        found.state.hash(&mut hasher);
+        for ends in &reports.other_ends {
+            let ruled_out = ends.ruled_out();
+            found.may_end_otherwise |= ruled_out.is_none();
+            ruled_out.hash(&mut hasher);
+        }
+        found.state = hasher.finish();
+        note.report(found);
+        if let Some(question) = question
+            && question == reports.question
+            && reports.answers.len() >= place.waits
+        {
+            remarks.extend(reports.other_ends.iter().filter_map(|ends| ends.describe()));
+            let waits = reports.answers.drain(..).map(|(_, answer)| answer).collect();
+            note.answer(question, &Answer { waits, remarks });
         }
     }
 
-    /// Answers the launcher's question what this rank waits for, with further lines about it.
-    pub(crate) fn answer(&self, awaited: &[Awaited], remarks: &[String]) {
+    /// Answers the launcher's question what this rank waits for in its only wait.
+    pub(crate) fn answer(&self, awaited: &[Awaited]) {
         let note = self.segment.block(self.me).wait_note();
         let Some(question) = note.question() else { return };
-        let callers = callers::find();
-        let mut lines = vec![callers.call];
-        lines.extend(awaited.iter().take(NAMED).map(Awaited::to_string));
-        if awaited.len() > NAMED {
-            lines.push(format!("and for {} more", awaited.len() - NAMED));
-        }
-        lines.extend_from_slice(remarks);
-        note.answer(question, &Answer { text: lines.join("\n"), callers: callers.addresses });
+        note.answer(question, &Answer { waits: vec![answer(awaited)], remarks: Vec::new() });
     }
 
     /// Declares that a long wait is over.
     #[cold]
     pub(crate) fn end_long_wait(&mut self) {
         self.wait_reports.is_asked = false;
+        self.wait_reports.answers.clear();
         self.segment.block(self.me).wait_note().end();
     }
 
@@ -148,4 +185,14 @@ impl Engine {
         self.operations.hash_into(&mut hasher);
         hasher.finish()
     }
+}
+
+/// Returns what the active call of this thread waits for.
+fn answer(awaited: &[Awaited]) -> AnsweredWait {
+    let callers = callers::find();
+    let mut lines: Vec<String> = awaited.iter().take(NAMED).map(Awaited::to_string).collect();
+    if awaited.len() > NAMED {
+        lines.push(format!("and for {} more", awaited.len() - NAMED));
+    }
+    AnsweredWait { call: callers.call, callers: callers.addresses, lines }
 }

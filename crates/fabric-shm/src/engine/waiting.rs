@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use contract::{Request, Result};
+use contract::{Request, Result, WaitPlace};
 
 use super::Engine;
 use crate::wait::{self, Backoff, BackoffStep};
@@ -118,7 +118,7 @@ impl Engine {
         if done(owner) {
             return Ok(true);
         }
-        engine(owner).report_wait();
+        engine(owner).report_wait(WaitPlace::ALONE);
         Ok(false)
     }
 
@@ -184,7 +184,7 @@ impl Engine {
         self.begin_report();
         backoff.note_reported();
         requests.iter().for_each(|&request| self.note_request(request));
-        self.report_wait();
+        self.report_wait(WaitPlace::ALONE);
     }
 }
 

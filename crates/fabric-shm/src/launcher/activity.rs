@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::segment::Answer;
+use crate::segment::{Answer, AnsweredWait};
 
 /// The activity of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,15 +25,24 @@ pub enum Activity {
     Runs(String),
     /// It has ended its part of the run.
     Finished,
-    /// It waits in a call.
+    /// It waits in a call, or in one for each of several threads.
     Waits {
-        /// Name of the function, if it is one of MPI's.
-        call: Option<String>,
-        /// Call sites, the innermost first.
-        sites: Vec<CallSite>,
-        /// Operations for which it waits, and remarks, one line each.
-        lines: Vec<String>,
+        /// The waits of its threads.
+        waits: Vec<ThreadWait>,
+        /// Remarks about the rank, one line each.
+        remarks: Vec<String>,
     },
+}
+
+/// The wait of a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadWait {
+    /// Name of the function, if it is one of MPI's.
+    pub call: Option<String>,
+    /// Call sites, the innermost first.
+    pub sites: Vec<CallSite>,
+    /// Operations for which it waits, one line each.
+    pub lines: Vec<String>,
 }
 
 /// A place in the code of a program: the call before a return address.
@@ -55,9 +64,13 @@ impl fmt::Display for RankActivity {
             Activity::NotJoined => write!(f, "has not joined"),
             Activity::Runs(state) => write!(f, "does not wait for others ({state})"),
             Activity::Finished => write!(f, "has finished"),
-            Activity::Waits { call, lines, .. } => {
-                write!(f, "waits in {}", call.as_deref().unwrap_or("a call"))?;
-                lines.iter().try_for_each(|line| write!(f, "; {line}"))
+            Activity::Waits { waits, remarks } => {
+                for (index, wait) in waits.iter().enumerate() {
+                    let call = wait.call.as_deref().unwrap_or("a call");
+                    write!(f, "{}waits in {call}", if index == 0 { "" } else { "; " })?;
+                    wait.lines.iter().try_for_each(|line| write!(f, "; {line}"))?;
+                }
+                remarks.iter().try_for_each(|line| write!(f, "; {line}"))
             }
         }
     }
@@ -66,12 +79,15 @@ impl fmt::Display for RankActivity {
 impl Activity {
     /// Returns the activity that a rank has answered.
     pub(super) fn of_answer(answer: &Answer, process: u32) -> Self {
-        let (call, lines) = answer.text.split_once('\n').unwrap_or((&answer.text, ""));
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+        let wait = |wait: &AnsweredWait| ThreadWait {
+            call: (!wait.call.is_empty()).then(|| wait.call.clone()),
+            sites: wait.callers.iter().filter_map(|&one| site(&maps, one)).collect(),
+            lines: wait.lines.clone(),
+        };
         Activity::Waits {
-            call: (!call.is_empty()).then(|| call.into()),
-            sites: answer.callers.iter().filter_map(|&one| site(&maps, one)).collect(),
-            lines: lines.lines().map(String::from).collect(),
+            waits: answer.waits.iter().map(wait).collect(),
+            remarks: answer.remarks.clone(),
         }
     }
 
@@ -132,18 +148,20 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_of_an_answer_is_the_call() {
-        let of = |text: &str| {
-            let activity =
-                Activity::of_answer(&Answer { text: text.into(), callers: Vec::new() }, 0);
-            RankActivity { rank: 3, activity }.to_string()
+    fn an_answer_has_the_waits_of_all_threads() {
+        let wait = |call: &str, line: &str| AnsweredWait {
+            call: call.into(),
+            lines: vec![line.into()],
+            ..AnsweredWait::default()
+        };
+        let of = |waits: &[AnsweredWait]| {
+            let answer = Answer { waits: waits.to_vec(), remarks: vec!["one more thread".into()] };
+            RankActivity { rank: 3, activity: Activity::of_answer(&answer, 0) }.to_string()
         };
         assert_eq!(
-            of("MPI_Recv\nfor tag 7 of rank 1"),
-            "rank 3 waits in MPI_Recv; for tag 7 of rank 1"
+            of(&[wait("MPI_Recv", "for tag 7 of rank 1"), wait("", "for rank 2")]),
+            "rank 3 waits in MPI_Recv; for tag 7 of rank 1; waits in a call; for rank 2; one more thread"
         );
-        assert_eq!(of("\nfor rank 2"), "rank 3 waits in a call; for rank 2");
-        assert_eq!(of(""), "rank 3 waits in a call");
     }
 
     #[test]

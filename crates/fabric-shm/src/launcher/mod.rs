@@ -12,7 +12,7 @@ mod supervise;
 mod watch;
 mod written;
 
-pub use activity::{Activity, CallSite, RankActivity};
+pub use activity::{Activity, CallSite, RankActivity, ThreadWait};
 pub use error::LaunchError;
 pub use options::{Binding, LaunchOptions, OtherProgram, Streams};
 pub use watch::{OnHang, Watch};

@@ -1,5 +1,8 @@
 //! The proof that no rank can ever continue.
 //!
+//! A rank may have several waits, one for each thread of its program. It then counts a poll once each of them has had
+//! one, and declares whether something else may end them, such as a thread that is not in a wait.
+//!
 //! Ranks have no threads of this library, so a rank in a wait changes what others see only in its polls. A rank that
 //! waits for long counts its idle polls for everything, and publishes a number that changes whenever anything of it
 //! moves.
@@ -59,7 +62,9 @@ impl Standstill {
         let Some((since, begin)) = &self.begin else { return false };
         let waits = |rank: &RankState| matches!(rank, RankState::Waits(_));
         let is_stuck = |(begin, now): (&RankState, &RankState)| match (begin, now) {
-            (RankState::Waits(begin), RankState::Waits(now)) => now.polls >= begin.polls + POLLS,
+            (RankState::Waits(begin), RankState::Waits(now)) => {
+                now.polls >= begin.polls + POLLS && !now.found.may_end_otherwise
+            }
             (RankState::Finished, RankState::Finished) => true,
             _ => false,
         };
@@ -126,6 +131,15 @@ mod tests {
     }
 
     #[test]
+    fn a_rank_whose_wait_something_else_may_end_is_not_deadlocked() {
+        let may_end = |polls| {
+            let found = PollState { state: 9, may_end_otherwise: true, ..PollState::default() };
+            RankState::Waits(LongWait { number: 1, polls, found })
+        };
+        assert!(!is_hang(&[waits(1, 4, 9), may_end(4)], &[waits(1, 99, 9), may_end(99)]));
+    }
+
+    #[test]
     fn a_run_with_a_running_rank_or_only_finished_ones_is_not_deadlocked() {
         let with_one = |polls| [waits(1, polls, 9), RankState::Runs];
         assert!(!is_hang(&with_one(0), &with_one(100)));
@@ -136,7 +150,8 @@ mod tests {
     #[test]
     fn bytes_written_and_not_read_are_in_flight() {
         let of = |polls, sent_bytes, received_bytes| {
-            let found = PollState { state: 1, sent_bytes, received_bytes };
+            let found =
+                PollState { state: 1, sent_bytes, received_bytes, may_end_otherwise: false };
             RankState::Waits(LongWait { number: 1, polls, found })
         };
         assert!(!is_hang(&[of(0, 50, 20), of(0, 20, 40)], &[of(9, 50, 20), of(9, 20, 40)]));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::activity::{Activity, RankActivity};
+use super::activity::{Activity, RankActivity, ThreadWait};
 use super::standstill::{RankState, Standstill};
 use crate::segment::{Segment, State};
 
@@ -158,7 +158,9 @@ impl Watcher {
                 None => Activity::of_process(process),
                 Some(_) => match block.wait_note().answer_to(self.question) {
                     Some(answer) => Activity::of_answer(&answer, process),
-                    None => Activity::Waits { call: None, sites: Vec::new(), lines: Vec::new() },
+                    None => {
+                        Activity::Waits { waits: vec![ThreadWait::default()], remarks: Vec::new() }
+                    }
                 },
             },
         }

@@ -108,6 +108,10 @@ pub(crate) struct RankBlock {
     wait_note: WaitNote,
 }
 
+// The text of a wait note has what the rest of the page leaves.
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<RankBlock>() == 4096);
+
 /// 1 while the rank sleeps or is about to. Its owner and those who wake it write it.
 #[repr(C, align(64))]
 pub(crate) struct SleepWord(pub(crate) AtomicU32);

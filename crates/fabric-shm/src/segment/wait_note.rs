@@ -7,7 +7,10 @@ use std::sync::atomic::AtomicU8;
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
-const TEXT_BYTES: usize = 1600;
+const TEXT_BYTES: usize = 2000;
+/// Beginnings of the line of a wait and of the line of a remark in the text of an answer.
+const WAIT: char = '\u{1}';
+const REMARK: char = '\u{2}';
 /// Maximum number of return addresses that a rank reports.
 pub(crate) const CALLERS_MAX: usize = 8;
 
@@ -26,7 +29,8 @@ pub(crate) struct WaitNote {
     asked: AtomicU32,
     answered: AtomicU32,
     text_bytes: AtomicU32,
-    callers: [AtomicU64; CALLERS_MAX],
+    /// 1 if something else than messages and collectives may end the wait.
+    may_end_otherwise: AtomicU32,
     text: [AtomicU8; TEXT_BYTES],
 }
 
@@ -39,6 +43,8 @@ pub struct PollState {
     pub sent_bytes: u64,
     /// Number of bytes that it has read from them.
     pub received_bytes: u64,
+    /// True if something else than messages and collectives may end its waits.
+    pub may_end_otherwise: bool,
 }
 
 /// A long wait as the launcher sees it.
@@ -50,19 +56,63 @@ pub(crate) struct LongWait {
     pub(crate) found: PollState,
 }
 
-/// A rank's answer.
+/// A rank's answer: the waits of its threads, and remarks, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// Lines: the call, if it is known, and what it waits for.
-    pub(crate) text: String,
+    pub(crate) waits: Vec<AnsweredWait>,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// The wait of a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AnsweredWait {
+    /// Name of the function, if it is one of MPI's; empty otherwise.
+    pub(crate) call: String,
     /// Return addresses in the program of the call and its callers, the innermost first.
     pub(crate) callers: Vec<u64>,
+    /// What it waits for, one line each.
+    pub(crate) lines: Vec<String>,
+}
+
+impl Answer {
+    fn to_text(&self) -> String {
+        let mut text = String::new();
+        for wait in &self.waits {
+            let callers: Vec<String> = wait.callers.iter().map(|one| format!("{one:x}")).collect();
+            text += &format!("{WAIT}{}\t{}\n", wait.call, callers.join(" "));
+            wait.lines.iter().for_each(|line| text += &format!("{line}\n"));
+        }
+        self.remarks.iter().for_each(|line| text += &format!("{REMARK}{line}\n"));
+        text
+    }
+
+    fn from_text(text: &str) -> Self {
+        let mut answer = Answer::default();
+        for whole in text.split_inclusive('\n') {
+            let line = whole.trim_end_matches('\n');
+            if let Some(wait) = line.strip_prefix(WAIT) {
+                // The last address of a line that was cut off is wrong.
+                let (call, callers) = wait.split_once('\t').unwrap_or((wait, ""));
+                let end =
+                    if whole == line { callers.rfind(' ').unwrap_or(0) } else { callers.len() };
+                let callers = &callers[..end];
+                let address = |word| u64::from_str_radix(word, 16).ok();
+                let callers = callers.split(' ').filter_map(address).collect();
+                answer.waits.push(AnsweredWait { call: call.into(), callers, lines: Vec::new() });
+            } else if let Some(remark) = line.strip_prefix(REMARK) {
+                answer.remarks.push(remark.into());
+            } else if let Some(wait) = answer.waits.last_mut() {
+                wait.lines.push(line.into());
+            }
+        }
+        answer
+    }
 }
 
 impl WaitNote {
     /// Reports an idle poll of a long wait. Only the owner calls it.
     pub(crate) fn report(&self, found: PollState) {
-        let PollState { state, sent_bytes, received_bytes } = found;
+        let PollState { state, sent_bytes, received_bytes, may_end_otherwise } = found;
         if self.number.load(Ordering::Relaxed) == 0 {
             let count = self.count.load(Ordering::Relaxed) + 1;
             self.count.store(count, Ordering::Relaxed);
@@ -71,6 +121,7 @@ impl WaitNote {
         self.state.store(state, Ordering::Relaxed);
         self.sent_bytes.store(sent_bytes, Ordering::Relaxed);
         self.received_bytes.store(received_bytes, Ordering::Relaxed);
+        self.may_end_otherwise.store(u32::from(may_end_otherwise), Ordering::Relaxed);
         let polls = self.polls.load(Ordering::Relaxed) + 1;
         // Release, partner of the acquire in `read`: a reader of the poll count sees what had moved until then.
         self.polls.store(polls, Ordering::Release);
@@ -88,6 +139,7 @@ impl WaitNote {
             state: self.state.load(Ordering::Relaxed),
             sent_bytes: self.sent_bytes.load(Ordering::Relaxed),
             received_bytes: self.received_bytes.load(Ordering::Relaxed),
+            may_end_otherwise: self.may_end_otherwise.load(Ordering::Relaxed) != 0,
         };
         let number = self.number.load(Ordering::Acquire);
         (number != 0).then_some(LongWait { number, polls, found })
@@ -106,12 +158,10 @@ impl WaitNote {
 
     /// Answers a question. Only the owner calls it.
     pub(crate) fn answer(&self, question: u32, answer: &Answer) {
-        let bytes = answer.text.floor_char_boundary(TEXT_BYTES);
-        for (place, byte) in self.text.iter().zip(&answer.text.as_bytes()[..bytes]) {
+        let text = answer.to_text();
+        let bytes = text.floor_char_boundary(TEXT_BYTES);
+        for (place, byte) in self.text.iter().zip(&text.as_bytes()[..bytes]) {
             place.store(*byte, Ordering::Relaxed);
-        }
-        for (index, place) in self.callers.iter().enumerate() {
-            place.store(answer.callers.get(index).copied().unwrap_or(0), Ordering::Relaxed);
         }
         self.text_bytes.store(bytes as u32, Ordering::Relaxed);
         // Release, partner of the acquire in `answer_to`.
@@ -126,19 +176,15 @@ impl WaitNote {
         let bytes = (self.text_bytes.load(Ordering::Relaxed) as usize).min(TEXT_BYTES);
         let text: Vec<u8> =
             self.text[..bytes].iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
-        let callers = self.callers.iter().map(|one| one.load(Ordering::Relaxed));
-        Some(Answer {
-            text: String::from_utf8_lossy(&text).into_owned(),
-            callers: callers.filter(|&one| one != 0).collect(),
-        })
+        Some(Answer::from_text(&String::from_utf8_lossy(&text)))
     }
 }
 
 #[cfg(loom)]
 crate::primitive::fresh! {
     WaitNote {
-        number, count, polls, state, sent_bytes, received_bytes, asked, answered, text_bytes, callers,
-        text
+        number, count, polls, state, sent_bytes, received_bytes, asked, answered, text_bytes,
+        may_end_otherwise, text
     }
 }
 
@@ -156,7 +202,8 @@ mod tests {
     fn each_long_wait_has_a_number_of_its_own() {
         let note = note();
         assert_eq!(note.read(), None);
-        let found = PollState { state: 5, sent_bytes: 2, received_bytes: 3 };
+        let found =
+            PollState { state: 5, sent_bytes: 2, received_bytes: 3, may_end_otherwise: true };
         note.report(found);
         note.report(found);
         assert_eq!(note.read(), Some(LongWait { number: 1, polls: 2, found }));
@@ -172,12 +219,20 @@ mod tests {
         assert_eq!(note.question(), None);
         note.ask(3);
         assert_eq!((note.question(), note.answer_to(3)), (Some(3), None));
-        let answer = Answer { text: "for rank 1".into(), callers: vec![7, 9] };
+        let wait = |call: &str, lines: &[&str]| AnsweredWait {
+            call: call.into(),
+            callers: vec![7, 0x55d0_a000_1234],
+            lines: lines.iter().map(|line| (*line).into()).collect(),
+        };
+        let waits = vec![wait("MPI_Recv", &["for rank 1", "for rank 2"]), wait("", &[])];
+        let answer = Answer { waits, remarks: vec!["unexpected there: 1 message".into()] };
         note.answer(3, &answer);
         assert_eq!((note.question(), note.answer_to(3)), (None, Some(answer)));
-        let long = Answer { text: "é".repeat(TEXT_BYTES), callers: vec![1; 40] };
-        note.answer(4, &long);
+        // Two bytes each; before them a mark, a tabulator and the end of a line, which make three.
+        let lines = vec!["é".repeat(TEXT_BYTES)];
+        let long = AnsweredWait { lines, ..AnsweredWait::default() };
+        note.answer(4, &Answer { waits: vec![long], remarks: Vec::new() });
         let kept = note.answer_to(4).unwrap();
-        assert_eq!((kept.text.len(), kept.callers.len()), (TEXT_BYTES, CALLERS_MAX));
+        assert_eq!(kept.waits[0].lines[0].chars().count(), (TEXT_BYTES - 3) / 2);
     }
 }

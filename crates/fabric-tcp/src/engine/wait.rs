@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use contract::{Request, Result};
+use contract::{Request, Result, WaitPlace};
 
 use super::operation::Operation;
 use super::{Connection, Engine};
@@ -130,7 +130,7 @@ impl Engine {
             if pause == Pause::Sleep && !self.sleep(backoff.next_sleep())? && backoff.is_long() {
                 self.begin_report();
                 requests.iter().for_each(|&request| self.note_request(request));
-                self.report_wait();
+                self.report_wait(WaitPlace::ALONE);
                 backoff.is_reported = true;
             }
         }

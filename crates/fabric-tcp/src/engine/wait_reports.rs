@@ -1,8 +1,9 @@
 //! Reports of a long wait to the launcher, if that is on the same host.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
-use contract::{Awaited, Request, Selector, describe_unexpected};
+use contract::{Awaited, OtherEnds, Request, Selector, WaitPlace, describe_unexpected};
 use fabric_shm::PollState;
 
 use super::operation::Operation;
@@ -13,15 +14,15 @@ use super::{Connection, Engine};
 pub(super) struct WaitReports {
     /// True if the launcher asks what this rank waits for.
     pub(super) is_asked: bool,
-    /// True if something else than messages and collectives may end a wait.
-    has_other_ends: bool,
     awaited: RefCell<Vec<Awaited>>,
 }
 
 impl Engine {
-    /// Excludes the waits of this rank from those that can be proved endless.
-    pub(crate) fn expect_other_ends(&mut self) {
-        self.wait_reports.has_other_ends = true;
+    /// Excludes the waits of this rank from those that can be proved endless, unless `ends` rules itself out.
+    pub(crate) fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
+        if let Some(launcher) = self.supervision.launcher() {
+            launcher.expect_other_ends_outside(ends);
+        }
     }
 
     /// Notes an operation that this rank waits for, if the launcher asks.
@@ -55,25 +56,26 @@ impl Engine {
     }
 
     /// Reports that a sleep for everything has run out.
-    pub(crate) fn report_wait(&mut self) {
+    pub(crate) fn report_wait(&mut self, place: WaitPlace) {
         let is_asked = std::mem::take(&mut self.wait_reports.is_asked);
-        if self.wait_reports.has_other_ends {
-            return;
-        }
         let awaited = self.wait_reports.awaited.take();
         let connections = || self.peers.iter().flatten();
         let sum = |index: usize| connections().map(|one| one.traffic[index]).sum();
         let queued = connections().filter(|one| Connection::has_outgoing(one)).count() as u64;
         let (receives, messages) = self.matching.waiting();
         let counts = (receives as u64) << 20 ^ (messages as u64) << 40 ^ queued << 60;
-        let found =
-            PollState { state: self.activity ^ counts, sent_bytes: sum(0), received_bytes: sum(1) };
-        let remarks = describe_unexpected(self.matching.unexpected());
+        let found = PollState {
+            state: self.activity ^ counts,
+            sent_bytes: sum(0),
+            received_bytes: sum(1),
+            may_end_otherwise: false,
+        };
+        let remarks = match is_asked {
+            true => describe_unexpected(self.matching.unexpected()),
+            false => Vec::new(),
+        };
         if let Some(launcher) = self.supervision.launcher() {
-            launcher.report_wait(found);
-            if is_asked {
-                launcher.answer(&awaited, &remarks);
-            }
+            launcher.report_wait_of(place, found, is_asked.then_some(&awaited), remarks);
         }
     }
 

@@ -3,11 +3,12 @@
 //! As in `fabric-cluster`, the wait of the fabric is the wait of both: it polls the other connections in between. These
 //! do not wake a rank, so a sleeping rank polls again after a time that grows with the duration of its wait.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use contract::{
-    Completion, ContextOffer, Destination, Endpoint, Envelope, Error, OpenedBetweenRuns, OtherRuns,
-    ProcessName, Readable, Request, Result, Selector, Writable,
+    Completion, ContextOffer, Destination, Endpoint, Envelope, Error, OpenedBetweenRuns, OtherEnds,
+    OtherRuns, ProcessName, Readable, Request, Result, Selector, Writable,
 };
 use fabric_tcp::OtherProcesses;
 
@@ -19,6 +20,19 @@ const EVERY: u32 = 8;
 const SHORTEST_SLEEP: Duration = Duration::from_micros(50);
 const DOUBLINGS: u32 = 5;
 const IDLE_SLEEP: Duration = Duration::from_millis(20);
+
+/// What processes of other runs send may end any wait.
+struct EndsByOthers;
+
+impl OtherEnds for EndsByOthers {
+    fn ruled_out(&self) -> Option<u64> {
+        None
+    }
+
+    fn describe(&self) -> Option<String> {
+        Some("processes of other runs may still connect or send".into())
+    }
+}
 
 impl Chosen {
     /// Polls the others at some of the polls of a fabric's wait.
@@ -138,7 +152,7 @@ impl Chosen {
             let known = OtherProcesses::begin(run, self.rank(), self.size())?;
             self.others_mut().known = Some(Box::new(known));
             // What others send may end any wait.
-            self.expect_other_ends();
+            self.expect_other_ends(Rc::new(EndsByOthers));
         }
         self.others_mut().known()
     }

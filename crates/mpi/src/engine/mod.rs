@@ -2,6 +2,7 @@
 
 mod activity;
 mod context;
+mod generalized;
 mod polls;
 mod send_buffer;
 mod setups;
@@ -16,6 +17,8 @@ use contract::{ContextNumbers, Endpoint};
 pub(crate) use activity::{Activity, Orphan};
 pub use context::Context;
 pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, Levels, too_long};
+pub use generalized::Generalized;
+use generalized::OpenGeneralized;
 pub use send_buffer::{Capacity, SendBuffer};
 pub(crate) use setups::{AwaitsSetup, Setup};
 pub use turns::OtherThreads;
@@ -44,6 +47,8 @@ pub struct Engine<E: Endpoint> {
     polls: Polls,
     /// Set once the program has requested several threads.
     others: OnceCell<&'static dyn OtherThreads>,
+    /// Set once the program has started a generalized request.
+    generalized: OnceCell<Rc<OpenGeneralized>>,
     activities: Activities<E>,
     orphans: RefCell<Vec<Box<dyn Orphan<E>>>>,
     numbers: RefCell<ContextNumbers>,
@@ -62,6 +67,7 @@ impl<E: Endpoint> Engine<E> {
             has_processor: endpoint.every_rank_has_a_processor(),
             polls: Polls::default(),
             others: OnceCell::new(),
+            generalized: OnceCell::new(),
             endpoint: RefCell::new(Some(endpoint)),
             rank,
             size,

@@ -1,14 +1,20 @@
 //! Waits in programs with several threads that use the library: one at a time, and waiting threads take turns.
+//!
+//! While one thread alone has used the library it waits inside the endpoint, which reports long waits to the launcher.
+//! Waits that take turns are reported here: each polls for the report at intervals, and a report is complete once every
+//! wait has had an idle poll. [`OtherEnds`] then states whether the remaining threads of the program can act.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use contract::{Endpoint, Request};
+use contract::{Endpoint, OtherEnds, Request, WaitPlace};
 
 use super::Engine;
+use super::waiting::Found;
 use crate::error::Result;
 
 /// The other threads of the program, for an implementation that admits one at a time.
-pub trait OtherThreads {
+pub trait OtherThreads: OtherEnds + Sync {
     /// True if one of them waits to enter.
     fn is_wanted(&self) -> bool;
 
@@ -18,6 +24,28 @@ pub trait OtherThreads {
     /// Admits the threads that want to enter, and returns when it is this thread's turn again. `may_sleep` says that
     /// this thread has had only idle polls for long, so that it may sleep.
     fn let_in(&self, may_sleep: bool);
+
+    /// Records that this thread is in a long wait. Returns the number of the wait.
+    fn begin_long_wait(&self) -> u64;
+
+    /// Records an idle poll of such a wait.
+    fn note_idle_poll(&self, wait: u64) -> WaitPlace;
+
+    /// Records the end of such a wait.
+    fn end_long_wait(&self, wait: u64);
+}
+
+/// Passes the question on to the threads.
+struct EndsByThreads(&'static dyn OtherThreads);
+
+impl OtherEnds for EndsByThreads {
+    fn ruled_out(&self) -> Option<u64> {
+        self.0.ruled_out()
+    }
+
+    fn describe(&self) -> Option<String> {
+        self.0.describe()
+    }
 }
 
 /// Number of polls of a turn while another thread may want to enter, and their maximum duration together.
@@ -27,14 +55,17 @@ const TURN: Duration = Duration::from_micros(50);
 /// Number of idle turns before a thread whose rank shares its processor sleeps between them.
 const TURNS_BEFORE_SLEEP: u32 = 8;
 
+/// Time after which a wait counts as long, and interval of its reports.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
+
 impl<E: Endpoint> Engine<E> {
     /// Declares that several threads of the program use this library, of which `others` admits one at a time. From then
-    /// on every wait admits the others, and nothing waits inside the endpoint.
+    /// on every wait admits the others, and nothing waits inside the endpoint once there are several.
     pub fn share_between_threads(&self, others: &'static dyn OtherThreads) {
         if self.others.set(others).is_ok()
             && let Ok(mut endpoint) = self.endpoint()
         {
-            endpoint.expect_other_ends();
+            endpoint.expect_other_ends(Rc::new(EndsByThreads(others)));
         }
     }
 
@@ -61,7 +92,26 @@ impl<E: Endpoint> Engine<E> {
         done: &mut dyn FnMut(&mut E) -> bool,
         hopeless: &dyn Fn(&E) -> Option<Request>,
     ) -> Result {
-        let mut turns = 0_u32;
+        let mut number = None;
+        let outcome = self.take_turns(others, &mut number, done, hopeless);
+        if let Some(wait) = number {
+            others.end_long_wait(wait);
+            if let Ok(mut endpoint) = self.endpoint() {
+                endpoint.end_wait_reports();
+            }
+        }
+        outcome
+    }
+
+    /// The turns of a wait, which gets a `number` once it is long.
+    fn take_turns(
+        &self,
+        others: &'static dyn OtherThreads,
+        number: &mut Option<u64>,
+        done: &mut dyn FnMut(&mut E) -> bool,
+        hopeless: &dyn Fn(&E) -> Option<Request>,
+    ) -> Result {
+        let (mut turns, mut report_at) = (0_u32, Instant::now() + REPORT_INTERVAL);
         loop {
             let (begin, mut polls) = (Instant::now(), 0_u32);
             // A thread that has always been alone waits as if there were no others, until another one appears.
@@ -73,8 +123,40 @@ impl<E: Endpoint> Engine<E> {
             if self.wait_for_a_turn(done, hopeless, is_over)? {
                 return Ok(());
             }
+            if others.are_several() && begin >= report_at {
+                report_at = begin + REPORT_INTERVAL;
+                if self.poll_and_report(others, number, done, hopeless)? {
+                    return Ok(());
+                }
+            }
             turns = turns.saturating_add(1);
             others.let_in(!self.has_processor && turns >= TURNS_BEFORE_SLEEP);
+        }
+    }
+
+    /// Polls for everything, and reports to the launcher if the poll was idle. Returns whether the wait is over.
+    fn poll_and_report(
+        &self,
+        others: &'static dyn OtherThreads,
+        number: &mut Option<u64>,
+        done: &mut dyn FnMut(&mut E) -> bool,
+        hopeless: &dyn Fn(&E) -> Option<Request>,
+    ) -> Result<bool> {
+        let mut endpoint = self.endpoint()?;
+        let wait = *number.get_or_insert_with(|| {
+            // The rank has one more wait than was reported.
+            endpoint.end_wait_reports();
+            others.begin_long_wait()
+        });
+        endpoint.begin_wait_report();
+        endpoint.progress()?;
+        match self.check_wait(&mut endpoint, done, hopeless) {
+            Found::End => Ok(true),
+            Found::Hopeless(request) => Err(endpoint.give_up_on(request).into()),
+            Found::Nothing => {
+                endpoint.report_wait(others.note_idle_poll(wait));
+                Ok(false)
+            }
         }
     }
 }

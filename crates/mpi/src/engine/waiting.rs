@@ -7,6 +7,16 @@ use contract::{CollectiveCall, ContextPlace, Endpoint, Request};
 use super::{Activity, Engine, Orphan};
 use crate::error::Result;
 
+/// The outcome of a poll of a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    /// The wait is over.
+    End,
+    /// A message that can never come or go.
+    Hopeless(Request),
+}
+
 impl<E: Endpoint> Engine<E> {
     /// Returns whether no activity is in progress, and no other thread may want to enter: then a blocking call of the
     /// endpoint may wait by itself.
@@ -49,28 +59,41 @@ impl<E: Endpoint> Engine<E> {
         is_over: &mut dyn FnMut() -> bool,
     ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
-        let (mut lost, mut is_done) = (None, false);
+        let mut found = Found::Nothing;
         endpoint.wait_until(&mut |endpoint| {
-            self.activities.advance(endpoint);
-            is_done = done(endpoint);
-            if is_done {
-                return true;
-            }
-            if endpoint.any_has_left()
-                && let Some(found) = hopeless(endpoint)
-            {
-                // What the rank sent before it left may have arrived since the last poll, so it must still be hopeless
-                // after a poll that begins now. A failure of this poll shows in the next.
-                let looked = endpoint.progress();
-                let again = hopeless(endpoint).filter(|&again| again == found);
-                lost = again.filter(|_| looked.is_ok() && !done(endpoint));
-            }
-            lost.is_some() || is_over()
+            found = self.check_wait(endpoint, done, hopeless);
+            found != Found::Nothing || is_over()
         })?;
-        match lost {
-            Some(request) => Err(endpoint.give_up_on(request).into()),
-            None => Ok(is_done),
+        match found {
+            Found::Hopeless(request) => Err(endpoint.give_up_on(request).into()),
+            found => Ok(found == Found::End),
         }
+    }
+
+    /// Advances everything after a poll, and checks whether a wait has ended or never can.
+    #[inline(always)]
+    pub(super) fn check_wait(
+        &self,
+        endpoint: &mut E,
+        done: &mut dyn FnMut(&mut E) -> bool,
+        hopeless: &dyn Fn(&E) -> Option<Request>,
+    ) -> Found {
+        self.activities.advance(endpoint);
+        if done(endpoint) {
+            return Found::End;
+        }
+        if endpoint.any_has_left()
+            && let Some(found) = hopeless(endpoint)
+        {
+            // What the rank sent before it left may have arrived since the last poll, so it must still be hopeless
+            // after a poll that begins now. A failure of this poll shows in the next.
+            let looked = endpoint.progress();
+            let again = hopeless(endpoint).filter(|&again| again == found);
+            if let Some(request) = again.filter(|_| looked.is_ok() && !done(endpoint)) {
+                return Found::Hopeless(request);
+            }
+        }
+        Found::Nothing
     }
 
     /// Polls once for everything in progress.

@@ -14,6 +14,7 @@ pub use light::LightRequest;
 pub use list::*;
 pub(crate) use transfer::{Role, SentData, Transfer};
 
+pub use crate::engine::Generalized;
 use crate::engine::{Activity, Engine, SendBuffer};
 use crate::error::Result;
 use crate::status::Status;
@@ -43,27 +44,6 @@ pub(crate) trait Staged<E: Endpoint> {
 
     /// Records the end.
     fn finish(&self, endpoint: &mut E) -> (Status, Result);
-}
-
-/// A request that the program itself completes.
-pub trait Generalized {
-    /// Returns whether the program has completed it.
-    fn is_complete(&self) -> bool;
-
-    /// Returns its status, after its completion.
-    fn status(&self) -> (Status, Result);
-
-    /// Called when the request is freed.
-    ///
-    /// # Errors
-    /// Any error that the program chooses.
-    fn release(&self) -> Result;
-
-    /// Called when cancellation is requested.
-    ///
-    /// # Errors
-    /// Any error that the program chooses.
-    fn cancel(&self) -> Result;
 }
 
 /// Starts a persistent request again.
@@ -101,10 +81,7 @@ impl<E: Endpoint> Request<E> {
 
     /// Creates a request that the program completes.
     pub fn generalized(engine: &Rc<Engine<E>>, generalized: Rc<dyn Generalized>) -> Self {
-        // Inside a call that uses the endpoint no request of this kind is waited for.
-        if let Ok(mut endpoint) = engine.endpoint() {
-            endpoint.expect_other_ends();
-        }
+        engine.note_generalized(&generalized);
         Request::new(engine, Action::Generalized(generalized))
     }
 

@@ -3,14 +3,12 @@
 use std::io::Write;
 
 use contract::name_ranks;
-use fabric_shm::{Activity, RankActivity};
+use fabric_shm::{Activity, RankActivity, ThreadWait};
 
 use super::call_sites::CallSites;
 
 /// The maximum of lines; further ranks are only counted.
 const MOST_LINES: usize = 40;
-/// The beginning of lines about messages that were not received.
-const REMARK: &str = "unexpected";
 
 /// Writes the state of the ranks to standard error, on request.
 pub(super) fn tell(what: &str, ranks: &[RankActivity]) {
@@ -61,37 +59,51 @@ fn lines(activity: &Activity, sites: &mut CallSites) -> Vec<String> {
         Activity::NotJoined => vec!["has not called MPI_Init".into()],
         Activity::Finished => vec!["has finished".into()],
         Activity::Runs(state) => vec![format!("is not in a call that waits for others ({state})")],
-        Activity::Waits { call, sites: callers, lines } => {
-            let call = call.as_deref().unwrap_or("a call");
-            let place = sites.name(callers).map(|place| format!(" ({place})"));
-            let (remarks, awaited): (Vec<&String>, Vec<&String>) =
-                lines.iter().partition(|line| line.starts_with(REMARK));
-            let awaited: Vec<&str> = awaited.into_iter().map(String::as_str).collect();
-            let waits =
-                format!("waits in {call}{} {}", place.unwrap_or_default(), awaited.join("; "));
-            let first = waits.trim_end().to_string();
-            std::iter::once(first).chain(remarks.into_iter().cloned()).collect()
+        Activity::Waits { waits, remarks } => {
+            let mut lines: Vec<String> =
+                waits.iter().map(|wait| describe_wait(wait, sites)).collect();
+            match &mut lines[..] {
+                [only] => *only = format!("waits in {only}"),
+                all => {
+                    all.sort_unstable();
+                    lines.insert(0, format!("waits in {} threads", waits.len()));
+                }
+            }
+            lines.extend(remarks.iter().cloned());
+            lines
         }
     }
+}
+
+/// The call of a wait, and what it waits for.
+fn describe_wait(wait: &ThreadWait, sites: &mut CallSites) -> String {
+    let call = wait.call.as_deref().unwrap_or("a call");
+    let place = sites.name(&wait.sites).map(|place| format!(" ({place})"));
+    let wait = format!("{call}{} {}", place.unwrap_or_default(), wait.lines.join("; "));
+    wait.trim_end().to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn waits(rank: usize, lines: &[&str]) -> RankActivity {
-        let lines = lines.iter().map(|line| line.to_string()).collect();
-        let activity = Activity::Waits { call: Some("MPI_Recv".into()), sites: Vec::new(), lines };
-        RankActivity { rank, activity }
+    fn wait(line: &str) -> ThreadWait {
+        let call = Some("MPI_Recv".into());
+        ThreadWait { call, sites: Vec::new(), lines: vec![line.into()] }
+    }
+
+    fn waits(rank: usize, line: &str, remarks: &[&str]) -> RankActivity {
+        let remarks = remarks.iter().map(|line| line.to_string()).collect();
+        RankActivity { rank, activity: Activity::Waits { waits: vec![wait(line)], remarks } }
     }
 
     #[test]
     fn ranks_that_do_the_same_are_told_in_one_line() {
         let runs = Activity::Runs("running".into());
         let ranks = [
-            waits(0, &["for tag 7 of rank 3", "unexpected there: 1 message"]),
-            waits(1, &["for tag 7 of rank 3"]),
-            waits(2, &["for tag 7 of rank 3"]),
+            waits(0, "for tag 7 of rank 3", &["unexpected there: 1 message"]),
+            waits(1, "for tag 7 of rank 3", &[]),
+            waits(2, "for tag 7 of rank 3", &[]),
             RankActivity { rank: 3, activity: runs.clone() },
             RankActivity { rank: 4, activity: runs },
         ];
@@ -104,9 +116,24 @@ mod tests {
     }
 
     #[test]
+    fn each_wait_of_several_threads_has_a_line() {
+        let remarks = vec!["another thread of the process may still act".into()];
+        let waits = vec![wait("for tag 8 of rank 1"), wait("for tag 7 of rank 1")];
+        let of = |rank| RankActivity {
+            rank,
+            activity: Activity::Waits { waits: waits.clone(), remarks: remarks.clone() },
+        };
+        assert_eq!(
+            describe(&[of(0), of(2)]),
+            "  ranks 0, 2 wait in 2 threads\n    MPI_Recv for tag 7 of rank 1\n    \
+             MPI_Recv for tag 8 of rank 1\n    another thread of the process may still act"
+        );
+    }
+
+    #[test]
     fn of_very_many_ranks_that_do_different_things_the_rest_is_counted() {
         let ranks: Vec<_> =
-            (0..100).map(|rank| waits(rank, &[&format!("for tag {rank} of rank 0")])).collect();
+            (0..100).map(|rank| waits(rank, &format!("for tag {rank} of rank 0"), &[])).collect();
         let told = describe(&ranks);
         assert_eq!(told.lines().count(), MOST_LINES + 1);
         assert!(told.ends_with("and 60 ranks that do other things"), "{told}");
