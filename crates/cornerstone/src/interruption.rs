@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 
 use crate::failure::Failure;
 
@@ -37,6 +37,29 @@ impl Interruption {
             0 => None,
             number => i32::try_from(number).ok(),
         }
+    }
+}
+
+/// Records SIGUSR1, by which the user asks what the ranks of a program do. SIGUSR2 is ignored, as it would end this
+/// process.
+pub(crate) struct Question {
+    is_asked: Arc<AtomicBool>,
+}
+
+impl Question {
+    /// Begins to record the signal.
+    pub(crate) fn watch() -> Self {
+        let is_asked = Arc::new(AtomicBool::new(false));
+        // A signal that cannot be recorded keeps its action.
+        let _ = signal_hook::flag::register(SIGUSR1, Arc::clone(&is_asked));
+        let _ = signal_hook::flag::register(SIGUSR2, Arc::default());
+        Question { is_asked }
+    }
+
+    /// Returns whether the signal has arrived since the last call.
+    pub(crate) fn is_asked(&self) -> bool {
+        // Relaxed: its partner is the store in the handler, which publishes no other memory.
+        self.is_asked.swap(false, Ordering::Relaxed)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The command line of Cornerstone, and its report for tests and other programs.
 #![forbid(unsafe_code)]
 
+mod activity;
 mod arguments;
+mod call_sites;
 mod choice;
 mod clocks;
 mod command;

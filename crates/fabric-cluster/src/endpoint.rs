@@ -2,13 +2,14 @@
 #![allow(unsafe_code)]
 
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, InPlace, Isolation, NewContext, OperatingSystem, OtherRuns, Priority,
-    PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, SharedLine,
-    StartedCollective, Time, TimeSpan, Writable,
+    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
+    Endpoint, Envelope, Error, InPlace, Isolation, NewContext, OperatingSystem, OtherEnds,
+    OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result,
+    Selector, SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
 };
 
 use crate::ClusterEndpoint;
@@ -338,7 +339,7 @@ unsafe impl Endpoint for ClusterEndpoint {
 
     #[inline]
     fn any_has_left(&self) -> bool {
-        self.rest().outer.any_has_left()
+        self.inner().is_noting_waits() || self.rest().outer.any_has_left()
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
@@ -346,7 +347,26 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
+        if self.inner().is_noting_waits() {
+            self.inner().note_awaited_outside(Awaited::Message(selector));
+        }
         self.rest().outer.none_will_send(selector)
+    }
+
+    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
+        self.inner_mut().expect_other_ends(ends);
+    }
+
+    fn begin_wait_report(&mut self) {
+        self.inner_mut().begin_wait_report();
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        self.inner_mut().report_wait(place);
+    }
+
+    fn end_wait_reports(&mut self) {
+        self.inner_mut().end_wait_reports();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

@@ -241,12 +241,25 @@ impl ClusterEndpoint {
     pub(crate) fn cannot_end(&self, request: Request) -> bool {
         match (self.side_of(request), Side::of(request)) {
             (Some(Side::Inner(request)), _) => self.inner().is_hopeless(request),
-            (Some(Side::Outer(request)), _) => self.rest().outer.is_hopeless(request),
+            (Some(Side::Outer(request)), _) => {
+                self.note_outer(request);
+                self.rest().outer.is_hopeless(request)
+            }
             (_, Side::Twin(number)) => match self.rest().twins.get(number) {
-                Twin::Open { outer, .. } => self.rest().outer.is_hopeless(outer),
+                Twin::Open { outer, .. } => {
+                    self.note_outer(outer);
+                    self.rest().outer.is_hopeless(outer)
+                }
                 _ => false,
             },
             _ => false,
+        }
+    }
+
+    /// Notes what a request of the outer fabric waits for, if the launcher of this host asks.
+    fn note_outer(&self, request: Request) {
+        if self.inner().is_noting_waits() && !self.rest().outer.is_done(request) {
+            self.inner().note_awaited_outside(self.rest().outer.awaited_by(request));
         }
     }
 

@@ -4,15 +4,17 @@
 mod memory;
 mod one_sided;
 mod wait;
+mod wait_reports;
 
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
+use std::rc::Rc;
 
 use contract::record::FabricDescription;
 use contract::{
     ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
-    OtherRuns, Priority, PriorityGranted, Readable, Request, Result, Selector, Time, TimeSpan,
-    Writable, end_together, receive_together,
+    OtherEnds, OtherRuns, Priority, PriorityGranted, Readable, Request, Result, Selector, Time,
+    TimeSpan, WaitPlace, Writable, end_together, receive_together,
 };
 use fabric_tcp::{Reporter, TcpEndpoint};
 
@@ -317,15 +319,33 @@ unsafe impl Endpoint for OfiEndpoint {
 
     #[inline]
     fn any_has_left(&self) -> bool {
-        self.engine.any_has_left()
+        self.is_noting_waits() || self.engine.any_has_left()
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
+        self.note_request(request);
         self.engine.is_hopeless(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
+        self.note_probe(selector);
         self.engine.none_will_send(&selector)
+    }
+
+    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
+        self.outer.expect_other_ends(ends);
+    }
+
+    fn begin_wait_report(&mut self) {
+        self.begin_report();
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        self.report(place);
+    }
+
+    fn end_wait_reports(&mut self) {
+        self.end_reports();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

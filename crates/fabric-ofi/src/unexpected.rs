@@ -36,6 +36,11 @@ impl Unexpected {
         self.0.iter().map(|(envelope, _)| *envelope).find(|one| selector.accepts(one))
     }
 
+    /// Returns all messages.
+    pub(crate) fn envelopes(&self) -> Vec<Envelope> {
+        self.0.iter().map(|(envelope, _)| *envelope).collect()
+    }
+
     /// Moves that message to another context and tag, and returns its previous envelope.
     pub(crate) fn claim(
         &mut self,

@@ -32,6 +32,8 @@ pub(crate) enum Message {
     Job(Vec<u8>),
     /// To a rank or a host: the run was aborted, with the rank that died or failed, if one did.
     GiveUp { died: Option<u32>, why: String },
+    /// To a host: the user asks what the ranks do.
+    Tell,
 }
 
 /// Length of the longest message: enough for any job, address list or report, and too little to exhaust the memory by
@@ -60,6 +62,7 @@ impl Message {
             Message::Listen { addresses, limit_ms } => {
                 (9, [&limit_ms.to_le_bytes()[..], addresses.as_bytes()].concat())
             }
+            Message::Tell => (10, Vec::new()),
         };
         [&[kind][..], &(body.len() as u32).to_le_bytes(), &body].concat()
     }
@@ -89,6 +92,7 @@ impl Message {
                 let limit_ms = u32::from_le_bytes(*limit);
                 Message::Listen { addresses: text(addresses), limit_ms }
             }
+            10 => Message::Tell,
             _ => return None,
         })
     }
@@ -251,6 +255,7 @@ mod tests {
             Message::Job(vec![]),
             Message::GiveUp { died: Some(3), why: "killed".into() },
             Message::GiveUp { died: None, why: "stopped".into() },
+            Message::Tell,
             Message::Ended,
         ];
         let (mut one, other) = pair();

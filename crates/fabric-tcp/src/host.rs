@@ -147,12 +147,16 @@ impl HostPart {
     }
 }
 
-/// Returns when the run was aborted, or the process that started it is gone.
+/// Passes questions on, and returns when the run was aborted, or the process that started it is gone.
 fn wait_for_end(control: &TcpStream) {
     let mut inbox = Inbox::default();
     loop {
         match inbox.receive(control) {
             Received::Message(Message::GiveUp { .. }) | Received::Closed => return,
+            // The launcher in this process answers its user's question.
+            Received::Message(Message::Tell) => {
+                let _ = kill_process(getpid(), Signal::USR1);
+            }
             Received::Message(_) | Received::Nothing => {}
         }
     }

@@ -50,4 +50,4 @@ pub use other_processes::OtherProcesses;
 pub use process::TcpProcess;
 pub use reporter::Reporter;
 pub use secret::Secret;
-pub use start::{RANKS_MAX, REACH_LIMIT, StartOptions, Starting, start};
+pub use start::{RANKS_MAX, REACH_LIMIT, StartOptions, Starting, UserSignal, start};

@@ -86,6 +86,15 @@ pub struct StartOptions {
     pub interfaces: Vec<Interface>,
 }
 
+/// What a signal of the user to this process requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserSignal {
+    /// The run must end, for the signal of this number.
+    End(i32),
+    /// Each host must print what its ranks do ([`LaunchOptions::watch`](fabric_shm::LaunchOptions::watch)).
+    Tell,
+}
+
 /// A run on several hosts.
 struct Run<'a> {
     acceptor: Acceptor,
@@ -107,14 +116,13 @@ struct Run<'a> {
 }
 
 /// Starts the ranks, passes their reports to `on_report` as a launcher does, and returns when all have ended.
-/// `interrupted` is called from time to time, and returns the signal that has requested the end of this process, if
-/// any.
+/// `asked` is called from time to time, and returns what a signal to this process requests, if any has arrived.
 ///
 /// # Errors
 /// The first failure. By then all ranks have ended, or their agents have been killed.
 pub fn start(
     options: &StartOptions,
-    interrupted: &mut dyn FnMut() -> Option<i32>,
+    asked: &mut dyn FnMut() -> Option<UserSignal>,
     on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<(), LaunchError> {
     let places = checked_places(options)?;
@@ -155,7 +163,7 @@ pub fn start(
             }
         }
     }
-    run.supervise(interrupted, on_report);
+    run.supervise(asked, on_report);
     run.failure.map_or(Ok(()), Err)
 }
 

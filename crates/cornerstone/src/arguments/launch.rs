@@ -34,8 +34,8 @@ have a handler for it. No rank outlives this command.
 
 If all ranks wait and no message is under way, the program is deadlocked. Within some seconds this
 command prints what each rank waits for, and ends the ranks. It prints source lines of programs that
-were compiled with -g. With --fabric cluster or ofi there is no deadlock detection. With
---fabric cluster, SIGUSR1 and SIGUSR2 reach no rank.
+were compiled with -g. With --fabric cluster or ofi there is no deadlock detection. On several
+hosts each host prints on SIGUSR1 what its own ranks do, and SIGUSR2 reaches no rank.
 
 Exit status: that of the first rank that failed, or 128 plus the number of the signal, or 124 after
 a deadlock; else 0.";
@@ -164,12 +164,12 @@ pub(crate) struct LaunchArguments {
     #[arg(long)]
     pub(crate) check_leaks: bool,
 
-    /// The action after a deadlock (not with --fabric cluster or ofi)
-    #[arg(long, value_enum, default_value_t, value_name = "ACTION")]
-    pub(crate) on_hang: HangAction,
+    /// The action after a deadlock (not with --fabric cluster or ofi) [default: end]
+    #[arg(long, value_enum, value_name = "ACTION")]
+    pub(crate) on_hang: Option<HangAction>,
 
     /// Also print what all ranks do whenever none has made progress for this time, such as 60s, without ending the run (not
-    /// with --fabric cluster)
+    /// on several hosts)
     #[arg(long, value_name = "TIME")]
     pub(crate) watch: Option<Seconds>,
 

@@ -1,8 +1,6 @@
 //! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, on several hosts, over
 //! libfabric on either, or on a simulated machine.
 
-mod activity;
-mod call_sites;
 mod profile;
 mod program_file;
 mod simulated;
@@ -17,6 +15,7 @@ use std::time::Duration;
 use fabric_shm::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 use fabric_tcp::Secret;
 
+use crate::activity;
 use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable, is_page};
 use crate::descriptors;
 use crate::fabric::cluster::{self, HostTask, TaskBinding};
@@ -94,10 +93,7 @@ fn run(
     };
     let wants_hosts = fabric == LaunchFabric::Cluster || provider.is_some();
     let hosts = Hosts::new(&arguments.hosts, wants_hosts)?;
-    if wants_hosts && arguments.watch.is_some() {
-        return Err(Failure::usage("--watch is for ranks over shared memory or TCP on this host")
-            .hint(format!("nothing watches the ranks of --fabric {fabric}: leave --watch out")));
-    }
+    refuse_watch(arguments, &fabric, hosts.is_some())?;
     if let Some(provider) = provider {
         ofi::check(hosts.as_ref(), provider)?;
     }
@@ -120,6 +116,29 @@ fn run(
     options.others = others;
     options.environment.extend(observation.iter().flat_map(Observation::environment));
     launch(arguments, options, &mut start)
+}
+
+/// Refuses options about hangs where nothing detects them.
+fn refuse_watch(
+    arguments: &LaunchArguments,
+    fabric: &LaunchFabric,
+    has_hosts: bool,
+) -> Result<(), Failure> {
+    let is_on_hosts = *fabric == LaunchFabric::Cluster || has_hosts;
+    if is_on_hosts && arguments.watch.is_some() {
+        let why = "--watch is for ranks on this host, which one launcher sees";
+        return Err(Failure::usage(why).hint(
+            "leave it out, and send SIGUSR1 to this command to see what the ranks of each host do",
+        ));
+    }
+    let detects = !is_on_hosts && !matches!(fabric, LaunchFabric::Ofi(_));
+    match arguments.on_hang {
+        Some(_) if !detects => Err(Failure::usage(format!(
+            "--on-hang has no effect with --fabric {fabric}, which detects no deadlocks"
+        ))
+        .hint("leave it out; deadlocks are detected with --fabric local, tcp and sim:MACHINE")),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses hosts for a fabric that has one alone.
@@ -234,7 +253,7 @@ fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
 /// Whether and how the progress of the ranks is monitored.
 fn watch(arguments: &LaunchArguments) -> Watch {
     Watch {
-        on_hang: match arguments.on_hang {
+        on_hang: match arguments.on_hang.unwrap_or_default() {
             HangAction::End => OnHang::End,
             HangAction::Tell => OnHang::Report,
         },

@@ -1,21 +1,22 @@
 //! Benchmarks and programs on several hosts: shared memory inside each, TCP between them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_cluster::{is_job, job_of};
-use fabric_shm::{Binding, LaunchError, LaunchOptions, ShmProcess};
-use fabric_tcp::{HostPart, StartOptions, Starting};
+use fabric_shm::{Binding, LaunchError, LaunchOptions, OnHang, ShmProcess, Watch};
+use fabric_tcp::{HostPart, StartOptions, Starting, UserSignal};
 use serde::{Deserialize, Serialize};
 
 use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
 use super::openmp;
+use crate::activity;
 use crate::descriptors;
-use crate::interruption::Interruption;
+use crate::interruption::{Interruption, Question};
 use crate::observed_memory::Memory;
 use crate::orphans;
 use crate::output_prefix::prefixed;
@@ -113,7 +114,7 @@ pub(super) fn run(
         .map_err(|error| LaunchEnd::Failed(error.to_string()))?;
     let interruption = Interruption::watch();
     job::read_reports(on_report, |on_bytes| {
-        fabric_tcp::start(&options, &mut || interruption.signal(), on_bytes)
+        fabric_tcp::start(&options, &mut || interruption.signal().map(UserSignal::End), on_bytes)
     })
 }
 
@@ -127,7 +128,12 @@ pub(crate) fn launch_program(
     let task = HostTask { ranks, ..task.clone() };
     let options = start_options(hosts, ranks, &task, Vec::new())?;
     let interruption = Interruption::watch();
-    fabric_tcp::start(&options, &mut || interruption.signal(), &mut |region| {
+    let question = Question::watch();
+    let asked = &mut || match interruption.signal() {
+        Some(signal) => Some(UserSignal::End(signal)),
+        None => question.is_asked().then_some(UserSignal::Tell),
+    };
+    fabric_tcp::start(&options, asked, &mut |region| {
         take(region);
         std::ops::ControlFlow::Continue(())
     })
@@ -183,6 +189,19 @@ fn rank_job(part: &HostPart, provider: Option<&str>) -> Vec<u8> {
     }
 }
 
+/// Sets the program of the ranks of a host in place of this one.
+fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], part: &HostPart) {
+    options.program = PathBuf::from(program);
+    options.arguments = rest.to_vec();
+    options.any_program = true;
+    options.rank_names.clone_from(&part.ranks);
+    // Each host sees its own ranks alone.
+    options.watch =
+        Some(Watch { on_hang: OnHang::Ignore, standstill: None, report: activity::tell });
+    let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
+    openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
+}
+
 fn serve_host(part: &HostPart) -> RankResult<i32> {
     let task: HostTask = serde_json::from_str(&part.task).map_err(|error| {
         Error::Program(format!("the task of this host is not to be understood: {error}"))
@@ -212,11 +231,7 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     let mut readers = Vec::new();
     let is_program = task.program.is_some();
     if let Some((program, rest)) = task.program.as_deref().and_then(<[OsString]>::split_first) {
-        options.program = PathBuf::from(program);
-        options.arguments = rest.to_vec();
-        options.any_program = true;
-        let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
-        openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
+        set_program(&mut options, program, rest, part);
         orphans::adopt();
     } else {
         options.descriptor_limit = None;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_shm::ShmProcess;
-use fabric_tcp::{Host, Secret, StartOptions, Starting, TcpProcess};
+use fabric_tcp::{Host, Secret, StartOptions, Starting, TcpProcess, UserSignal};
 
 use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
@@ -52,7 +52,7 @@ pub(super) fn run(
     };
     let interruption = Interruption::watch();
     job::read_reports(on_report, |on_bytes| {
-        fabric_tcp::start(&options, &mut || interruption.signal(), on_bytes)
+        fabric_tcp::start(&options, &mut || interruption.signal().map(UserSignal::End), on_bytes)
     })
 }
 

@@ -86,7 +86,7 @@ fn hangs_of_programs_with_several_threads_are_found_once_no_thread_can_act() {
         format!("MPI_Ssend (synchronous, program.c:{synchronous}) until rank 1 receives");
     let all = [
         ("multiple_one", &[&*synchronous][..]),
-        ("multiple_two", &["wait in 2 threads", "for tag 30 of rank 1", "for tag 31 of rank 1"]),
+        ("multiple_two", &["waits in 2 threads", "for tag 30 of rank 1", "for tag 31 of rank 1"]),
         ("multiple_joined", &["rank 0 waits in MPI_Recv (receive", "for tag 30 of rank 1"]),
         ("completed", &["rank 0 waits in MPI_Recv (receive", "for tag 30 of rank 1"]),
     ];
@@ -124,7 +124,6 @@ fn a_thread_that_waits_beside_one_that_does_not_is_told() {
         let beside = "    another thread of the process may still act";
         assert!(told.contains("rank 0 waits in MPI_Recv (receive, program.c:"), "{told}");
         assert!(told.contains("for tag 2 of rank 0\n") && told.contains(beside), "{told}");
-        assert!(!told.contains("is not in a call"), "{told}");
         std::fs::remove_file(lab.path("go")).unwrap();
     }
     assert!(lab.becomes_empty());
@@ -174,6 +173,32 @@ fn who_asks_with_a_signal_is_told_and_nothing_ends() {
     assert!(told.contains("cornerstone: what the ranks do"), "{told}");
     assert!(told.contains("rank 0 is not in a call that waits for others (running)"), "{told}");
     assert!(lab.becomes_empty());
+}
+
+#[test]
+fn each_host_tells_what_its_ranks_do_and_so_does_libfabric() {
+    let test = "each host tells what its ranks do";
+    let Some(lab) = prepared(test) else { return };
+    let receive = line_with("// receive");
+    let wait = format!("MPI_Recv (receive, program.c:{receive}) for tag");
+    let hosts = "-n 4 --host localhost:2,127.0.0.1:2";
+    let mut all = vec!["-n 4 --fabric cluster".to_owned(), hosts.to_owned()];
+    if crate::ofi::is_here(test) {
+        all.extend(["-n 4 --fabric ofi:tcp".into(), format!("{hosts} --fabric ofi:tcp")]);
+    }
+    for options in all {
+        let barrier = "waits* in MPI_Barrier (tags";
+        let told = while_it_runs(&lab, &options, "tags", barrier, "sleep 2; kill $pid");
+        assert!(told.contains(&format!("rank 0 waits in {wait} 7 of rank 1")), "{options}: {told}");
+        assert!(told.contains(&format!("rank 1 waits in {wait} 9 of rank 0")), "{options}: {told}");
+        assert!(told.contains("in MPI_Barrier (tags, program.c:"), "{options}: {told}");
+        assert!(!told.contains(STUCK), "{options}: {told}");
+        assert!(lab.becomes_empty());
+    }
+    for option in ["--on-hang=tell", "--watch=9s"] {
+        lab.run(&["launch", "-n", "2", "--fabric", "cluster", option, "true"])
+            .refuses(2, &[&option[..6], "leave it out"]);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use contract::{Request, Result, TimeSpan};
+use contract::{Request, Result, TimeSpan, WaitPlace};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::OfiEndpoint;
@@ -22,6 +22,8 @@ const SHORTEST_TIMED_SLEEP: Duration = Duration::from_micros(20);
 const LONGEST_TIMED_SLEEP: Duration = Duration::from_millis(1);
 /// A rank that sleeps checks at least this often whether the run was aborted.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+/// Time after which a wait counts as long, and interval of its reports.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 /// At the end of a run, neither descriptor need become readable for the awaited event.
 const BRIEF_SLEEP: Duration = Duration::from_millis(2);
 const FIRST_SLEEP: Duration = Duration::from_millis(5);
@@ -58,6 +60,8 @@ struct Pace {
     idle_polls: u32,
     idle_since: Option<Instant>,
     sleeps: u32,
+    /// When the wait was last reported.
+    reported: Option<Instant>,
 }
 
 impl Pace {
@@ -79,6 +83,16 @@ impl Pace {
     /// Returns whether the wait has lasted so long that a check at each poll costs little.
     fn is_long(&self) -> bool {
         self.idle_since.is_some_and(|since| since.elapsed() >= FIRST_SLEEP)
+    }
+
+    /// Returns whether an idle poll must be reported to the launcher.
+    fn is_report_due(&mut self) -> bool {
+        let since = self.reported.or(self.idle_since);
+        let is_due = since.is_some_and(|since| since.elapsed() >= REPORT_INTERVAL);
+        if is_due {
+            self.reported = Some(Instant::now());
+        }
+        is_due
     }
 
     /// Returns the longest time of the next sleep.
@@ -106,13 +120,32 @@ impl OfiEndpoint {
         requests: &[Request],
         done: &mut dyn FnMut(&mut Self) -> bool,
     ) -> Result<()> {
-        let mut pace = Pace::default();
+        let mut is_reported = false;
+        let outcome = self.wait_and_report(sleep, requests, done, &mut is_reported);
+        if is_reported {
+            self.end_reports();
+        }
+        outcome
+    }
+
+    fn wait_and_report(
+        &mut self,
+        sleep: Sleep,
+        requests: &[Request],
+        done: &mut dyn FnMut(&mut Self) -> bool,
+        is_reported: &mut bool,
+    ) -> Result<()> {
+        let (mut pace, mut reports) = (Pace::default(), false);
         loop {
             self.engine.check()?;
             let before = self.engine.activity();
             if done(self) {
                 self.waits_long = false;
                 return Ok(());
+            }
+            if std::mem::take(&mut reports) {
+                requests.iter().for_each(|&request| self.note_request(request));
+                self.report(WaitPlace::ALONE);
             }
             let polled = self.engine.poll();
             self.known(polled)?;
@@ -136,6 +169,10 @@ impl OfiEndpoint {
                     // Unexpected messages may fill the provider, so that the awaited one cannot arrive.
                     let drained = self.engine.drain();
                     self.known(drained)?;
+                }
+                if sleep == Sleep::Long && pace.is_report_due() {
+                    self.begin_report();
+                    (reports, *is_reported) = (true, true);
                 }
             }
         }

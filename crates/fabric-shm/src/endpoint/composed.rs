@@ -5,9 +5,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use contract::{Error, Request};
+use contract::{Awaited, Envelope, Error, Request, WaitPlace};
 
 use super::ShmEndpoint;
+use crate::segment::PollState;
 use crate::team::Team;
 
 impl ShmEndpoint {
@@ -25,6 +26,27 @@ impl ShmEndpoint {
     /// Sets the ranks that errors name instead of this fabric's, by the latter.
     pub fn name_ranks(&mut self, names: Vec<usize>) {
         self.engine.name_ranks(names);
+    }
+
+    /// Returns whether the poll in progress notes what this rank waits for: then a wait checks each of its requests.
+    pub fn is_noting_waits(&self) -> bool {
+        self.engine.is_asked()
+    }
+
+    /// Notes in such a poll something that this rank waits for outside this fabric.
+    pub fn note_awaited_outside(&self, awaited: Awaited) {
+        self.engine.note_named(awaited);
+    }
+
+    /// Reports an idle poll of a wait outside this fabric, with what was noted in it. `unexpected` are the messages that
+    /// no receive matches, if it [notes](ShmEndpoint::is_noting_waits) anything.
+    pub fn report_noted_wait(
+        &mut self,
+        place: WaitPlace,
+        found: PollState,
+        unexpected: &[Envelope],
+    ) {
+        self.engine.report_noted(place, found, unexpected);
     }
 
     /// Limits the duration of this rank's sleeps from now on.

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use contract::{Awaited, OtherEnds, Request, Selector, WaitPlace, describe_unexpected};
+use contract::{Awaited, Envelope, OtherEnds, Request, Selector, WaitPlace, describe_unexpected};
 
 use super::Engine;
 use super::operation::Direction;
@@ -49,14 +49,48 @@ impl Engine {
     #[inline]
     pub(crate) fn note_awaited(&self, awaited: impl FnOnce() -> Awaited) {
         if self.wait_reports.is_asked {
-            self.wait_reports.awaited.borrow_mut().push(awaited());
+            self.note_named(self.named(awaited()));
+        }
+    }
+
+    /// As [`note_awaited`](Engine::note_awaited), for something outside of this fabric, and only if the launcher asks.
+    pub(crate) fn note_named(&self, awaited: Awaited) {
+        let mut all = self.wait_reports.awaited.borrow_mut();
+        if !all.contains(&awaited) {
+            all.push(awaited);
+        }
+    }
+
+    /// Returns whether this poll notes what the rank waits for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.wait_reports.is_asked
+    }
+
+    /// Replaces the numbers of ranks by those that people know.
+    fn named(&self, awaited: Awaited) -> Awaited {
+        let name = |rank: u32| self.name_of(rank as usize) as u32;
+        match awaited {
+            Awaited::Message(selector) => {
+                Awaited::Message(Selector { source: selector.source.map(name), ..selector })
+            }
+            Awaited::Data(envelope) => {
+                Awaited::Data(Envelope { source: name(envelope.source), ..envelope })
+            }
+            Awaited::Receive { to, envelope } => {
+                Awaited::Receive { to: self.name_of(to), envelope }
+            }
+            Awaited::Members { collective, members, missing } => {
+                let missing = missing.into_iter().map(|rank| self.name_of(rank)).collect();
+                Awaited::Members { collective, members, missing }
+            }
         }
     }
 
     /// As [`note_awaited`](Engine::note_awaited), for a started collective.
     pub(crate) fn note_started(&self, awaited: impl FnOnce() -> Awaited) {
         if self.wait_reports.is_asked {
-            self.wait_reports.started.borrow_mut().push(awaited());
+            let awaited = self.named(awaited());
+            self.wait_reports.started.borrow_mut().push(awaited);
         }
     }
 
@@ -96,14 +130,30 @@ impl Engine {
 
     /// Reports that a poll for everything was idle, and answers what this rank waits for.
     pub(crate) fn report_wait(&mut self, place: WaitPlace) {
+        let found = PollState { state: self.state_number(), ..PollState::default() };
+        let name =
+            |one: &Envelope| Envelope { source: self.name_of(one.source as usize) as u32, ..*one };
+        let messages: Vec<Envelope> = match self.wait_reports.is_asked {
+            true => self.unexpected.envelopes().map(name).collect(),
+            false => Vec::new(),
+        };
+        self.report_noted(place, found, &messages);
+    }
+
+    /// Reports what an idle poll has found, with what was noted in it and the unexpected messages, if it is asked.
+    pub(crate) fn report_noted(
+        &mut self,
+        place: WaitPlace,
+        found: PollState,
+        unexpected: &[Envelope],
+    ) {
         let is_asked = std::mem::take(&mut self.wait_reports.is_asked);
         let mut awaited = self.wait_reports.awaited.take();
         if awaited.is_empty() {
             awaited = self.wait_reports.started.take();
         }
-        let found = PollState { state: self.state_number(), ..PollState::default() };
         let remarks = match is_asked {
-            true => describe_unexpected(self.unexpected.envelopes()),
+            true => describe_unexpected(unexpected.iter()),
             false => Vec::new(),
         };
         self.publish_wait(place, found, is_asked.then_some(&awaited), remarks);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use super::{LaunchError, Watch};
+use super::{LaunchError, OnHang, Watch};
 use crate::segment::MAXIMUM_RANKS;
 use crate::system;
 
@@ -39,13 +39,15 @@ pub struct LaunchOptions {
     pub others: Vec<OtherProgram>,
     /// Standard output and standard error of each rank. Empty for this process's own.
     pub streams: Vec<Streams>,
-    /// True if ranks wait for descriptors of their own as well as for each other ([`ShmEndpoint::wake_by`]). Such ranks
-    /// cannot be watched, because nothing else sees what arrives by descriptors.
+    /// True if ranks wait for descriptors of their own as well as for each other ([`ShmEndpoint::wake_by`]). A watch
+    /// over such ranks must [ignore](super::OnHang::Ignore) hangs, because it does not see what arrives by descriptors.
     ///
     /// [`ShmEndpoint::wake_by`]: crate::ShmEndpoint::wake_by
     pub waits_for_descriptors: bool,
     /// Supervision of the progress of the ranks, if requested.
     pub watch: Option<Watch>,
+    /// Numbers of the ranks in the reports of that supervision, if they belong to a larger run; empty otherwise.
+    pub rank_names: Vec<usize>,
     /// Soft limit on the open descriptors of a rank; this process's own if not given.
     pub descriptor_limit: Option<u64>,
 }
@@ -119,6 +121,7 @@ impl LaunchOptions {
             streams: Vec::new(),
             waits_for_descriptors: false,
             watch: None,
+            rank_names: Vec::new(),
             descriptor_limit: None,
         }
     }
@@ -145,8 +148,9 @@ impl LaunchOptions {
         if self.ranks > MAXIMUM_RANKS {
             return Err(LaunchError::too_many_ranks(self.ranks));
         }
-        if self.waits_for_descriptors && self.watch.is_some() {
-            let why = "ranks that wait for descriptors of their own cannot be watched";
+        let detects_hangs = self.watch.is_some_and(|watch| watch.on_hang != OnHang::Ignore);
+        if self.waits_for_descriptors && detects_hangs {
+            let why = "hangs of ranks that wait for descriptors of their own cannot be detected";
             return Err(LaunchError::BadOptions(why.into()));
         }
         let allowed = system::allowed_processors().map_err(|error| LaunchError::System {
@@ -196,7 +200,6 @@ impl LaunchOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::OnHang;
     use super::*;
 
     fn plan(ranks: usize, binding: Binding) -> Result<Plan, LaunchError> {
@@ -255,6 +258,8 @@ mod tests {
         let watch = Watch { on_hang: OnHang::End, standstill: None, report: |_, _| {} };
         let mut watched = LaunchOptions::new(2, vec![]);
         (watched.waits_for_descriptors, watched.watch) = (true, Some(watch));
-        assert!(refused(&watched).contains("cannot be watched"));
+        assert!(refused(&watched).contains("cannot be detected"));
+        watched.watch = Some(Watch { on_hang: OnHang::Ignore, ..watch });
+        assert!(watched.plan().is_ok());
     }
 }

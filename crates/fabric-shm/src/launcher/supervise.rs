@@ -40,7 +40,7 @@ impl<'a> Supervisor<'a> {
             failure: None,
             kill_at: None,
             any_program: options.any_program,
-            watcher: options.watch.map(Watcher::new),
+            watcher: options.watch.map(|watch| Watcher::new(watch, options.rank_names.clone())),
         }
     }
 

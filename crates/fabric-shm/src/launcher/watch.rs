@@ -30,6 +30,8 @@ pub enum OnHang {
     End,
     /// Reports the hang once, and leaves the ranks unchanged.
     Report,
+    /// Does not look for hangs, because ranks may wait for something that this launcher does not see.
+    Ignore,
 }
 
 /// The reason why the ranks are asked for their activity.
@@ -50,6 +52,8 @@ pub(super) enum Finding {
 /// The watch over one run.
 pub(super) struct Watcher {
     watch: Watch,
+    /// Numbers of the ranks in reports, if they are not their own.
+    names: Vec<usize>,
     standstill: Standstill,
     /// Duration of the standstill at its last report.
     reported_standstill: Duration,
@@ -62,9 +66,10 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(watch: Watch) -> Self {
+    pub(super) fn new(watch: Watch, names: Vec<usize>) -> Self {
         Watcher {
             watch,
+            names,
             standstill: Standstill::default(),
             reported_standstill: Duration::ZERO,
             has_reported_hang: false,
@@ -110,7 +115,8 @@ impl Watcher {
             }
             return Finding::Nothing;
         }
-        if !self.has_reported_hang && self.standstill.is_for_ever(now, &ranks) {
+        let detects_hangs = self.watch.on_hang != OnHang::Ignore && !self.has_reported_hang;
+        if detects_hangs && self.standstill.is_for_ever(now, &ranks) {
             self.ask_for(Reason::Hang, segment);
         } else if let Some(limit) = self.watch.standstill
             && stands >= self.reported_standstill + limit
@@ -131,7 +137,10 @@ impl Watcher {
     }
 
     fn report(&mut self, reason: Reason, segment: &Segment) -> Finding {
-        let activity = |rank| RankActivity { rank, activity: self.activity(segment, rank) };
+        let activity = |rank| RankActivity {
+            rank: self.names.get(rank).copied().unwrap_or(rank),
+            activity: self.activity(segment, rank),
+        };
         let ranks: Vec<RankActivity> = (0..segment.ranks()).map(activity).collect();
         let report = self.watch.report;
         match reason {

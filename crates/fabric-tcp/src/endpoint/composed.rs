@@ -3,7 +3,9 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use contract::{Error, Request, Result};
+use contract::{Awaited, Error, Request, Result};
+
+use fabric_shm::ShmEndpoint;
 
 use super::TcpEndpoint;
 
@@ -39,6 +41,21 @@ impl TcpEndpoint {
     /// Returns whether a posted receive has matched a message, which need not have arrived completely.
     pub fn is_matched(&self, receive: Request) -> bool {
         self.engine.is_matched(receive)
+    }
+
+    /// Returns what a request that is not done waits for.
+    pub fn awaited_by(&self, request: Request) -> Awaited {
+        self.engine.awaited_by(request)
+    }
+
+    /// Returns the rank of the launcher, if that is on this host, to which the composed fabric reports its long waits.
+    pub fn launched(&self) -> Option<&ShmEndpoint> {
+        self.engine.supervision.launched()
+    }
+
+    /// As [`launched`](TcpEndpoint::launched).
+    pub fn launched_mut(&mut self) -> Option<&mut ShmEndpoint> {
+        self.engine.supervision.launched_mut()
     }
 
     /// Returns the other rank of a request, if there is exactly one.

@@ -27,23 +27,34 @@ impl Engine {
 
     /// Notes an operation that this rank waits for, if the launcher asks.
     pub(crate) fn note_request(&self, request: Request) {
-        if !self.wait_reports.is_asked || self.is_done(request) {
-            return;
+        if self.wait_reports.is_asked && !self.is_done(request) {
+            self.note(self.awaited_by(request));
         }
-        let awaited = match self.operations.get(request) {
+    }
+
+    /// Returns what an operation that is not done waits for.
+    pub(crate) fn awaited_by(&self, request: Request) -> Awaited {
+        match self.operations.get(request) {
             Operation::Send(send) => Awaited::Receive { to: send.to, envelope: send.envelope },
             Operation::Receive(receive) => match receive.envelope {
                 Some(envelope) => Awaited::Data(envelope),
                 None => Awaited::Message(receive.selector),
             },
-        };
-        self.wait_reports.awaited.borrow_mut().push(awaited);
+        }
     }
 
     /// Notes a message that is probed for, if the launcher asks.
     pub(crate) fn note_probe(&self, selector: Selector) {
         if self.wait_reports.is_asked {
-            self.wait_reports.awaited.borrow_mut().push(Awaited::Message(selector));
+            self.note(Awaited::Message(selector));
+        }
+    }
+
+    /// Notes something once, however many requests wait for the same.
+    fn note(&self, awaited: Awaited) {
+        let mut all = self.wait_reports.awaited.borrow_mut();
+        if !all.contains(&awaited) {
+            all.push(awaited);
         }
     }
 

@@ -68,6 +68,14 @@ impl StartedProcess {
         }
     }
 
+    /// Asks a connected host what its ranks do. One that has not connected yet has none.
+    pub(super) fn ask(&self) {
+        if let Some(stream) = &self.stream {
+            // The end of its stream shows if it is gone.
+            let _ = send(stream, &Message::Tell);
+        }
+    }
+
     /// Returns whether it has ended, and everything that it sent was read.
     pub(super) fn has_ended(&mut self) -> bool {
         if self.status.is_none() {

@@ -8,23 +8,29 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use super::rank_connection::{RankConnection, RankState};
 use super::started_process::StartedProcess;
-use super::{CONNECT_LIMIT, GRACE, POLL_INTERVAL, Run, Starting, WORD_LIMIT, failed, system};
+use super::{
+    CONNECT_LIMIT, GRACE, POLL_INTERVAL, Run, Starting, UserSignal, WORD_LIMIT, failed, system,
+};
 use crate::control::{Message, Received};
 use crate::handshake::Purpose;
 
 impl Run<'_> {
     pub(super) fn supervise(
         &mut self,
-        interrupted: &mut dyn FnMut() -> Option<i32>,
+        asked: &mut dyn FnMut() -> Option<UserSignal>,
         on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) {
         let mut stopped = false;
         while !self.has_ended() {
             self.wait_for_events();
-            if let Some(signal) = interrupted()
-                && !matches!(self.failure, Some(LaunchError::Interrupted { .. }))
-            {
-                self.fail(None, LaunchError::Interrupted { signal }, false);
+            match asked() {
+                Some(UserSignal::End(signal))
+                    if !matches!(self.failure, Some(LaunchError::Interrupted { .. })) =>
+                {
+                    self.fail(None, LaunchError::Interrupted { signal }, false);
+                }
+                Some(UserSignal::Tell) => self.processes.iter().for_each(StartedProcess::ask),
+                Some(UserSignal::End(_)) | None => {}
             }
             self.accept_callers();
             let on_report = &mut |report: &[u8]| stopped = stopped || on_report(report).is_break();

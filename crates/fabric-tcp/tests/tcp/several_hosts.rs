@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use contract::conformance;
 use fabric_shm::LaunchError;
-use fabric_tcp::{Secret, StartOptions, start};
+use fabric_tcp::{Secret, StartOptions, UserSignal, start};
 
 use crate::harness::{Test, check};
 use crate::job::REMOTE;
@@ -138,7 +138,7 @@ fn interrupted() -> Outcome {
     let mut asked = 0;
     let mut signal = || {
         asked += 1;
-        (asked > 3).then_some(2)
+        (asked > 3).then_some(UserSignal::End(2))
     };
     let ended = start(&options, &mut signal, &mut |_| ControlFlow::Continue(()));
     check(ended == Err(LaunchError::Interrupted { signal: 2 }), || format!("{ended:?}"))?;
@@ -161,7 +161,7 @@ fn wrong_secret() -> Outcome {
         "nobody answered".to_string()
     });
     let options = options("localhost:2", 2, "deaths barrier-sleeps");
-    let mut signal = || caller.is_finished().then_some(15);
+    let mut signal = || caller.is_finished().then_some(UserSignal::End(15));
     let options = StartOptions { listen: Some(listen), ..options };
     let ended = start(&options, &mut signal, &mut |_| ControlFlow::Continue(()));
     check(ended == Err(LaunchError::Interrupted { signal: 15 }), || format!("{ended:?}"))?;

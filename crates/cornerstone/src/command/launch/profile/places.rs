@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fabric_shm::CallSite;
 use profile::{RankRecord, Site};
 
-use crate::command::launch::call_sites::CallSites;
+use crate::call_sites::CallSites;
 
 /// A function of MPI, and where it is called.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

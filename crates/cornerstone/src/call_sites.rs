@@ -19,7 +19,7 @@ const SYSTEM: &str = "libc.so";
 
 /// Names places. Each file is read once.
 #[derive(Default)]
-pub(super) struct CallSites {
+pub(crate) struct CallSites {
     objects: HashMap<PathBuf, Option<Object>>,
 }
 
@@ -39,7 +39,7 @@ struct Place {
 impl CallSites {
     /// Words for the innermost of some callers of which the line is known, else of which the function is, else the
     /// file.
-    pub(super) fn name(&mut self, callers: &[CallSite]) -> Option<String> {
+    pub(crate) fn name(&mut self, callers: &[CallSite]) -> Option<String> {
         // Start-up code and observing libraries are skipped, even if only they have debug information.
         let not_own = |site: &&CallSite| {
             let name = file_name(&site.object);

@@ -5,20 +5,20 @@ use std::io::Write;
 use contract::name_ranks;
 use fabric_shm::{Activity, RankActivity, ThreadWait};
 
-use super::call_sites::CallSites;
+use crate::call_sites::CallSites;
 
 /// The maximum of lines; further ranks are only counted.
 const MOST_LINES: usize = 40;
 
 /// Writes the state of the ranks to standard error, on request.
-pub(super) fn tell(what: &str, ranks: &[RankActivity]) {
+pub(crate) fn tell(what: &str, ranks: &[RankActivity]) {
     let words = format!("cornerstone: {what}\n{}\n", describe(ranks));
     // A failed write does not end the run. There is one write, because other processes write there too.
     let _ = std::io::stderr().write_all(words.as_bytes());
 }
 
 /// The state of the ranks, in indented lines.
-pub(super) fn describe(ranks: &[RankActivity]) -> String {
+pub(crate) fn describe(ranks: &[RankActivity]) -> String {
     let mut sites = CallSites::default();
     let mut kinds: Vec<(Vec<usize>, Vec<String>)> = Vec::new();
     for RankActivity { rank, activity } in ranks {

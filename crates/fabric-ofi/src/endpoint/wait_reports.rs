@@ -1,0 +1,68 @@
+//! Reports of long waits to the launcher of this host.
+//!
+//! They state what a rank waits for, and never that nothing else could end the wait: only the provider knows which
+//! messages it has under way.
+
+use contract::{Awaited, Endpoint, Request, Selector, WaitPlace};
+use fabric_shm::{PollState, ShmEndpoint};
+
+use super::OfiEndpoint;
+
+impl OfiEndpoint {
+    /// Returns the rank of the launcher of this host.
+    fn reporting(&self) -> Option<&ShmEndpoint> {
+        self.launched.as_ref().map(|here| &here.endpoint).or(self.outer.launched())
+    }
+
+    fn reporting_mut(&mut self) -> Option<&mut ShmEndpoint> {
+        match &mut self.launched {
+            Some(here) => Some(&mut here.endpoint),
+            None => self.outer.launched_mut(),
+        }
+    }
+
+    /// Returns whether the poll in progress notes what this rank waits for.
+    pub(super) fn is_noting_waits(&self) -> bool {
+        self.reporting().is_some_and(ShmEndpoint::is_noting_waits)
+    }
+
+    /// Notes in such a poll what a request waits for.
+    pub(super) fn note_request(&self, request: Request) {
+        if self.is_noting_waits()
+            && let Some(awaited) = self.engine.awaited_by(request)
+        {
+            self.note(awaited);
+        }
+    }
+
+    /// Notes in such a poll a message that is probed for.
+    pub(super) fn note_probe(&self, selector: Selector) {
+        if self.is_noting_waits() {
+            self.note(Awaited::Message(selector));
+        }
+    }
+
+    fn note(&self, awaited: Awaited) {
+        self.reporting().into_iter().for_each(|here| here.note_awaited_outside(awaited.clone()));
+    }
+
+    pub(super) fn begin_report(&mut self) {
+        self.reporting_mut().into_iter().for_each(Endpoint::begin_wait_report);
+    }
+
+    pub(super) fn report(&mut self, place: WaitPlace) {
+        let state = self.engine.activity();
+        let found = PollState { state, may_end_otherwise: true, ..PollState::default() };
+        let unexpected = match self.is_noting_waits() {
+            true => self.engine.unexpected(),
+            false => Vec::new(),
+        };
+        if let Some(here) = self.reporting_mut() {
+            here.report_noted_wait(place, found, &unexpected);
+        }
+    }
+
+    pub(super) fn end_reports(&mut self) {
+        self.reporting_mut().into_iter().for_each(Endpoint::end_wait_reports);
+    }
+}
