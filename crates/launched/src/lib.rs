@@ -17,6 +17,7 @@ const ANY_MARK: &[u8] = b"cornerstone-";
 const PROVIDER: &str = "tcp";
 
 /// The endpoint of a rank that has joined its run.
+#[allow(clippy::large_enum_variant, reason = "a process has one, and moves it once")]
 pub enum Joined {
     /// Messages use shared memory.
     SharedMemory(ShmEndpoint),
