@@ -28,8 +28,8 @@ pub fn launches_to_compare(confidence: f64) -> usize {
     enough.next().map_or(usize::MAX, |(n, _)| n)
 }
 
-/// Returns whether so many launches on each side can tell both apart at this confidence: of all arrangements of them, two
-/// separate the sides completely.
+/// Returns whether so many launches on each side can tell both apart at this confidence: of all arrangements of them,
+/// two separate the sides completely.
 pub fn distinguishes([first, second]: [usize; 2], confidence: f64) -> bool {
     // C(n + m, n) is the product of (m + i) / i.
     let arrangements: f64 = (1..=first).map(|i| (second + i) as f64 / i as f64).product();

@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn pairs_beyond_the_fence_are_slow_and_the_slowest_is_first() {
-        // Six pairs of four ranks: sorted 1.0 1.1 1.2 1.3 2.0 9.0, quartiles at positions 1.25 and 3.75: 1.125 and 1.825. The
-        // fence is 1.825 + 1.5 * 0.7 = 2.875.
+        // Six pairs of four ranks: sorted 1.0 1.1 1.2 1.3 2.0 9.0, quartiles at positions 1.25 and 3.75: 1.125 and
+        // 1.825. The fence is 1.825 + 1.5 * 0.7 = 2.875.
         let pairs = [(0, 1, 1.0), (0, 2, 9.0), (0, 3, 1.1), (1, 2, 1.2), (1, 3, 1.3), (2, 3, 2.0)];
         let found = map(&pairs);
         assert!((found.fence_us - 2.875).abs() < 1e-12, "{found:?}");

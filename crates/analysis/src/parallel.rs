@@ -1,8 +1,8 @@
 //! What a parallel program gains over a serial one, and what keeps it from gaining more.
 //!
-//! Of P ranks that take the time T together, the time P T goes to three things: computing, waiting for a rank that computes more
-//! than the mean, and what is left even at the rank that computes most: communication. With the serial time S and the computing
-//! C of all ranks together the efficiency is S / (P T) = (S / C) (1 - uneven - communication).
+//! Of P ranks that take the time T together, the time P T goes to three things: computing, waiting for a rank that
+//! computes more than the mean, and what is left even at the rank that computes most: communication. With the serial
+//! time S and the computing C of all ranks together the efficiency is S / (P T) = (S / C) (1 - uneven - communication).
 
 use std::fmt;
 

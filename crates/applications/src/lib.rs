@@ -1,8 +1,8 @@
 //! Applications: the programs for which the machines of the papers were built, in their own form and in today's.
 //!
-//! Each is an [`Application`]: a parallel program over the ranks of any fabric, the best serial program for the same problem,
-//! and a check of the result. It does all its computing by [`Timed::compute`], so that a simulated machine lets the right time
-//! pass and that the share of computing is known.
+//! Each is an [`Application`]: a parallel program over the ranks of any fabric, the best serial program for the same
+//! problem, and a check of the result. It does all its computing by [`Timed::compute`], so that a simulated machine
+//! lets the right time pass and that the share of computing is known.
 //!
 //! * [`multiply`]: the product of two matrices.
 //! * [`sort`]: numbers in order.

@@ -52,7 +52,7 @@ pub(crate) enum Timing {
     OneWay,
     /// Every rank, from a synchronised start to its own return; the slowest counts.
     Slowest,
-    /// Both ranks of the pair, from a start on which the two agree to the own return; the slower one counts. Other ranks
-    /// send nothing meanwhile.
+    /// Both ranks of the pair, from a start on which the two agree to the own return; the slower one counts. Other
+    /// ranks send nothing meanwhile.
     SlowerOfPair,
 }

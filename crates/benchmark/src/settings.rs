@@ -53,7 +53,8 @@ pub struct Settings {
 /// The models of synthetic communication.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrafficSettings {
-    /// Rules of spatial locality, as a user writes them. If there are neither rules nor hits, those of the paper's figures.
+    /// Rules of spatial locality, as a user writes them. If there are neither rules nor hits, those of the paper's
+    /// figures.
     pub rules: Vec<String>,
     /// Probabilities of hits in the stack, as a user writes them.
     pub hits: Vec<String>,

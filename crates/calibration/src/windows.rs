@@ -1,4 +1,5 @@
-//! Accesses to memory of other ranks, where ranks see each other's memory: all of each is work of the origin's processor.
+//! Accesses to memory of other ranks, where ranks see each other's memory: all of each is work of the origin's
+//! processor.
 //!
 //! Over other fabrics windows go by messages, on the twin as well.
 

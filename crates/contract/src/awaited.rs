@@ -12,6 +12,9 @@ const NAMED_MESSAGES: usize = 4;
 /// Number of ranks that are named individually.
 const NAMED_RANKS: usize = 8;
 
+/// A rank that waits for more operations than this reports only so many: each is compared with those before.
+pub const AWAITED_MAX: usize = 256;
+
 /// Something that a rank waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {

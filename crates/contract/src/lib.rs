@@ -40,7 +40,7 @@ pub mod conformance;
 pub mod record;
 pub mod reference;
 
-pub use awaited::{Awaited, describe_unexpected, name_ranks};
+pub use awaited::{AWAITED_MAX, Awaited, describe_unexpected, name_ranks};
 pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
 pub use endpoint::other_runs::{

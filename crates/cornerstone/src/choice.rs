@@ -4,6 +4,8 @@ use collectives::plan::{PlanRange, Transport};
 use collectives::{Algorithm, Blocks, Call, Collective, Manner, Order, select};
 use contract::record::{FabricDescription, Measurement, Parameters};
 
+use crate::fabric_name::{CLUSTER, is_mpi, simulated_machine};
+
 /// A collective as the fabric chooses, and the fastest of the named algorithms.
 pub(crate) struct Choice<'a> {
     pub(crate) chosen: &'a Measurement,
@@ -21,7 +23,13 @@ pub(crate) enum Verdict {
     Slower(f64),
     /// Another had a smaller median, but the intervals overlap.
     Undecided,
+    /// Another had a smaller median in the only launch, which says nothing of others.
+    OneLaunch,
 }
+
+/// Another algorithm that is faster by less than this factor is no better choice. The fastest of several is so partly
+/// by chance.
+const AS_FAST: f64 = 1.05;
 
 impl Choice<'_> {
     /// The name of the fastest of the named algorithms.
@@ -32,8 +40,12 @@ impl Choice<'_> {
     pub(crate) fn verdict(&self) -> Verdict {
         let [chosen, fastest] = [self.chosen, self.fastest].map(|one| &one.summary);
         let is_same = self.name.as_ref() == Some(&self.fastest_name());
-        if is_same || chosen.median <= fastest.median {
+        let launches = [self.chosen, self.fastest].map(|one| one.launch_medians.len());
+        let is_real = simulated_machine(&self.chosen.fabric).is_none();
+        if is_same || chosen.median <= AS_FAST * fastest.median {
             Verdict::Right
+        } else if is_real && launches.into_iter().any(|launches| launches < 2) {
+            Verdict::OneLaunch
         } else if fastest.ci_high < chosen.ci_low {
             Verdict::Slower(chosen.median / fastest.median)
         } else {
@@ -87,6 +99,10 @@ fn name(
     let is_it = |one: Collective| one.name().replace('_', "-") == collective;
     let collective = Collective::ALL.into_iter().map(|(one, _)| one).find(|&one| is_it(one))?;
     if let Some(plans) = &fabric.plans {
+        // The plans of a run are those of its first launch.
+        if plans.ranks != ranks {
+            return None;
+        }
         let applies = |range: &&PlanRange| {
             range.collective.name() == collective.name() && range.from_bytes <= bytes as u64
         };
@@ -100,11 +116,15 @@ fn name(
     Some(by_messages(collective, ranks, bytes).name().into())
 }
 
-/// Whether collectives are made by an MPI library, or some by the simulated machine itself.
+/// Whether a fabric may make collectives in its own way: the library of an MPI; a cluster, which uses the plans of a
+/// host where all ranks are there; a simulated machine that has collectives, or of which nothing is known.
 pub(crate) fn makes_own(fabric: &FabricDescription) -> bool {
-    let machine = fabric.name.strip_prefix("sim:");
-    let machine = machine.and_then(|name| fabric_sim::machine::find(name).ok());
-    fabric.name == "mpi" || machine.is_some_and(|machine| machine.ring_collectives.is_some())
+    let has_collectives = |name: &str| match fabric_sim::machine::find(name) {
+        Ok(machine) => machine.ring_collectives.is_some(),
+        Err(_) => true,
+    };
+    let machine = simulated_machine(&fabric.name);
+    is_mpi(&fabric.name) || fabric.name == CLUSTER || machine.is_some_and(has_collectives)
 }
 
 /// The words for a transport.
@@ -141,6 +161,7 @@ pub(crate) fn by_messages(collective: Collective, ranks: usize, bytes: usize) ->
 
 #[cfg(test)]
 mod tests {
+    use collectives::plan::{Boards, Capabilities, Plans, Topology};
     use contract::record::{Better, Summary};
 
     use super::*;
@@ -153,6 +174,7 @@ mod tests {
             ranks: 4,
             size_bytes,
             parameters: [(benchmark::ALGORITHM.to_string(), algorithm.into())].into(),
+            launch_medians: vec![median; 2],
             ..Measurement::new("time", "us", Better::Lower, summary)
         }
     }
@@ -174,7 +196,7 @@ mod tests {
             time("recursive-doubling", 49.0, 50.0, 51.0, 16 << 10),
             time("ring", 19.0, 20.0, 21.0, 16 << 10),
             time("chosen", 9.0, 10.0, 11.0, 64),
-            time("ring", 8.0, 9.5, 10.5, 64),
+            time("ring", 8.0, 9.0, 10.5, 64),
             time("chosen", 9.0, 10.0, 11.0, 128),
         ];
         let name = |name: &str| Some(name.to_string());
@@ -184,7 +206,39 @@ mod tests {
             (name("recursive-doubling"), "ring".into(), Verdict::Undecided),
         ];
         assert_eq!(verdicts(&found, "tcp"), expected);
-        let of_library = verdicts(&found[..3], "mpi");
-        assert_eq!(of_library, [(None, "recursive-doubling".into(), Verdict::Slower(1.25))]);
+        for fabric in ["mpi", "mpi:mpich", "cluster", "sim:a/file.toml"] {
+            let unknown = verdicts(&found[..3], fabric);
+            let slower = Verdict::Slower(1.25);
+            assert_eq!(unknown, [(None, "recursive-doubling".into(), slower)], "{fabric}");
+        }
+    }
+
+    #[test]
+    fn one_launch_and_a_few_percent_decide_nothing() {
+        let mut found = [time("chosen", 9.9, 10.0, 10.1, 8), time("ring", 4.9, 5.0, 5.1, 8)];
+        found[1].launch_medians.truncate(1);
+        assert_eq!(verdicts(&found, "tcp")[0].2, Verdict::OneLaunch);
+        let near = [time("chosen", 9.9, 10.0, 10.1, 8), time("ring", 9.5, 9.6, 9.7, 8)];
+        assert_eq!(verdicts(&near, "tcp")[0].2, Verdict::Right);
+    }
+
+    #[test]
+    fn plans_of_other_numbers_of_ranks_name_nothing() {
+        let boards = Boards {
+            most_ranks: 32,
+            most_bytes: 1 << 20,
+            slots: 16,
+            slot_bytes: 72 << 10,
+            piece_bytes: 32 << 10,
+        };
+        let capabilities = Capabilities { boards, cma: false };
+        let of_plans = |ranks| FabricDescription {
+            name: "local".into(),
+            plans: Some(Plans::of(ranks, Topology::OwnProcessors, capabilities)),
+            ..FabricDescription::default()
+        };
+        assert_eq!(name(&of_plans(4), "allreduce", 4, 8), Some("boards".into()));
+        assert_eq!(name(&of_plans(4), "allreduce", 4, 4 << 20), Some("rabenseifner".into()));
+        assert_eq!(name(&of_plans(2), "allreduce", 4, 8), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Clocks that jump during a launch: readings of the system's clocks at its beginning and its end, which must have moved
-//! alike.
+//! Clocks that jump during a launch: readings of the system's clocks at its beginning and its end, which must have
+//! moved alike.
 
 use contract::record::Measurement;
 use rustix::time::{ClockId, clock_gettime};
@@ -74,10 +74,14 @@ impl Clocks {
     }
 }
 
-/// Why the samples of a measurement cannot be right, if they cannot: no sample is longer than the launch, and none takes
-/// no time at all where the others are long.
+/// Why the samples of a measurement cannot be right, if they cannot: no sample is longer than the launch, and none
+/// takes no time at all where the others are long.
 pub(crate) fn impossible(measurement: &Measurement, launch_s: f64) -> Option<String> {
-    if measurement.unit != "us" || measurement.group == OF_TWO_CLOCKS {
+    // Other metrics than times are differences, which may be nothing.
+    if measurement.unit != "us"
+        || measurement.metric != "time"
+        || measurement.group == OF_TWO_CLOCKS
+    {
         return None;
     }
     let samples = || measurement.samples.iter().copied();

@@ -18,9 +18,20 @@ pub(crate) fn simulated_machine(fabric: &str) -> Option<&str> {
     fabric.strip_prefix(SIMULATED)?.strip_prefix(':')
 }
 
+/// Whether messages use any MPI's library.
+pub(crate) fn is_mpi(fabric: &str) -> bool {
+    fabric.split(':').next() == Some(MPI)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_mpi_may_name_its_launcher() {
+        assert!(["mpi", "mpi:mpich"].into_iter().all(is_mpi));
+        assert!(!["local", "sim:mpi", "mpich"].into_iter().any(is_mpi));
+    }
 
     #[test]
     fn only_a_simulated_fabric_names_a_machine() {

@@ -38,8 +38,8 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// Returns an error of the inner fabric as one of the run. If that has failed, the inner fabric has got the error from
-    /// here.
+    /// Returns an error of the inner fabric as one of the run. If that has failed, the inner fabric has got the error
+    /// from here.
     #[cold]
     pub(crate) fn outer_error(&self, error: Error) -> Error {
         self.outer.failure().unwrap_or_else(|| self.places.outer_error(error))
@@ -80,7 +80,8 @@ impl ClusterEndpoint {
 
     #[inline]
     pub(crate) fn rest(&self) -> &Outside {
-        // SAFETY: as above. While the inner fabric waits, only the representative of the owner has a reference to the rest.
+        // SAFETY: as above. While the inner fabric waits, only the representative of the owner has a reference to the
+        // rest.
         unsafe { self.rest.as_ref() }
     }
 
@@ -99,8 +100,8 @@ impl ClusterEndpoint {
 
     /// Returns the same room again, for a receive that is posted to both fabrics.
     pub(crate) fn same_room(room: &Writable) -> Writable {
-        // SAFETY: whoever made `room` promised the memory to the receive. One of the two requests is cancelled, without a
-        // byte written, before the other can be given a message.
+        // SAFETY: whoever made `room` promised the memory to the receive. One of the two requests is cancelled, without
+        // a byte written, before the other can be given a message.
         unsafe { Writable::new(room.as_mut_ptr(), room.bytes()) }
     }
 

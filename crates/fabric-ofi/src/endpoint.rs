@@ -333,7 +333,9 @@ unsafe impl Endpoint for OfiEndpoint {
     }
 
     fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
-        self.outer.expect_other_ends(ends);
+        if let Some(here) = self.reporting_mut() {
+            here.expect_other_ends_outside(ends);
+        }
     }
 
     fn begin_wait_report(&mut self) {

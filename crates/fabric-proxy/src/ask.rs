@@ -77,8 +77,8 @@ pub(crate) enum Ask {
     IsHopeless(Request),
     NoneWillSend(Selector),
     GiveUpOn(Request),
-    /// The last, after the end of the process's part: what threads have computed that do not count. Why it failed follows,
-    /// if it did.
+    /// The last, after the end of the process's part: what threads have computed that do not count. Why it failed
+    /// follows, if it did.
     Finish {
         failed: bool,
         uncounted_ns: u64,

@@ -168,8 +168,8 @@ impl Caller {
         self.deferred.get() + bytes <= DEFERRED_BYTES
     }
 
-    /// Asks what needs no answer, and goes on: the server does it before the next question, or earlier. An error is that of
-    /// the next question.
+    /// Asks what needs no answer, and goes on: the server does it before the next question, or earlier. An error is
+    /// that of the next question.
     ///
     /// # Errors
     /// If the run has failed.

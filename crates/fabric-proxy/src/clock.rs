@@ -22,8 +22,8 @@ const NO_TIME: u64 = u64::MAX;
 /// comes to its next call, which tells it why. The system's clock would have it sleep in earnest.
 const AFTER_THE_END: u64 = u64::MAX / 2;
 
-/// Whom the preloaded library asks: for the time in picoseconds, and for a sleep until such a time; and whom it tells of
-/// libraries that observe the program's calls.
+/// Whom the preloaded library asks: for the time in picoseconds, and for a sleep until such a time; and whom it tells
+/// of libraries that observe the program's calls.
 #[repr(C)]
 struct Functions {
     now_ps: extern "C" fn() -> u64,

@@ -32,8 +32,8 @@ pub struct Host {
 pub struct RankAccount {
     /// The computing time of its program.
     pub computing: TimeSpan,
-    /// The computing time of the process's other threads, which virtual time does not contain. Zero where computing is not
-    /// measured.
+    /// The computing time of the process's other threads, which virtual time does not contain. Zero where computing is
+    /// not measured.
     pub uncounted: TimeSpan,
     /// When its part ended.
     pub end: Time,

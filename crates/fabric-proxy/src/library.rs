@@ -2,8 +2,8 @@
 //!
 //! Between two questions the library returns from one call and begins the next. On a real machine that takes some tens
 //! of nanoseconds, which the costs of messages include. After a question it takes microseconds, because other processes
-//! have used the caches meanwhile. It is therefore no computing, unless it takes so long that the library must have done
-//! work: it packs data, or combines operands, or has called a function of the program.
+//! have used the caches meanwhile. It is therefore no computing, unless it takes so long that the library must have
+//! done work: it packs data, or combines operands, or has called a function of the program.
 
 use std::cell::Cell;
 
@@ -77,8 +77,8 @@ mod tests {
         // The program computes and enters, and the library asks.
         time.enter(1000);
         assert_eq!(time.told_ns(1300), Some(300));
-        // It returns some time after the answer, for which the clock is read. What the program computes from then until it
-        // calls again is all that counts when the library asks.
+        // It returns some time after the answer, for which the clock is read. What the program computes from then until
+        // it calls again is all that counts when the library asks.
         time.restart();
         time.leave(2000, 20);
         assert_eq!(time.told_ns(2070), Some(2020));

@@ -1,8 +1,9 @@
 //! The memory that the launcher's process shares with those of the ranks, and how the two ends of a line take turns in
 //! it.
 //!
-//! Each rank has a line: room for questions of its process, or one answer. Whose turn it is says who may touch the room.
-//! A process that goes on after a question leaves the turn open: whoever takes it first has it. A page for all lines comes first; it has a count of questions, on which the server sleeps.
+//! Each rank has a line: room for questions of its process, or one answer. Whose turn it is says who may touch the
+//! room. A process that goes on after a question leaves the turn open: whoever takes it first has it. A page for all
+//! lines comes first; it has a count of questions, on which the server sleeps.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -14,10 +14,10 @@ const READS: usize = 31;
 
 /// Measures the processor time of one thread from a beginning on.
 ///
-/// Reading the processor time is a system call. It takes longer than many programs compute between two calls, and longest
-/// where other processes have used the caches meanwhile. It is therefore read between two readings of the monotonic
-/// clock, which is no system call, so that its own duration is known each time; and between looks in quick succession it
-/// is not read at all.
+/// Reading the processor time is a system call. It takes longer than many programs compute between two calls, and
+/// longest where other processes have used the caches meanwhile. It is therefore read between two readings of the
+/// monotonic clock, which is no system call, so that its own duration is known each time; and between looks in quick
+/// succession it is not read at all.
 pub(crate) struct Stopwatch {
     /// The minimum duration of a reading of the monotonic clock, and of one of the processor time.
     monotonic_read_ns: u64,

@@ -125,8 +125,8 @@ fn smallest_step(parameters: ClockParameters) -> u64 {
     contract::smallest_step(|| clock.now()).map_or(u64::MAX, TimeSpan::as_ps)
 }
 
-/// Returns a count that rises by one to four in a nanosecond: for durations of which only the order of magnitude counts.
-/// It may not be comparable between processors.
+/// Returns a count that rises by one to four in a nanosecond: for durations of which only the order of magnitude
+/// counts. It may not be comparable between processors.
 #[inline]
 pub(crate) fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,8 @@
 //! Whether other programs use the processors, as the durations of this process's yields show.
 //!
-//! A yield returns at once if only ranks that wait are there to run. A program that computes keeps the processor for its
-//! slice of some milliseconds, and two ranks that yield to such programs meet by chance only. A rank that sleeps instead
-//! uses little of the processor, so the system runs it soon after it wakes.
+//! A yield returns at once if only ranks that wait are there to run. A program that computes keeps the processor for
+//! its slice of some milliseconds, and two ranks that yield to such programs meet by chance only. A rank that sleeps
+//! instead uses little of the processor, so the system runs it soon after it wakes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

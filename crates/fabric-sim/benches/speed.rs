@@ -1,8 +1,8 @@
 //! How fast machines are simulated, side by side with SimGrid's SMPI where that is installed.
 //!
 //! `cargo bench -p fabric-sim --bench speed` prints, for an all-to-all of 1000-byte messages on one switch, messages
-//! simulated a second by both; then the time and memory of level L2 at 1024 ranks, and of 100 000 ranks at level L1, and the time
-//! of a second of a saturated SCI ring of 64 nodes.
+//! simulated a second by both; then the time and memory of level L2 at 1024 ranks, and of 100 000 ranks at level L1,
+//! and the time of a second of a saturated SCI ring of 64 nodes.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};

@@ -142,8 +142,8 @@ mod tests {
         (steady.clone(), OutsideWork::new(steady))
     }
 
-    /// The work of rank 0 takes 5 us from 10 us on, so what happens until 13 us may do so once it is known to have gone on
-    /// for 3 us, and what happens at 16 us only after its end.
+    /// The work of rank 0 takes 5 us from 10 us on, so what happens until 13 us may do so once it is known to have gone
+    /// on for 3 us, and what happens at 16 us only after its end.
     #[test]
     fn an_event_waits_for_work_that_may_end_before_it() {
         let (steady, mut outside) = work(&[5]);

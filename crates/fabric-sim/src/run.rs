@@ -103,8 +103,8 @@ impl Options {
 /// Runs `program` on every rank of a machine, in virtual time and in this thread.
 ///
 /// # Errors
-/// The first rank that failed and its error; a deadlock counts for the first rank that waits. A machine that cannot have
-/// so many ranks, or a stack that cannot be had, counts for rank 0.
+/// The first rank that failed and its error; a deadlock counts for the first rank that waits. A machine that cannot
+/// have so many ranks, or a stack that cannot be had, counts for rank 0.
 pub fn run<T: 'static>(
     machine: &Machine,
     options: &Options,

@@ -105,8 +105,8 @@ pub(crate) fn addresses_here(words: &str) -> Result<Vec<IpAddr>, String> {
     Ok(addresses)
 }
 
-/// Returns the interfaces of this host that are up, each with each of its addresses. An IPv6 address that is valid on one
-/// link only is left out: it cannot be given to another host.
+/// Returns the interfaces of this host that are up, each with each of its addresses. An IPv6 address that is valid on
+/// one link only is left out: it cannot be given to another host.
 fn interfaces_here() -> Result<Vec<(String, IpAddr)>, String> {
     use nix::net::if_::InterfaceFlags;
     let listed = nix::ifaddrs::getifaddrs()

@@ -19,8 +19,8 @@ use crate::secret::Secret;
 use crate::supervision::Supervision;
 
 /// Joins the run that the process at `starter` has started, as its rank `rank`. Also returns the job. The rank listens
-/// only at the addresses or interfaces that the starter names, or at the one by which it reaches the starter. It does so until it is
-/// connected with all others, or for the whole run if connections are made again.
+/// only at the addresses or interfaces that the starter names, or at the one by which it reaches the starter. It does
+/// so until it is connected with all others, or for the whole run if connections are made again.
 ///
 /// # Errors
 /// The failure.

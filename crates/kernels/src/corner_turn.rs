@@ -1,9 +1,9 @@
 //! The corner turn: a matrix transpose in memory.
 //!
 //! A plain double loop touches a new cache line, and in a large matrix a new page, with every element of one of the two
-//! matrices. Here squares of one cache line by one cache line are transposed in registers, and walked in tiles that stay
-//! within the reach of the translation buffer; a matrix larger than the caches is written past them, which saves reading
-//! what is about to be overwritten.
+//! matrices. Here squares of one cache line by one cache line are transposed in registers, and walked in tiles that
+//! stay within the reach of the translation buffer; a matrix larger than the caches is written past them, which saves
+//! reading what is about to be overwritten.
 
 mod blocks;
 
@@ -52,7 +52,8 @@ pub fn corner_turn_with<T: Copy>(
         output_pitch: rows,
         streaming: size_of_val(input) >= STREAMING_BYTES,
     };
-    // SAFETY: both slices hold rows * columns elements, as was checked, and cannot overlap; the instructions were checked.
+    // SAFETY: both slices hold rows * columns elements, as was checked, and cannot overlap; the instructions were
+    // checked.
     unsafe { blocks::turn(kernels::<T>(instructions), &turn) };
     Ok(())
 }
@@ -91,8 +92,8 @@ pub fn corner_turn_pitched<T: Copy>(
         output_pitch,
         streaming: rows * columns * size_of::<T>() >= STREAMING_BYTES,
     };
-    // SAFETY: both slices hold their parts, as was checked, and cannot overlap; `best` are instructions that this processor
-    // has.
+    // SAFETY: both slices hold their parts, as was checked, and cannot overlap; `best` are instructions that this
+    // processor has.
     unsafe { blocks::turn(kernels::<T>(Instructions::best()), &turn) };
     Ok(())
 }
@@ -152,8 +153,8 @@ pub(crate) fn turn_into_columns<T: Copy>(
         streaming: size_of_val(output) >= STREAMING_BYTES,
     };
     let squares = kernels::<T>(check_instructions(instructions).unwrap_or(Instructions::Portable));
-    // SAFETY: `columns` rows of the output hold the columns asked for, as was asserted, and cannot overlap the input; the
-    // instructions were checked.
+    // SAFETY: `columns` rows of the output hold the columns asked for, as was asserted, and cannot overlap the input;
+    // the instructions were checked.
     unsafe { blocks::turn(squares, &turn) };
 }
 

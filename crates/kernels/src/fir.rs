@@ -1,8 +1,8 @@
 //! Finite impulse response filters over rows of complex single-precision numbers: in the time domain ([`TimeFir`]), by
 //! overlapped transforms ([`FrequencyFir`]), and their circular relative ([`Convolution`]).
 //!
-//! A filter of K taps h makes of a row x of N points the N + K - 1 points y[i] = sum over k of h[k] x[i - k], where x is
-//! zero beyond its ends. A caller may ask for the first of these points only.
+//! A filter of K taps h makes of a row x of N points the N + K - 1 points y[i] = sum over k of h[k] x[i - k], where x
+//! is zero beyond its ends. A caller may ask for the first of these points only.
 
 mod frequency;
 mod time;
@@ -14,8 +14,8 @@ use num_complex::Complex32;
 
 use crate::error::{Error, Result};
 
-/// Nominal operations of the HPEC Challenge for `filters` filters of `taps` taps over `points` points in the time domain:
-/// a complex multiply-add is 8 operations.
+/// Nominal operations of the HPEC Challenge for `filters` filters of `taps` taps over `points` points in the time
+/// domain: a complex multiply-add is 8 operations.
 pub fn time_operations(filters: usize, points: usize, taps: usize) -> f64 {
     8.0 * filters as f64 * points as f64 * taps as f64
 }
@@ -36,8 +36,8 @@ pub fn chirp(taps: usize) -> Vec<Complex32> {
     (0..taps).map(point).collect()
 }
 
-/// The filter that finds [`chirp`] in noise: its conjugate, backwards. Its answer to the chirp is `taps` at the chirp's last
-/// point.
+/// The filter that finds [`chirp`] in noise: its conjugate, backwards. Its answer to the chirp is `taps` at the chirp's
+/// last point.
 pub fn matched_filter(taps: usize) -> Vec<Complex32> {
     chirp(taps).iter().rev().map(Complex32::conj).collect()
 }

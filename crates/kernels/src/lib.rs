@@ -7,8 +7,8 @@
 //! * [`classic`], [`whetstone`], [`dhrystone`], [`linpack`], [`stream`]: the processor benchmarks of old, written anew.
 //! * [`peak`]: the core's peak, to see the others as shares of it.
 //!
-//! No clock, no file, no message: a kernel takes slices and gives results, and every kernel has a slow obvious twin that its
-//! tests hold it against. Vector instructions are chosen at run time ([`Instructions`]).
+//! No clock, no file, no message: a kernel takes slices and gives results, and every kernel has a slow obvious twin
+//! that its tests hold it against. Vector instructions are chosen at run time ([`Instructions`]).
 
 #![allow(
     clippy::needless_range_loop,

@@ -44,7 +44,8 @@ fn check_part(
     }
 }
 
-/// Adds the product of `left` and `right` to `sum`, whose rows begin `pitch` elements apart: a call of `matrixmultiply`.
+/// Adds the product of `left` and `right` to `sum`, whose rows begin `pitch` elements apart: a call of
+/// `matrixmultiply`.
 ///
 /// # Errors
 /// [`Error::WrongLength`] if a slice ends before its matrix does, or the matrices do not fit each other.

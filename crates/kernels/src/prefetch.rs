@@ -5,8 +5,8 @@ const LINE_BYTES: usize = 64;
 
 /// Prefetches all of `data`. This is a hint: it has no effect but on speed.
 ///
-/// It pays for data in another core's cache, or in the last-level cache, that is read in pieces of a few KiB with computing
-/// between them. The processor does not prefetch across such gaps by itself.
+/// It pays for data in another core's cache, or in the last-level cache, that is read in pieces of a few KiB with
+/// computing between them. The processor does not prefetch across such gaps by itself.
 pub(crate) fn prefetch_all<T>(data: &[T]) {
     let first = data.as_ptr().cast::<u8>();
     for at in (0..size_of_val(data)).step_by(LINE_BYTES) {

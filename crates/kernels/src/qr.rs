@@ -1,8 +1,9 @@
-//! QR factorisation of complex single-precision matrices by Householder reflections, as the HPEC Challenge asks for it: with
-//! the whole unitary factor.
+//! QR factorisation of complex single-precision matrices by Householder reflections, as the HPEC Challenge asks for it:
+//! with the whole unitary factor.
 //!
-//! A matrix is kept by columns, real and imaginary parts apart, so that a reflection is two passes over vectors. Reflections
-//! are applied to four columns at once: each vector of the reflection is then read once for four multiplications.
+//! A matrix is kept by columns, real and imaginary parts apart, so that a reflection is two passes over vectors.
+//! Reflections are applied to four columns at once: each vector of the reflection is then read once for four
+//! multiplications.
 
 use num_complex::Complex32;
 
@@ -11,8 +12,8 @@ use crate::error::{Error, Result, check_instructions, check_length};
 use crate::instructions::Instructions;
 use crate::lanes::{Lanes, Vector};
 
-/// Nominal operations of factoring m x n, with Q of m x m: 16 m (m n - n^2 / 2) for Q and 16 (m n^2 / 2 - n^3 / 6) for R,
-/// which are those of n reflections with 8 operations for each complex multiply-add.
+/// Nominal operations of factoring m x n, with Q of m x m: 16 m (m n - n^2 / 2) for Q and 16 (m n^2 / 2 - n^3 / 6) for
+/// R, which are those of n reflections with 8 operations for each complex multiply-add.
 pub fn operations(rows: usize, columns: usize) -> f64 {
     let (m, n) = (rows as f64, columns as f64);
     16.0 * m * (m * n - n * n / 2.0) + triangle_operations(rows, columns)
@@ -183,8 +184,8 @@ impl Qr {
         Ok(())
     }
 
-    /// Solves R^H R x = `right` in place: the normal equations of the matrix that was factored. A diagonal element of zero,
-    /// which a matrix has whose columns depend on each other, makes its unknown zero.
+    /// Solves R^H R x = `right` in place: the normal equations of the matrix that was factored. A diagonal element of
+    /// zero, which a matrix has whose columns depend on each other, makes its unknown zero.
     ///
     /// # Errors
     /// [`Error::WrongLength`].
@@ -224,8 +225,8 @@ fn reflect_all(
     let many = TOGETHER * pitch;
     for (re, im) in re.chunks_mut(many).zip(im.chunks_mut(many)) {
         let reflection = Reflection { vector, scale, from, pitch };
-        // SAFETY: the instructions were checked when the factorisation was made. The vector has a whole number of vectors
-        // of lanes, and so has each column from `from` on.
+        // SAFETY: the instructions were checked when the factorisation was made. The vector has a whole number of
+        // vectors of lanes, and so has each column from `from` on.
         unsafe {
             match re.len() == many {
                 true => four(instructions, &reflection, re, im),
@@ -282,7 +283,8 @@ unsafe fn reflect_one<V: Lanes + Vector<Element = f32>>(
 }
 
 /// # Safety
-/// The processor has the instructions; `re` and `im` are COUNT columns of `pitch` numbers; the vector reaches from `from` to
+/// The processor has the instructions; `re` and `im` are COUNT columns of `pitch` numbers; the vector reaches from
+/// `from` to
 /// `pitch`, both multiples of the lanes.
 #[inline(always)]
 unsafe fn reflect<V: Lanes + Vector<Element = f32>, const COUNT: usize>(

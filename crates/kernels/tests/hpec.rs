@@ -1,4 +1,5 @@
-//! Filters, factorisation and detection against slow, obvious forms in double precision, with every set of instructions.
+//! Filters, factorisation and detection against slow, obvious forms in double precision, with every set of
+//! instructions.
 
 mod common;
 

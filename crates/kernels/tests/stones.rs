@@ -44,8 +44,8 @@ fn shortest(mut body: impl FnMut()) -> Duration {
     (0..3).map(once).min().unwrap()
 }
 
-/// If anything were folded away, a hundred times the work would take no longer. A tenth of the growth is demanded: enough
-/// to tell, and out of reach of any disturbance that hits three runs alike.
+/// If anything were folded away, a hundred times the work would take no longer. A tenth of the growth is demanded:
+/// enough to tell, and out of reach of any disturbance that hits three runs alike.
 #[test]
 fn the_time_grows_with_the_work() {
     let grows = |name: &str, body: &mut dyn FnMut(u32)| {

@@ -93,8 +93,8 @@ extern "C" fn leave_at_exit() {
     if !is_running()
         && let Some(universe) = universe()
     {
-        // The waits in there admit other threads and return when it is this one's turn again, which would never come to a
-        // thread that had not entered.
+        // The waits in there admit other threads and return when it is this one's turn again, which would never come to
+        // a thread that had not entered.
         let _inside = crate::threads::enter();
         // Nobody is left here to whom a failure could be reported; the other ranks learn of it.
         let _ = universe.finalize();

@@ -1,6 +1,6 @@
-//! Handles. Here they are integers that say what they are: 2 bits for predefined (1) or made (2), 4 bits for the type, and
-//! 26 for which one it is. In the standard ABI they are as wide as pointers; below 0x1000 are the predefined ones, from there
-//! on the places of our tables, and from 2^30 on our requests that need no object.
+//! Handles. Here they are integers that say what they are: 2 bits for predefined (1) or made (2), 4 bits for the type,
+//! and 26 for which one it is. In the standard ABI they are as wide as pointers; below 0x1000 are the predefined ones,
+//! from there on the places of our tables, and from 2^30 on our requests that need no object.
 
 use std::ffi::c_int;
 

@@ -1,9 +1,9 @@
-//! Our message-passing service under MPICH's ABI, that of `libmpi.so.12`: for programs that were built against MPICH, Intel
-//! MPI or MVAPICH.
+//! Our message-passing service under MPICH's ABI, that of `libmpi.so.12`: for programs that were built against MPICH,
+//! Intel MPI or MVAPICH.
 //!
-//! Each function converts its arguments, calls the function of the same name in `libmpi_abi.so.1`, which lies beside this
-//! library, and converts what comes back. `abi/mpich.txt` holds the values that differ, `abi/parameters.txt` says what the
-//! parameters mean; from them and the data of the standard ABI come
+//! Each function converts its arguments, calls the function of the same name in `libmpi_abi.so.1`, which lies beside
+//! this library, and converts what comes back. `abi/mpich.txt` holds the values that differ, `abi/parameters.txt` says
+//! what the parameters mean; from them and the data of the standard ABI come
 //! `src/values.rs` and `src/bindings`.
 //!
 //! The rooms, each of which uses only those before it:

@@ -65,8 +65,8 @@ fn library() -> *mut c_void {
     *LIBRARY_HANDLE.get_or_init(|| open() as usize) as *mut c_void
 }
 
-/// Opens the one beside this library, else the one that the system finds. Its symbols stay apart: they have the names of
-/// those here.
+/// Opens the one beside this library, else the one that the system finds. Its symbols stay apart: they have the names
+/// of those here.
 fn open() -> *mut c_void {
     let beside = own_path().map(|path| path.with_file_name(LIBRARY));
     let places = beside.iter().map(PathBuf::as_path).chain([Path::new(LIBRARY)]);

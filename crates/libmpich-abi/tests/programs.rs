@@ -1,4 +1,5 @@
-//! C programs that are compiled against MPICH's own header, as ranks of our launcher, on our library under MPICH's name.
+//! C programs that are compiled against MPICH's own header, as ranks of our launcher, on our library under MPICH's
+//! name.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Bindings of other languages: in a program in Fortran all calls come from the library of the bindings, and the line of
-//! the program is that of its caller.
+//! Bindings of other languages: in a program in Fortran all calls come from the library of the bindings, and the line
+//! of the program is that of its caller.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! The neighbours of a rank in the topology of a communicator, in the order in which neighbourhood collectives have them.
+//! The neighbours of a rank in the topology of a communicator, in the order in which neighbourhood collectives have
+//! them.
 
 use std::ffi::c_int;
 

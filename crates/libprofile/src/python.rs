@@ -1,5 +1,5 @@
-//! Lines of Python: in a program that the interpreter runs, all calls come from the same places of the binding, which nobody
-//! wants to know.
+//! Lines of Python: in a program that the interpreter runs, all calls come from the same places of the binding, which
+//! nobody wants to know.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -23,8 +23,8 @@ pub(crate) struct Lines {
     text: unsafe extern "C" fn(Object) -> *const c_char,
     decrease: unsafe extern "C" fn(Object),
     clear_error: unsafe extern "C" fn(),
-    /// The place of each line that calls a function: the code object, the line and the function. The code objects are never let
-    /// go, so that no other gets the address.
+    /// The place of each line that calls a function: the code object, the line and the function. The code objects are
+    /// never let go, so that no other gets the address.
     places: HashMap<(usize, c_int, u16), u16>,
 }
 
@@ -57,8 +57,8 @@ impl Lines {
 
     /// The place of a call: the line that runs, or where it returns to if none does.
     pub(crate) fn site(&mut self, mapped: &mut Mapped, call: Call) -> u16 {
-        // SAFETY: the interpreter says whether it is there; its lock is held while its objects are used, and a frame and its
-        // code live as long as the call that runs them.
+        // SAFETY: the interpreter says whether it is there; its lock is held while its objects are used, and a frame
+        // and its code live as long as the call that runs them.
         unsafe {
             if (self.is_initialized)() == 0 {
                 return mapped.site(call.address, call.function);

@@ -1,5 +1,5 @@
-//! The library as built has every function that it looks at. Without this test, tests of other crates would not have the
-//! library: cargo builds it for tests of its own crate only.
+//! The library as built has every function that it looks at. Without this test, tests of other crates would not have
+//! the library: cargo builds it for tests of its own crate only.
 
 use std::ffi::CString;
 

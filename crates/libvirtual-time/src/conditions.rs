@@ -1,5 +1,5 @@
-//! Waits with a deadline for condition variables and semaphores: the C library's functions, by their names and with their
-//! types.
+//! Waits with a deadline for condition variables and semaphores: the C library's functions, by their names and with
+//! their types.
 //!
 //! Where another thread of the process may end such a wait, it is one for real, as in `waiting`.
 
@@ -82,14 +82,14 @@ unsafe fn wait_on_condition(
 /// # Safety
 /// Of POSIX.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_cond_timedwait(
+pub unsafe extern "C-unwind" fn pthread_cond_timedwait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
     deadline: *const timespec,
 ) -> c_int {
     static OWN: Own = Own::new(c"pthread_cond_timedwait");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(
+    let own: unsafe extern "C-unwind" fn(
         *mut pthread_cond_t,
         *mut pthread_mutex_t,
         *const timespec,
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn pthread_cond_timedwait(
 /// # Safety
 /// Of POSIX.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_cond_clockwait(
+pub unsafe extern "C-unwind" fn pthread_cond_clockwait(
     condition: *mut pthread_cond_t,
     mutex: *mut pthread_mutex_t,
     clock: clockid_t,
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn pthread_cond_clockwait(
 ) -> c_int {
     static OWN: Own = Own::new(c"pthread_cond_clockwait");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(
+    let own: unsafe extern "C-unwind" fn(
         *mut pthread_cond_t,
         *mut pthread_mutex_t,
         clockid_t,
@@ -170,10 +170,14 @@ unsafe fn wait_on_semaphore(
 /// # Safety
 /// Of POSIX.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sem_timedwait(semaphore: *mut sem_t, deadline: *const timespec) -> c_int {
+pub unsafe extern "C-unwind" fn sem_timedwait(
+    semaphore: *mut sem_t,
+    deadline: *const timespec,
+) -> c_int {
     static OWN: Own = Own::new(c"sem_timedwait");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(*mut sem_t, *const timespec) -> c_int = unsafe { OWN.function() };
+    let own: unsafe extern "C-unwind" fn(*mut sem_t, *const timespec) -> c_int =
+        unsafe { OWN.function() };
     // SAFETY: as the caller has promised.
     let call = |deadline: *const timespec| unsafe { own(semaphore, deadline) };
     // SAFETY: the caller promises a deadline.
@@ -189,14 +193,14 @@ pub unsafe extern "C" fn sem_timedwait(semaphore: *mut sem_t, deadline: *const t
 /// # Safety
 /// Of POSIX.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sem_clockwait(
+pub unsafe extern "C-unwind" fn sem_clockwait(
     semaphore: *mut sem_t,
     clock: clockid_t,
     deadline: *const timespec,
 ) -> c_int {
     static OWN: Own = Own::new(c"sem_clockwait");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(*mut sem_t, clockid_t, *const timespec) -> c_int =
+    let own: unsafe extern "C-unwind" fn(*mut sem_t, clockid_t, *const timespec) -> c_int =
         unsafe { OWN.function() };
     // SAFETY: as the caller has promised.
     let call = |deadline: *const timespec| unsafe { own(semaphore, clock, deadline) };

@@ -12,6 +12,13 @@ const PS_PER_MS: u64 = 1_000_000_000;
 const PS_PER_US: u64 = 1_000_000;
 static NO_TIME: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 const BITS_OF_A_WORD: usize = u64::BITS as usize;
+const SET_WORDS: usize = libc::FD_SETSIZE / BITS_OF_A_WORD;
+
+/// Whether a `select` waits for some time for sets of the usual length. Longer sets are not copied: the system accepts
+/// any count of descriptors and reads no more than there can be.
+fn can_wait(count: c_int, span: Option<u64>) -> bool {
+    span.is_some_and(|ps| ps > 0) && usize::try_from(count).is_ok_and(|all| all <= libc::FD_SETSIZE)
+}
 
 /// The span of a timeout in milliseconds; none if it never ends.
 fn span_of_ms(timeout_ms: c_int) -> Option<u64> {
@@ -32,10 +39,11 @@ unsafe fn span_of(timeout: *const timespec) -> Option<u64> {
 /// # Safety
 /// Of POSIX.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout_ms: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn poll(fds: *mut pollfd, count: nfds_t, timeout_ms: c_int) -> c_int {
     static OWN: Own = Own::new(c"poll");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(*mut pollfd, nfds_t, c_int) -> c_int = unsafe { OWN.function() };
+    let own: unsafe extern "C-unwind" fn(*mut pollfd, nfds_t, c_int) -> c_int =
+        unsafe { OWN.function() };
     wait(span_of_ms(timeout_ms), count > 0, &mut |waits| {
         // SAFETY: as the caller has promised.
         unsafe { own(fds, count, if waits { timeout_ms } else { 0 }) }
@@ -47,7 +55,7 @@ pub unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout_ms: c_int
 /// # Safety
 /// Of POSIX.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __poll_chk(
+pub unsafe extern "C-unwind" fn __poll_chk(
     fds: *mut pollfd,
     count: nfds_t,
     timeout_ms: c_int,
@@ -55,7 +63,7 @@ pub unsafe extern "C" fn __poll_chk(
 ) -> c_int {
     static OWN: Own = Own::new(c"__poll_chk");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(*mut pollfd, nfds_t, c_int, usize) -> c_int =
+    let own: unsafe extern "C-unwind" fn(*mut pollfd, nfds_t, c_int, usize) -> c_int =
         unsafe { OWN.function() };
     wait(span_of_ms(timeout_ms), count > 0, &mut |waits| {
         // SAFETY: as the caller has promised.
@@ -68,7 +76,7 @@ pub unsafe extern "C" fn __poll_chk(
 /// # Safety
 /// Of Linux.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ppoll(
+pub unsafe extern "C-unwind" fn ppoll(
     fds: *mut pollfd,
     count: nfds_t,
     timeout: *const timespec,
@@ -76,8 +84,12 @@ pub unsafe extern "C" fn ppoll(
 ) -> c_int {
     static OWN: Own = Own::new(c"ppoll");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int =
-        unsafe { OWN.function() };
+    let own: unsafe extern "C-unwind" fn(
+        *mut pollfd,
+        nfds_t,
+        *const timespec,
+        *const sigset_t,
+    ) -> c_int = unsafe { OWN.function() };
     // SAFETY: the caller promises null or a live one.
     let span = unsafe { span_of(timeout) };
     wait(span, count > 0, &mut |waits| {
@@ -91,7 +103,7 @@ pub unsafe extern "C" fn ppoll(
 /// # Safety
 /// Of Linux.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __ppoll_chk(
+pub unsafe extern "C-unwind" fn __ppoll_chk(
     fds: *mut pollfd,
     count: nfds_t,
     timeout: *const timespec,
@@ -100,7 +112,7 @@ pub unsafe extern "C" fn __ppoll_chk(
 ) -> c_int {
     static OWN: Own = Own::new(c"__ppoll_chk");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(
+    let own: unsafe extern "C-unwind" fn(
         *mut pollfd,
         nfds_t,
         *const timespec,
@@ -115,32 +127,35 @@ pub unsafe extern "C" fn __ppoll_chk(
     })
 }
 
-/// The sets of a `select`, which each call overwrites.
+/// The sets of a `select`, which each call overwrites. They are no longer than the type, and not allocated: `select`
+/// may be called in handlers of signals, and be cancelled.
 struct Sets {
     places: [*mut u64; 3],
-    given: [Vec<u64>; 3],
+    given: [[u64; SET_WORDS]; 3],
+    words: usize,
 }
 
 impl Sets {
     /// Copies them.
     ///
     /// # Safety
-    /// Each is null or has bits for `count` descriptors, in words.
+    /// Each is null or has bits for `count` descriptors, in words. They are at most those of the type.
     unsafe fn copy(places: [*mut fd_set; 3], count: c_int) -> Self {
-        let words = usize::try_from(count).unwrap_or(0).div_ceil(BITS_OF_A_WORD);
+        let words = usize::try_from(count).unwrap_or(0).div_ceil(BITS_OF_A_WORD).min(SET_WORDS);
         let places = places.map(<*mut fd_set>::cast::<u64>);
-        let given = places.map(|place| match place.is_null() {
-            true => Vec::new(),
+        let mut given = [[0; SET_WORDS]; 3];
+        for (place, given) in places.iter().zip(&mut given).filter(|(place, _)| !place.is_null()) {
             // SAFETY: as the caller promises.
-            false => unsafe { std::slice::from_raw_parts(place, words) }.to_vec(),
-        });
-        Sets { places, given }
+            unsafe { place.copy_to(given.as_mut_ptr(), words) };
+        }
+        Sets { places, given, words }
     }
 
     fn restore(&self) {
-        for (&place, given) in self.places.iter().zip(&self.given) {
-            // SAFETY: it has as many words as were copied from it, and a null one has none.
-            unsafe { place.copy_from(given.as_ptr(), given.len()) };
+        let places = self.places.iter().zip(&self.given);
+        for (place, given) in places.filter(|(place, _)| !place.is_null()) {
+            // SAFETY: it has as many words, as they were copied from it.
+            unsafe { place.copy_from(given.as_ptr(), self.words) };
         }
     }
 
@@ -154,7 +169,7 @@ impl Sets {
 /// # Safety
 /// Of POSIX.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn select(
+pub unsafe extern "C-unwind" fn select(
     count: c_int,
     read: *mut fd_set,
     write: *mut fd_set,
@@ -163,7 +178,7 @@ pub unsafe extern "C" fn select(
 ) -> c_int {
     static OWN: Own = Own::new(c"select");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(
+    let own: unsafe extern "C-unwind" fn(
         c_int,
         *mut fd_set,
         *mut fd_set,
@@ -172,6 +187,10 @@ pub unsafe extern "C" fn select(
     ) -> c_int = unsafe { OWN.function() };
     // SAFETY: the caller promises null or a live one.
     let span = unsafe { timeout.as_ref() }.and_then(span_of_timeval);
+    if !can_wait(count, span) {
+        // SAFETY: as the caller has promised.
+        return unsafe { own(count, read, write, except, timeout) };
+    }
     let begin = span.and_then(|_| state::now_ps());
     // SAFETY: the caller promises sets for these descriptors.
     let sets = unsafe { Sets::copy([read, write, except], count) };
@@ -190,7 +209,8 @@ pub unsafe extern "C" fn select(
     outcome
 }
 
-/// The span of a timeout; none if it is none, which the C library refuses. It may have a second of microseconds and more.
+/// The span of a timeout; none if it is none, which the C library refuses. It may have a second of microseconds and
+/// more.
 fn span_of_timeval(timeout: &timeval) -> Option<u64> {
     let (s, us): (time_t, suseconds_t) = (timeout.tv_sec, timeout.tv_usec);
     let us = u128::try_from(s).ok()? * 1_000_000 + u128::try_from(us).ok()?;
@@ -202,7 +222,7 @@ fn span_of_timeval(timeout: &timeval) -> Option<u64> {
 /// # Safety
 /// Of POSIX.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pselect(
+pub unsafe extern "C-unwind" fn pselect(
     count: c_int,
     read: *mut fd_set,
     write: *mut fd_set,
@@ -212,7 +232,7 @@ pub unsafe extern "C" fn pselect(
 ) -> c_int {
     static OWN: Own = Own::new(c"pselect");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(
+    let own: unsafe extern "C-unwind" fn(
         c_int,
         *mut fd_set,
         *mut fd_set,
@@ -220,8 +240,14 @@ pub unsafe extern "C" fn pselect(
         *const timespec,
         *const sigset_t,
     ) -> c_int = unsafe { OWN.function() };
-    // SAFETY: the caller promises null or a live one, and sets for these descriptors.
-    let (span, sets) = unsafe { (span_of(timeout), Sets::copy([read, write, except], count)) };
+    // SAFETY: the caller promises null or a live one.
+    let span = unsafe { span_of(timeout) };
+    if !can_wait(count, span) {
+        // SAFETY: as the caller has promised.
+        return unsafe { own(count, read, write, except, timeout, mask) };
+    }
+    // SAFETY: the caller promises sets for these descriptors.
+    let sets = unsafe { Sets::copy([read, write, except], count) };
     wait(span, sets.any(), &mut |waits| {
         sets.restore();
         let timeout = if waits { timeout } else { &raw const NO_TIME };
@@ -235,7 +261,7 @@ pub unsafe extern "C" fn pselect(
 /// # Safety
 /// Of Linux.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn epoll_wait(
+pub unsafe extern "C-unwind" fn epoll_wait(
     epoll: c_int,
     events: *mut epoll_event,
     count: c_int,
@@ -243,7 +269,7 @@ pub unsafe extern "C" fn epoll_wait(
 ) -> c_int {
     static OWN: Own = Own::new(c"epoll_wait");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(c_int, *mut epoll_event, c_int, c_int) -> c_int =
+    let own: unsafe extern "C-unwind" fn(c_int, *mut epoll_event, c_int, c_int) -> c_int =
         unsafe { OWN.function() };
     wait(span_of_ms(timeout_ms), true, &mut |waits| {
         // SAFETY: as the caller has promised.
@@ -256,7 +282,7 @@ pub unsafe extern "C" fn epoll_wait(
 /// # Safety
 /// Of Linux.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn epoll_pwait(
+pub unsafe extern "C-unwind" fn epoll_pwait(
     epoll: c_int,
     events: *mut epoll_event,
     count: c_int,
@@ -265,8 +291,13 @@ pub unsafe extern "C" fn epoll_pwait(
 ) -> c_int {
     static OWN: Own = Own::new(c"epoll_pwait");
     // SAFETY: this is its type.
-    let own: unsafe extern "C" fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int =
-        unsafe { OWN.function() };
+    let own: unsafe extern "C-unwind" fn(
+        c_int,
+        *mut epoll_event,
+        c_int,
+        c_int,
+        *const sigset_t,
+    ) -> c_int = unsafe { OWN.function() };
     wait(span_of_ms(timeout_ms), true, &mut |waits| {
         // SAFETY: as the caller has promised.
         unsafe { own(epoll, events, count, if waits { timeout_ms } else { 0 }, mask) }

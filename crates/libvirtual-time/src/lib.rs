@@ -1,11 +1,13 @@
-//! The clocks, sleeps and timeouts of the system in virtual time, for programs that it is preloaded into (`libcornerstone_time.so`).
+//! The clocks, sleeps and timeouts of the system in virtual time, for programs that it is preloaded into
+//! (`libcornerstone_time.so`).
 //!
 //! `cornerstone launch --fabric sim:MACHINE` preloads it into the processes of ranks. It knows no fabric: an MPI library in
-//! the process tells it by [`cornerstone_set_virtual_clock`] whom to ask. Before that and afterwards, time passes by as much
-//! as the thread uses its processor and sleeps. Sleeps there take no real time.
+//! the process tells it by [`cornerstone_set_virtual_clock`] whom to ask. Before that and afterwards, time passes by as
+//! much as the thread uses its processor and sleeps. Sleeps there take no real time.
 //!
-//! Clocks begin at fixed moments, so that a program sees the same times whenever it is run. Clocks of the processor's time
-//! stay what they are, and so do all clocks where the variable is missing that says by how much virtual time passes.
+//! Clocks begin at fixed moments, so that a program sees the same times whenever it is run. Clocks of the processor's
+//! time stay what they are, and so do all clocks where the variable is missing that says by how much virtual time
+//! passes.
 //!
 //! A function here must not call the standard library where that may ask for the time.
 

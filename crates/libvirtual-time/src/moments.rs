@@ -35,8 +35,8 @@ pub(crate) fn moment_ps(clock: clockid_t, time: &timespec) -> Option<u64> {
     Some(shortened(ps_of(time)?.saturating_sub(beginning)))
 }
 
-/// The clock that a deadline of the program's is meant for, if that may be the calendar or the monotonic one: they begin
-/// thirty years apart, and nothing is simulated for as long.
+/// The clock that a deadline of the program's is meant for, if that may be the calendar or the monotonic one: they
+/// begin thirty years apart, and nothing is simulated for as long.
 pub(crate) fn clock_of(deadline: &timespec) -> clockid_t {
     let is_calendar = u64::try_from(deadline.tv_sec).is_ok_and(|s| s >= CALENDAR_S);
     if is_calendar { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC }

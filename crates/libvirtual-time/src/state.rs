@@ -29,11 +29,12 @@ const REAL: u64 = u64::MAX - 1;
 
 static FUNCTIONS: AtomicPtr<Functions> = AtomicPtr::new(std::ptr::null_mut());
 static RATE: AtomicU64 = AtomicU64::new(UNKNOWN);
-/// Virtual time besides the processor's: sleeps, looks, and what passed while there was somebody to ask. That may have been
-/// less than the processor's, so this is a difference that wraps around.
+/// Virtual time besides the processor's: sleeps, looks, and what passed while there was somebody to ask. That may have
+/// been less than the processor's, so this is a difference that wraps around.
 static ELSE_PS: AtomicU64 = AtomicU64::new(0);
 
-/// Sets the source, or none. Returns the virtual time in which the program has only slept or polled before the first one.
+/// Sets the source, or none. Returns the virtual time in which the program has only slept or polled before the first
+/// one.
 pub(crate) fn set(functions: *const Functions) -> u64 {
     let before = FUNCTIONS.load(Ordering::Acquire);
     // SAFETY: the setter keeps it until it is removed, which happens here.

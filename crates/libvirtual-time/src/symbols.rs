@@ -21,8 +21,8 @@ pub extern "C" fn cornerstone_has_virtual_clock() -> bool {
     state::is_virtual()
 }
 
-/// A library that observes the program's calls is entered, or left. What it does in between takes no virtual time, as far
-/// as it is short.
+/// A library that observes the program's calls is entered, or left. What it does in between takes no virtual time, as
+/// far as it is short.
 #[unsafe(no_mangle)]
 pub extern "C" fn cornerstone_note_library(enters: bool) {
     state::note_library(enters);

@@ -44,7 +44,8 @@ pub(crate) fn wait(
     call(false)
 }
 
-/// Lets the time from `now` to `until` pass in steps, and checks after each. Returns the first check's answer that is not 0.
+/// Lets the time from `now` to `until` pass in steps, and checks after each. Returns the first check's answer that is
+/// not 0.
 pub(crate) fn sleep_in_steps(now: u64, until: u64, check: &mut dyn FnMut() -> c_int) -> c_int {
     let (mut at, mut step) = (now, STEP_PS);
     while at < until {
@@ -94,8 +95,15 @@ impl Own {
         // Relaxed: every thread that looks it up finds the same, and what is behind it was there before.
         let mut found = self.found.load(Ordering::Relaxed);
         if found.is_null() {
-            // SAFETY: the name is a C string.
-            found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+            let name = self.name.as_ptr();
+            // Before its version 2.36 glibc's dlsym finds the oldest function of a name. That of a condition variable
+            // takes another layout of it, and would overwrite the program's memory.
+            // SAFETY: both are C strings.
+            found = unsafe { libc::dlvsym(libc::RTLD_NEXT, name, c"GLIBC_2.3.2".as_ptr()) };
+            if found.is_null() {
+                // SAFETY: the name is a C string.
+                found = unsafe { libc::dlsym(libc::RTLD_NEXT, name) };
+            }
             // The program has linked a function of this name, so its C library has it.
             assert!(!found.is_null(), "the C library lacks a function that the program calls");
             self.found.store(found, Ordering::Relaxed);

@@ -16,8 +16,8 @@ impl Clock {
         Clock { ticks: 0, time_s: 0.0, s_per_tick: 1.0 / per_s }
     }
 
-    /// From the head of a region. The rate follows from MPI_Wtime at both ends, or, of a rank that has not finalized, from the
-    /// system's clock around MPI_Init.
+    /// From the head of a region. The rate follows from MPI_Wtime at both ends, or, of a rank that has not finalized,
+    /// from the system's clock around MPI_Init.
     pub(crate) fn read(words: &[u64]) -> Self {
         let time = |index: usize| f64::from_bits(words[index]);
         let (begin, begin_s) = (words[head::BEGIN_TICKS], time(head::BEGIN_TIME));

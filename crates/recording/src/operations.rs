@@ -56,15 +56,16 @@ impl Operations {
                 synchronous,
             } => {
                 let way = if synchronous { Completion::Synchronous } else { Completion::Local };
-                // SAFETY: the memory outlives the endpoint's requests, and nothing writes to it.
-                let data = unsafe { Readable::new(self.scratch.out.as_ptr(), bytes) };
+                // SAFETY: the slice has so many bytes, outlives the endpoint's requests, and nothing writes to it.
+                let data = unsafe { Readable::new(self.scratch.out[..bytes].as_ptr(), bytes) };
                 let to = Destination { rank: to, context: context + LATER, tag };
                 let request = endpoint.post_send(to, data, way)?;
                 self.started.push(Started::UnderWay(request));
             }
             RankEvent::PostReceive(Room { selector, bytes }) => {
+                let memory = &mut self.scratch.room[..bytes];
                 // SAFETY: as above; several requests write to it, and the data are never used.
-                let memory = unsafe { Writable::new(self.scratch.room.as_mut_ptr(), bytes) };
+                let memory = unsafe { Writable::new(memory.as_mut_ptr(), bytes) };
                 let request = endpoint.post_receive(later(selector), memory)?;
                 self.started.push(Started::UnderWay(request));
             }

@@ -17,8 +17,11 @@ struct Replay<'o, E: Endpoint> {
     account: TimeSpan,
 }
 
-/// Does on `endpoint` what `events` say, whose messages are no longer than `longest`. `occupy` lets the rank's processor work for some time. Returns how long the
-/// rank has computed, and when it was done.
+/// Executes `events` on `endpoint`. Their messages must not be longer than `longest`. `occupy` lets the rank's
+/// processor work for some time. Returns how long the rank has computed, and when it was done.
+///
+/// # Panics
+/// If a message is longer.
 ///
 /// # Errors
 /// Those of the endpoint, and a deadlock where the events do not fit together.

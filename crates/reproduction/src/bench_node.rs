@@ -139,8 +139,8 @@ fn process(rank: &mut dyn Rank, functions: &[Function], data_flow: bool) -> Rank
 mod tests {
     use super::*;
 
-    /// Table 5.1: each period times its rate are the operations of 512 transforms of 512 points, 512 x 5 x 512 x 9 = 11.8
-    /// million, also where the node turns corners; or the bytes of a matrix.
+    /// Table 5.1: each period times its rate are the operations of 512 transforms of 512 points, 512 x 5 x 512 x 9 =
+    /// 11.8 million, also where the node turns corners; or the bytes of a matrix.
     #[test]
     fn published_rates_count_the_transforms_of_a_matrix_by_one_rule() {
         let published = |cell: &str| {

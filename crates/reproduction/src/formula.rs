@@ -90,7 +90,8 @@ impl System {
     }
 }
 
-/// The latency of 4 bytes or the bandwidth at 16 KiB by the model, which counts what each call delivers (equations 1, 2).
+/// The latency of 4 bytes or the bandwidth at 16 KiB by the model, which counts what each call delivers (equations 1,
+/// 2).
 fn sharc(call: &str, nodes: Option<usize>, metric: &str) -> Option<f64> {
     let nodes = nodes?;
     let others = nodes as f64 - 1.0;
@@ -149,8 +150,8 @@ fn size_of_scalability(size: &str) -> Option<u64> {
 }
 
 /// Table 11: how much a node more adds to the time, against the original system, in percent. The model is a straight
-/// line over the nodes, so any two numbers of them give its slope. A unicast is the longest one, around all other nodes: only
-/// that reading reaches the axes of figure 13 and gives the averages of section 7
+/// line over the nodes, so any two numbers of them give its slope. A unicast is the longest one, around all other
+/// nodes: only that reading reaches the axes of figure 13 and gives the averages of section 7
 /// (docs/decisions/0064-figure-13-uses-the-longest-unicast.md).
 fn scalability(call: &str, size: &str, system: &str) -> Option<f64> {
     let bytes = size_of_scalability(size)?;
@@ -197,9 +198,9 @@ fn crossing_nodes(call: &str, bytes: u64) -> Option<f64> {
     (2..=NODES_MAX).find(better).map(|nodes| nodes as f64)
 }
 
-/// Figure 9: the parallel efficiency of matched-field tracking in percent, of a program whose grid is divided evenly and that
-/// makes 20,000 allgathers of 40 bytes: T / (T + P A) where T is the sequential time and A that of all allgathers. Those on
-/// Ethernet take the least times of table 5.
+/// Figure 9: the parallel efficiency of matched-field tracking in percent, of a program whose grid is divided evenly
+/// and that makes 20,000 allgathers of 40 bytes: T / (T + P A) where T is the sequential time and A that of all
+/// allgathers. Those on Ethernet take the least times of table 5.
 fn tracking(system: &str, nodes: usize) -> Option<f64> {
     const ALLGATHERS: f64 = 20_000.0;
     const BYTES: u64 = 40;
@@ -230,8 +231,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-9, "{found} where {expected} is expected");
     }
 
-    /// Figure 13 goes up to about 700 us for 128 bytes and 2500 us for 4 KiB, and its curves end near that at 32 nodes: axes in
-    /// hundreds, and in five hundreds, are no longer than they must be.
+    /// Figure 13 goes up to about 700 us for 128 bytes and 2500 us for 4 KiB, and its curves end near that at 32 nodes:
+    /// axes in hundreds, and in five hundreds, are no longer than they must be.
     #[test]
     fn the_longest_unicast_reaches_the_axes_of_figure_13() {
         let at_32 = |bytes| SHARC.unicast().longest_us(bytes, 32);
@@ -246,8 +247,8 @@ mod tests {
     #[test]
     fn the_averages_of_section_7_are_those_of_table_11() {
         let mean = |name: &str| value(&format!("sharc-scalability-mean/{name}")).unwrap();
-        // Section 7 prints 36 and 45 %; and as what the others save 18 and 9 %, the one in the place of the other: the text
-        // before table 11 has faster links within 10 % of the original for short allgathers.
+        // Section 7 prints 36 and 45 %; and as what the others save 18 and 9 %, the one in the place of the other: the
+        // text before table 11 has faster links within 10 % of the original for short allgathers.
         assert_eq!(mean("small/enhanced-clock").round(), 36.0);
         assert_eq!(mean("large/enhanced-data-rate").round(), 45.0);
         assert_eq!((100.0 - mean("small/enhanced-data-rate")).round(), 9.0);
@@ -266,8 +267,8 @@ mod tests {
         assert_eq!(value("sharc-crossing-nodes/allgather/4096"), Ok(11.0));
     }
 
-    /// By hand: unicasts of 4 bytes on four nodes take 57.8 us and 17.85, 8.925 + 15.4 and 30.8: 246.4 where a broadcast
-    /// takes 63.25 + 2 x 24.7.
+    /// By hand: unicasts of 4 bytes on four nodes take 57.8 us and 17.85, 8.925 + 15.4 and 30.8: 246.4 where a
+    /// broadcast takes 63.25 + 2 x 24.7.
     #[test]
     fn a_broadcast_stands_beside_a_unicast_to_each() {
         let found = value("sharc-broadcast-per-unicasts/4/4").unwrap();

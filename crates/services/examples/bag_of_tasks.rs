@@ -6,8 +6,9 @@
 //! target/release/cornerstone launch -n 4 --fabric tcp target/release/examples/bag_of_tasks
 //! ```
 //!
-//! Rank 0 is the home of the space and the master, the others are workers. Worker 1 withdraws after each task and comes back; the last worker takes
-//! one task, never completes it, and takes no other: its lease runs out, and another worker does the task.
+//! Rank 0 is the home of the space and the master, the others are workers. Worker 1 withdraws after each task and comes
+//! back; the last worker takes one task, never completes it, and takes no other: its lease runs out, and another worker
+//! does the task.
 
 use std::process::ExitCode;
 
@@ -97,7 +98,8 @@ fn program(rank: &mut dyn Rank) -> Result<()> {
         let done = worker(&mut visit, me == 1, vanishes)?;
         println!("rank {me} has done {done} tasks");
         if vanishes {
-            // The space takes back what a rank that closes it has on lease. A lost worker does not close it before its lease has run out.
+            // The space takes back what a rank that closes it has on lease. A lost worker does not close it before its
+            // lease has run out.
             let end = visit.rank().now() + LEASE + LEASE;
             visit.rank().wait_until(end);
         }

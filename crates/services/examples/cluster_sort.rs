@@ -1,4 +1,5 @@
-//! A sort by a master and workers, as in 1996: each node sorts a part, and the master merges. Build it and start it as several ranks:
+//! A sort by a master and workers, as in 1996: each node sorts a part, and the master merges. Build it and start it as
+//! several ranks:
 //!
 //! ```text
 //! cargo build --release -p cornerstone && cargo build --release -p services --example cluster_sort

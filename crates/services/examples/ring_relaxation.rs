@@ -1,5 +1,5 @@
-//! A shared vector that all nodes relax, by the ring protocol of MPI-SHARC: each node owns a block, an allgather gives all blocks to
-//! all, node 0 tells everybody by one message when to stop. Build it and start it as several ranks:
+//! A shared vector that all nodes relax, by the ring protocol of MPI-SHARC: each node owns a block, an allgather gives
+//! all blocks to all, node 0 tells everybody by one message when to stop. Build it and start it as several ranks:
 //!
 //! ```text
 //! cargo build --release -p cornerstone && cargo build --release -p services --example ring_relaxation

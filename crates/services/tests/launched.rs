@@ -37,7 +37,8 @@ fn no_update_of_the_table_is_lost() {
     says("active_messages", 5, "5 ranks: 100000 updates in 5000 entries");
 }
 
-/// With three ranks and more, one worker leaves in mid-task and comes back after each, and another takes a task and is lost.
+/// With three ranks and more, one worker leaves in mid-task and comes back after each, and another takes a task and is
+/// lost.
 #[test]
 fn no_task_is_lost_with_the_worker_that_had_it() {
     let element = |at: usize, row: usize| ((row * 7 + at * 3) % 11) * ((at * 5 + row) % 13);

@@ -1,11 +1,12 @@
 //! By what factor the launches of one side take longer than those of another, from ranks alone.
 //!
-//! The estimate is that of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963): the median of all ratios of a
-//! launch on one side to a launch on the other, or of the means of all pairs of paired ratios. Its interval leaves out as
-//! many ratios at both ends as the exact distribution of the rank statistic allows (Wilcoxon's; Hollander and Wolfe,
+//! The estimate is that of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963): the median of all ratios of
+//! a launch on one side to a launch on the other, or of the means of all pairs of paired ratios. Its interval leaves
+//! out as many ratios at both ends as the exact distribution of the rank statistic allows (Wilcoxon's; Hollander and
+//! Wolfe,
 //! *Nonparametric Statistical Methods*, sections 3.3 and 4.3). It covers as often as it claims whatever the distribution
-//! of the launches, and two states of a machine do not make it as wide as the distance between them, as an interval over
-//! medians would be.
+//! of the launches, and two states of a machine do not make it as wide as the distance between them, as an interval
+//! over medians would be.
 
 use crate::statistics::reaches;
 use crate::student;
@@ -62,8 +63,8 @@ struct LeftOut {
 }
 
 impl LeftOut {
-    /// As many as leave at least the wanted confidence, and none if there is no such number, from the chance of each value
-    /// of the rank statistic where both sides are alike.
+    /// As many as leave at least the wanted confidence, and none if there is no such number, from the chance of each
+    /// value of the rank statistic where both sides are alike.
     fn counted(chances: &[f64], wanted: f64) -> LeftOut {
         let with = |outside: f64| 1.0 - 2.0 * outside;
         let mut outside = chances[0];
@@ -90,8 +91,8 @@ fn shift(mut values: Vec<f64>, LeftOut { count, confidence }: LeftOut) -> Shift 
     Shift { middle, low, high, confidence }
 }
 
-/// The chance of each number of pairs in which the second is more, where `n` and `m` values are alike: Mann and Whitney's
-/// recursion over which side has the largest value.
+/// The chance of each number of pairs in which the second is more, where `n` and `m` values are alike: Mann and
+/// Whitney's recursion over which side has the largest value.
 fn rank_sums(n: usize, m: usize) -> Vec<f64> {
     // By how many of the second side there are, for the number of the first side so far.
     let mut of: Vec<Vec<f64>> = (0..=m).map(|_| vec![1.0]).collect();

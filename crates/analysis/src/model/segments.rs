@@ -26,8 +26,8 @@ const EVIDENCE: f64 = 10.0;
 ///
 /// The lines need not meet, as a rendezvous costs a step of its own. Every place for one or two breaks is tried, and
 /// the best compared with one line by the Bayesian information criterion S + p ln n. S is the sum of the squared
-/// residuals in standard errors of the points, which hold 5 % for the model, so that deviations that nobody would call a
-/// failure ask for no break. Each line counts for two parameters and each break for two more: it is free to be
+/// residuals in standard errors of the points, which hold 5 % for the model, so that deviations that nobody would call
+/// a failure ask for no break. Each line counts for two parameters and each break for two more: it is free to be
 /// anywhere, which costs more than one (Hall, Osborn and Sakkas, *Inference on structural breaks using information
 /// criteria*, The Manchester School 81, 2013, discuss such penalties).
 pub(super) fn segments(points: &[Point], confidence: f64) -> Vec<Segment> {

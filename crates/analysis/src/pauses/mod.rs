@@ -1,8 +1,8 @@
 //! Pauses of a processor, sorted into kinds: what comes again and again, how often, how long; and what is left.
 //!
-//! A kind is a comb: moments a + k p, of which most have a pause of about the same length. Combs are found one after the
-//! other, the densest first (the timer tick, then what comes once a second); what belongs to none is irregular, and sorted
-//! by the decade of its length.
+//! A kind is a comb: moments a + k p, of which most have a pause of about the same length. Combs are found one after
+//! the other, the densest first (the timer tick, then what comes once a second); what belongs to none is irregular, and
+//! sorted by the decade of its length.
 
 mod cause;
 mod comb;
@@ -14,8 +14,8 @@ pub use cause::{cause, explained};
 use comb::Comb;
 pub use totals::PauseTotals;
 
-/// Fewer pauses than this are no kind. Pauses come in bursts, and a few bursts among many lie at equal distances by chance
-/// (of 40 s of a virtual machine, three of five such kinds were none when looked at for longer).
+/// Fewer pauses than this are no kind. Pauses come in bursts, and a few bursts among many lie at equal distances by
+/// chance (of 40 s of a virtual machine, three of five such kinds were none when looked at for longer).
 const MEMBERS_MIN: usize = 8;
 /// More kinds than this are noise taken for kinds.
 const KINDS_MAX: usize = 6;

@@ -159,8 +159,8 @@ impl PauseTotals {
     }
 
     /// By how much the available share may be below the estimate, from how much it differs between the whole stretches:
-    /// the error of a ratio estimator (Cochran, *Sampling Techniques*, section 2.11) with Student's t on one side; none of
-    /// fewer than two stretches.
+    /// the error of a ratio estimator (Cochran, *Sampling Techniques*, section 2.11) with Student's t on one side; none
+    /// of fewer than two stretches.
     fn margin(&self, elapsed_ps: u64, confidence: f64) -> Option<f64> {
         let whole = ((elapsed_ps / self.stretch_ps) as usize).min(STRETCHES_MAX);
         if whole < 2 {
@@ -320,8 +320,8 @@ mod tests {
 
     #[test]
     fn time_that_nobody_watched_is_neither_lost_nor_available() {
-        // Ten stretches of 10 ms. In each the first 5 ms are unobserved, and 4 or 5 of the other 5 ms are lost: of 50 ms
-        // observed 45 are lost. A bound from the whole stretches alone would be near 0.55.
+        // Ten stretches of 10 ms. In each the first 5 ms are unobserved, and 4 or 5 of the other 5 ms are lost: of 50
+        // ms observed 45 are lost. A bound from the whole stretches alone would be near 0.55.
         let mut found = totals(&[]);
         for stretch in 0..10u64 {
             let begin = stretch * 10_000 * US;

@@ -1,19 +1,19 @@
 //! What share of a periodic job's instances would be missed at any period, from one recorded run.
 //!
-//! The run is recorded back to back: no instance waits for its time, so the machine is always at work, and everything that
-//! keeps it from its work shows, on whichever rank, as an instance that ends late. The recording is how much work was done
-//! until when: a line that rises by 1 with each instance, and is flat where time was lost to a pause.
+//! The run is recorded back to back: no instance waits for its time, so the machine is always at work, and everything
+//! that keeps it from its work shows, on whichever rank, as an instance that ends late. The recording is how much work
+//! was done until when: a line that rises by 1 with each instance, and is flat where time was lost to a pause.
 //!
-//! At a period T instance k may begin at k T. It takes b instances' worth of work from there to its last end (its latency,
-//! which is more than 1 in a chain of stages that work on different instances at once), and ends no sooner than one
-//! instance's worth after the instance before:
+//! At a period T instance k may begin at k T. It takes b instances' worth of work from there to its last end (its
+//! latency, which is more than 1 in a chain of stages that work on different instances at once), and ends no sooner
+//! than one instance's worth after the instance before:
 //!
 //!   u(k) = max(done(k T) + b, u(k - 1) + 1),
 //!
-//! in the units of the recording, where done(t) is the line at t. That is the recursion of a chain of stages in max-plus
-//! algebra (Baccelli, Cohen, Olsder and Quadrat, *Synchronization and Linearity*, chapter 1) in which the slowest stage stands
-//! for all. The instance ends when the line reaches u(k), which is late if a pause lies before it. So the pauses stay where
-//! they were in time, whatever the period.
+//! in the units of the recording, where done(t) is the line at t. That is the recursion of a chain of stages in
+//! max-plus algebra (Baccelli, Cohen, Olsder and Quadrat, *Synchronization and Linearity*, chapter 1) in which the
+//! slowest stage stands for all. The instance ends when the line reaches u(k), which is late if a pause lies before it.
+//! So the pauses stay where they were in time, whatever the period.
 
 mod kinds;
 mod recording;
@@ -82,8 +82,8 @@ impl Recording {
         (missed.len() >= INSTANCES_MIN).then(|| miss_rate(&missed, BLOCKS, confidence))
     }
 
-    /// The periods from about the work of an instance up to the longest that the recording says something of, with what is
-    /// missed at each.
+    /// The periods from about the work of an instance up to the longest that the recording says something of, with what
+    /// is missed at each.
     pub fn curve(&self, waiting: u64, pace: f64, confidence: f64) -> Vec<(f64, MissRate)> {
         const STEP: f64 = 1.09;
         const BELOW: f64 = 0.8;

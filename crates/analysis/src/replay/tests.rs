@@ -27,15 +27,15 @@ fn a_steady_machine_keeps_every_period_above_its_work_and_none_below() {
 
 #[test]
 fn a_pause_by_hand() {
-    // Each takes 10 us; after a quarter of the recording one takes 10 + 95. The sixteenth part, 100, is left out, so the
-    // pause begins at 10 (400 - 100) + 5 = 3005 and ends at 3100.
+    // Each takes 10 us; after a quarter of the recording one takes 10 + 95. The sixteenth part, 100, is left out, so
+    // the pause begins at 10 (400 - 100) + 5 = 3005 and ends at 3100.
     let each = (0..1600).map(|index| if index == 400 { 105.0 } else { 10.0 });
     let recording = Recording::new(&ends(each), 10.0).unwrap();
     let [lost] = &recording.lost()[..] else { panic!("{:?}", recording.lost()) };
     assert_eq!((lost.at_us, lost.length_us), (3005.0, 95.0));
-    // At 20 us instance 150 begins at 3000, has done half when the pause begins, and ends at 3105, 85 late. With 10 us to
-    // spare in each, instance 150 + j ends at 3105 + 10 j and is due at 3020 + 20 j: in time from j = 9 on (3195 and 3200),
-    // so 9 are missed.
+    // At 20 us instance 150 begins at 3000, has done half when the pause begins, and ends at 3105, 85 late. With 10 us
+    // to spare in each, instance 150 + j ends at 3105 + 10 j and is due at 3020 + 20 j: in time from j = 9 on (3195 and
+    // 3200), so 9 are missed.
     let missed = recording.missed(job(20.0));
     let which: Vec<usize> = (0..missed.len()).filter(|&index| missed[index]).collect();
     assert_eq!(which, (150..159).collect::<Vec<_>>());
@@ -97,7 +97,8 @@ fn skipping_over_what_is_alike_changes_nothing() {
     }
 }
 
-/// A machine that pauses at random moments, whether anything runs or not: how long it takes for `work_us` from `now_us` on.
+/// A machine that pauses at random moments, whether anything runs or not: how long it takes for `work_us` from `now_us`
+/// on.
 struct Pausing {
     random: SplitMix64,
     mean_gap_us: f64,

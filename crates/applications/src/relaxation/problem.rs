@@ -13,8 +13,8 @@ pub(super) struct Problem {
 /// An iteration has converged when no point changes by more than this.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
-/// Floating-point operations for each point: four additions, one multiplication and subtraction for the residual, one of each
-/// for the step.
+/// Floating-point operations for each point: four additions, one multiplication and subtraction for the residual, one
+/// of each for the step.
 const OPERATIONS: u64 = 8;
 
 impl Problem {
@@ -24,7 +24,8 @@ impl Problem {
         Problem { order, quarter: 0.5 / (1.0 + angle.sin()) }
     }
 
-    /// The solution: x^2 - y^2, of which the difference of five points is exact. Row and column count from 0, on the boundary.
+    /// The solution: x^2 - y^2, of which the difference of five points is exact. Row and column count from 0, on the
+    /// boundary.
     pub(super) fn solution(&self, row: usize, column: usize) -> f64 {
         let step = 1.0 / (self.order as f64 + 1.0);
         let (x, y) = (column as f64 * step, row as f64 * step);
@@ -37,8 +38,8 @@ impl Problem {
         row == 0 || column == 0 || row == last || column == last
     }
 
-    /// How far from the solution a point may be when no point changes by more than the tolerance: the changes still to come
-    /// shrink by a share of 2 pi / order at each iteration, or a little less.
+    /// How far from the solution a point may be when no point changes by more than the tolerance: the changes still to
+    /// come shrink by a share of 2 pi / order at each iteration, or a little less.
     pub(super) fn error_max(&self) -> f64 {
         10.0 * TOLERANCE * (self.order as f64 + 1.0)
     }

@@ -103,7 +103,8 @@ impl Application for MasterSort {
     }
 }
 
-/// Merges sorted parts of about the same length, two at a time, until one is left, in `merged`. `parts` is used as room.
+/// Merges sorted parts of about the same length, two at a time, until one is left, in `merged`. `parts` is used as
+/// room.
 fn merge_all(parts: &mut [f64], merged: &mut [f64], count: usize) {
     let total = parts.len();
     let mut ends: Vec<usize> = (0..count).map(|index| part(total, count, index).end).collect();

@@ -12,7 +12,8 @@ const TOGETHER: usize = 64;
 /// Operations of the correlation of one place: a complex multiply-add is 8, and the power of a sum 4.
 pub(super) const OPERATIONS_PER_PLACE: u64 = 8 * SPECTRUM as u64 + 4 * FREQUENCIES_HZ.len() as u64;
 
-/// The replicas of successive places, in blocks: of each block the real and imaginary parts of every element for all its places.
+/// The replicas of successive places, in blocks: of each block the real and imaginary parts of every element for all
+/// its places.
 pub(super) struct Replicas {
     places: Range<usize>,
     blocks: Vec<[[f32; TOGETHER]; 2 * SPECTRUM]>,
@@ -32,7 +33,8 @@ impl Replicas {
         Replicas { places, blocks }
     }
 
-    /// The place that fits `frame` best, and its power: the sum over the frequencies of the squared size of the inner product.
+    /// The place that fits `frame` best, and its power: the sum over the frequencies of the squared size of the inner
+    /// product.
     /// `None` if there are no places.
     pub(super) fn best(&self, frame: &[Complex32]) -> Option<(usize, f32)> {
         let mut best = None;

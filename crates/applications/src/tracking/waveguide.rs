@@ -1,7 +1,7 @@
 //! Sound in shallow water: a layer between a surface that gives way and a bottom that does not.
 //!
-//! Its normal modes are sin(k_z z) with k_z = (m - 1/2) pi / D for a depth D (Jensen and others, *Computational ocean acoustics*,
-//! chapter 2). A mode travels with k_r = sqrt(k^2 - k_z^2); those with a larger k_z than k do not travel.
+//! Its normal modes are sin(k_z z) with k_z = (m - 1/2) pi / D for a depth D (Jensen and others, *Computational ocean
+//! acoustics*, chapter 2). A mode travels with k_r = sqrt(k^2 - k_z^2); those with a larger k_z than k do not travel.
 
 use kernels::Complex64;
 

@@ -1,9 +1,10 @@
-//! Synthetic communication: every node sends messages to destinations, of lengths and at moments that a model of a program's
-//! locality draws (Grunwald and Reed, *Benchmarking hypercube hardware and software*, 1986, synthetic communication).
+//! Synthetic communication: every node sends messages to destinations, of lengths and at moments that a model of a
+//! program's locality draws (Grunwald and Reed, *Benchmarking hypercube hardware and software*, 1986, synthetic
+//! communication).
 //!
 //! *Temporal* locality is a stack of the nodes that were sent to last: a message goes to the node at position i with probability
-//! b_i. Otherwise, after a *miss*, a rule of *spatial* locality draws a node that is not in the stack ([`Rule`]). Distances are
-//! hops in a hypercube: the bits in which two numbers differ.
+//! b_i. Otherwise, after a *miss*, a rule of *spatial* locality draws a node that is not in the stack ([`Rule`]).
+//! Distances are hops in a hypercube: the bits in which two numbers differ.
 
 mod model;
 mod plan;

@@ -27,7 +27,8 @@ pub struct MessagePlan {
 }
 
 impl MessagePlan {
-    /// Draws what node `me` of `nodes` sends in the run of this number. Each run and each node has random numbers of its own.
+    /// Draws what node `me` of `nodes` sends in the run of this number. Each run and each node has random numbers of
+    /// its own.
     ///
     /// # Errors
     /// [`Error::Program`] if the rule, or the depth of the stack, needs nodes that there are not.
@@ -140,8 +141,8 @@ mod tests {
         MessagePlan::new(model, me, 16, 0).unwrap()
     }
 
-    /// Of 50 000 draws the mean of hops is off by 0.005, that of lengths by 2.3 bytes, that of gaps by 3 us, so by five times
-    /// that never.
+    /// Of 50 000 draws the mean of hops is off by 0.005, that of lengths by 2.3 bytes, that of gaps by 3 us, so by five
+    /// times that never.
     #[test]
     fn what_is_drawn_has_the_means_of_the_model() {
         for (rule, mean) in [("uniform", 2.1333), ("sphere:2", 1.6), ("decreasing:0.5", 1.7333)] {

@@ -80,8 +80,8 @@ impl TrafficProgram {
         Ok(TrafficProgram { runs, made: 0, finished: Finished::default() })
     }
 
-    /// Makes the next run: sends this rank's messages at their moments, without waiting for any, and takes in those that come.
-    /// All ranks call it.
+    /// Makes the next run: sends this rank's messages at their moments, without waiting for any, and takes in those
+    /// that come. All ranks call it.
     ///
     /// # Errors
     /// [`Error::Program`] names a message that is not the one that was sent.
@@ -128,7 +128,8 @@ impl TrafficProgram {
     }
 }
 
-/// A message of this rank: when it was made, its number among those to this destination, and bytes that depend on both ends of its header.
+/// A message of this rank: when it was made, its number among those to this destination, and bytes that depend on both
+/// ends of its header.
 fn contents(rank: &dyn Rank, number: usize, message: &Planned) -> Buffer {
     let mut buffer = Buffer::zeroed(message.bytes);
     buffer[HEADER_BYTES..].fill(fill(rank.rank(), number));

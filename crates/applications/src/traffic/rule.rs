@@ -114,8 +114,8 @@ mod tests {
         weights.iter().enumerate().map(|(to, weight)| f64::from(hops(0, to)) * weight).sum()
     }
 
-    /// A node of a cube of 16 has 4, 6, 4 and 1 others at 1 to 4 hops: all are 32/15 away on average, the nearest 4, 10 and 14
-    /// are 1, (4 + 12) / 10 and (4 + 12 + 12) / 14.
+    /// A node of a cube of 16 has 4, 6, 4 and 1 others at 1 to 4 hops: all are 32/15 away on average, the nearest 4, 10
+    /// and 14 are 1, (4 + 12) / 10 and (4 + 12 + 12) / 14.
     #[test]
     fn means_of_hops_are_those_of_a_cube_of_16() {
         let expected = [

@@ -53,8 +53,8 @@ const CHECKED_WHOLE: usize = 2048;
 /// Longer ones are checked in so many points of each rank.
 const CHECKED: usize = 3;
 
-/// Checks `found`, the points `places` of the transform, against the definition, and the sum of the squares of all ranks
-/// against that of the points (Parseval). All ranks call it; a rank may have none.
+/// Checks `found`, the points `places` of the transform, against the definition, and the sum of the squares of all
+/// ranks against that of the points (Parseval). All ranks call it; a rank may have none.
 ///
 /// # Errors
 /// [`Error::Program`] names the first wrong point.

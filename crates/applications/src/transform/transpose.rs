@@ -19,7 +19,8 @@ pub struct TransposeTransform {
 }
 
 impl TransposeTransform {
-    /// Prepares a transform of `count` points. All ranks call it. Ranks need not divide the matrix; some may have no points.
+    /// Prepares a transform of `count` points. All ranks call it. Ranks need not divide the matrix; some may have no
+    /// points.
     ///
     /// # Errors
     /// [`Error::Program`] if `count` is no power of two.

@@ -1,5 +1,5 @@
-//! Chains made from others: doubled over more ranks, given longer matrices, or cut to some of their stages. After Games and
-//! others, *Real-time benchmarks* (MITRE 1995), section 6.
+//! Chains made from others: doubled over more ranks, given longer matrices, or cut to some of their stages. After Games
+//! and others, *Real-time benchmarks* (MITRE 1995), section 6.
 
 use std::ops::Range;
 

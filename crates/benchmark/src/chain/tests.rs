@@ -134,8 +134,8 @@ fn functions_that_shorten_rows_shorten_the_matrix() {
         levels.iter().map(|one| (one.rows, one.columns, one.result_columns)).collect();
     assert_eq!(shapes, [(8, 12, 12), (8, 12, 3), (3, 8, 8)]);
     assert_eq!(chain.result_shape(), (3, 8));
-    // A factorisation of 3 + 4 rows of 4, 16 (7 x 16 / 2 - 64 / 6) operations, and 3 products of 4 of 8, in 8 rows. What is
-    // counted in whole operations: 8 x 725.33.
+    // A factorisation of 3 + 4 rows of 4, 16 (7 x 16 / 2 - 64 / 6) operations, and 3 products of 4 of 8, in 8 rows.
+    // What is counted in whole operations: 8 x 725.33.
     assert_eq!(chain.operations(), 5802.0 + 8.0 * 3.0 * 4.0 * 8.0);
     assert!(
         chain

@@ -87,8 +87,9 @@ fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
 
 #[test]
 fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
-    // Patterns, chains, corner turns and congestors have numbers of ranks of their own, and tests beside them; applications
-    // need problems that are large enough for their ranks. A steady stream has rates over time, and times no event.
+    // Patterns, chains, corner turns and congestors have numbers of ranks of their own, and tests beside them;
+    // applications need problems that are large enough for their ranks. A steady stream has rates over time, and times
+    // no event.
     let apart = [
         "pmp",
         "pipeline",

@@ -42,8 +42,8 @@ const STEP_MAX: f64 = 4.0;
 /// than that.
 const WORTH_A_STEP: f64 = 1.02;
 const LEAP_MAX: f64 = 64.0;
-/// Where the time for a confirmation is short, a period is chosen that leaves this many times as many instances as would
-/// prove the rate without a miss, so that one is forgiven.
+/// Where the time for a confirmation is short, a period is chosen that leaves this many times as many instances as
+/// would prove the rate without a miss, so that one is forgiven.
 const FORGIVING: f64 = 1.5;
 /// Of a gap that is wider than this the place where the crossing is expected is tried, and not its middle.
 const WIDE: f64 = 1.1;
@@ -75,10 +75,11 @@ pub(super) struct Answer {
 /// The next step of a search whose answer is to be confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextToConfirm {
-    /// The shortest period that is still called sustained, or one that was not tried, because there is no time for more.
+    /// The shortest period that is still called sustained, or one that was not tried, because there is no time for
+    /// more.
     Confirm(TimeSpan),
-    /// No period is sustained any more; this longer one may be, and there is time to try it first, or no time to confirm
-    /// it.
+    /// No period is sustained any more; this longer one may be, and there is time to try it first, or no time to
+    /// confirm it.
     Try(TimeSpan),
     /// No period is left to try.
     Nothing,

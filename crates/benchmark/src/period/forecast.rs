@@ -155,13 +155,14 @@ impl Forecast {
         };
         let shortest_us = self.shortest_us(&curve);
         let explained = if self.explains { lost_kinds(recording) } else { Vec::new() };
-        let without = explained.into_iter().take(KINDS_EXPLAINED).map(|kind| WithoutPauses {
+        let without = explained.into_iter().map(|kind| WithoutPauses {
             shortest_us: self.shortest_us(&self.curve(&kind.without)),
             kind: kind.kind,
             share: kind.share,
         });
         // A kind whose absence changes nothing explains nothing.
         let without = without.filter(|without| without.shortest_us != shortest_us);
+        let without = without.take(KINDS_EXPLAINED);
         ForecastRecord {
             recorded_s: recording.length_us() / 1e6,
             instances: recording.instances() as u64,

@@ -18,8 +18,9 @@ const AGREEMENTS: u64 = 8;
 const SLACK_MIN: TimeSpan = TimeSpan::from_us(20);
 /// How often the time in between is doubled because a rank was late. Later segments keep it.
 const DOUBLED_MAX: u32 = 6;
-/// A segment of fewer instances is repeated where a rank was late for the first: it would count for more than the wanted
-/// share. In a longer one that rank was paused at this moment as at any other, and a repetition would cost as much again.
+/// A segment of fewer instances is repeated where a rank was late for the first: it would count for more than the
+/// wanted share. In a longer one that rank was paused at this moment as at any other, and a repetition would cost as
+/// much again.
 const REPEATED_BELOW: u64 = 100;
 
 /// The notes of a segment; empty at every rank but 0.

@@ -28,7 +28,8 @@ fn search_alone(
     search_on(real_time, || move |run, _| cost_ps(run))
 }
 
-/// The same on a machine that `make` makes: it says what an instance takes, of its number and of the time when it begins.
+/// The same on a machine that `make` makes: it says what an instance takes, of its number and of the time when it
+/// begins.
 fn search_on<M: FnMut(u64, u64) -> u64>(
     real_time: RealTime,
     make: impl Fn() -> M + Sync,
@@ -212,8 +213,8 @@ fn what_was_found_is_kept_up_once_more_if_that_is_asked_for() {
 
 #[test]
 fn one_burst_of_misses_refuses_no_period() {
-    // Instances 2000 to 2039 take 100 µs, all others 20. With 40 µs each the burst ends 40 * 60 µs late, which takes 120
-    // more instances to make up: 160 of 5000 are missed, three times what is wanted, by one burst.
+    // Instances 2000 to 2039 take 100 µs, all others 20. With 40 µs each the burst ends 40 * 60 µs late, which takes
+    // 120 more instances to make up: 160 of 5000 are missed, three times what is wanted, by one burst.
     let cost = |run: u64| if (2000..2040).contains(&run) { 100 * US } else { 20 * US };
     let asked = RealTime { period_s: Some(40e-6), instances: Some(5000), ..RealTime::default() };
     let search = search_alone(asked, cost).0.unwrap().search.unwrap();

@@ -38,8 +38,8 @@ pub(super) fn output(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
 /// Checks results against the expected output.
 pub(super) struct Expected {
     matrices: Vec<Vec<Complex32>>,
-    /// The largest error of an element of no size, and what of its size is added to that. Single precision leaves an error
-    /// of about 10^-7 of the root mean square at each transform.
+    /// The largest error of an element of no size, and what of its size is added to that. Single precision leaves an
+    /// error of about 10^-7 of the root mean square at each transform.
     off_max: f32,
     off_max_of_size: f32,
     columns: usize,
@@ -60,7 +60,8 @@ impl Expected {
         Expected { matrices, off_max, off_max_of_size, columns }
     }
 
-    /// Checks `block`, which begins with `row` of `matrix`: all of it, or a few elements that differ from block to block.
+    /// Checks `block`, which begins with `row` of `matrix`: all of it, or a few elements that differ from block to
+    /// block.
     pub(super) fn check(
         &self,
         block: &[Complex32],

@@ -1,5 +1,5 @@
-//! Processing chains: a source that injects a matrix each period, stages that work on it, and a sink that checks what comes
-//! out. After Games and others, *Real-time benchmarks* (MITRE 1995), section 5.
+//! Processing chains: a source that injects a matrix each period, stages that work on it, and a sink that checks what
+//! comes out. After Games and others, *Real-time benchmarks* (MITRE 1995), section 5.
 //!
 //! # How a block travels
 //! A rank has a part in one level of the chain or in several. Between parts of one rank buffers are swapped, and
@@ -12,9 +12,9 @@
 //! # Where things are
 //! [`chain`](crate::chain) describes a chain, and who sends what to whom. [`inlet`] (with [`apart`]) and [`outgoing`]
 //! are the two sides of a part; [`stage`], [`source`] and [`sink`] are the three kinds of parts; [`member`] is a rank
-//! with its parts. [`function`] applies the [functions of stages](crate::stage_functions), and [`expected`] does the same
-//! directly, to the matrices of a [`scene`] or to random ones. [`results`]
-//! makes measurements of what was noted ([`stamps`], [`detection`]), [`rounds`] of the times back to back. The benchmark is
+//! with its parts. [`function`] applies the [functions of stages](crate::stage_functions), and [`expected`] does the
+//! same directly, to the matrices of a [`scene`] or to random ones. [`results`] makes measurements of what was noted
+//! ([`stamps`], [`detection`]), [`rounds`] of the times back to back. The benchmark is
 //! `programs::real_time::pipeline`.
 
 mod apart;

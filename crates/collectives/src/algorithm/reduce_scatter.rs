@@ -19,8 +19,8 @@ pub fn recursive_doubling(group: Membership, blocks: &Blocks, order: Order, own:
     schedule
 }
 
-/// Recursive halving: partners at distances P/2, P/4 ... 1 exchange the halves of their common blocks, so that each unit
-/// passes a member about once, in log2 P messages. Combines in another order than that of the ranks. Requires a
+/// Recursive halving: partners at distances P/2, P/4 ... 1 exchange the halves of their common blocks, so that each
+/// unit passes a member about once, in log2 P messages. Combines in another order than that of the ranks. Requires a
 /// commutative operation.
 ///
 /// Members beyond the largest power of two give their operands to a neighbour, which has the blocks of both until the

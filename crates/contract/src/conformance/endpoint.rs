@@ -147,7 +147,8 @@ fn claimed<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     }
     for (number, bytes) in lengths.into_iter().enumerate() {
         let all = selector(None, Some(TAG));
-        // The context of MPI's claimed messages, which is the largest of those of a run, and a tag that nothing else uses.
+        // The context of MPI's claimed messages, which is the largest of those of a run, and a tag that nothing else
+        // uses.
         let (context, tag) = (2 * BETWEEN_RUNS - 1, 1_000_000 + number as u32);
         let claimed = loop {
             if let Some(found) = endpoint.claim(all, context, tag)? {

@@ -104,8 +104,8 @@ pub fn receive_in_turn<E: Endpoint>(
     Ok(None)
 }
 
-/// Implements [`Endpoint::receive_window`] by receives that are all posted before the first is waited for. `requests` is
-/// empty memory for them.
+/// Implements [`Endpoint::receive_window`] by receives that are all posted before the first is waited for. `requests`
+/// is empty memory for them.
 pub fn receive_together<E: Endpoint>(
     endpoint: &mut E,
     requests: &mut Vec<Request>,

@@ -148,8 +148,8 @@ pub enum OneSidedOperation {
     Write(Readable),
     /// Reads as many bytes as there is room for.
     Read(Writable),
-    /// Updates each element atomically with respect to all other atomic operations of the network on it. The operand has
-    /// as many elements.
+    /// Updates each element atomically with respect to all other atomic operations of the network on it. The operand
+    /// has as many elements.
     Atomic {
         /// The type of the elements.
         element: AtomicElement,
@@ -175,8 +175,8 @@ pub enum OneSidedOperation {
 
 /// The one-sided operations of a network.
 ///
-/// Operations are under way as requests of the endpoint. A request is done when the operation is complete at both ranks.
-/// Atomic operations of one rank on another are executed in their order; all other operations in any order.
+/// Operations are under way as requests of the endpoint. A request is done when the operation is complete at both
+/// ranks. Atomic operations of one rank on another are executed in their order; all other operations in any order.
 #[allow(unsafe_code)]
 pub trait OneSided {
     /// Registers the `bytes` bytes at `start`, at least one, so that all ranks may access them. Returns `None` if the
@@ -197,8 +197,8 @@ pub trait OneSided {
     fn longest_bytes(&self, element: Option<AtomicElement>) -> usize;
 
     /// Starts an operation on the memory `offset` bytes behind the beginning of `place` of rank `to`. The operation is
-    /// not longer than [`longest_bytes`](OneSided::longest_bytes), and addresses of atomic operations are multiples of the length
-    /// of an element.
+    /// not longer than [`longest_bytes`](OneSided::longest_bytes), and addresses of atomic operations are multiples of
+    /// the length of an element.
     ///
     /// # Errors
     /// Errors that end the run.

@@ -49,8 +49,8 @@ pub struct AgentAnswer {
 
 /// Carries out accesses to a rank's memory where the network asks for it, without the rank's taking part.
 pub trait Agent {
-    /// Carries out the request of rank `source` and appends the answers that can be given now. Returns whether the agent's
-    /// rank may wait for what was done.
+    /// Carries out the request of rank `source` and appends the answers that can be given now. Returns whether the
+    /// agent's rank may wait for what was done.
     fn serve(&mut self, source: usize, request: &[u8], answers: &mut Vec<AgentAnswer>) -> bool;
 }
 
@@ -128,8 +128,8 @@ pub trait RemoteMemory {
     /// Ends that.
     fn remove_agent(&self, _context: u32) {}
 
-    /// Sends `request` to the agent of rank `to`, and posts the receive of its answer, by tag and room. Returns both requests,
-    /// that of the answer last.
+    /// Sends `request` to the agent of rank `to`, and posts the receive of its answer, by tag and room. Returns both
+    /// requests, that of the answer last.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the network has no agents, and those that end the run.

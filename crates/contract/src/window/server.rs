@@ -1,4 +1,5 @@
-//! What is done to a member's memory for the others who ask for it, by the member itself or by its agent in the network.
+//! What is done to a member's memory for the others who ask for it, by the member itself or by its agent in the
+//! network.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -102,8 +103,8 @@ impl Server {
         true
     }
 
-    /// Carries out the request of member `source`, and appends the answers that can be given now. Returns whether the request was a
-    /// notice.
+    /// Carries out the request of member `source`, and appends the answers that can be given now. Returns whether the
+    /// request was a notice.
     pub(super) fn serve(
         &mut self,
         source: usize,

@@ -30,8 +30,8 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
 
-    /// Run the commands A and B in alternation until every number is decided. A `cornerstone run ...` is given --launches 1
-    /// and a results file; another program must print tables like the OSU micro-benchmarks
+    /// Run the commands A and B in alternation until every number is decided. A `cornerstone run ...` is given
+    /// --launches 1 and a results file; another program must print tables like the OSU micro-benchmarks
     #[arg(long)]
     pub(crate) measure: bool,
 

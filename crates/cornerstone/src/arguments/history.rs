@@ -65,7 +65,8 @@ pub(crate) struct HistoryArguments {
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArguments {
-    /// The command that measures: a `cornerstone run ...`, or a program that prints tables like the OSU micro-benchmarks
+    /// The command that measures: a `cornerstone run ...`, or a program that prints tables like the OSU
+    /// micro-benchmarks
     #[arg(value_name = "COMMAND")]
     pub(crate) command: String,
 
@@ -73,7 +74,8 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) against: PathBuf,
 
-    /// The share by which a number must be slower in two measurements; it must also be outside of the variation at its level
+    /// The share by which a number must be slower in two measurements; it must also be outside of the variation at its
+    /// level
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
 

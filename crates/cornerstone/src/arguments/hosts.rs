@@ -11,9 +11,9 @@ use super::values::Seconds;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Hosts (--fabric cluster, tcp or ofi)")]
 pub(crate) struct HostsArguments {
-    /// A file with one host per line: NAME, NAME:SLOTS, or NAME:SLOTS@ADDRESS,ADDRESS for hosts with several networks; the
-    /// first ranks run on the first host [default: with --fabric cluster the hosts of the SLURM, PBS or LSF job; else
-    /// this host]
+    /// A file with one host per line: NAME, NAME:SLOTS, or NAME:SLOTS@ADDRESS,ADDRESS for hosts with several networks;
+    /// the first ranks run on the first host [default: with --fabric cluster the hosts of the SLURM, PBS or LSF job;
+    /// else this host]
     #[arg(long, value_name = "FILE")]
     pub(crate) hosts: Option<PathBuf>,
 
@@ -25,17 +25,18 @@ pub(crate) struct HostsArguments {
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) agent: Option<PathBuf>,
 
-    /// The address at which to listen for ranks on other hosts [default: a free port at the address from which the first
-    /// other host is reached]
+    /// The address at which to listen for ranks on other hosts [default: a free port at the address from which the
+    /// first other host is reached]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Re-establish broken connections between hosts; a host that is unreachable for this time, such as 5s, counts as dead
-    /// [default: 5s if a host has several addresses; else a broken connection ends the run]
+    /// Re-establish broken connections between hosts; a host that is unreachable for this time, such as 5s, counts as
+    /// dead [default: 5s if a host has several addresses; else a broken connection ends the run]
     #[arg(long, value_name = "TIME")]
     pub(crate) reconnect: Option<Seconds>,
 
-    /// The networks between hosts that are listed without addresses: interfaces by name, such as eth1, or networks, such as
+    /// The networks between hosts that are listed without addresses: interfaces by name, such as eth1, or networks,
+    /// such as
     /// 10.1.0.0/16, with commas. Each host looks for its own addresses on them; several are used together, and for each
     /// other [default: the network by which the host reaches this one]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]

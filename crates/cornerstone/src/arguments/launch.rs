@@ -130,9 +130,9 @@ pub(crate) struct LaunchArguments {
     #[arg(short = 'n', long = "ranks", value_name = "NUMBER")]
     pub(crate) ranks: usize,
 
-    /// The fabric that carries messages: local (shared memory), tcp (the loopback interface of this host), cluster (shared
-    /// memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric) or sim:MACHINE (a simulated machine, in
-    /// virtual time) [default: cluster if hosts are named, else local]
+    /// The fabric that carries messages: local (shared memory), tcp (the loopback interface of this host), cluster
+    /// (shared memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric) or sim:MACHINE (a simulated
+    /// machine, in virtual time) [default: cluster if hosts are named, else local]
     #[arg(long, value_name = "FABRIC")]
     fabric: Option<LaunchFabric>,
 
@@ -168,8 +168,8 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_enum, value_name = "ACTION")]
     pub(crate) on_hang: Option<HangAction>,
 
-    /// Also print what all ranks do whenever none has made progress for this time, such as 60s, without ending the run (not
-    /// on several hosts)
+    /// Also print what all ranks do whenever none has made progress for this time, such as 60s, without ending the run
+    /// (not on several hosts)
     #[arg(long, value_name = "TIME")]
     pub(crate) watch: Option<Seconds>,
 

@@ -8,8 +8,9 @@ use clap::Args;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Explaining the program (which must use our library)")]
 pub(crate) struct ObservationArguments {
-    /// Report the time of each rank by call and source line, the waits between ranks, the messages between ranks, and the
-    /// critical path: a summary at the end, and FILE as an HTML page (.html) or as JSON (.json); may be given several times [default: PROGRAM-report.html]
+    /// Report the time of each rank by call and source line, the waits between ranks, the messages between ranks, and
+    /// the critical path: a summary at the end, and FILE as an HTML page (.html) or as JSON (.json); may be given
+    /// several times [default: PROGRAM-report.html]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) report: Vec<OsString>,
 

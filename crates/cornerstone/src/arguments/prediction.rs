@@ -52,9 +52,9 @@ impl FromStr for Compute {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Simulated machines (--fabric sim:MACHINE)")]
 pub(crate) struct PredictionArguments {
-    /// The time of computing: none, measured (the processor time that the program uses on this machine), measured*FACTOR,
-    /// such as measured*0.5 for a processor twice as fast, or recorded:FILE, as in a recording of the program [default:
-    /// measured]
+    /// The time of computing: none, measured (the processor time that the program uses on this machine),
+    /// measured*FACTOR, such as measured*0.5 for a processor twice as fast, or recorded:FILE, as in a recording of the
+    /// program [default: measured]
     #[arg(long, value_name = "HOW")]
     pub(crate) compute: Option<Compute>,
 
@@ -80,7 +80,8 @@ pub(super) const COMPUTE_OF_RECORDINGS: &str = "The time of computing: measured 
 #[command(mut_arg("compute", |arg| arg.help(COMPUTE_OF_RECORDINGS)))]
 pub(crate) struct ReplayArguments {
     /// The recording, made by `cornerstone launch --fabric sim:MACHINE --record FILE`, or a file of another simulator:
-    /// FILE.goal of LogGOPSim, FILE.ti or .txt of SimGrid (time-independent traces, or an index that names one file a rank)
+    /// FILE.goal of LogGOPSim, FILE.ti or .txt of SimGrid (time-independent traces, or an index that names one file a
+    /// rank)
     #[arg(value_name = "FILE")]
     pub(crate) recording: PathBuf,
 

@@ -41,8 +41,8 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeats: Option<u32>,
 
-    /// The time limit of a search, which then returns the interval proven so far [default: 30s, 3s in the quick suite, no
-    /// limit on a simulated machine]
+    /// The time limit of a search, which then returns the interval proven so far [default: 30s, 3s in the quick suite,
+    /// no limit on a simulated machine]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
     pub(crate) search_limit: Option<Seconds>,
 
@@ -58,8 +58,8 @@ pub(crate) struct RealTimeArguments {
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) searches: Option<u32>,
 
-    /// Isolate ranks from the operating system by any of lock (locked memory), pin (one processor for each rank), fifo (a
-    /// fixed priority), or none; the result states what was granted [default: lock,pin]
+    /// Isolate ranks from the operating system by any of lock (locked memory), pin (one processor for each rank), fifo
+    /// (a fixed priority), or none; the result states what was granted [default: lock,pin]
     #[arg(long, value_name = "LIST")]
     pub(crate) hygiene: Option<Isolated>,
 

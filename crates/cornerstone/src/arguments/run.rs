@@ -110,14 +110,14 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) launches: Option<u32>,
 
-    /// Distribute the launches over this time, with nothing done in between, so that they cover several performance states
-    /// of a machine whose speed changes by itself [default: one launch after the other]
+    /// Distribute the launches over this time, with nothing done in between, so that they cover several performance
+    /// states of a machine whose speed changes by itself [default: one launch after the other]
     #[arg(long, value_name = "TIME", conflicts_with = "turns")]
     pub(crate) spread: Option<Seconds>,
 
-    /// Make each measurement in N turns, distributed over the run: all measurements have their first turn, then all their
-    /// second, each with its share of the time limit. For `calibrate`, on machines whose speed changes by itself; there
-    /// is then one launch [default: 1]
+    /// Make each measurement in N turns, distributed over the run: all measurements have their first turn, then all
+    /// their second, each with its share of the time limit. For `calibrate`, on machines whose speed changes by itself;
+    /// there is then one launch [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "launches", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) turns: Option<u32>,
 
@@ -126,7 +126,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "LIST")]
     pub(crate) algorithm: Option<AlgorithmNames>,
 
-    /// Measure only cases with these values of a parameter, such as form=blocks or grain=1,8; may be given several times
+    /// Measure only cases with these values of a parameter, such as form=blocks or grain=1,8; may be given several
+    /// times
     #[arg(long, value_name = "NAME=LIST")]
     pub(crate) only: Vec<Only>,
 
@@ -134,8 +135,9 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// The fabric that carries messages: local (our own shared memory), tcp (on this host, or on --hosts), cluster (shared
-    /// memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric), sim:MACHINE (simulated: a name from
+    /// The fabric that carries messages: local (our own shared memory), tcp (on this host, or on --hosts), cluster
+    /// (shared memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric), sim:MACHINE (simulated: a name
+    /// from
     /// `cornerstone machines`, or a machine file), mpi (under mpiexec), or mpi:NAME (starts the launcher of that MPI: mpich,
     /// intel, openmpi, or cornerstone for our own library) [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]

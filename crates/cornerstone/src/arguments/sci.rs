@@ -17,8 +17,8 @@ const DELAYS: &str = "Delays in nanoseconds (table 3 of the SCALE paper)";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SciArguments {
-    /// The rings: ring:8, bridge:4+4 (two rings with a dual-ported bridge), inner-ring:4x8 (four rings of eight around an
-    /// inner one) or multi-service:4x8 (the same with a crossbar, which joins rings 0 and 1 here)
+    /// The rings: ring:8, bridge:4+4 (two rings with a dual-ported bridge), inner-ring:4x8 (four rings of eight around
+    /// an inner one) or multi-service:4x8 (the same with a crossbar, which joins rings 0 and 1 here)
     #[arg(long, value_name = "SHAPE", default_value = "ring:8")]
     pub(crate) shape: Shape,
 

@@ -22,7 +22,8 @@ pub(crate) struct SimulationArguments {
     #[arg(long, value_enum, value_name = "ANSWER")]
     pub(crate) check_results: Option<Answer>,
 
-    /// Faults during the run: a file of [[fault]] tables with `at_us`, `until_us` and one of `link`, `port`, `switch` and
+    /// Faults during the run: a file of [[fault]] tables with `at_us`, `until_us` and one of `link`, `port`, `switch`
+    /// and
     /// `node`, instead of those of the machine file
     #[arg(long, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,

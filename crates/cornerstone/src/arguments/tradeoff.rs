@@ -22,8 +22,8 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES, mut_arg("compute", |arg| arg.help(COMPUTE_OF_RECORDINGS)))]
 pub(crate) struct TradeoffArguments {
-    /// A simulated machine (see `cornerstone machines`), or a machine file ending in .toml; also as sim:MACHINE [default with --program: the
-    /// machine that it was recorded on]
+    /// A simulated machine (see `cornerstone machines`), or a machine file ending in .toml; also as sim:MACHINE
+    /// [default with --program: the machine that it was recorded on]
     #[arg(value_name = "MACHINE", required_unless_present = "program", value_parser = machine)]
     pub(crate) machine: Option<String>,
 

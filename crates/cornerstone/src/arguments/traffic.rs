@@ -10,13 +10,13 @@ use super::Seconds;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Synthetic communication (traffic)")]
 pub(crate) struct TrafficArguments {
-    /// Who gets a message: any of uniform, sphere:L (those at up to L hops), sphere:L:PHI (those with the probability PHI, else
-    /// others) and decreasing:D (in proportion to D^hops) [default: those of the paper's figures 7 and 8]
+    /// Who gets a message: any of uniform, sphere:L (those at up to L hops), sphere:L:PHI (those with the probability
+    /// PHI, else others) and decreasing:D (in proportion to D^hops) [default: those of the paper's figures 7 and 8]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) rule: Vec<TrafficRule>,
 
-    /// The probabilities that a message goes where the one before went: 0.9, or 0.5+0.2 to go where the last went and where the
-    /// last but one did; several to compare, such as 0,0.3,0.9 [default: those of the paper's figures]
+    /// The probabilities that a message goes where the one before went: 0.9, or 0.5+0.2 to go where the last went and
+    /// where the last but one did; several to compare, such as 0,0.3,0.9 [default: those of the paper's figures]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) hits: Vec<Hits>,
 
@@ -28,8 +28,8 @@ pub(crate) struct TrafficArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) gap: Option<Seconds>,
 
-    /// Forget the last destinations after so many messages of a rank, as when the node goes over to another program [default:
-    /// never]
+    /// Forget the last destinations after so many messages of a rank, as when the node goes over to another program
+    /// [default: never]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) flush: Option<u64>,
 }

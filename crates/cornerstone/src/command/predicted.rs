@@ -33,8 +33,8 @@ pub(super) struct RankTime {
     pub(super) end: Time,
 }
 
-/// Less computing of other threads than this, and than this share of the time, is no reason for a warning: libraries have
-/// threads that mostly sleep.
+/// Less computing of other threads than this, and than this share of the time, is no reason for a warning: libraries
+/// have threads that mostly sleep.
 const LEAST_UNCOUNTED: TimeSpan = TimeSpan::from_us(1000);
 const LEAST_UNCOUNTED_SHARE: f64 = 0.01;
 

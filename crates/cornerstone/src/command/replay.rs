@@ -99,8 +99,8 @@ pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
     Options { carry_data: false, check_results: false, ..predicted::options(ranks, wanted) }
 }
 
-/// Replays a recording on a machine on which computing takes `factor` of its time; for each rank, how long it has computed
-/// and when it ended.
+/// Replays a recording on a machine on which computing takes `factor` of its time; for each rank, how long it has
+/// computed and when it ended.
 pub(super) fn replay(
     recording: &Rc<Recording>,
     machine: &Machine,

@@ -242,6 +242,8 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
             options.streams.push(streams.map_err(|error| failed("making pipes", error))?);
         }
     }
+    // A question that arrives before or after the launcher's part must not end this process.
+    let _question = is_program.then(Question::watch);
     let status = part.run(&options, &mut |report| {
         // Unreadable records are missing in the report, which names the rank.
         let regions = memory.take().and_then(|memory| memory.regions().ok());

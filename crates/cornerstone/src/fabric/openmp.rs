@@ -7,8 +7,8 @@ const WAIT_POLICY: &str = "OMP_WAIT_POLICY";
 /// Variables by which users decide that themselves: the standard's, and those of GCC's and LLVM's libraries.
 const DECIDING: [&str; 3] = [WAIT_POLICY, "GOMP_SPINCOUNT", "KMP_BLOCKTIME"];
 
-/// Adds to the `environment` of the ranks of this host what follows from their number; what it says and what this process
-/// has in its own decide first.
+/// Adds to the `environment` of the ranks of this host what follows from their number; what it says and what this
+/// process has in its own decide first.
 pub(crate) fn settle(
     environment: &mut Vec<(OsString, OsString)>,
     ranks: usize,
@@ -24,8 +24,8 @@ pub(crate) fn settle(
 }
 
 /// The variable that each of `ranks` gets if threads of OpenMP would be more than this host's `processors`. These
-/// libraries spin at a barrier unless one process alone has too many threads, and see no other process: a thread that has
-/// arrived then takes the processor from one that has not. `value` looks up a variable of the ranks.
+/// libraries spin at a barrier unless one process alone has too many threads, and see no other process: a thread that
+/// has arrived then takes the processor from one that has not. `value` looks up a variable of the ranks.
 fn wait_policy(
     ranks: usize,
     processors: usize,

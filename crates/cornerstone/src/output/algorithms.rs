@@ -25,6 +25,7 @@ fn row(choice: &Choice) -> Vec<String> {
         Verdict::Right => "yes".into(),
         Verdict::Slower(times) => format!("no: {} times as long", significant(times)),
         Verdict::Undecided => "undecided: the intervals overlap".into(),
+        Verdict::OneLaunch => "undecided: one launch".into(),
     };
     vec![
         size(choice.chosen.size_bytes),

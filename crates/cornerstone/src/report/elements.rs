@@ -7,9 +7,9 @@ pub(super) fn swatch(run: usize) -> Markup {
     html! { span.swatch data-run=(run) aria-hidden="true" {} }
 }
 
-/// The class of a cell of a heat map: one of nine steps of one hue over the range from `low` to `high`, which counts as at
-/// least a quarter of an octave. A value that is twice as large must have another colour, and one that is 1 % larger must
-/// not.
+/// The class of a cell of a heat map: one of nine steps of one hue over the range from `low` to `high`, which counts as
+/// at least a quarter of an octave. A value that is twice as large must have another colour, and one that is 1 % larger
+/// must not.
 pub(super) fn heat(value: f64, low: f64, high: f64) -> String {
     let spread = (high / low).log2().max(0.25);
     format!("heat-{}", ((value / low).log2() / spread * 8.0).round() as u32)

@@ -19,8 +19,8 @@ pub(super) struct Fit {
     pub(super) model: Hockney,
 }
 
-/// The models of all metrics of a benchmark; none for a whole program, whose time is no straight line over the size of its
-/// problem, and for a map of pairs, which has no charts.
+/// The models of all metrics of a benchmark; none for a whole program, whose time is no straight line over the size of
+/// its problem, and for a map of pairs, which has no charts.
 pub(super) fn all(benchmark: &Benchmark, runs: &[Run]) -> Vec<Fit> {
     let has_lines = !matches!(benchmark.view(), View::Efficiency | View::RankPairs);
     let lines = benchmark.metrics.iter().filter(|_| has_lines);

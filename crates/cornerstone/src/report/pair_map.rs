@@ -1,5 +1,7 @@
 //! The time or rate of each pair of ranks as a heat map, with the slow pairs.
 
+use std::collections::BTreeMap;
+
 use analysis::pairs::{PairMap, PairTime};
 use contract::record::Run;
 use maud::{Markup, html};
@@ -31,6 +33,7 @@ fn picture(map: &PairMap) -> Markup {
     let (what, unit) = if is_rate { ("Rate", "MB/s") } else { ("Half of the round trip", "µs") };
     let caption =
         format!("{what} of each pair of {}, {}, in {unit}", ranks(map.ranks), size(map.size_bytes));
+    let times = Times::of(map);
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table.heat {
@@ -38,7 +41,7 @@ fn picture(map: &PairMap) -> Markup {
                 thead { tr { td {} @for to in 0..map.ranks { th scope="col" { (to) } } } }
                 tbody { @for from in 0..map.ranks { tr {
                     th scope="row" { (from) }
-                    @for to in 0..map.ranks { (cell(map, (from as u64, to as u64), is_rate)) }
+                    @for to in 0..map.ranks { (cell(map, &times, (from as u64, to as u64), is_rate)) }
                 } } }
             }
         }
@@ -46,12 +49,29 @@ fn picture(map: &PairMap) -> Markup {
     }
 }
 
-fn cell(map: &PairMap, (from, to): (u64, u64), is_rate: bool) -> Markup {
-    let is_it = |pair: &&PairTime| [(from, to), (to, from)].contains(&(pair.from, pair.to));
-    let Some(pair) = map.pairs.iter().find(is_it) else { return html! { td.none {} } };
-    let times = map.pairs.iter().map(|pair| pair.time_us);
-    let (low, high) =
-        times.fold((f64::MAX, 0.0), |(low, high): (f64, f64), us| (low.min(us), high.max(us)));
+/// The times of a map by pair, and their range in microseconds.
+struct Times<'a> {
+    by_pair: BTreeMap<[u64; 2], &'a PairTime>,
+    low_us: f64,
+    high_us: f64,
+}
+
+impl<'a> Times<'a> {
+    fn of(map: &'a PairMap) -> Self {
+        let by_pair = map.pairs.iter().map(|pair| (ordered(pair.from, pair.to), pair)).collect();
+        let times = map.pairs.iter().map(|pair| pair.time_us);
+        let (low_us, high_us) =
+            times.fold((f64::MAX, 0.0), |(low, high): (f64, f64), us| (low.min(us), high.max(us)));
+        Times { by_pair, low_us, high_us }
+    }
+}
+
+fn ordered(from: u64, to: u64) -> [u64; 2] {
+    [from.min(to), from.max(to)]
+}
+
+fn cell(map: &PairMap, times: &Times, (from, to): (u64, u64), is_rate: bool) -> Markup {
+    let Some(pair) = times.by_pair.get(&ordered(from, to)) else { return html! { td.none {} } };
     let rate = map.size_bytes as f64 / pair.time_us;
     let title = format!(
         "ranks {from} and {to}: {}, {}",
@@ -60,7 +80,7 @@ fn cell(map: &PairMap, (from, to): (u64, u64), is_rate: bool) -> Markup {
     );
     let number = significant(if is_rate { rate } else { pair.time_us });
     html! {
-        td class=(heat(pair.time_us, low, high)) title=(title) {
+        td class=(heat(pair.time_us, times.low_us, times.high_us)) title=(title) {
             @if map.ranks <= NUMBERED_RANKS_MAX { @if pair.time_us > map.fence_us { b { (number) } } @else { (number) } }
         }
     }

@@ -68,6 +68,7 @@ pub(crate) fn add_to_folder(folder: &Path, run: &Run) -> Result<PathBuf, Failure
     let mut file = ResultsFile::create(&path)?;
     run.headers.iter().try_for_each(|header| file.append_header(header))?;
     file.append(&run.measurements)?;
+    run.warnings.iter().try_for_each(|warning| file.append_warning(warning))?;
     file.end()?;
     Ok(path)
 }

@@ -49,8 +49,8 @@ impl Stage {
 
     /// Brings a chart into view and gives the middle of one of its points: the `index`th of its first line.
     pub(crate) fn place_of(&mut self, chart: &str, index: usize) -> (f64, f64) {
-        // A pointer that rests on the chart moves the focus between two keys: a browser repeats its last movement when the
-        // layout has changed.
+        // A pointer that rests on the chart moves the focus between two keys: a browser repeats its last movement when
+        // the layout has changed.
         self.browser.point_at((2.0, 2.0));
         self.browser.evaluate(&format!("document.querySelector('{chart}').scrollIntoView({{block: 'center', behavior: 'instant'}})"));
         self.browser.wait_for(&format!("!!document.querySelector('{chart}[data-drawn] .u-over')"));

@@ -1,5 +1,5 @@
-//! Runs on several hosts: shared memory inside each, TCP between them. Most have "hosts" that are all this one; one has two
-//! hosts of network name spaces, and is skipped where the system does not allow these.
+//! Runs on several hosts: shared memory inside each, TCP between them. Most have "hosts" that are all this one; one has
+//! two hosts of network name spaces, and is skipped where the system does not allow these.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use crate::lab::{Lab, eventually, signal, skip};
 use crate::launching::{compile, library};
 use crate::two_hosts::TwoHosts;
 
-/// Every rank sends every other a long message and receives from any; then collectives, a window of all ranks, and memory
-/// that the ranks of a host share.
+/// Every rank sends every other a long message and receives from any; then collectives, a window of all ranks, and
+/// memory that the ranks of a host share.
 pub(crate) const PROGRAM: &str = r#"
 #include <mpi.h>
 #include <stdio.h>
@@ -112,7 +112,8 @@ fn an_mpi_program_runs_on_the_hosts_of_one_word_and_its_status_comes_back() {
 }
 
 /// Collectives in two levels, in communicators whose members of a host are consecutive, or not. The operation composes
-/// functions x -> a x + b, of which the order matters. The last call of rank `argv[1]` is another than that of the others.
+/// functions x -> a x + b, of which the order matters. The last call of rank `argv[1]` is another than that of the
+/// others.
 const TWO_LEVELS: &str = r#"
 #include <mpi.h>
 #include <stdio.h>

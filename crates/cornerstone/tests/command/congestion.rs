@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::lab::Lab;
 
-/// Computers around a switch, which takes a whole message in before it sends it on. A message of 125000 bytes takes 125 us on each link and costs
-/// nothing else.
+/// Computers around a switch, which takes a whole message in before it sends it on. A message of 125000 bytes takes 125
+/// us on each link and costs nothing else.
 const SWITCH: &str = r#"
 name = "plain-switch"
 title = "a switch and nothing that costs, but links"
@@ -129,8 +129,8 @@ from = "an example"
 
 #[test]
 fn congestors_take_half_of_a_shared_link_and_nothing_of_others() {
-    // With seed 1 ranks 0 and 1 are the victims, 2 and 3 the congestors. A message of 128 packets takes 130 of their times
-    // over three links, or 129 over two, and a ring of two victims has two such messages after each other.
+    // With seed 1 ranks 0 and 1 are the victims, 2 and 3 the congestors. A message of 128 packets takes 130 of their
+    // times over three links, or 129 over two, and a ring of two victims has two such messages after each other.
     let lab = Lab::new();
     lab.write("shared.toml", &TWO_SWITCHES.replace("LINKS", "[[0,4], [2,4], [1,5], [3,5], [4,5]]"));
     lab.write("apart.toml", &TWO_SWITCHES.replace("LINKS", "[[0,4], [1,4], [2,5], [3,5], [4,5]]"));
@@ -156,9 +156,9 @@ fn congestors_take_half_of_a_shared_link_and_nothing_of_others() {
                 let [factor] = found[..] else { panic!("{machine} {load} {metric}: {found:?}") };
                 let range = match (machine, load) {
                     ("apart", _) => 1.0..=1.0,
-                    // Packets of the victim and of the congestor alternate: 255 from the first to the last of the victim's, and
-                    // two on links that are free. Two more of the congestor's may go before them. As these come one by one
-                    // until then, one may be missing at its first turn.
+                    // Packets of the victim and of the congestor alternate: 255 from the first to the last of the
+                    // victim's, and two on links that are free. Two more of the congestor's may go before them. As
+                    // these come one by one until then, one may be missing at its first turn.
                     (_, "incast") => (254.0 + 2.0) / 130.0..=(257.0 + 2.0) / 130.0,
                     // The congestors also wait for each other.
                     _ => 1.5..=(257.0 + 2.0) / 130.0,
@@ -182,14 +182,15 @@ fn slow_pairs_are_named_and_mapped() {
     let words = ["run", "pair-map", "--ranks", "6", "--sizes", "8,64KiB", "--time-limit", "20ms"];
     let more = ["--fabric", "sim:distant.toml", "--out", "run.jsonl"];
     let ended = lab.succeed(&[&words[..], &more].concat());
-    // Ten of 15 pairs have two links, five have five: 2.016 us and 5.04 us. Quartiles at positions 3.5 and 10.5 of the sorted
-    // times are 2.016 and 5.04, so nothing is beyond the fence of 9.576 us.
+    // Ten of 15 pairs have two links, five have five: 2.016 us and 5.04 us. Quartiles at positions 3.5 and 10.5 of the
+    // sorted times are 2.016 and 5.04, so nothing is beyond the fence of 9.576 us.
     assert!(
         ended.stdout.contains("8 B: 15 pairs, median 2.02 µs; no slow pair (none above 9.58 µs)"),
         "{ended:#?}"
     );
 
-    // With nine ranks nearby, nine of 45 pairs are far: below the upper quartile all are near, and the fence is 5 % above.
+    // With nine ranks nearby, nine of 45 pairs are far: below the upper quartile all are near, and the fence is 5 %
+    // above.
     let near = (0..9).map(|rank| format!("[{rank},10], ")).collect::<String>();
     let machine = machine.replace(DISTANT, &format!("[{near} [10,11], [11,12], [12,13], [13,9]]"));
     lab.write("many.toml", &machine);

@@ -1,5 +1,6 @@
 //! `cornerstone launch --report`, `--trace` and `--check` with programs whose profile is known because they are made so
-//! (`explained.c`). No test asserts a time beyond its order: a rank that sleeps for 50 ms makes another wait for more than 25.
+//! (`explained.c`). No test asserts a time beyond its order: a rank that sleeps for 50 ms makes another wait for more
+//! than 25.
 
 use std::path::Path;
 

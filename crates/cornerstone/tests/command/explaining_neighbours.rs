@@ -1,5 +1,5 @@
-//! The waits and messages of neighbourhood collectives and of partitioned messages in a report (`explained.c`). A rank that
-//! sleeps for 50 ms makes another wait for more than 25.
+//! The waits and messages of neighbourhood collectives and of partitioned messages in a report (`explained.c`). A rank
+//! that sleeps for 50 ms makes another wait for more than 25.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Hosts with two cables each, which are cut at random moments while a program sends messages. Where the system does not allow
-//! network name spaces, these tests are skipped.
+//! Hosts with two cables each, which are cut at random moments while a program sends messages. Where the system does
+//! not allow network name spaces, these tests are skipped.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -212,8 +212,8 @@ fn a_rank_that_computes_while_the_others_wait_is_told_again_and_again_on_request
     assert_eq!((quiet.status, quiet.stderr.as_str()), (Some(0), ""));
 }
 
-/// Launches a program, asks the launcher with signals what the ranks do until it has written some words, and then carries
-/// out a command that ends the run. Returns all that it has written.
+/// Launches a program, asks the launcher with signals what the ranks do until it has written some words, and then
+/// carries out a command that ends the run. Returns all that it has written.
 fn while_it_runs(lab: &Lab, options: &str, name: &str, words: &str, end: &str) -> String {
     let asks = if options.contains("--watch") || options.contains("--on-hang") {
         ":"

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::lab::{Ended, Lab};
 use crate::results::brief;
 
-/// A history of `runs` runs on this machine, a day apart, whose times are those of a short run; from run `change` on they
-/// take 1.5 times as long.
+/// A history of `runs` runs on this machine, a day apart, whose times are those of a short run; from run `change` on
+/// they take 1.5 times as long.
 fn history(lab: &Lab, runs: usize, change: usize) {
     std::fs::create_dir(lab.path("past")).unwrap();
     brief(lab, "one.jsonl");

@@ -2,8 +2,8 @@
 
 use crate::lab::Lab;
 
-/// A program that prints a table as the OSU micro-benchmarks do, with a time near `us` that differs from launch to launch.
-/// Each launch adds a line to the file `count`.
+/// A program that prints a table as the OSU micro-benchmarks do, with a time near `us` that differs from launch to
+/// launch. Each launch adds a line to the file `count`.
 fn program(lab: &Lab, name: &str, us: u32) {
     lab.write(
         name,

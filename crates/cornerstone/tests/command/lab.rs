@@ -135,8 +135,8 @@ impl Lab {
     }
 }
 
-/// The same command, which the signals that end it do end: where the tests were started with them ignored (by `nohup`, or in the
-/// background of a shell), it would inherit that.
+/// The same command, which the signals that end it do end: where the tests were started with them ignored (by `nohup`,
+/// or in the background of a shell), it would inherit that.
 fn with_default_signals(command: &Command) -> Command {
     let mut wrapped = Command::new("env");
     wrapped.arg("--default-signal=HUP,INT,TERM").arg(command.get_program());
@@ -213,8 +213,8 @@ impl Running<'_> {
     }
 }
 
-/// Starts a run in a new lab for each of its two ranks, kills that rank, and expects that the end names it and says `told`;
-/// then `holds` looks at what is left.
+/// Starts a run in a new lab for each of its two ranks, kills that rank, and expects that the end names it and says
+/// `told`; then `holds` looks at what is left.
 #[track_caller]
 pub(crate) fn kill_each_rank(
     start: impl Fn(&Lab) -> Running<'_>,
@@ -230,8 +230,8 @@ pub(crate) fn kill_each_rank(
     }
 }
 
-/// Starts a run, sends its launcher a signal, and expects that it ends with `status` and says how to go on; then `holds`
-/// looks at what is left.
+/// Starts a run, sends its launcher a signal, and expects that it ends with `status` and says how to go on; then
+/// `holds` looks at what is left.
 #[track_caller]
 pub(crate) fn interrupt(
     (name, status): (&str, i32),

@@ -123,8 +123,8 @@ fn a_stream_has_half_of_a_bus_while_another_shares_it() {
         let count = parts.len() as f64;
         samples[parts].iter().map(|rate| rate.as_f64().unwrap()).sum::<f64>() / count
     };
-    // The bus carries 1 MB/s. The other pair sends from a third of 0.2 s to two thirds, and then the eight messages that it
-    // has posted, which takes 16 ms. The last message comes after 0.208 s, so a part has 2.08 ms.
+    // The bus carries 1 MB/s. The other pair sends from a third of 0.2 s to two thirds, and then the eight messages
+    // that it has posted, which takes 16 ms. The last message comes after 0.208 s, so a part has 2.08 ms.
     let [alone, shared, again] = [2..31, 35..63, 75..98].map(|parts| mean("rate", parts));
     assert!((0.95..1.01).contains(&alone) && (0.95..1.01).contains(&again), "{alone} {again}");
     assert!((0.47..0.53).contains(&shared), "{shared}");

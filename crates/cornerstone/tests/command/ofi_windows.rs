@@ -1,4 +1,5 @@
-//! Windows over libfabric: MPI programs, measurements, and ranks that die. Without the library they are skipped by name.
+//! Windows over libfabric: MPI programs, measurements, and ranks that die. Without the library they are skipped by
+//! name.
 
 use crate::lab::{Lab, signal};
 use crate::launching::{compile, library};

@@ -1,4 +1,5 @@
-//! The wheel and the installation, as a user gets them: a new environment, a C program, CMake, and several programs at once.
+//! The wheel and the installation, as a user gets them: a new environment, a C program, CMake, and several programs at
+//! once.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

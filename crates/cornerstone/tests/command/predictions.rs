@@ -82,8 +82,8 @@ fn programs_that_poll_end() {
     well(&lab, &["-n", "4", "--fabric", "sim:cluster"], "polls");
 }
 
-/// While another rank is known to compute, polls find nothing, and nobody is asked: a poll of the simulation's own takes a
-/// switch between processes, and the loop makes some hundred thousand.
+/// While another rank is known to compute, polls find nothing, and nobody is asked: a poll of the simulation's own
+/// takes a switch between processes, and the loop makes some hundred thousand.
 #[test]
 fn a_program_that_polls_beside_one_that_computes_asks_little() {
     let Some(lab) = prepared("a program that polls asks little") else { return };
@@ -129,7 +129,8 @@ fn what_arrives_while_a_program_looks_at_a_clock_is_not_lost() {
     }
 }
 
-/// Processes compute beside each other, in an order that the system chooses; their messages come in that of virtual time.
+/// Processes compute beside each other, in an order that the system chooses; their messages come in that of virtual
+/// time.
 #[test]
 fn ranks_that_compute_at_once_come_in_the_order_of_virtual_time() {
     let Some(lab) = prepared("ranks that compute at once") else { return };

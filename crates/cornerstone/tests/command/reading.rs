@@ -189,8 +189,8 @@ fn a_twin_is_made_of_a_run_and_validated_with_what_was_held_back() {
     lab.run(&["calibrate", "a.jsonl"]).refuses(2, &["--output"]);
 }
 
-/// The lines beside the turns are written over: one of the three turns of each ping-pong, and all of one exchange, were made while
-/// a line took ten times as long.
+/// The lines beside the turns are written over: one of the three turns of each ping-pong, and all of one exchange, were
+/// made while a line took ten times as long.
 #[test]
 fn turns_of_another_state_of_the_machine_are_set_aside_and_told() {
     let lab = Lab::new();

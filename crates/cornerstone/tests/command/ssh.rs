@@ -1,4 +1,5 @@
-//! Ranks that a real `ssh` starts: by a server of its own, on a port of its own, with keys made for one test. Where there is no
+//! Ranks that a real `ssh` starts: by a server of its own, on a port of its own, with keys made for one test. Where
+//! there is no
 //! `sshd`, or it does not start, the tests are skipped by name.
 
 use std::net::{TcpListener, TcpStream};

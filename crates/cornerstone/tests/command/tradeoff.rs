@@ -71,7 +71,8 @@ fn parameters_of_few_ranks_predict_more_on_a_machine_whose_model_they_are() {
     lab.run(&["fit", "one.jsonl", "--loggp"]).refuses(1, &["one number of ranks only"]);
 }
 
-/// Rank 0 computes for 100 us and sends; rank 1 waits for that and computes for 50 us (1000 operations are a microsecond).
+/// Rank 0 computes for 100 us and sends; rank 1 waits for that and computes for 50 us (1000 operations are a
+/// microsecond).
 const PROGRAM: &str = "0 init\n0 compute 100000\n0 send 1 0 8\n0 finalize\n\
     1 init\n1 recv 0 0 8\n1 compute 50000\n1 finalize\n";
 

@@ -1,5 +1,6 @@
-//! Runs across two hosts, made of two network name spaces and a virtual cable whose rate is set: over our own TCP fabric and
-//! over an MPI; and the fit finds the rate. Where the system does not allow such things, these tests are skipped.
+//! Runs across two hosts, made of two network name spaces and a virtual cable whose rate is set: over our own TCP
+//! fabric and over an MPI; and the fit finds the rate. Where the system does not allow such things, these tests are
+//! skipped.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! The order of modules: the files and folders directly under a crate's `src/` import only from those listed before them.
+//! The order of modules: the files and folders directly under a crate's `src/` import only from those listed before
+//! them.
 
 use std::fs;
 
@@ -34,8 +35,8 @@ fn rooms_import_from_rooms_below_them() {
     assert!(count == 0, "{count} imports from higher modules\n{}", upward.join("\n"));
 }
 
-/// The orders that a text declares: the lines "* `crate`: module, module" under the heading. Indented lines go on with an
-/// order.
+/// The orders that a text declares: the lines "* `crate`: module, module" under the heading. Indented lines go on with
+/// an order.
 fn orders(text: &str) -> Vec<Order> {
     let under = text.split(&format!("{HEADING}\n")).nth(1).unwrap_or("");
     let section = under.split("\n#").next().unwrap_or("");

@@ -19,8 +19,8 @@ pub(crate) struct RankOnHost {
 /// The highest bits of a place of memory are the host, so that places of different hosts differ.
 const HOST_SHIFT: u32 = 48;
 
-/// Windows use one-sided operations of the provider, except for memory that the program itself shares among ranks of one
-/// host.
+/// Windows use one-sided operations of the provider, except for memory that the program itself shares among ranks of
+/// one host.
 impl RemoteMemory for OfiEndpoint {
     fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
         // Also after a failure, which the operations then return.

@@ -14,7 +14,7 @@ impl OfiEndpoint {
         self.launched.as_ref().map(|here| &here.endpoint).or(self.outer.launched())
     }
 
-    fn reporting_mut(&mut self) -> Option<&mut ShmEndpoint> {
+    pub(super) fn reporting_mut(&mut self) -> Option<&mut ShmEndpoint> {
         match &mut self.launched {
             Some(here) => Some(&mut here.endpoint),
             None => self.outer.launched_mut(),

@@ -37,8 +37,8 @@ impl AtomicOrder {
 }
 
 impl Provider {
-    /// Returns the same provider with endpoints that access memory of other ranks as well, if it has such. Which provider
-    /// is used does not depend on that.
+    /// Returns the same provider with endpoints that access memory of other ranks as well, if it has such. Which
+    /// provider is used does not depend on that.
     pub(super) fn with_one_sided(self) -> Self {
         let with = [ffi::ATOMIC, 0].into_iter().find_map(|atomics| self.asked_for(atomics));
         with.unwrap_or(self)
@@ -50,8 +50,8 @@ impl Provider {
         let name = CString::new(self.name.as_str()).ok()?;
         let domain = CString::new(self.domain.as_str()).ok()?;
         let hints = Hints::new(library, Some(name)).ok()?;
-        // SAFETY: the hints have all their parts, and nothing else refers to them. freeinfo frees the name of the domain
-        // with the allocator of strdup.
+        // SAFETY: the hints have all their parts, and nothing else refers to them. freeinfo frees the name of the
+        // domain with the allocator of strdup.
         unsafe {
             (*(*hints.0.as_ptr()).domain_attr).name = libc::strdup(domain.as_ptr());
             let entry = &mut *hints.0.as_ptr();

@@ -79,8 +79,8 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::Program(what())) }
 }
 
-/// Rank 0 posts a receive for each tag from 0 up. Rank 1 sends them from the last down, so that the first messages are for
-/// receives that the provider has no room for.
+/// Rank 0 posts a receive for each tag from 0 up. Rank 1 sends them from the last down, so that the first messages are
+/// for receives that the provider has no room for.
 fn many_receives(endpoint: &mut OfiEndpoint) -> Result<()> {
     if endpoint.rank() == 1 {
         endpoint.receive(from(0, Some(MANY)), &mut [])?;
@@ -147,8 +147,9 @@ fn probes(endpoint: &mut OfiEndpoint) -> Result<()> {
     Ok(())
 }
 
-/// Rank 1 sends messages of several lengths to receives of several lengths, which rank 0 has posted before or posts after a
-/// probe has found the last message. Each receive reports the length of its message, and nothing behind it is written to.
+/// Rank 1 sends messages of several lengths to receives of several lengths, which rank 0 has posted before or posts
+/// after a probe has found the last message. Each receive reports the length of its message, and nothing behind it is
+/// written to.
 fn too_short(endpoint: &mut OfiEndpoint, is_probed: bool) -> Result<()> {
     const LENGTHS: [usize; 4] = [100, 4096, 4097, LONG_BYTES];
     const ROOMS: [usize; 4] = [0, 10, 4095, 4096];

@@ -73,8 +73,8 @@ impl Caller {
         counts.then(|| then + scaled(self.computed_ns(), factor) + self.quiet.polled())
     }
 
-    /// Whether a poll, by a probe with `selector` if there is one, finds nothing, as far as the last answer told. It then
-    /// takes its time, and needs no question.
+    /// Whether a poll, by a probe with `selector` if there is one, finds nothing, as far as the last answer told. It
+    /// then takes its time, and needs no question.
     pub(crate) fn finds_nothing(&self, selector: Option<Selector>) -> bool {
         self.known_now().is_some_and(|now| self.quiet.finds_nothing(now, selector))
     }

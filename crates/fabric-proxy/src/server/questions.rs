@@ -23,8 +23,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
         }
     }
 
-    /// The next part of the room with a question, once there is one. Returns whether the time has passed that was computed
-    /// before it.
+    /// The next part of the room with a question, once there is one. Returns whether the time has passed that was
+    /// computed before it.
     fn await_part(&mut self, endpoint: &mut E) -> Result<bool> {
         if self.at.take_if(|at| *at >= self.line.bytes()).is_some() {
             // The server has taken the turn of a process that goes on.

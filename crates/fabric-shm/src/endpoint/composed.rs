@@ -38,8 +38,8 @@ impl ShmEndpoint {
         self.engine.note_named(awaited);
     }
 
-    /// Reports an idle poll of a wait outside this fabric, with what was noted in it. `unexpected` are the messages that
-    /// no receive matches, if it [notes](ShmEndpoint::is_noting_waits) anything.
+    /// Reports an idle poll of a wait outside this fabric, with what was noted in it. `unexpected` are the messages
+    /// that no receive matches, if it [notes](ShmEndpoint::is_noting_waits) anything.
     pub fn report_noted_wait(
         &mut self,
         place: WaitPlace,

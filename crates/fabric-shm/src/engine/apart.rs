@@ -9,8 +9,8 @@ use crate::segment::State;
 use crate::{crowding, system};
 
 impl Engine {
-    /// In a long wait: publishes where this rank runs, and moves to another processor if the processors are crowded and a
-    /// lower rank is on this one. The system may bring them together again at any time.
+    /// In a long wait: publishes where this rank runs, and moves to another processor if the processors are crowded and
+    /// a lower rank is on this one. The system may bring them together again at any time.
     #[cold]
     pub(super) fn stay_apart(&self) {
         if cfg!(loom) || !self.choices.every_rank_has_a_processor {

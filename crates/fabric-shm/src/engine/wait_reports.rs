@@ -1,13 +1,15 @@
 //! Reports to the launcher about a long wait (`segment::WaitNote`), and how the rank finds out what it waits for.
 //!
-//! A wait knows its end by a function. While [`WaitReports::is_asked`], that function is called once more and checks for
-//! each request that it waits for whether it is hopeless. These requests are noted.
+//! A wait knows its end by a function. While [`WaitReports::is_asked`], that function is called once more and checks
+//! for each request that it waits for whether it is hopeless. These requests are noted.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use contract::{Awaited, Envelope, OtherEnds, Request, Selector, WaitPlace, describe_unexpected};
+use contract::{
+    AWAITED_MAX, Awaited, Envelope, OtherEnds, Request, Selector, WaitPlace, describe_unexpected,
+};
 
 use super::Engine;
 use super::operation::Direction;
@@ -56,7 +58,7 @@ impl Engine {
     /// As [`note_awaited`](Engine::note_awaited), for something outside of this fabric, and only if the launcher asks.
     pub(crate) fn note_named(&self, awaited: Awaited) {
         let mut all = self.wait_reports.awaited.borrow_mut();
-        if !all.contains(&awaited) {
+        if all.len() < AWAITED_MAX && !all.contains(&awaited) {
             all.push(awaited);
         }
     }

@@ -77,12 +77,13 @@ pub(crate) struct AnsweredWait {
 impl Answer {
     fn to_text(&self) -> String {
         let mut text = String::new();
+        // The remarks come first: of a long text the end is cut off.
+        self.remarks.iter().for_each(|line| text += &format!("{REMARK}{line}\n"));
         for wait in &self.waits {
             let callers: Vec<String> = wait.callers.iter().map(|one| format!("{one:x}")).collect();
             text += &format!("{WAIT}{}\t{}\n", wait.call, callers.join(" "));
             wait.lines.iter().for_each(|line| text += &format!("{line}\n"));
         }
-        self.remarks.iter().for_each(|line| text += &format!("{REMARK}{line}\n"));
         text
     }
 

@@ -17,8 +17,8 @@ impl Test {
     }
 }
 
-/// Runs the tests that the command line selects, each while it holds what `watch` returns for its name. Returns the exit
-/// status.
+/// Runs the tests that the command line selects, each while it holds what `watch` returns for its name. Returns the
+/// exit status.
 pub(crate) fn run<W>(tests: Vec<Test>, watch: impl Fn(&str) -> W) -> i32 {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
     let (mut passed, mut failures) = (0, Vec::new());

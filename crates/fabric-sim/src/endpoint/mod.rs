@@ -92,8 +92,8 @@ impl<'a> SimEndpoint<'a> {
         works
     }
 
-    /// The moment before which nothing can arrive for this rank if it works outside from now on, as far as is known, and
-    /// what a poll takes. None if nothing will arrive by itself.
+    /// The moment before which nothing can arrive for this rank if it works outside from now on, as far as is known,
+    /// and what a poll takes. None if nothing will arrive by itself.
     pub fn quiet_until(&self) -> Option<(Time, TimeSpan)> {
         let world = self.world.borrow();
         Some((world.quiet_until()?, world.machine.processor.polling))

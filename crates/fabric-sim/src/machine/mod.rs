@@ -67,8 +67,8 @@ pub struct Machine {
     pub ring_collectives: Option<RingCollectives>,
     /// Boards in shared memory, if it has them. Collectives then go over them.
     pub board: Option<Arc<Board>>,
-    /// What accesses to memory of other ranks cost, if it carries them out without the target's taking part. Otherwise windows go
-    /// by messages.
+    /// What accesses to memory of other ranks cost, if it carries them out without the target's taking part. Otherwise
+    /// windows go by messages.
     pub windows: Option<Windows>,
     /// Its processors word by word, if it is described so.
     pub array: Option<Array>,
@@ -119,8 +119,8 @@ pub struct NodeCosts {
     pub library_posts: bool,
     /// The time of the sender's engine before the first packet of a message, by the message's length.
     pub setup: Piecewise,
-    /// From this many bytes on a node either sends or takes in a message, not both at once (level L1: as a
-    /// whole, and taking in takes as long as sending; L2: packet by packet at its ends). `None` if it always does both at once.
+    /// From this many bytes on a node either sends or takes in a message, not both at once (level L1: as a whole, and
+    /// taking in takes as long as sending; L2: packet by packet at its ends). `None` if it always does both at once.
     pub simplex_from_bytes: Option<u64>,
     /// The gap: the shortest time between two messages that a node sends, and between two that it takes in, by the
     /// length of the first (level L1).

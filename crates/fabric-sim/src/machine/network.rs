@@ -22,8 +22,8 @@ pub struct Network {
     pub byte_time: PerUnit,
     /// The time of a packet on a link beside its bytes; not for the steps of a machine's own collectives.
     pub packet: TimeSpan,
-    /// Whether a link carries packets one way at a time (level L2). A node then drives all its links at once, even where
-    /// its end point is simplex.
+    /// Whether a link carries packets one way at a time (level L2). A node then drives all its links at once, even
+    /// where its end point is simplex.
     pub simplex_links: bool,
     /// Whether the nodes pass no messages on, so that a program can send to neighbours only.
     pub single_hop: bool,
@@ -45,7 +45,8 @@ pub struct Network {
     pub nodes_per_port: usize,
     /// The time of the sender's engine before the first packet of a message: the software of this network.
     pub message: Cost,
-    /// A message goes by a network further out while so many bytes of this node, or more, wait for this one. `None`: never.
+    /// A message goes by a network further out while so many bytes of this node, or more, wait for this one. `None`:
+    /// never.
     pub detour_bytes: Option<u64>,
     /// The time until a sender knows that packets were lost, and sends again.
     pub notice: TimeSpan,
@@ -125,8 +126,8 @@ impl Network {
 }
 
 impl Machine {
-    /// All networks, from the innermost outwards, each with the number of nodes in a group of it: the one that joins all is the
-    /// last, with `nodes` nodes.
+    /// All networks, from the innermost outwards, each with the number of nodes in a group of it: the one that joins
+    /// all is the last, with `nodes` nodes.
     pub fn networks(&self, nodes: usize) -> impl Iterator<Item = (usize, &Network)> {
         let inner = self.inner_networks.iter().map(|inner| (inner.group_nodes, &inner.network));
         inner.chain(std::iter::once((nodes, &self.network)))

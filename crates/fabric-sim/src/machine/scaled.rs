@@ -63,10 +63,10 @@ impl Windows {
 }
 
 impl Machine {
-    /// The same machine with processors `clock` times and links `links` times as fast (MPI-SHARC section 6): what processors
-    /// do shrinks with their clock, that is their work, all overheads at the ends of a message and the time to pass one on, and what
-    /// links and shared memory carry shrinks with their rate. The time from one end of a link to the other, time slices and
-    /// the pauses of the operating system are what they are.
+    /// The same machine with processors `clock` times and links `links` times as fast (MPI-SHARC section 6): what
+    /// processors do shrinks with their clock, that is their work, all overheads at the ends of a message and the time
+    /// to pass one on, and what links and shared memory carry shrinks with their rate. The time from one end of a link
+    /// to the other, time slices and the pauses of the operating system are what they are.
     ///
     /// # Panics
     /// If a factor is not above 0.

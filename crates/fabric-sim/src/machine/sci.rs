@@ -10,8 +10,8 @@ use crate::topology::Shape;
 const BUFFER_PACKETS: u32 = 2;
 
 impl Network {
-    /// Links of the same rate, delay and packets in one ring, without echoes, queues and go bits: what another shape of the
-    /// same links is made of ([`Machine::shaped`](super::Machine::shaped)).
+    /// Links of the same rate, delay and packets in one ring, without echoes, queues and go bits: what another shape of
+    /// the same links is made of ([`Machine::shaped`](super::Machine::shaped)).
     pub(super) fn of_rings(settings: &RingSettings) -> Self {
         let symbol_fs = settings.symbol.as_ps() * 1000;
         Network {

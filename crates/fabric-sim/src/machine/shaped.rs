@@ -12,7 +12,8 @@ const RING_PACKETS: u32 = 2;
 impl FromStr for Shape {
     type Err = String;
 
-    /// The names of machine files. A grid may have its extents, as in `torus:4x4x4`, and a fat tree has its arity, as in
+    /// The names of machine files. A grid may have its extents, as in `torus:4x4x4`, and a fat tree has its arity, as
+    /// in
     /// `fat-tree:8`.
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, numbers) = text.split_once(':').map_or((text, None), |(a, b)| (a, Some(b)));
@@ -74,9 +75,8 @@ impl Display for Shape {
 }
 
 impl Machine {
-    /// The same machine whose outermost network has another shape, of the same links. Nothing of it is broken, and it has no
-    /// collectives around a ring. Rings of SCI become links without
-    /// transactions.
+    /// The same machine whose outermost network has another shape, of the same links. Nothing of it is broken, and it
+    /// has no collectives around a ring. Rings of SCI become links without transactions.
     pub fn shaped(&self, shape: &Shape) -> Machine {
         let mut machine = self.clone();
         machine.faults.clear();

@@ -1,5 +1,5 @@
-//! Messages from one node to another arrive in the order in which they set out, though later ones may come by a faster network,
-//! or earlier ones or packets of theirs be sent again.
+//! Messages from one node to another arrive in the order in which they set out, though later ones may come by a faster
+//! network, or earlier ones or packets of theirs be sent again.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -1,7 +1,8 @@
-//! Rings of the Scalable Coherent Interface below ranks: messages and accesses as transactions of the engine in [`crate::sci`].
+//! Rings of the Scalable Coherent Interface below ranks: messages and accesses as transactions of the engine in
+//! [`crate::sci`].
 //!
-//! A message is a row of moves. A put is a row of writes, a get of reads and an atomic update of locks: the target's agent
-//! carries it out when the last request has been served, and the last response brings its answer back.
+//! A message is a row of moves. A put is a row of writes, a get of reads and an atomic update of locks: the target's
+//! agent carries it out when the last request has been served, and the last response brings its answer back.
 //!
 //! A node requests the transactions of its messages and accesses one after the other, as its output queue has places. A
 //! refused packet is sent again behind others, so what a node sends to another is put in order at its end.
@@ -190,8 +191,8 @@ impl Rings {
         Transfer(self.of_message[message as usize])
     }
 
-    /// The agent has carried an access out. Returns whether the responses bring the answer back: if all of them have come
-    /// before, nothing does.
+    /// The agent has carried an access out. Returns whether the responses bring the answer back: if all of them have
+    /// come before, nothing does.
     pub(crate) fn brings_back(&mut self, Transfer(number): Transfer, answer: Option<u32>) -> bool {
         let transfer = &mut self.underway[number];
         transfer.answer = answer.map_or(Answer::None, Answer::Message);
@@ -251,7 +252,8 @@ impl Rings {
         self.urgent_bytes.is_some_and(|most| transactions.bytes() <= most)
     }
 
-    /// Fills the output queue of a node, with what is urgent first. What is in the queue has left the memory of its message.
+    /// Fills the output queue of a node, with what is urgent first. What is in the queue has left the memory of its
+    /// message.
     fn fill(&mut self, node: u32, outcomes: &mut Vec<Outcome>) {
         loop {
             let queues = &self.to_send[node as usize];

@@ -6,8 +6,9 @@ use super::packet::{Class, Kind};
 use super::settings::Access;
 
 impl Engine {
-    /// Begins to join or separate two outer rings. Their nodes send nothing new until it is done. What cannot be done is
-    /// answered as if it were done: rings that do not exist, one ring twice, rings that are joined already, or are not.
+    /// Begins to join or separate two outer rings. Their nodes send nothing new until it is done. What cannot be done
+    /// is answered as if it were done: rings that do not exist, one ring twice, rings that are joined already, or are
+    /// not.
     pub(super) fn crosses(
         &mut self,
         controller: u32,
@@ -79,8 +80,8 @@ impl Engine {
         }
     }
 
-    /// Lets all senders that wait for a place of an input queue try again: they may be in another ring now, where nobody
-    /// can tell them of it.
+    /// Lets all senders that wait for a place of an input queue try again: they may be in another ring now, where
+    /// nobody can tell them of it.
     fn forget_refusals(&mut self, rings: (u32, u32)) {
         for node in 0..self.nodes.len() {
             let ring = self.rings.places[node].ring;

@@ -166,8 +166,8 @@ impl Engine {
     /// Puts a request into the output queue of `requester`. False if it is full: then nothing has happened.
     ///
     /// # Panics
-    /// If there is no such node, if an operation has no such data ([`TransactionKind::has_packets`]), or if [`TransactionKind::Join`]
-    /// goes to another node than the controller.
+    /// If there is no such node, if an operation has no such data ([`TransactionKind::has_packets`]), or if
+    /// [`TransactionKind::Join`] goes to another node than the controller.
     pub fn request(
         &mut self,
         (requester, responder): (u32, u32),

@@ -1,8 +1,10 @@
-//! The event queue of an engine: events in the order of their times, and those of one instant in the order of their pushes.
+//! The event queue of an engine: events in the order of their times, and those of one instant in the order of their
+//! pushes.
 //!
-//! Nearly all events of a ring come one of a few times after the event that caused them: a hop, or the length of a packet.
-//! The clock never goes back, so the events that come the same time later are in order as they are pushed. Each such time has
-//! a lane, first in, first out. The next event is the earliest of the first ones of all lanes, of which there are few.
+//! Nearly all events of a ring come one of a few times after the event that caused them: a hop, or the length of a
+//! packet. The clock never goes back, so the events that come the same time later are in order as they are pushed. Each
+//! such time has a lane, first in, first out. The next event is the earliest of the first ones of all lanes, of which
+//! there are few.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -109,7 +111,8 @@ impl<E: Copy> Lanes<E> {
         Some((Time::from_ps(time), event))
     }
 
-    /// Finds the next event: the earliest, and of several lanes at one time that of the longest delay, which was pushed first.
+    /// Finds the next event: the earliest, and of several lanes at one time that of the longest delay, which was pushed
+    /// first.
     #[inline]
     fn find_next(&mut self) {
         let (mut next, mut time) = (SORTED, NEVER);

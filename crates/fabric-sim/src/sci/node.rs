@@ -77,8 +77,8 @@ pub(super) struct Input {
     pub(super) refused_in_turn: u32,
 }
 
-/// A place goes to any packet after so many were refused in a row: those whose turn it is cannot be sent, as behind a node
-/// that fills the link without go bits.
+/// A place goes to any packet after so many were refused in a row: those whose turn it is cannot be sent, as behind a
+/// node that fills the link without go bits.
 const REFUSED_MAX: u32 = 256;
 
 impl Default for Input {

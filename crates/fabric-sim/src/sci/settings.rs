@@ -27,7 +27,8 @@ pub struct RingSettings {
     pub retry: Retry,
     /// How urgent packets get ahead.
     pub urgency: Urgency,
-    /// Messages and accesses of ranks are urgent up to so many bytes. [`Traffic`](super::Traffic) has priorities of its own.
+    /// Messages and accesses of ranks are urgent up to so many bytes. [`Traffic`](super::Traffic) has priorities of its
+    /// own.
     pub urgent_bytes: Option<u64>,
 }
 
@@ -66,10 +67,11 @@ pub enum Access {
 /// What becomes of a packet for which the input queue of its target has no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Its sender sends it again when it may, behind others that wait. Whichever comes first when there is a place gets it.
+    /// Its sender sends it again when it may, behind others that wait. Whichever comes first when there is a place gets
+    /// it.
     Again,
-    /// The standard's queue allocation: refused packets are labelled A or B. The target takes all that were refused before
-    /// others, and labels what comes meanwhile for the next turn. Its sender sends it again when it may.
+    /// The standard's queue allocation: refused packets are labelled A or B. The target takes all that were refused
+    /// before others, and labels what comes meanwhile for the next turn. Its sender sends it again when it may.
     Aged,
     /// Its sender waits until the target tells it that a place is kept for it (directed flow control).
     Directed,

@@ -69,8 +69,8 @@ impl Engine {
         }
     }
 
-    /// The level that others have raised the idle symbols to which come in, and who. What the node itself has raised comes
-    /// back to it, and what a ring that is no longer joined has raised stays behind: neither counts.
+    /// The level that others have raised the idle symbols to which come in, and who. What the node itself has raised
+    /// comes back to it, and what a ring that is no longer joined has raised stays behind: neither counts.
     fn level_of_others(&self, node: u32) -> (u8, u32) {
         if self.settings.urgency != Urgency::TwoBits {
             return (0, u32::MAX);
@@ -171,8 +171,8 @@ impl Engine {
         }
     }
 
-    /// Whether a packet was in the bypass FIFO before this moment. The first one has been there longest: whatever goes out
-    /// ahead of others leaves them in the order of their coming.
+    /// Whether a packet was in the bypass FIFO before this moment. The first one has been there longest: whatever goes
+    /// out ahead of others leaves them in the order of their coming.
     fn waits_longer(&self, node: u32) -> bool {
         let first = self.nodes[node as usize].bypass.front();
         first.is_some_and(|&packet| self.packets[packet].entered < self.now())
@@ -256,8 +256,8 @@ impl Engine {
         }
     }
 
-    /// Whether a packet that comes now is sent at once, without a look at anything that the node itself has to send: most
-    /// packets on a ring only pass nodes.
+    /// Whether a packet that comes now is sent at once, without a look at anything that the node itself has to send:
+    /// most packets on a ring only pass nodes.
     fn goes_through(&self, node: u32) -> bool {
         let this = &self.nodes[node as usize];
         let has_own = || this.output.iter().any(|output| !output.waiting.is_empty());

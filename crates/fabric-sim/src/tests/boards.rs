@@ -81,17 +81,17 @@ fn a_broadcast_is_read_by_all_at_once() {
 }
 
 /// More bytes than all places hold go in pieces half as long: 16 of 64 bytes, each written in 2.64 µs and read in 4.28
-/// µs. The root has written four at 10.56. The fifth has the place of the first, which was seen at 3.64 and read at 7.92
-/// µs, which the root sees at 8.92: it does not wait. The sixth waits for the second, read at 12.20, until 13.20. From
-/// then on the root waits for each: the last one has the place of the twelfth, which is read at 3.64 + 12 x 4.28 =
+/// µs. The root has written four at 10.56. The fifth has the place of the first, which was seen at 3.64 and read at
+/// 7.92 µs, which the root sees at 8.92: it does not wait. The sixth waits for the second, read at 12.20, until 13.20.
+/// From then on the root waits for each: the last one has the place of the twelfth, which is read at 3.64 + 12 x 4.28 =
 /// 55.00, so it is written from 56.00 to 58.64. The reader never waits after the first: at 3.64 + 16 x 4.28 = 72.12.
 #[test]
 fn a_long_broadcast_goes_in_pieces_whose_places_are_used_again() {
     assert_eq!(ends(2, |rank| rank.broadcast(0, &mut [0; 1024])), [58_640, 72_120]);
 }
 
-/// Each writes its own 64 bytes for 2.64 µs, copies them in 0.064 µs while they are on their way for 1 µs, and reads the
-/// other's for 4.28 µs.
+/// Each writes its own 64 bytes for 2.64 µs, copies them in 0.064 µs while they are on their way for 1 µs, and reads
+/// the other's for 4.28 µs.
 #[test]
 fn an_allgather_is_a_copy_a_write_and_a_read() {
     assert_eq!(ends(2, |rank| rank.allgather(&[1; 64], &mut [0; 128])), [7920; 2]);
@@ -238,7 +238,7 @@ fn two_ranks_combine_a_half_each() {
         ends_on(&long, 2, move |rank| rank.allreduce(sum, &vec![0; bytes], &mut vec![0; bytes]))
     };
     // One byte in ns: both halves are written for the other (10), combined (30) and written (10), and read (20): of
-    // 49152 bytes. Each piece takes 2 + 4 + 2 + 3 µs besides. Nobody waits: all is seen while more is written, combined or
-    // read.
+    // 49152 bytes. Each piece takes 2 + 4 + 2 + 3 µs besides. Nobody waits: all is seen while more is written, combined
+    // or read.
     assert_eq!(time(96 << 10), [49152 * (10 + 30 + 10 + 20) + 2 * 11_000; 2]);
 }

@@ -36,8 +36,8 @@ fn receive(rank: &mut dyn Rank, count: usize) -> Result<()> {
     (0..count).try_for_each(|_| rank.receive(Source::Any, TAG.into(), &mut [0; 100]).map(drop))
 }
 
-/// Node 0 sends for 1 µs, link 0 to 1 carries for 5, node 1 forwards for 2, link 1 to 3 carries for 5, node 3 takes in for 1.
-/// Node 1 computes for 20 µs meanwhile, and ends 2 later.
+/// Node 0 sends for 1 µs, link 0 to 1 carries for 5, node 1 forwards for 2, link 1 to 3 carries for 5, node 3 takes in
+/// for 1. Node 1 computes for 20 µs meanwhile, and ends 2 later.
 #[test]
 fn forwarding_takes_time_of_the_nodes_own_program() {
     let outcome = run(&cube(""), |rank| match rank.rank() {
@@ -52,8 +52,8 @@ fn forwarding_takes_time_of_the_nodes_own_program() {
     assert_eq!((us(&outcome, 3), us(&outcome, 1)), (14.0, 22.0));
 }
 
-/// Two messages for node 1 leave node 0 at 1 and 2 µs, one for node 2 at 3. The link to node 1 carries from 1 to 6 and from 6
-/// to 11; that to node 2 from 3 to 8.
+/// Two messages for node 1 leave node 0 at 1 and 2 µs, one for node 2 at 3. The link to node 1 carries from 1 to 6 and
+/// from 6 to 11; that to node 2 from 3 to 8.
 #[test]
 fn a_message_for_a_busy_link_holds_up_none_for_another() {
     let outcome = run(&cube(""), |rank| match rank.rank() {
@@ -71,8 +71,9 @@ fn a_message_for_a_busy_link_holds_up_none_for_another() {
     assert_eq!((idle.waited, idle.queue_max, idle.packets), (TimeSpan::ZERO, 0, 1));
 }
 
-/// Nodes 0 and 1 send each other two messages from 1 µs on. Over a simplex link they go from 1 to 6, 6 to 11, 11 to 16 and 16
-/// to 21, in turns, so one node has its last at 16 and the other at 21; receiving takes 1 µs more. Duplex ones carry both at once, until 11.
+/// Nodes 0 and 1 send each other two messages from 1 µs on. Over a simplex link they go from 1 to 6, 6 to 11, 11 to 16
+/// and 16 to 21, in turns, so one node has its last at 16 and the other at 21; receiving takes 1 µs more. Duplex ones
+/// carry both at once, until 11.
 #[test]
 fn a_simplex_link_carries_both_ways_in_turns() {
     let both = |rank: &mut dyn Rank| match rank.rank() {

@@ -34,9 +34,9 @@ fn a_barrier_looks_at_every_board_or_goes_in_rounds() {
     assert_eq!(slowest(512, barrier), 9 * 240);
 }
 
-/// The same machine with boards for any number of ranks: beyond 32 they arrive in groups. Three lines follow one another
-/// for 200 ns each: to the last of a group, to the last of all, and to the members. 64 ranks are eight groups of eight: the
-/// last of all looks at 7 + 7 boards, all but one of them for 50 ns. 512 are 16 groups of 32: 31 + 15.
+/// The same machine with boards for any number of ranks: beyond 32 they arrive in groups. Three lines follow one
+/// another for 200 ns each: to the last of a group, to the last of all, and to the members. 64 ranks are eight groups
+/// of eight: the last of all looks at 7 + 7 boards, all but one of them for 50 ns. 512 are 16 groups of 32: 31 + 15.
 #[test]
 fn a_barrier_of_many_goes_in_groups_where_they_have_boards() {
     let twin = TWIN.replace("ranks_max = 32", "ranks_max = 1024");
@@ -45,8 +45,8 @@ fn a_barrier_of_many_goes_in_groups_where_they_have_boards() {
     assert_eq!(slowest(32, barrier), Some(200 + 30 * 50));
     assert_eq!(slowest(64, barrier), Some(3 * 200 + 13 * 50));
     assert_eq!(slowest(512, barrier), Some(3 * 200 + 45 * 50));
-    // Eight bytes are written in 0.8 ns. Of eight parts and then of eight groups the first two are combined in 51.6 ns, and
-    // each of the 13 others in 1.6: 1323.2 ns.
+    // Eight bytes are written in 0.8 ns. Of eight parts and then of eight groups the first two are combined in 51.6 ns,
+    // and each of the 13 others in 1.6: 1323.2 ns.
     let allreduce: Program = |rank| rank.allreduce(Reduction::SUM_F64, &[0; 8], &mut [0; 8]);
     assert_eq!(slowest(64, allreduce), Some(1323));
     // Broadcasts, and data longer than 1 KiB, go by messages as without boards.
@@ -54,10 +54,10 @@ fn a_barrier_of_many_goes_in_groups_where_they_have_boards() {
     assert_eq!(slowest(64, broadcast), Some(self::slowest(64, broadcast)));
 }
 
-/// Up to 32 ranks each copies its own block and reads the others' boards; of no bytes in no more time than that. With 64 a
-/// rank copies its blocks in two runs, those for the ranks after it and those for the ranks before it; in each of six rounds
-/// it packs 32 of them and unpacks as many, one by one, around an exchange; at last it puts all 64 in their places. With 512
-/// nine rounds of 256.
+/// Up to 32 ranks each copies its own block and reads the others' boards; of no bytes in no more time than that. With
+/// 64 a rank copies its blocks in two runs, those for the ranks after it and those for the ranks before it; in each of
+/// six rounds it packs 32 of them and unpacks as many, one by one, around an exchange; at last it puts all 64 in their
+/// places. With 512 nine rounds of 256.
 #[test]
 fn an_all_to_all_of_short_blocks_copies_each_block_of_each_round() {
     assert_eq!(slowest(16, |rank| rank.all_to_all(&[], &mut [])), 10 + 200 + 14 * 50);
@@ -121,8 +121,8 @@ fn no_collective_gets_faster_with_more_ranks() {
     }
 }
 
-/// A gap follows a long message and none a short one. The second sender starts when a message from the receiver is there:
-/// its message arrives after the time of two, or a gap after the first one.
+/// A gap follows a long message and none a short one. The second sender starts when a message from the receiver is
+/// there: its message arrives after the time of two, or a gap after the first one.
 #[test]
 fn a_gap_is_that_of_the_message_before_it() {
     const MESSAGE_NS: u64 = 2 * 100;

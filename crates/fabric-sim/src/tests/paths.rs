@@ -62,8 +62,8 @@ fn the_path_goes_over_to_the_rank_that_is_waited_for() {
     assert_eq!(path, CriticalPath { rank: 0, computing, library, moving, sleeping, changes: 1 });
 }
 
-/// The receiver sleeps for 300 us before it posts the receive that a long message waits for, so the path begins there, goes
-/// to the sender with the CTS and comes back with the data: no change, for only the receiver is ever woken.
+/// The receiver sleeps for 300 us before it posts the receive that a long message waits for, so the path begins there,
+/// goes to the sender with the CTS and comes back with the data: no change, for only the receiver is ever woken.
 #[test]
 fn a_rendezvous_depends_on_who_comes_last() {
     let path = path_of(&machine(SIMPLE), &Options::new(2), |mut endpoint| {

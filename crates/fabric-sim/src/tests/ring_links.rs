@@ -50,8 +50,8 @@ fn short_messages_get_ahead_of_long_ones_where_they_are_urgent() {
     for urgency in ["preempt", "two-bits"] {
         let urgent = format!("{ring}urgency = \"{urgency}\"\nurgent_bytes = 64");
         let ahead = short_behind_long(&urgent);
-        // It needs a place of the queue, of which four packets have one: an echo frees it before these have left, or soon after.
-        // The target then takes 300 ns for it.
+        // It needs a place of the queue, of which four packets have one: an echo frees it before these have left, or
+        // soon after. The target then takes 300 ns for it.
         assert!(ahead < SYMBOL.times(8 * 41), "{urgency}: {ahead:?}");
         // What is longer than said is not urgent.
         let others = short_behind_long(&format!("{ring}urgency = \"{urgency}\"\nurgent_bytes = 7"));
@@ -59,7 +59,8 @@ fn short_messages_get_ahead_of_long_ones_where_they_are_urgent() {
     }
 }
 
-/// A packet of 64 bytes goes over the first link, and an echo of 4 symbols over the others; an idle symbol follows each.
+/// A packet of 64 bytes goes over the first link, and an echo of 4 symbols over the others; an idle symbol follows
+/// each.
 #[test]
 fn links_of_a_ring_are_in_the_trace_and_their_use_is_counted() {
     let options = Options { trace: true, ..Options::new(4) };

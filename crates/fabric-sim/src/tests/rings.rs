@@ -8,8 +8,9 @@ use super::{TAG, machine, time_of_one};
 use crate::machine::{add_faults, find, parse};
 use crate::{Level, Machine, Options};
 
-/// A symbol takes 16 ns. From a node to the next a head takes 16 ns on the link and 32 ns in the stripper, and 16 ns more if
-/// it goes on. The host interface takes 100 ns, the responder 200 ns. Processors take no time but 250 ns for a poll.
+/// A symbol takes 16 ns. From a node to the next a head takes 16 ns on the link and 32 ns in the stripper, and 16 ns
+/// more if it goes on. The host interface takes 100 ns, the responder 200 ns. Processors take no time but 250 ns for a
+/// poll.
 fn ring(nodes: usize) -> Machine {
     rings(&format!("shape = \"ring:{nodes}\""))
 }
@@ -48,14 +49,14 @@ fn a_message_of_64_bytes_takes_its_hops_and_its_symbols() {
     assert_eq!(message_ns(&fast, 1, 64), HEAD_NS + 40 * 2 + SERVED_NS);
 }
 
-/// Each packet follows the one before after its 40 symbols and an idle one. The target serves the third while the short one of 8
-/// bytes comes in, and then that one.
+/// Each packet follows the one before after its 40 symbols and an idle one. The target serves the third while the short
+/// one of 8 bytes comes in, and then that one.
 #[test]
 fn a_longer_message_is_a_row_of_packets() {
     let took = message_ns(&ring(8), 1, 200);
     assert_eq!(took, HEAD_NS + (2 * 41 + 40) * SYMBOL_NS + 2 * SERVED_NS);
-    // The fifth packet needs the place of the first, whose echo of 4 symbols has 8 links to go from node 1 to node 0: the
-    // last 7 of them as a head. That is before the fourth has left.
+    // The fifth packet needs the place of the first, whose echo of 4 symbols has 8 links to go from node 1 to node 0:
+    // the last 7 of them as a head. That is before the fourth has left.
     let echo = HEAD_NS + 7 * HOP_NS;
     assert!(echo < 4 * 41 * SYMBOL_NS);
     assert_eq!(message_ns(&ring(8), 1, 320), HEAD_NS + (4 * 41 + 40) * SYMBOL_NS + SERVED_NS);
@@ -110,8 +111,8 @@ fn accesses_are_transactions() {
         window.compare_and_swap(rank, (2, 8), 0, 9).map(|found| assert_eq!(found, 0))
     });
     assert_eq!(swap, there(8 + 8) + back(8 + 8) + 250);
-    // Requests of 8 symbols and an idle one come faster than responses of 40 leave. The echo of the fourth comes when the first
-    // response has just begun, and goes before the second.
+    // Requests of 8 symbols and an idle one come faster than responses of 40 leave. The echo of the fourth comes when
+    // the first response has just begun, and goes before the second.
     let (fourth_at, first_at) = (2 * HOP_NS + 3 * 9 * SYMBOL_NS, there(8));
     assert!(fourth_at > first_at && fourth_at - 9 * SYMBOL_NS < first_at);
     let four = access_ns(&ring(8), |window, rank| window.get(rank, 2, 0, &mut [0; 256]));
@@ -151,8 +152,8 @@ fn streams_take(ahead: usize) -> TimeSpan {
     outcome.unwrap().end.since(Time::ZERO)
 }
 
-/// The bounds of docs/simulation/sci.md: a packet of each node takes 41 symbols of the links that it passes, and its echo 5 of
-/// the others. Only the echoes of the last packets, of which each queue holds 4, may come after the end.
+/// The bounds of docs/simulation/sci.md: a packet of each node takes 41 symbols of the links that it passes, and its
+/// echo 5 of the others. Only the echoes of the last packets, of which each queue holds 4, may come after the end.
 #[test]
 fn streams_share_the_links() {
     let packets = (STREAM_MESSAGES * STREAM_BYTES / 64) as u64;

@@ -6,8 +6,8 @@ use super::{conformance, machine};
 use crate::machine::{Broken, Fault, find};
 use crate::{Level, Machine};
 
-/// Two links of 100 MB/s from rank to rank, each with 1 us of delay; messages go whole from one to the next. Messages cost
-/// so much that an access which were one would show.
+/// Two links of 100 MB/s from rank to rank, each with 1 us of delay; messages go whole from one to the next. Messages
+/// cost so much that an access which were one would show.
 const BY_NETWORK: &str = "[processor]\npolling_us = 0.25\n[endpoint]\nsend_us = 1000\nreceive_us = 1000\nsetup_us = 1000\n\
     [network]\nshape = \"switch\"\nlink_mb_per_s = 100\nlatency_us = 1\n\
     [windows]\nput_us = 1\nput_ns_per_byte = 1\nget_us = 2\nupdate_us = 3\ntarget_us = 4\ntarget_ns_per_byte = 2\n\
@@ -18,8 +18,8 @@ fn by_network(level: Level) -> Machine {
     Machine { level, ..machine(BY_NETWORK) }
 }
 
-/// Opens a window, lets every rank begin `deed` at the same moment and gives how long it took there. The last rank computes
-/// meanwhile, and is in no call.
+/// Opens a window, lets every rank begin `deed` at the same moment and gives how long it took there. The last rank
+/// computes meanwhile, and is in no call.
 fn times(
     machine: &Machine,
     ranks: usize,
@@ -71,8 +71,8 @@ fn an_access_takes_its_parts_and_not_the_targets_processor() {
     }
 }
 
-/// Both put 1000 bytes at once. The second's 11 us on the target's link follow those of the first, and the adapter's 6 us fit
-/// between.
+/// Both put 1000 bytes at once. The second's 11 us on the target's link follow those of the first, and the adapter's 6
+/// us fit between.
 #[test]
 fn puts_meet_on_the_links_of_their_target() {
     let mut took = times(&by_network(Level::Packets), 3, |window, rank| {
@@ -85,8 +85,8 @@ fn puts_meet_on_the_links_of_their_target() {
     assert_eq!(took[1..], [ns(alone), ns(alone + 11_000)]);
 }
 
-/// Requests of 108 bytes come 1.08 us after each other, and the adapter takes 5 us for each update. Answers meet nowhere. The
-/// clock is read twice, which takes a look more.
+/// Requests of 108 bytes come 1.08 us after each other, and the adapter takes 5 us for each update. Answers meet
+/// nowhere. The clock is read twice, which takes a look more.
 #[test]
 fn updates_are_served_by_the_target_one_after_the_other() {
     let mut took = times(&by_network(Level::Packets), 4, |window, rank| {

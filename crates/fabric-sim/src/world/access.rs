@@ -1,5 +1,5 @@
-//! Accesses to memory of other ranks, which the network carries out by agents: a request over the links, the agent's work at the
-//! target's adapter, and the answer back. The target's processor takes no part.
+//! Accesses to memory of other ranks, which the network carries out by agents: a request over the links, the agent's
+//! work at the target's adapter, and the answer back. The target's processor takes no part.
 
 use std::collections::HashMap;
 
@@ -40,8 +40,8 @@ impl World {
         self.agents.placed.remove(&(rank as u32, context));
     }
 
-    /// Starts an access, after the processor's work for it. `tag` is that of its answer. The request of its send is done at
-    /// once, for a copy is kept.
+    /// Starts an access, after the processor's work for it. `tag` is that of its answer. The request of its send is
+    /// done at once, for a copy is kept.
     pub(crate) fn start_access(
         &mut self,
         rank: usize,

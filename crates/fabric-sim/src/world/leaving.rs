@@ -27,8 +27,8 @@ impl World {
         self.departures > 0
     }
 
-    /// Whether `rank` can wait for `other` no more. One that has only left still takes part in what all do together, and
-    /// a rank that has left itself waits for nothing else.
+    /// Whether `rank` can wait for `other` no more. One that has only left still takes part in what all do together,
+    /// and a rank that has left itself waits for nothing else.
     fn is_gone(&self, rank: usize, other: usize) -> bool {
         let (waiting, ended) = (&self.ranks[rank], &self.ranks[other]);
         rank != other && (ended.waiting == Waiting::Ended || ended.left && !waiting.left)

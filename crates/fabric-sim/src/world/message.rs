@@ -103,8 +103,8 @@ impl World {
         self.messages.len() as u32 - 1
     }
 
-    /// Sends a message. The sender's overhead is spent, unless the machine spends it after the CTS. `send` is done once the
-    /// data may be changed.
+    /// Sends a message. The sender's overhead is spent, unless the machine spends it after the CTS. `send` is done once
+    /// the data may be changed.
     pub(super) fn dispatch(&mut self, number: u32, send: Request) {
         let message = &mut self.messages[number as usize];
         let bytes = message.envelope.bytes;
@@ -308,7 +308,8 @@ impl World {
         self.finish(to as usize, (receive, number), done);
     }
 
-    /// A request is done, and so its message: its rank continues if it waits for it, after what its processor has to do.
+    /// A request is done, and so its message: its rank continues if it waits for it, after what its processor has to
+    /// do.
     fn finish(&mut self, rank: usize, (request, number): (Request, u32), mut done: Done) {
         let state = &mut self.ranks[rank];
         state.happenings += 1;

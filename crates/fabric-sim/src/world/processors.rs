@@ -1,4 +1,5 @@
-//! The processors of all ranks: one each, or several ranks on one, and what a processor does for its node beside its ranks.
+//! The processors of all ranks: one each, or several ranks on one, and what a processor does for its node beside its
+//! ranks.
 
 use contract::{Priority, Time, TimeSpan};
 

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use contract::{Awaited, OtherEnds, Request, Selector, WaitPlace, describe_unexpected};
+use contract::{
+    AWAITED_MAX, Awaited, OtherEnds, Request, Selector, WaitPlace, describe_unexpected,
+};
 use fabric_shm::PollState;
 
 use super::operation::Operation;
@@ -53,7 +55,7 @@ impl Engine {
     /// Notes something once, however many requests wait for the same.
     fn note(&self, awaited: Awaited) {
         let mut all = self.wait_reports.awaited.borrow_mut();
-        if !all.contains(&awaited) {
+        if all.len() < AWAITED_MAX && !all.contains(&awaited) {
             all.push(awaited);
         }
     }

@@ -76,7 +76,8 @@ impl Engine {
         }
     }
 
-    /// Serves every connection that can move, for which it waits at most for `limit`. Returns whether anything was read.
+    /// Serves every connection that can move, for which it waits at most for `limit`. Returns whether anything was
+    /// read.
     pub(super) fn poll_sockets(&mut self, limit: Duration) -> Result<bool> {
         if !limit.is_zero() {
             self.sleep_until_ready(limit)?;

@@ -1,7 +1,7 @@
 //! The libraries that the kernels are measured against: FFTW and MKL, loaded at run time where they are present.
 //!
-//! Neither is a dependency of the build. FFTW is looked for under its usual name (Debian's `libfftw3-single3`); MKL under
-//! the name in `CORNERSTONE_MKL`, then in the folder of a Python virtual environment (`pip install mkl`), then
+//! Neither is a dependency of the build. FFTW is looked for under its usual name (Debian's `libfftw3-single3`); MKL
+//! under the name in `CORNERSTONE_MKL`, then in the folder of a Python virtual environment (`pip install mkl`), then
 //! under its usual name.
 
 use std::ffi::{c_int, c_long, c_uint, c_void};

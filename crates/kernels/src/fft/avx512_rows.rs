@@ -1,10 +1,10 @@
 //! Contiguous single-precision rows of 8 to 128 points with AVX-512, interleaved as they lie in memory.
 //!
-//! A vector holds eight points of one row (of two rows at 8 points). The high digits of a point's number choose the vector
-//! and are transformed first, between vectors. Then one exchange of vectors and lanes brings up the low digits, and the
-//! results come out in natural order. A row is transposed once; a tile of rows in lanes is transposed on its way in and on
-//! its way out. So a vector takes 3 exchanges and 2 swaps of parts instead of 8 exchanges, and rows are walked through in
-//! the order of memory. See docs/measurements.md#rows-of-16-points.
+//! A vector holds eight points of one row (of two rows at 8 points). The high digits of a point's number choose the
+//! vector and are transformed first, between vectors. Then one exchange of vectors and lanes brings up the low digits,
+//! and the results come out in natural order. A row is transposed once; a tile of rows in lanes is transposed on its
+//! way in and on its way out. So a vector takes 3 exchanges and 2 swaps of parts instead of 8 exchanges, and rows are
+//! walked through in the order of memory. See docs/measurements.md#rows-of-16-points.
 
 mod points;
 

@@ -4,8 +4,8 @@ use num_complex::{Complex, Complex32};
 
 use crate::error::{Error, Result};
 
-/// Checks a forward transform of `length` points against the definition, in double precision, for a few transforms of random
-/// points made from `seed`: whatever computes them transforms a slice of whole transforms in place.
+/// Checks a forward transform of `length` points against the definition, in double precision, for a few transforms of
+/// random points made from `seed`: whatever computes them transforms a slice of whole transforms in place.
 ///
 /// # Errors
 /// Those of `transform`; [`Error::WrongResult`] if a result is further off than single precision explains.

@@ -28,7 +28,8 @@ pub(super) struct Kernels<T> {
     pub(super) rows_in_parts: Option<KernelInParts<T>>,
     /// The roots that `rows` takes; the others take those of [`tile::roots`].
     pub(super) rows_roots: fn(usize) -> Vec<Complex<T>>,
-    /// Through the caches, and past them. Absent where a transform is shorter than half a vector, and from 2048 points on.
+    /// Through the caches, and past them. Absent where a transform is shorter than half a vector, and from 2048 points
+    /// on.
     pub(super) turned: Option<[Kernel<T>; 2]>,
     /// Absent from 2048 points on.
     pub(super) columns: Option<Kernel<T>>,

@@ -11,7 +11,8 @@ pub trait Scalar: rustfft::FftNum {
 
     /// A plan of the library for forward transforms of `length` points.
     ///
-    /// A function of each type, for a generic one would be compiled, and all of the library with it, in each crate that calls it.
+    /// A function of each type, for a generic one would be compiled, and all of the library with it, in each crate that
+    /// calls it.
     fn plan_forward(length: usize) -> Arc<dyn Fft<Self>>;
 }
 

@@ -45,8 +45,8 @@ impl Convolution {
     }
 }
 
-/// A filter in the frequency domain, for rows of one length. A row is cut into pieces that overlap by what the filter reaches
-/// back (overlap-save), all of which are transformed together.
+/// A filter in the frequency domain, for rows of one length. A row is cut into pieces that overlap by what the filter
+/// reaches back (overlap-save), all of which are transformed together.
 pub struct FrequencyFir {
     taps: usize,
     /// Points of a piece, of which the last `piece - taps + 1` are new.

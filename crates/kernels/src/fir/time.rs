@@ -61,8 +61,8 @@ impl TimeFir {
         let mut rest = [Complex32::default(); PASS_MAX];
         let whole = output.len() - output.len() % PASS_MAX;
         let (passes, end) = output.split_at_mut(whole);
-        // SAFETY: the instructions were checked. Both parts have zeros for the points before, and reach to the end of the
-        // last pass, of which `rest` takes what `output` has no room for.
+        // SAFETY: the instructions were checked. Both parts have zeros for the points before, and reach to the end of
+        // the last pass, of which `rest` takes what `output` has no room for.
         unsafe {
             run(self.instructions, &self.taps, &self.re, &self.im, passes);
             if !end.is_empty() {

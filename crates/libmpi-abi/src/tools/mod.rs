@@ -45,7 +45,8 @@ unsafe fn write_value<T>(place: *mut T, value: T) {
     }
 }
 
-/// As [`write_value`], for a string: `length` is the room, and becomes the required length including the zero at the end.
+/// As [`write_value`], for a string: `length` is the room, and becomes the required length including the zero at the
+/// end.
 unsafe fn write_string(words: &str, place: *mut c_char, length: *mut c_int) {
     if length.is_null() {
         return;

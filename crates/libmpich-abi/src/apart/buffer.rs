@@ -1,5 +1,5 @@
-//! Buffers for sends. A program of this ABI counts MPICH's overhead for each message, which is less than ours; our library
-//! writes nothing into the buffer, and only counts. So it is told of a longer one.
+//! Buffers for sends. A program of this ABI counts MPICH's overhead for each message, which is less than ours; our
+//! library writes nothing into the buffer, and only counts. So it is told of a longer one.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};

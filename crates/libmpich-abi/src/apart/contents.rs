@@ -58,8 +58,8 @@ unsafe fn finish(code: c_int, datatype: usize, integers: *mut c_int) -> c_int {
     match Combiner::outward(combiner) {
         SUBARRAY => integers[count - 1] = ArrayOrder::outward(integers[count - 1]),
         DARRAY => {
-            // The size, the rank, the dimensions, their global sizes, their distributions and arguments, their numbers of
-            // processes, and the order.
+            // The size, the rank, the dimensions, their global sizes, their distributions and arguments, their numbers
+            // of processes, and the order.
             let dimensions = integers[2] as usize;
             for number in &mut integers[3 + dimensions..3 + 3 * dimensions] {
                 *number = Distribution::outward(*number);

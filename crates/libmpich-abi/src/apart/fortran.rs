@@ -75,7 +75,8 @@ macro_rules! addresses {
     };
 }
 
-// The first two are those of the standard ABI. The others are those of MPI_STATUS_IGNORE, for a status of Fortran is one of C.
+// The first two are those of the standard ABI. The others are those of MPI_STATUS_IGNORE, for a status of Fortran is
+// one of C.
 addresses!(
     MPI_UNWEIGHTED = 10,
     MPI_WEIGHTS_EMPTY = 11,

@@ -1,5 +1,5 @@
-//! Functions of programs that get no data of ours when they are called: operations and error handlers. Each gets a function
-//! of ours that stands for it, of which there are so many.
+//! Functions of programs that get no data of ours when they are called: operations and error handlers. Each gets a
+//! function of ours that stands for it, of which there are so many.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -49,8 +49,8 @@ macro_rules! all_slots {
 }
 pub(super) use all_slots;
 
-/// Makes an object of a program's function, which gets a place in `slots`: `all` has what stands for the function in each
-/// place, and `create` gives that to the standard ABI. The handle goes to `handle`.
+/// Makes an object of a program's function, which gets a place in `slots`: `all` has what stands for the function in
+/// each place, and `create` gives that to the standard ABI. The handle goes to `handle`.
 pub(super) unsafe fn create<Object: Convert<Foreign = c_int, Standard = usize>>(
     slots: &Slots,
     all: [[*const c_void; 16]; 16],

@@ -1,6 +1,6 @@
-//! What MPICH's library for Fortran, `libmpifort.so.12`, calls inside MPICH: attributes, whose values are numbers in Fortran.
-//! It wants as well that attributes and requests of Fortran have functions of Fortran. These we cannot call: a program that
-//! makes such a key or request is told so, and ends.
+//! What MPICH's library for Fortran, `libmpifort.so.12`, calls inside MPICH: attributes, whose values are numbers in
+//! Fortran. It wants as well that attributes and requests of Fortran have functions of Fortran. These we cannot call: a
+//! program that makes such a key or request is told so, and ends.
 
 use std::ffi::{c_int, c_void};
 
@@ -21,8 +21,8 @@ const WIN_BASE: c_int = 0x6600_0001;
 type Get = unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut c_int) -> c_int;
 type Set = unsafe extern "C" fn(c_int, c_int, *mut c_void) -> c_int;
 
-/// Gets an attribute as Fortran has it: the number itself, where C has its address. The keys of Fortran are those of C and
-/// one more.
+/// Gets an attribute as Fortran has it: the number itself, where C has its address. The keys of Fortran are those of C
+/// and one more.
 unsafe fn get(
     get: Get,
     object: c_int,

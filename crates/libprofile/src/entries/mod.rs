@@ -3,8 +3,9 @@
 #[rustfmt::skip] // Generated.
 mod functions;
 
-/// Exports a function. Its first instructions add the address that it returns to as a last argument, in the first register
-/// for floating-point arguments: no function of MPI has any, so the others stay where they are, on the stack too.
+/// Exports a function. Its first instructions add the address that it returns to as a last argument, in the first
+/// register for floating-point arguments: no function of MPI has any, so the others stay where they are, on the stack
+/// too.
 macro_rules! entry {
     ($number:literal, $name:ident, $own:literal, $profiling:literal, ($($p:ident: $t:ty),*),
      |$call:ident, $real:ident| $body:expr) => {

@@ -100,7 +100,8 @@ impl<E: Endpoint> AllgatherUnequal<E> {
     /// member.
     ///
     /// # Errors
-    /// As of [`Allgather::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of blocks.
+    /// As of [`Allgather::new`], and [`ErrorClass::Argument`](crate::ErrorClass::Argument) for another number of
+    /// blocks.
     pub fn new(context: Rc<Context<E>>, mine: Option<Memory>, blocks: Vec<Memory>) -> Result<Self> {
         check_number(&blocks, context.size())?;
         check_none_overlaps(mine.as_ref(), &blocks)?;

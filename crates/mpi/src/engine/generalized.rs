@@ -35,6 +35,16 @@ pub trait Generalized {
 pub(super) struct OpenGeneralized(RefCell<Vec<Weak<dyn Generalized>>>);
 
 impl OpenGeneralized {
+    /// Records a request. Those that are complete are forgotten before the list grows: even a weak pointer keeps the
+    /// memory of its request.
+    fn add(&self, request: &Rc<dyn Generalized>) {
+        let mut open = self.0.borrow_mut();
+        if open.len() == open.capacity() {
+            open.retain(|one| one.upgrade().is_some_and(|one| !one.is_complete()));
+        }
+        open.push(Rc::downgrade(request));
+    }
+
     fn are_any(&self) -> bool {
         let mut open = self.0.borrow_mut();
         open.retain(|one| one.upgrade().is_some_and(|one| !one.is_complete()));
@@ -55,15 +65,14 @@ impl OtherEnds for OpenGeneralized {
 impl<E: Endpoint> Engine<E> {
     /// Records that the program may complete a request in any thread, which no wait for it can rule out.
     pub(crate) fn note_generalized(&self, request: &Rc<dyn Generalized>) {
-        let open = self.generalized.get_or_init(|| {
-            let open = Rc::<OpenGeneralized>::default();
-            // Inside a call that uses the endpoint no request of this kind is waited for.
-            if let Ok(mut endpoint) = self.endpoint() {
-                endpoint.expect_other_ends(open.clone());
-            }
-            open
-        });
-        open.0.borrow_mut().push(Rc::downgrade(request));
+        if self.generalized.get().is_none() {
+            // Inside a call that uses the endpoint no request of this kind is waited for. A later request tries again.
+            let Ok(mut endpoint) = self.endpoint() else { return };
+            endpoint.expect_other_ends(self.generalized.get_or_init(Rc::default).clone());
+        }
+        if let Some(open) = self.generalized.get() {
+            open.add(request);
+        }
     }
 }
 
@@ -94,13 +103,23 @@ mod tests {
     }
 
     #[test]
+    fn complete_requests_take_no_memory() {
+        let open = OpenGeneralized::default();
+        for _ in 0..10_000 {
+            let request: Rc<dyn Generalized> = Rc::new(Request(Cell::new(true)));
+            open.add(&request);
+        }
+        assert!(open.0.borrow().len() <= 64, "{}", open.0.borrow().len());
+    }
+
+    #[test]
     fn only_requests_that_exist_and_are_not_complete_may_end_a_wait() {
         let requests = [false; 2].map(|done| Rc::new(Request(Cell::new(done))));
         let open = OpenGeneralized::default();
         assert_eq!(open.ruled_out(), Some(0));
         for request in &requests {
             let request: Rc<dyn Generalized> = request.clone();
-            open.0.borrow_mut().push(Rc::downgrade(&request));
+            open.add(&request);
         }
         assert_eq!(open.ruled_out(), None);
         requests[0].0.set(true);

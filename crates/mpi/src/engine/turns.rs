@@ -111,7 +111,7 @@ impl<E: Endpoint> Engine<E> {
         done: &mut dyn FnMut(&mut E) -> bool,
         hopeless: &dyn Fn(&E) -> Option<Request>,
     ) -> Result {
-        let (mut turns, mut report_at) = (0_u32, Instant::now() + REPORT_INTERVAL);
+        let (mut turns, mut report_at) = (0_u32, None);
         loop {
             let (begin, mut polls) = (Instant::now(), 0_u32);
             // A thread that has always been alone waits as if there were no others, until another one appears.
@@ -123,8 +123,9 @@ impl<E: Endpoint> Engine<E> {
             if self.wait_for_a_turn(done, hopeless, is_over)? {
                 return Ok(());
             }
-            if others.are_several() && begin >= report_at {
-                report_at = begin + REPORT_INTERVAL;
+            let due = *report_at.get_or_insert(begin + REPORT_INTERVAL);
+            if others.are_several() && begin >= due {
+                report_at = Some(begin + REPORT_INTERVAL);
                 if self.poll_and_report(others, number, done, hopeless)? {
                     return Ok(());
                 }

@@ -18,8 +18,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// Waits until all members have reached the barrier.
     ///
     /// # Errors
-    /// As for all collectives: [`ErrorClass::Truncated`] if the members disagree about lengths, [`ErrorClass::Other`] if
-    /// they make different calls, and errors that end the run.
+    /// As for all collectives: [`ErrorClass::Truncated`] if the members disagree about lengths, [`ErrorClass::Other`]
+    /// if they make different calls, and errors that end the run.
     pub fn barrier(&self) -> Result {
         Barrier::new(self.one_group()?).run()
     }

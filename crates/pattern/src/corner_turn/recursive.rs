@@ -1,8 +1,9 @@
 //! The published pattern (MITRE 1995, section 6.3), for n = 2^k nodes.
 //!
-//! Its primitives are swap(i, i + 1), two messages in two stages, and quad(i, j), in which the neighbours i, i + 1 and the
-//! neighbours j, j + 1 exchange eight messages in four stages, one to the right and one to the left in each. step(n, s)
-//! is n/4 quads at once. In a quad's stages the link in the middle of the line carries n/4 messages each way.
+//! Its primitives are swap(i, i + 1), two messages in two stages, and quad(i, j), in which the neighbours i, i + 1 and
+//! the neighbours j, j + 1 exchange eight messages in four stages, one to the right and one to the left in each.
+//! step(n, s) is n/4 quads at once. In a quad's stages the link in the middle of the line carries n/4 messages each
+//! way.
 
 type Stages = Vec<Vec<(usize, usize)>>;
 

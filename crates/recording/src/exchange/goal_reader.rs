@@ -1,5 +1,5 @@
-//! GOAL, read. A rank's operations become one thing after the other, in an order that keeps what each requires; sends and
-//! receives are started, and waited for where something requires them.
+//! GOAL, read. A rank's operations become one thing after the other, in an order that keeps what each requires; sends
+//! and receives are started, and waited for where something requires them.
 
 use std::collections::HashMap;
 

@@ -60,8 +60,8 @@ impl Recording {
         }
     }
 
-    /// Reads a recording in a format of text from a file. Time-independent traces may be in one file, or in several that an
-    /// index names, a name a line; the names are relative to the folder of the index.
+    /// Reads a recording in a format of text from a file. Time-independent traces may be in one file, or in several
+    /// that an index names, a name a line; the names are relative to the folder of the index.
     ///
     /// # Errors
     /// [`RecordingError::File`], and [`RecordingError::Text`] with the line that cannot be replayed.

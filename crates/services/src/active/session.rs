@@ -17,8 +17,9 @@ const POLLED_MAX: usize = 256;
 
 /// The calls of active messages. It borrows the rank and the state of the program.
 ///
-/// Handlers run in every call that may wait, and in [`poll`](Session::poll). A call whose documentation names no other errors returns those of the
-/// fabric and [`Error::Handler`]: a handler returned an error, and its message has been dealt with.
+/// Handlers run in every call that may wait, and in [`poll`](Session::poll). A call whose documentation names no other
+/// errors returns those of the fabric and [`Error::Handler`]: a handler returned an error, and its message has been
+/// dealt with.
 pub struct Session<'a, S> {
     active: &'a mut ActiveMessages<S>,
     /// In the service's own context, until the session ends.
@@ -51,7 +52,8 @@ impl<'a, S> Session<'a, S> {
         self.state
     }
 
-    /// This rank in the service's own context, for its number, its clock and its computing. Waiting in its calls handles no messages.
+    /// This rank in the service's own context, for its number, its clock and its computing. Waiting in its calls
+    /// handles no messages.
     pub fn rank(&mut self) -> &mut dyn Rank {
         self.rank
     }
@@ -61,7 +63,8 @@ impl<'a, S> Session<'a, S> {
         &mut self.active.segment
     }
 
-    /// Calls handler `handler` on rank `to` with `words`. Waits for a credit if [`CREDITS`](super::CREDITS) requests to that rank are under way.
+    /// Calls handler `handler` on rank `to` with `words`. Waits for a credit if [`CREDITS`](super::CREDITS) requests to
+    /// that rank are under way.
     ///
     /// # Errors
     /// [`Error::NotRegistered`], [`Error::TooManyWords`], and a rank that does not exist, before anything is sent.
@@ -83,10 +86,11 @@ impl<'a, S> Session<'a, S> {
         self.request_with(to, handler, words, Content::Medium(data))
     }
 
-    /// The same with data of any length for the segment of rank `to`, from `offset` on. The handler is called when they are there. `buffer` comes
-    /// back from [`take_back`](Session::take_back).
+    /// The same with data of any length for the segment of rank `to`, from `offset` on. The handler is called when they
+    /// are there. `buffer` comes back from [`take_back`](Session::take_back).
     ///
-    /// The receiver waits in its poll until all of the data are there. This rank should therefore stay in calls of the service meanwhile.
+    /// The receiver waits in its poll until all of the data are there. This rank should therefore stay in calls of the
+    /// service meanwhile.
     ///
     /// # Errors
     /// As [`request`](Session::request), and [`Error::OutsideSegment`]. The buffer is lost then.
@@ -127,7 +131,8 @@ impl<'a, S> Session<'a, S> {
         Ok(POLLED_MAX)
     }
 
-    /// Handles messages until `done` says of the state that it is enough, which it is asked first of all and after each message.
+    /// Handles messages until `done` says of the state that it is enough, which it is asked first of all and after each
+    /// message.
     pub fn wait_until(&mut self, mut done: impl FnMut(&S) -> bool) -> Result<()> {
         while !done(self.state) {
             self.handle_one()?;
@@ -135,7 +140,8 @@ impl<'a, S> Session<'a, S> {
         Ok(())
     }
 
-    /// Waits until every rank has come here; handlers run meanwhile. Requests sent before it may still be under way after it.
+    /// Waits until every rank has come here; handlers run meanwhile. Requests sent before it may still be under way
+    /// after it.
     pub fn barrier(&mut self) -> Result<()> {
         let (me, size) = (self.rank.rank(), self.rank.size());
         self.active.barriers = self.active.barriers.wrapping_add(1);
@@ -163,7 +169,8 @@ impl<'a, S> Session<'a, S> {
         while !self.active.partners.iter().all(|partner| partner.is_idle()) {
             self.handle_one()?;
         }
-        // A rank that has come to the barrier has no request under way, and the replies to it were received with their credits.
+        // A rank that has come to the barrier has no request under way, and the replies to it were received with their
+        // credits.
         self.barrier()?;
         while self.take_back()?.is_some() {}
         Ok(())
@@ -201,7 +208,8 @@ impl<'a, S> Session<'a, S> {
         }
         self.rank.send(to, TAG, message)?;
         if let Some(buffer) = buffer {
-            // The receiver waits for the data as soon as it has the message. That is safe: this send is under way in every call that it waits in.
+            // The receiver waits for the data as soon as it has the message. That is safe: this send is under way in
+            // every call that it waits in.
             active.sending.push_back(self.rank.post_send(to, DATA, buffer)?);
         }
         Ok(())

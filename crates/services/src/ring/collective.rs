@@ -45,13 +45,14 @@ impl RingNode<'_> {
     /// Waits until every node has come here.
     ///
     /// # Errors
-    /// [`Error::RingCallsDiffer`] on all nodes if one of them has called another collective: then nothing has happened. Those of
-    /// the fabric.
+    /// [`Error::RingCallsDiffer`] on all nodes if one of them has called another collective: then nothing has happened.
+    /// Those of the fabric.
     pub fn barrier(&mut self) -> Result<()> {
         self.meet(RingCall::Barrier)
     }
 
-    /// Copies `data` of node `root` to all nodes: after a barrier, in pieces of 2048 bytes that each node passes on to the next.
+    /// Copies `data` of node `root` to all nodes: after a barrier, in pieces of 2048 bytes that each node passes on to
+    /// the next.
     ///
     /// # Errors
     /// As of [`barrier`](RingNode::barrier); also if the lengths differ.
@@ -70,12 +71,12 @@ impl RingNode<'_> {
         Ok(())
     }
 
-    /// Puts `block` of node n into block n of `all` on every node: after a barrier, in as many steps as there are other nodes, in
-    /// each of which every node sends and receives a block.
+    /// Puts `block` of node n into block n of `all` on every node: after a barrier, in as many steps as there are other
+    /// nodes, in each of which every node sends and receives a block.
     ///
     /// # Errors
-    /// [`UnequalCounts`](contract::Error::UnequalCounts) if `all` does not hold a block of each node, before anything is sent;
-    /// otherwise as of [`barrier`](RingNode::barrier).
+    /// [`UnequalCounts`](contract::Error::UnequalCounts) if `all` does not hold a block of each node, before anything
+    /// is sent; otherwise as of [`barrier`](RingNode::barrier).
     pub fn allgather(&mut self, block: &[u8], all: &mut [u8]) -> Result<()> {
         let (me, nodes, bytes) = (self.me(), self.nodes(), block.len());
         if all.len() != nodes * bytes {
@@ -108,8 +109,8 @@ impl RingNode<'_> {
         self.end_links()
     }
 
-    /// A token goes round twice: it collects the nodes, and lets them go on. It goes behind all packets, so that none is under way
-    /// afterwards.
+    /// A token goes round twice: it collects the nodes, and lets them go on. It goes behind all packets, so that none
+    /// is under way afterwards.
     fn meet(&mut self, call: RingCall) -> Result<()> {
         let (own, me) = (call.code(), self.me());
         if self.nodes() == 1 {

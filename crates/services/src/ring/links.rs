@@ -1,8 +1,10 @@
-//! The two links of a node. It takes packets from the left, keeps what is for it, stores the rest and passes it on to the right.
+//! The two links of a node. It takes packets from the left, keeps what is for it, stores the rest and passes it on to
+//! the right.
 //!
-//! A node sends packets of its own only while it stores none of others, and it takes packets only while it has a place to store
-//! one. So never are all places of the ring taken: when the last own packet was sent, its sender stored none, and what is in the
-//! ring does not fill the places of all the others and its own. Some node can always take a packet, and all get on.
+//! A node sends packets of its own only while it stores none of others, and it takes packets only while it has a place
+//! to store one. So never are all places of the ring taken: when the last own packet was sent, its sender stored none,
+//! and what is in the ring does not fill the places of all the others and its own. Some node can always take a packet,
+//! and all get on.
 
 use std::collections::VecDeque;
 

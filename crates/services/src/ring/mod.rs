@@ -1,7 +1,8 @@
-//! The ring protocol of MPI-SHARC: nodes in a one-way ring, each of which sends to its right neighbour and takes from its left one.
+//! The ring protocol of MPI-SHARC: nodes in a one-way ring, each of which sends to its right neighbour and takes from
+//! its left one.
 //!
-//! After Kohout and George, *A high-performance communication service for parallel computing on distributed DSP systems* (2002),
-//! section 3. `docs/services.md` says what is guaranteed.
+//! After Kohout and George, *A high-performance communication service for parallel computing on distributed DSP
+//! systems* (2002), section 3. `docs/services.md` says what is guaranteed.
 //!
 //! * `packet`: a packet as it travels;
 //! * `links`: the two links of a node, and the packets that it stores and passes on;
@@ -53,8 +54,8 @@ impl SharcRing {
     /// Closes the ring on all nodes, each of which calls this as a collective.
     ///
     /// # Errors
-    /// [`Error::RingCallsDiffer`] if another node has called something else, and those of the fabric. The ring cannot be used
-    /// afterwards in any case.
+    /// [`Error::RingCallsDiffer`] if another node has called something else, and those of the fabric. The ring cannot
+    /// be used afterwards in any case.
     pub fn close(mut self, rank: &mut dyn Rank) -> Result<()> {
         self.enter(rank).end()?;
         rank.close(self.context)?;

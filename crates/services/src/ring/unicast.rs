@@ -1,4 +1,5 @@
-//! Messages to one node or several. Each receiver says that it is ready (RTS), and only then does the sender send (stop and wait).
+//! Messages to one node or several. Each receiver says that it is ready (RTS), and only then does the sender send (stop
+//! and wait).
 
 use contract::check_rank;
 
@@ -61,8 +62,8 @@ impl RingNode<'_> {
         }
     }
 
-    /// Receives a message of node `from` with this tag into the beginning of `room`, after it has told the sender that it is
-    /// ready. Returns the message's length.
+    /// Receives a message of node `from` with this tag into the beginning of `room`, after it has told the sender that
+    /// it is ready. Returns the message's length.
     ///
     /// # Errors
     /// [`Error::NotOnRing`] from this node itself or one that does not exist, before anything is sent;

@@ -1,7 +1,7 @@
 //! Tuples and templates as bytes.
 //!
-//! A count of fields, then for each field its type in a byte, to which [`FORMAL`] is added if no value follows; numbers of 8 bytes, and lengths of
-//! two before words and bytes. Little-endian.
+//! A count of fields, then for each field its type in a byte, to which [`FORMAL`] is added if no value follows; numbers
+//! of 8 bytes, and lengths of two before words and bytes. Little-endian.
 
 use super::value::{Field, Template, Tuple, Wanted};
 use crate::{Error, FieldKind, MEDIUM_BYTES_MAX, Result};

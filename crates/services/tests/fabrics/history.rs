@@ -1,5 +1,6 @@
-//! Recorded histories of seeded random programs are linearizable: there is an order of the operations that agrees with what each returned, and in
-//! which an operation that ended before another began comes first (Herlihy and Wing, *Linearizability*, 1990).
+//! Recorded histories of seeded random programs are linearizable: there is an order of the operations that agrees with
+//! what each returned, and in which an operation that ended before another began comes first (Herlihy and Wing,
+//! *Linearizability*, 1990).
 
 use random::SplitMix64;
 use std::collections::HashSet;

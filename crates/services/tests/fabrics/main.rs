@@ -1,4 +1,5 @@
-//! The services on the reference fabric and on a simulated machine. On real processes the examples and the benchmarks run them.
+//! The services on the reference fabric and on a simulated machine. On real processes the examples and the benchmarks
+//! run them.
 
 mod active;
 mod hcs;
@@ -10,7 +11,8 @@ mod tuple;
 use contract::Rank;
 use services::{Error, Result};
 
-/// Runs a program on `ranks` ranks of either fabric. The reference fabric finds every circle of waiting ranks; the simulated machine delivers late.
+/// Runs a program on `ranks` ranks of either fabric. The reference fabric finds every circle of waiting ranks; the
+/// simulated machine delivers late.
 fn on_each_fabric(ranks: usize, program: fn(&mut dyn Rank) -> Result<()>) {
     on_each(ranks, move |rank| program(rank).map_err(Error::into_contract));
 }

@@ -54,8 +54,8 @@ fn messages_of_any_length_go_around_the_ring_to_each_other_node() {
     }
 }
 
-/// Seeded random rounds: in each, some senders send to the nodes of a mask each, and all nodes that are in no call of a message
-/// wait at the barrier. Each node is in one message at most.
+/// Seeded random rounds: in each, some senders send to the nodes of a mask each, and all nodes that are in no call of a
+/// message wait at the barrier. Each node is in one message at most.
 #[test]
 fn random_messages_to_several_nodes_arrive_once_and_whole() {
     const ROUNDS: u32 = 30;
@@ -92,7 +92,8 @@ fn random_messages_to_several_nodes_arrive_once_and_whole() {
     }
 }
 
-/// All nodes send to the node before them at once, which is the longest way: every node passes the packets of all others on.
+/// All nodes send to the node before them at once, which is the longest way: every node passes the packets of all
+/// others on.
 #[test]
 fn a_full_ring_gets_on() {
     on_each_fabric(6, |rank| {

@@ -249,8 +249,8 @@ fn a_period_that_time_is_left_for_is_confirmed_in_place_of_a_longer_one() {
     // There is time only for periods that are not sustained.
     decision.record(span(899), Verdict::Refused);
     assert_eq!(confirm(&decision, 900), 1000.0);
-    // Where none is sustained, the second step of 1.3 is confirmed at once if there is time for it, and the first is tried
-    // otherwise.
+    // Where none is sustained, the second step of 1.3 is confirmed at once if there is time for it, and the first is
+    // tried otherwise.
     decision.disprove(span(1000), Verdict::Unclear);
     assert_eq!(confirm(&decision, 9000), 1690.0);
     assert_eq!(confirm(&decision, 1200), 1200.0);

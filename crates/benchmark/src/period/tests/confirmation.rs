@@ -162,8 +162,8 @@ fn a_search_whose_time_is_over_says_that_its_period_was_not_confirmed() {
     assert_eq!((search.confirmation, search.unconfirmed, search.confirm_times), (None, vec![], 10));
 }
 
-/// The sixteen instances of the first period take the time for finding one. The rest holds too few of that period to prove
-/// the rate; divided by half as many again as prove it without a miss, it is the period to confirm.
+/// The sixteen instances of the first period take the time for finding one. The rest holds too few of that period to
+/// prove the rate; divided by half as many again as prove it without a miss, it is the period to confirm.
 #[test]
 fn where_time_is_left_for_a_shorter_period_alone_that_is_confirmed() {
     let limited =

@@ -53,7 +53,8 @@ fn around_the_ring(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     Ok(())
 }
 
-/// The rank at a place of the ring: by the reflected Gray code, whose successive numbers differ in one bit, if there are 2^k.
+/// The rank at a place of the ring: by the reflected Gray code, whose successive numbers differ in one bit, if there
+/// are 2^k.
 fn rank_at(place: usize, ranks: usize) -> usize {
     if ranks.is_power_of_two() { place ^ (place >> 1) } else { place }
 }

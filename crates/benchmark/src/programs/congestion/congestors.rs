@@ -104,8 +104,8 @@ impl Congestors {
         self.stopped().iter().try_for_each(|&to| rank.send(to, STOP, &[]))
     }
 
-    /// The part of a congestor, from the beginning until rank 0 stops it. All ranks have opened the window, and fence it
-    /// afterwards: there the first congestor serves the puts of the others.
+    /// The part of a congestor, from the beginning until rank 0 stops it. All ranks have opened the window, and fence
+    /// it afterwards: there the first congestor serves the puts of the others.
     pub(super) fn run(&self, rank: &mut dyn Rank, window: &mut RankWindow) -> Result<()> {
         let is_first = rank.rank() == self.first();
         match self.load {

@@ -79,8 +79,8 @@ fn report(bench: &mut Bench<'_>, arrivals: &[Vec<u64>], size: usize) -> Result<(
     bench.tell(Event::Measured(all))
 }
 
-/// The most parts in a row whose rate is below half of that which a quarter of the parts reach. A median would be the rate
-/// of the fault where that lasts for half of the time.
+/// The most parts in a row whose rate is below half of that which a quarter of the parts reach. A median would be the
+/// rate of the fault where that lasts for half of the time.
 fn slow_parts(rates: &[f64]) -> usize {
     let mut sorted = rates.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -41,8 +41,8 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Sends in a time, and at most so many messages, or receives; all arrivals by pair, at rank 0. They are in picoseconds
-    /// since the beginning.
+    /// Sends in a time, and at most so many messages, or receives; all arrivals by pair, at rank 0. They are in
+    /// picoseconds since the beginning.
     pub(super) fn run(
         &self,
         rank: &mut dyn Rank,

@@ -211,9 +211,11 @@ impl Check<'_> {
     fn is_far_slower(&self, one: &Comparison, run: &Run) -> bool {
         let launches = run.measurements.iter().find(|m| name(m) == one.name);
         let series = self.series(&one.name);
-        series
-            .zip(launches)
-            .is_some_and(|(series, m)| series.is_far_beyond_level(&m.launch_medians))
+        series.zip(launches).is_some_and(|(series, m)| match &m.launch_medians[..] {
+            // Launches that hold a search or pauses are not put together.
+            [] => series.is_far_beyond_level(&[m.summary.median]),
+            launches => series.is_far_beyond_level(launches),
+        })
     }
 
     /// The numbers that this run lacks although one of the latest runs that share a number with it had them.

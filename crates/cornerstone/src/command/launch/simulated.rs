@@ -100,8 +100,8 @@ fn report(
     }
 }
 
-/// Ends the recording, if there is one. That of a run in which not every rank came to its end cannot be replayed, and is
-/// removed.
+/// Ends the recording, if there is one. That of a run in which not every rank came to its end cannot be replayed, and
+/// is removed.
 fn end_recording(host: Host, is_whole: bool, arguments: &LaunchArguments) -> Result<(), Failure> {
     if is_whole {
         return host.finish().map_err(|error| Failure::failed(error.to_string()));

@@ -14,14 +14,16 @@ use contract::record::FabricDescription;
 use super::request::Request;
 use crate::choice::{makes_own, transport};
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
+use crate::fabric_name::{CLUSTER, is_mpi};
 use crate::failure::Failure;
 use crate::interruption::interrupted;
 use crate::output::{print, table};
 use crate::wording::{ranks, size};
 
-/// Starts the ranks of each launch, which end at once, and prints the plans of their collectives: of those that the user
-/// named, or of all.
+/// Starts the ranks of each launch, which end at once, and prints the plans of their collectives: of those that the
+/// user named, or of all.
 pub(super) fn execute(request: &Request, launches: &[Launch]) -> Result<ExitCode, Failure> {
+    let names = named(request)?;
     let mut explained: Vec<Launch> = Vec::new();
     // One rank has nothing to exchange.
     for launch in launches.iter().filter(|launch| launch.ranks > 1 && launch.number == 0) {
@@ -29,11 +31,32 @@ pub(super) fn execute(request: &Request, launches: &[Launch]) -> Result<ExitCode
             Launch { job: Job { steps: Vec::new(), ..launch.job.clone() }, ..launch.clone() };
         if !explained.contains(&idle) {
             let fabric = description(request, &idle)?;
-            print(&explanation(&fabric, idle.ranks, &request.names))?;
+            print(&explanation(&fabric, idle.ranks, &names))?;
             explained.push(idle);
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The benchmarks that the user named, also by their group or their paper; none if nothing was named.
+fn named(request: &Request) -> Result<Vec<String>, Failure> {
+    if request.names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let selected =
+        benchmark::select(&request.names).map_err(|error| Failure::usage(error.to_string()))?;
+    let names: Vec<String> = selected.iter().map(|one| one.name.to_string()).collect();
+    let is_collective = |name: &String| Collective::ALL.iter().any(|(_, of)| is_of(name, of));
+    if !names.iter().any(is_collective) {
+        return Err(Failure::usage("none of the named benchmarks is a collective")
+            .hint("`cornerstone list collectives` names them; without a name all are explained"));
+    }
+    Ok(names)
+}
+
+/// Whether a benchmark is one of a collective: it has its name, or one that begins with it.
+fn is_of(benchmark: &str, collective: &str) -> bool {
+    benchmark.starts_with(&collective.replace('_', "-"))
 }
 
 /// The description of the fabric by rank 0 of a launch.
@@ -61,11 +84,8 @@ fn description(request: &Request, launch: &Launch) -> Result<FabricDescription, 
 /// The plans of programs of Cornerstone, and of MPI programs on the same fabric, where it carries them; and the
 /// algorithms of what uses messages.
 fn explanation(fabric: &FabricDescription, ranks: usize, names: &[String]) -> String {
-    // A benchmark has the name of its collective, or one that begins with it.
-    let is_named = |collective: &str| {
-        let collective = collective.replace('_', "-");
-        names.is_empty() || names.iter().any(|name| name.starts_with(&collective))
-    };
+    let is_named =
+        |collective: &str| names.is_empty() || names.iter().any(|name| is_of(name, collective));
     let by_messages = || messages::table_of(ranks, is_named);
     let Some(plans) = &fabric.plans else { return without_plans(fabric, ranks, by_messages()) };
     let uses_messages = |range: &PlanRange| {
@@ -81,12 +101,17 @@ fn explanation(fabric: &FabricDescription, ranks: usize, names: &[String]) -> St
 /// The text for a fabric that has no plans.
 fn without_plans(fabric: &FabricDescription, ranks: usize, by_messages: String) -> String {
     let name = &fabric.name;
-    if name == "mpi" {
-        return "Collectives over mpi are those of the MPI library, which does not say how it makes them.\n".into();
+    if is_mpi(name) {
+        return format!(
+            "Collectives over {name} are those of the MPI library, which does not say how it makes them.\n"
+        );
     }
     let own = match makes_own(fabric) {
+        true if name == CLUSTER => {
+            " Where all ranks are on one host, its plans are used instead (--fabric local)."
+        }
         true => {
-            " The machine makes some collectives itself, without messages (`cornerstone machines`)."
+            " The machine may make some collectives itself, without them (`cornerstone machines`)."
         }
         false => "",
     };
@@ -218,7 +243,7 @@ mod tests {
             assert!(text.contains(words), "{words} is not in\n{text}");
         }
         assert!(!text.contains("allreduce"), "{text}");
-        let library = FabricDescription { name: "mpi".into(), ..FabricDescription::default() };
+        let library = FabricDescription { name: "mpi:mpich".into(), ..Default::default() };
         assert!(explanation(&library, 2, &[]).contains("those of the MPI library"));
     }
 

@@ -21,7 +21,8 @@ const CONFIDENCE: f64 = 0.95;
 /// The most delays that are kept one by one.
 const SAMPLES_MAX: usize = 2000;
 
-/// Makes the results file, and gives its path: before anything is simulated, so that nothing is lost where it cannot be made.
+/// Makes the results file, and gives its path: before anything is simulated, so that nothing is lost where it cannot be
+/// made.
 pub(super) fn create(arguments: &SciArguments) -> Result<(ResultsFile, PathBuf), Failure> {
     let settings = Settings { seed: arguments.seed, ..Settings::default() };
     let fabric = FabricDescription { name: "sim:sci".into(), ..FabricDescription::default() };
@@ -59,6 +60,7 @@ fn parameters(arguments: &SciArguments, case: &Case) -> Parameters {
         ("load_percent", case.load_percent),
         ("queue_packets", Some(arguments.queue)),
         ("urgent_node", arguments.urgent),
+        ("duration_us", Some(arguments.duration_us)),
         ("seats", arguments.seats),
     ];
     for (name, number) in numbers {

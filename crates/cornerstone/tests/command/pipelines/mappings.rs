@@ -34,8 +34,8 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     let ended = lab.succeed(&[&["pipeline", "small.toml"][..], &words, &more].concat());
     let found = lab.measurements("run.jsonl");
     let median = |nodes, part: &str, metric| median(&found, (nodes, part), metric);
-    // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, however many ranks there are. Pauses of
-    // 112 us in each 10 ms add 1.1 %, and one pause more in a round of some 15 matrices 0.7 %.
+    // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, however many ranks there are. Pauses
+    // of 112 us in each 10 ms add 1.1 %, and one pause more in a round of some 15 matrices 0.7 %.
     for nodes in [2, 4] {
         let first_us = median(nodes, "1 row FFT", "busiest-processor");
         assert!((1.0..1.019).contains(&(first_us / 1_068.5)), "{nodes}: {first_us}");

@@ -93,7 +93,8 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     lab.write("image.toml", CHAIN_OF_TWO);
     let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml", "--period", "2ms"];
     let ended = lab.succeed(&[&words[..], &["--instances", "400", "--out", "run.jsonl"]].concat());
-    // The source is put off by all of a pause that covers the beginning of a period, and whatever is late is so for that.
+    // The source is put off by all of a pause that covers the beginning of a period, and whatever is late is so for
+    // that.
     for told in [
         "did something else for 9.00 ms",
         "when the rank should have begun",

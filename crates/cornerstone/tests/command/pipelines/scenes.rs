@@ -82,9 +82,9 @@ fn the_target_of_an_image_is_found_with_the_gain_of_its_chirps() {
     let lab = Lab::new();
     let told = run_of(&lab, IMAGE);
     assert!(told.contains("target at row 25, column 11: "), "{told}");
-    // 5 dB of the target and 10 log 128 of the chirps, give or take what noise adds to an amplitude 20 times its own. Near the
-    // edges the filters are not full yet, so that the median power of noise, by which it is judged, is 1.6 dB below that of
-    // full ones.
+    // 5 dB of the target and 10 log 128 of the chirps, give or take what noise adds to an amplitude 20 times its own.
+    // Near the edges the filters are not full yet, so that the median power of noise, by which it is judged, is 1.6 dB
+    // below that of full ones.
     let right = 5.0 + 10.0 * 128f64.log10() + 1.6;
     let found = signal_to_noise_db(&lab);
     assert!((found - right).abs() < 1.5, "{found} and not {right}");

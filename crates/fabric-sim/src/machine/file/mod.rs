@@ -110,7 +110,8 @@ fn windows(
     }
 }
 
-/// Reads what breaks from a file of `[[fault]]` tables, and lets it break on a machine, which is then simulated by packets.
+/// Reads what breaks from a file of `[[fault]]` tables, and lets it break on a machine, which is then simulated by
+/// packets.
 ///
 /// # Errors
 /// As [`parse`].

@@ -115,8 +115,9 @@ impl Packets {
         self.touched.clear();
     }
 
-    /// The nodes that can do nothing else while the packet at the head of `input` is on its next channel: the one that sends
-    /// it and the one that takes it in, where they do one after the other. Nodes in between pass it on beside their own.
+    /// The nodes that can do nothing else while the packet at the head of `input` is on its next channel: the one that
+    /// sends it and the one that takes it in, where they do one after the other. Nodes in between pass it on beside
+    /// their own.
     fn simplex_ends(&self, input: u32) -> impl Iterator<Item = u32> + use<> {
         let number = *self.inputs[input as usize].front().expect("a packet waits at the input");
         let packet = self.packets[number as usize];
@@ -192,8 +193,8 @@ impl Packets {
 }
 
 impl Packets {
-    /// Lets the ends of the packet at the head of `input`, which has passed its channel, do something else. What waited for them
-    /// comes before what comes next there, so that sending and taking in alternate.
+    /// Lets the ends of the packet at the head of `input`, which has passed its channel, do something else. What waited
+    /// for them comes before what comes next there, so that sending and taking in alternate.
     fn release_ends(&mut self, input: u32) {
         if self.machine.endpoint.simplex_from_bytes.is_none() {
             return;

@@ -8,11 +8,12 @@
 //! In a closed ring of buffers all could be full, and no packet could move. A packet that enters such a ring therefore
 //! needs two free places, and one that stays in it needs one (bubble flow control, Carrion et al. 1997).
 //!
-//! Where several networks lead from a node to another, the message takes the innermost that is whole and whose queue is short.
-//! On a machine whose processors forward, a packet that is to go on takes time of the node's processor first, and each link
-//! has a queue of its own at its node, in memory without limit.
+//! Where several networks lead from a node to another, the message takes the innermost that is whole and whose queue is
+//! short. On a machine whose processors forward, a packet that is to go on takes time of the node's processor first,
+//! and each link has a queue of its own at its node, in memory without limit.
 //!
-//! A node has an engine for each network. What breaks under way is sent again, and messages of two nodes keep their order.
+//! A node has an engine for each network. What breaks under way is sent again, and messages of two nodes keep their
+//! order.
 
 mod engine;
 mod faults;
@@ -42,8 +43,8 @@ pub(crate) struct Packets {
     /// The engines: for each network, those of all nodes.
     nodes: Vec<Node>,
     channels: Vec<Channel>,
-    /// The packets at each input. Input c holds those from channel c; after these there is one input for each engine, and
-    /// where processors forward one for each channel, of the packets that are to go over it.
+    /// The packets at each input. Input c holds those from channel c; after these there is one input for each engine,
+    /// and where processors forward one for each channel, of the packets that are to go over it.
     inputs: Vec<VecDeque<u32>>,
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
@@ -244,8 +245,8 @@ impl Packets {
         (self.engine(way, parcel.from), self.engine(way, parcel.to))
     }
 
-    /// The innermost network that leads from node to node, is whole on its way and whose queue at the sender is short; if all
-    /// queues are long, the innermost whole one. Leaves its route with the message.
+    /// The innermost network that leads from node to node, is whole on its way and whose queue at the sender is short;
+    /// if all queues are long, the innermost whole one. Leaves its route with the message.
     fn best_way(&mut self, parcel: Parcel, message: u32) -> Option<usize> {
         let (from, to) = (parcel.from as usize, parcel.to as usize);
         let mut route = std::mem::take(&mut self.travels[message as usize].route);

@@ -91,8 +91,8 @@ impl Packets {
         self.enter(agenda, queue.expect("processors forward here"), packet, outcomes);
     }
 
-    /// Whether a direction of a simplex link, for which a packet waits, carries none now: the other direction does, or is to
-    /// be next, for they take turns.
+    /// Whether a direction of a simplex link, for which a packet waits, carries none now: the other direction does, or
+    /// is to be next, for they take turns.
     pub(super) fn leaves_link_to_other(&mut self, number: u32) -> bool {
         let Some(other) = self.ways.other_direction(number) else { return false };
         let opposite = &self.channels[other as usize];
@@ -107,7 +107,8 @@ impl Packets {
         leaves
     }
 
-    /// How many links a message passes from a node to another, over the network that it would take if nothing were in its way.
+    /// How many links a message passes from a node to another, over the network that it would take if nothing were in
+    /// its way.
     pub(crate) fn hops(&self, from: usize, to: usize) -> usize {
         let mut route = Vec::new();
         if let Some(way) = (0..self.ways.count()).find(|&way| self.ways.reaches(way, from, to)) {

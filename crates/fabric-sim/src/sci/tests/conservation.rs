@@ -62,8 +62,9 @@ fn links_carry_each_packet_and_its_echo_once_and_nothing_else() {
 
 #[test]
 fn the_delay_over_load_is_that_of_a_queue_with_equal_service_times() {
-    // Node 0 alone moves 64 bytes to its neighbour at random times. Its link is busy for 41 symbols of 16 ns with each, and
-    // the target's host takes less. So the wait is that of M/D/1: load x service / (2 (1 - load)), besides the 988 ns alone.
+    // Node 0 alone moves 64 bytes to its neighbour at random times. Its link is busy for 41 symbols of 16 ns with each,
+    // and the target's host takes less. So the wait is that of M/D/1: load x service / (2 (1 - load)), besides the 988
+    // ns alone.
     let service_us = 41.0 * 0.016;
     for percent in [20, 50, 80] {
         let mean = TimeSpan::from_ps(656_000 * 100 / percent);
@@ -81,8 +82,8 @@ fn the_delay_over_load_is_that_of_a_queue_with_equal_service_times() {
         let found = study::run(&study).unwrap().traffic[0].mean_delay_us().unwrap();
         let load = percent as f64 / 100.0;
         let wait = load * service_us / (2.0 * (1.0 - load));
-        // 30,000 waits and more, of which about one in 50 is independent at the highest load: 4 % of the mean wait. Three of
-        // these never happen by chance.
+        // 30,000 waits and more, of which about one in 50 is independent at the highest load: 4 % of the mean wait.
+        // Three of these never happen by chance.
         assert!(
             (found - 0.988 - wait).abs() < 0.12 * wait,
             "{percent} %, seed {seed}: {found} us, not {wait} + 0.988"

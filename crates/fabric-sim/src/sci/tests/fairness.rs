@@ -29,8 +29,8 @@ fn without_go_bits_a_saturating_neighbour_takes_everything() {
 
 #[test]
 fn go_bits_and_trains_give_every_node_a_share() {
-    // A node without traffic before it recovers at once and hears of others a round trip late, which is about the time of
-    // a packet here: it gets more than they do, and the last one gets less. A train gives each node the same.
+    // A node without traffic before it recovers at once and hears of others a round trip late, which is about the time
+    // of a packet here: it gets more than they do, and the last one gets less. A train gives each node the same.
     for (access, factor) in [(Access::GoBits, 7), (Access::Train { seats: 2 }, 1)] {
         let shares = shares(access);
         let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
@@ -65,8 +65,8 @@ fn urgent(access: Access, urgency: Urgency) -> f64 {
 
 #[test]
 fn urgent_packets_have_a_bound_beside_saturation() {
-    // Twice 41 symbols of 16 ns wait at each of seven nodes at most, and the target's input queue holds four packets that
-    // take 300 ns each, of which it may be refused: with its way around the ring that is below 15 us.
+    // Twice 41 symbols of 16 ns wait at each of seven nodes at most, and the target's input queue holds four packets
+    // that take 300 ns each, of which it may be refused: with its way around the ring that is below 15 us.
     let preempted = urgent(Access::GoBits, Urgency::Preempt);
     assert!(preempted < 15.0, "{preempted} us");
     let plain = urgent(Access::GoBits, Urgency::None);
@@ -96,8 +96,8 @@ fn what_is_urgent_finds_a_place_beside_the_node_s_own_load() {
     assert_eq!((found.traffic[0].bytes[0], found.traffic[0].makes_requests[0]), (0, false));
 }
 
-/// The transactions that each node completes with node 0 in 2 ms, if all others request them whenever there is room, with the
-/// delays of hosts and responders as they are.
+/// The transactions that each node completes with node 0 in 2 ms, if all others request them whenever there is room,
+/// with the delays of hosts and responders as they are.
 fn completed(retry: Retry, operation: TransactionKind, access: Access) -> Vec<u64> {
     let settings = RingSettings { retry, access, ..ring(8) };
     let traffic = Traffic {
@@ -141,8 +141,8 @@ fn without_turns_some_nodes_starve() {
     assert!(shares.contains(&0), "{shares:?}");
 }
 
-/// The delays of urgent writes of 16 bytes from node 4 to 0 each 20 us, while all others write 64 bytes there whenever there
-/// is room, shortest first, in us.
+/// The delays of urgent writes of 16 bytes from node 4 to 0 each 20 us, while all others write 64 bytes there whenever
+/// there is room, shortest first, in us.
 fn urgent_writes(urgency: Urgency) -> Vec<f64> {
     let make = |pace, nodes, priority, bytes| Traffic {
         nodes,
@@ -171,8 +171,8 @@ fn urgent_writes_have_a_bound_beside_others_that_are_refused() {
     for delays in [&preempted, &levels] {
         assert!(delays.len() >= 197, "{} were done", delays.len());
     }
-    // As for moves (15 us), and the response: it waits behind four of the target at most, each of 9 symbols, and at each
-    // of four nodes behind a packet of 41.
+    // As for moves (15 us), and the response: it waits behind four of the target at most, each of 9 symbols, and at
+    // each of four nodes behind a packet of 41.
     let bound = 15.0 + (4.0 * 9.0 + 4.0 * 41.0) * 0.016;
     let longest = |delays: &[f64]| delays[delays.len() - 1];
     assert!(longest(&preempted) <= bound, "{preempted:?}");

@@ -102,7 +102,8 @@ pub(super) unsafe fn eight(x: [Points; 8]) -> [Points; 8] {
     }
 }
 
-/// The last stage of sixteen points: the odd ones times the sixteenth roots of unity, added to and taken from the even ones.
+/// The last stage of sixteen points: the odd ones times the sixteenth roots of unity, added to and taken from the even
+/// ones.
 #[inline(always)]
 pub(super) unsafe fn sixteen(
     even: [Points; 8],

@@ -1,5 +1,5 @@
-//! Collectives in time-independent traces. Those with the same block for each rank are replayed as such; others become their
-//! messages, by the algorithm that our library takes.
+//! Collectives in time-independent traces. Those with the same block for each rank are replayed as such; others become
+//! their messages, by the algorithm that our library takes.
 
 use collectives::{Blocks, Call, Order, Own};
 

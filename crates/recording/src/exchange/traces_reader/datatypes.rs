@@ -2,8 +2,8 @@
 
 use super::Mistake;
 
-/// The length of an element in bytes, by the number of its datatype: MPI_DOUBLE, MPI_INT, MPI_CHAR and so on, in the order
-/// in which SimGrid declares them.
+/// The length of an element in bytes, by the number of its datatype: MPI_DOUBLE, MPI_INT, MPI_CHAR and so on, in the
+/// order in which SimGrid declares them.
 const ELEMENT_BYTES: [usize; 51] = [
     8, 4, 1, 2, 8, 4, 1, 8, 1,
     1, // double, int, char, short, long, float, byte, long long, signed and unsigned char

@@ -1,5 +1,5 @@
-//! Time-independent traces, read. Lines of one rank are in its order; ranks may follow each other or be mixed, in one text or
-//! in several.
+//! Time-independent traces, read. Lines of one rank are in its order; ranks may follow each other or be mixed, in one
+//! text or in several.
 
 mod collectives;
 mod datatypes;
@@ -50,6 +50,8 @@ enum State {
 struct Rank {
     events: Vec<RankEvent>,
     started: Vec<Started>,
+    /// All operations before this place are over.
+    open_from: usize,
     /// Sends to no rank, which take no time.
     to_nobody: Vec<Key>,
     /// Tests that did not end their operation, as places among the events.
@@ -162,11 +164,20 @@ impl Rank {
         Ok(())
     }
 
+    /// The place of the first operation that is not over. Long traces start millions, of which few are not.
+    fn first_open(&mut self) -> usize {
+        let is_over = |one: &Started| one.state == State::Over;
+        self.open_from +=
+            self.started[self.open_from..].iter().take_while(|one| is_over(one)).count();
+        self.open_from
+    }
+
     /// Starts an operation.
     fn post(&mut self, key: Key, event: RankEvent) {
         // One with the same key that was tested, and that nothing has waited for, ended in its last test.
         let tested = |one: &&mut Started| one.key == key && matches!(one.state, State::Tested(_));
-        self.started.iter_mut().filter(tested).for_each(|one| one.state = State::Over);
+        let open = self.first_open();
+        self.started[open..].iter_mut().filter(tested).for_each(|one| one.state = State::Over);
         self.started.push(Started { key, state: State::UnderWay });
         self.events.push(event);
     }
@@ -240,8 +251,8 @@ impl Rank {
         }
     }
 
-    /// The operation that a `wait` or a `test` means, the oldest of those with its words; without words, as in old traces,
-    /// the latest. `None` for a send to nobody.
+    /// The operation that a `wait` or a `test` means, the oldest of those with its words; without words, as in old
+    /// traces, the latest. `None` for a send to nobody.
     fn find(&mut self, words: &Words<'_>) -> Result<Option<usize>, Mistake> {
         let is_there = |one: &Started| one.state != State::Over;
         let found = if words.given.is_empty() {
@@ -252,7 +263,9 @@ impl Rank {
                 self.to_nobody.remove(at);
                 return Ok(None);
             }
-            self.started.iter().position(|one| one.key == key && is_there(one))
+            let open = self.first_open();
+            let found = self.started[open..].iter().position(|one| one.key == key && is_there(one));
+            found.map(|at| open + at)
         };
         let nothing = || (words.line, "nothing was started that this waits for".to_string());
         found.map(Some).ok_or_else(nothing)
@@ -276,7 +289,7 @@ impl Rank {
     }
 
     fn test_all(&mut self) {
-        for index in 0..self.started.len() {
+        for index in self.first_open()..self.started.len() {
             if self.started[index].state != State::Over {
                 let at = self.events.len();
                 self.end(index);
@@ -286,7 +299,7 @@ impl Rank {
     }
 
     fn wait_for_all(&mut self) {
-        for index in 0..self.started.len() {
+        for index in self.first_open()..self.started.len() {
             if self.started[index].state == State::UnderWay {
                 self.end(index);
             }

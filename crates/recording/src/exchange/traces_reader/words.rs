@@ -7,6 +7,9 @@ use super::datatypes::element_bytes;
 const UNDEFINED_RANK: &str = "-333";
 const ANY_TAG: &str = "-444";
 
+/// No count is larger: with any datatype its bytes are a number of 64 bits.
+const COUNT_MAX: f64 = (1_u64 << 40) as f64;
+
 /// The words after an action's name.
 pub(super) struct Words<'a> {
     pub(super) given: &'a [&'a str],
@@ -27,7 +30,11 @@ impl Words<'_> {
 
     /// A count, which may be written as `1e6`.
     pub(super) fn count(&self, index: usize, what: &str) -> Result<usize, Mistake> {
-        Ok(self.real(index, what)? as usize)
+        let count = self.real(index, what)?;
+        if count > COUNT_MAX {
+            return Err((self.line, format!("{what} is {count:e}, which is too long")));
+        }
+        Ok(count as usize)
     }
 
     /// Counts for each of `ranks`, the first at `index`.

@@ -18,8 +18,8 @@ fn blocks_of_all_lengths_pass_each_other() {
             let (me, nodes) = (node.node(), node.nodes());
             let mut room = vec![0; 70_000];
             for (number, bytes) in [0, 1, 1024, 1025, 70_000].into_iter().enumerate() {
-                // Around the ring, the even nodes first, so that long blocks find their receivers; a ring of odd length has
-                // two even neighbours, of which the last waits.
+                // Around the ring, the even nodes first, so that long blocks find their receivers; a ring of odd length
+                // has two even neighbours, of which the last waits.
                 let (to, from) = ((me + 1) % nodes, (me + nodes - 1) % nodes);
                 let data = contents(me, to, number, bytes);
                 let send_first = me % 2 == 0 && me + 1 < nodes;
@@ -84,7 +84,8 @@ fn every_node_can_broadcast_to_all() {
     }
 }
 
-/// Figure 8 shows a tree over eight nodes. The node that begins sends to those below it: halves, quarters and eighths of the nodes.
+/// Figure 8 shows a tree over eight nodes. The node that begins sends to those below it: halves, quarters and eighths
+/// of the nodes.
 #[test]
 fn eight_nodes_form_the_tree_of_figure_8() {
     let below: Vec<Vec<usize>> = (0..8)

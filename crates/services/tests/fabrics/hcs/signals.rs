@@ -70,7 +70,8 @@ fn signals_that_cross_each_other_all_arrive_in_order() {
     });
 }
 
-/// Every node reads a number in the master's memory, computes, and writes the next one. Without mutual exclusion some would be lost.
+/// Every node reads a number in the master's memory, computes, and writes the next one. Without mutual exclusion some
+/// would be lost.
 #[test]
 fn semaphores_keep_others_out() {
     for nodes in [1, 2, 5] {

@@ -10,8 +10,8 @@ use profile::{Kind, RankRecord};
 use super::places::Place;
 use super::summarise::Followed;
 
-/// Writes it. Of a run that is too long for viewers it has the beginning, and the moment of its end is returned, in seconds of
-/// the run.
+/// Writes it. Of a run that is too long for viewers it has the beginning, and the moment of its end is returned, in
+/// seconds of the run.
 ///
 /// # Errors
 /// Those of `out`.
