@@ -1,13 +1,14 @@
 //! Ranks that a real `ssh` starts: by a server of its own, on a port of its own, with keys made for one test. Where
-//! there is no
-//! `sshd`, or it does not start, the tests are skipped by name.
+//! there is no `sshd`, or it does not start, the tests are skipped by name.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::cluster::{PROGRAM, sorted};
 use crate::lab::{Lab, eventually, signal, skip};
+use crate::launching::{compile, library};
 
 /// The host as our file and ssh's settings name it; no resolver knows it.
 const HOST: &str = "elsewhere";
@@ -111,6 +112,23 @@ fn ranks_that_ssh_starts_measure_and_end() {
         assert_eq!(times.iter().filter(|one| one["metric"] == "time").count(), 2, "{hosts}");
         assert!(lab.becomes_empty(), "{hosts}");
     }
+}
+
+#[test]
+fn mpi_programs_run_on_a_host_that_ssh_reaches() {
+    let test = "MPI programs run on a host that ssh reaches";
+    let lab = Lab::new();
+    let Some(library) = library(test) else { return };
+    let Some(server) = Server::start(&lab, test) else { return };
+    let program = compile(&lab, &library, PROGRAM).display().to_string();
+    lab.write("hosts", "localhost:2\nelsewhere:2\n");
+    let agent = server.agent.display().to_string();
+    let words = ["launch", "-n", "4", "--hosts", "hosts", "--agent", &agent];
+    let ended = lab.succeed(&[&words[..], &["--listen", "127.0.0.1:0", &program]].concat());
+    // Two of the four ranks share a host with each other.
+    let expected: Vec<String> = (0..4).map(|rank| format!("rank {rank} of 4, one of 2")).collect();
+    assert_eq!(sorted(&ended.stdout), expected, "{ended:#?}");
+    assert!(lab.becomes_empty());
 }
 
 #[test]
