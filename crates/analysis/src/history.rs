@@ -90,15 +90,9 @@ impl History {
         let machine = Machine::of(header);
         self.runs.insert((machine.clone(), run.label.clone()));
         for measurement in &run.measurements {
-            let name = Name {
-                key: measurement.key(),
-                metric: measurement.metric.clone(),
-                unit: measurement.unit.clone(),
-                fabric: None,
-            };
             let (_, points) = self
                 .series
-                .entry((machine.clone(), name))
+                .entry((machine.clone(), Name::of(measurement)))
                 .or_insert_with(|| (measurement.better, Vec::new()));
             let point = point(run, measurement);
             // What a resumed run measured again replaces what it had.
@@ -141,10 +135,7 @@ fn point(run: &Run, measurement: &Measurement) -> Point {
         median: summary.median,
         low: summary.ci_low,
         high: summary.ci_high,
-        launches: match measurement.launch_medians.is_empty() {
-            true => vec![summary.median],
-            false => measurement.launch_medians.clone(),
-        },
+        launches: measurement.launches().to_vec(),
     }
 }
 
@@ -181,24 +172,27 @@ impl Series {
     /// Whether this value is worse by more than `margin` than all runs of the level but one in ten: what a run has
     /// shown before without anything having changed is no regression.
     pub fn is_beyond_level(&self, value: f64, margin: f64) -> bool {
-        let worse = |than: f64| match self.better {
-            Better::Lower => value > than * (1.0 + margin),
-            Better::Higher => value * (1.0 + margin) < than,
-        };
         let level = self.level();
-        let not_worse = level.iter().filter(|point| !worse(point.median)).count();
+        let is_worse = |point: &&Point| self.is_worse_by(1.0 + margin, value, point.median);
+        let not_worse = level.len() - level.iter().filter(is_worse).count();
         not_worse as f64 <= OFF * level.len() as f64
     }
 
     /// Whether all of these launches are worse than every launch of the level by more than a machine's states differ.
     /// Such a number is decided by one launch of the level, which ranks alone never allow.
     pub fn is_far_beyond_level(&self, launches: &[f64]) -> bool {
-        let far = |&value: &f64, than: f64| match self.better {
-            Better::Lower => than > 0.0 && value > than * FAR,
-            Better::Higher => value * FAR < than,
-        };
         let level = || self.level().iter().flat_map(|point| &point.launches);
-        !launches.is_empty() && launches.iter().all(|value| level().all(|&than| far(value, than)))
+        let is_far =
+            |value: f64| level().all(|&than| than > 0.0 && self.is_worse_by(FAR, value, than));
+        !launches.is_empty() && launches.iter().all(|&value| is_far(value))
+    }
+
+    /// Whether a value is worse than another by more than a factor.
+    fn is_worse_by(&self, factor: f64, value: f64, than: f64) -> bool {
+        match self.better {
+            Better::Lower => value > than * factor,
+            Better::Higher => value * factor < than,
+        }
     }
 }
 

@@ -126,11 +126,8 @@ fn refused(kind: &PauseKind) -> Option<String> {
 }
 
 fn are_alike(a: &PauseKind, b: &PauseKind) -> bool {
-    let within = |a: f64, b: f64, factor: f64| a <= b * factor && b <= a * factor;
     let period = if a.regular { SAME_PERIOD } else { SAME_IRREGULAR_PERIOD };
-    a.regular == b.regular
-        && within(a.period_us, b.period_us, period)
-        && within(a.length_median_us, b.length_median_us, SAME_LENGTH)
+    a.regular == b.regular && a.agrees(b, period, SAME_LENGTH)
 }
 
 /// A kind in words: `every 10000 us, 112 us long`.

@@ -49,9 +49,9 @@ pub use endpoint::other_runs::{
 pub use endpoint::{
     AccessKind, Agent, AgentAnswer, Apply, AtomicElement, AtomicElements, AtomicOperation,
     CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, NewContext, OneSided, OneSidedOperation, OtherEnds, RemoteAccess, RemoteAddress,
-    RemoteMemory, RemotePlace, Request, Selector, StartedCollective, WaitPlace, end_together,
-    receive_in_turn, receive_together,
+    Envelope, NewContext, OneSided, OneSidedOperation, OtherEnds, REPORT_INTERVAL, RemoteAccess,
+    RemoteAddress, RemoteMemory, RemotePlace, Request, Selector, StartedCollective, WaitPlace,
+    end_together, receive_in_turn, receive_together,
 };
 pub use error::{Error, Result};
 pub use file::{FileError, line_of, read_file, toml_mistake};

@@ -2,8 +2,9 @@
 
 use collectives::plan::{PlanRange, Transport};
 use collectives::{Algorithm, Blocks, Call, Collective, Manner, Order, select};
-use contract::record::{FabricDescription, Measurement, Parameters};
+use contract::record::{FabricDescription, Measurement, ParameterValue, Parameters};
 
+use crate::comparison::is_of_one_launch;
 use crate::fabric_name::{CLUSTER, is_mpi, simulated_machine};
 
 /// A collective as the fabric chooses, and the fastest of the named algorithms.
@@ -40,11 +41,9 @@ impl Choice<'_> {
     pub(crate) fn verdict(&self) -> Verdict {
         let [chosen, fastest] = [self.chosen, self.fastest].map(|one| &one.summary);
         let is_same = self.name.as_ref() == Some(&self.fastest_name());
-        let launches = [self.chosen, self.fastest].map(|one| one.launch_medians.len());
-        let is_real = simulated_machine(&self.chosen.fabric).is_none();
         if is_same || chosen.median <= AS_FAST * fastest.median {
             Verdict::Right
-        } else if is_real && launches.into_iter().any(|launches| launches < 2) {
+        } else if [self.chosen, self.fastest].into_iter().any(is_of_one_launch) {
             Verdict::OneLaunch
         } else if fastest.ci_high < chosen.ci_low {
             Verdict::Slower(chosen.median / fastest.median)
@@ -79,13 +78,16 @@ fn named(parameters: &Parameters) -> Option<String> {
 }
 
 fn is_same_case(one: &Measurement, other: &Measurement) -> bool {
-    let rest = |one: &Measurement| {
-        let mut rest = one.parameters.clone();
-        rest.remove(benchmark::ALGORITHM);
-        rest
-    };
-    let key = |one: &Measurement| (one.benchmark.clone(), one.ranks, one.size_bytes);
-    key(one) == key(other) && rest(one) == rest(other)
+    let is_rest = |(name, _): &(&String, &ParameterValue)| *name != benchmark::ALGORITHM;
+    let key = |one: &Measurement| (one.ranks, one.size_bytes);
+    key(one) == key(other)
+        && one.benchmark == other.benchmark
+        && one.parameters.iter().filter(is_rest).eq(other.parameters.iter().filter(is_rest))
+}
+
+/// The name of the benchmark of a collective.
+pub(crate) fn benchmark_name(collective: &str) -> String {
+    collective.replace('_', "-")
 }
 
 /// Returns the name of what a fabric chooses for a blocking collective of a program of Cornerstone: a transport of a
@@ -96,16 +98,15 @@ fn name(
     ranks: usize,
     bytes: usize,
 ) -> Option<String> {
-    let is_it = |one: Collective| one.name().replace('_', "-") == collective;
-    let collective = Collective::ALL.into_iter().map(|(one, _)| one).find(|&one| is_it(one))?;
+    let is_it = |(_, own): &(Collective, &str)| benchmark_name(own) == collective;
+    let (collective, _) = Collective::ALL.into_iter().find(is_it)?;
     if let Some(plans) = &fabric.plans {
         // The plans of a run are those of its first launch.
         if plans.ranks != ranks {
             return None;
         }
-        let applies = |range: &&PlanRange| {
-            range.collective.name() == collective.name() && range.from_bytes <= bytes as u64
-        };
+        let applies =
+            |range: &&PlanRange| range.collective == collective && range.from_bytes <= bytes as u64;
         let range = plans.ranges.iter().rfind(applies)?;
         if range.transport != Transport::Messages {
             return Some(transport(range.transport).into());
@@ -159,9 +160,27 @@ pub(crate) fn by_messages(collective: Collective, ranks: usize, bytes: usize) ->
     select(&call, ranks, 1, Manner::Blocking, None)
 }
 
+/// The fabric of this host with the plans of ranks that have a processor each, for tests.
+#[cfg(test)]
+pub(crate) fn local_with_plans(ranks: usize) -> FabricDescription {
+    use collectives::plan::{Boards, Capabilities, Plans, Topology};
+    let boards = Boards {
+        most_ranks: 32,
+        most_bytes: 1 << 20,
+        slots: 16,
+        slot_bytes: 72 << 10,
+        piece_bytes: 32 << 10,
+    };
+    let capabilities = Capabilities { boards, cma: false };
+    FabricDescription {
+        name: "local".into(),
+        plans: Some(Plans::of(ranks, Topology::OwnProcessors, capabilities)),
+        ..FabricDescription::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use collectives::plan::{Boards, Capabilities, Plans, Topology};
     use contract::record::{Better, Summary};
 
     use super::*;
@@ -224,21 +243,11 @@ mod tests {
 
     #[test]
     fn plans_of_other_numbers_of_ranks_name_nothing() {
-        let boards = Boards {
-            most_ranks: 32,
-            most_bytes: 1 << 20,
-            slots: 16,
-            slot_bytes: 72 << 10,
-            piece_bytes: 32 << 10,
-        };
-        let capabilities = Capabilities { boards, cma: false };
-        let of_plans = |ranks| FabricDescription {
-            name: "local".into(),
-            plans: Some(Plans::of(ranks, Topology::OwnProcessors, capabilities)),
-            ..FabricDescription::default()
-        };
-        assert_eq!(name(&of_plans(4), "allreduce", 4, 8), Some("boards".into()));
-        assert_eq!(name(&of_plans(4), "allreduce", 4, 4 << 20), Some("rabenseifner".into()));
-        assert_eq!(name(&of_plans(2), "allreduce", 4, 8), None);
+        assert_eq!(name(&local_with_plans(4), "allreduce", 4, 8), Some("boards".into()));
+        assert_eq!(
+            name(&local_with_plans(4), "allreduce", 4, 4 << 20),
+            Some("rabenseifner".into())
+        );
+        assert_eq!(name(&local_with_plans(2), "allreduce", 4, 8), None);
     }
 }

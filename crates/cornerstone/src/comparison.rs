@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use analysis::compare::Settings;
-use contract::record::Run;
+use contract::record::{Measurement, Run};
 
 use crate::fabric_name::simulated_machine;
+
+/// Whether the interval of a measurement says nothing of other launches. Simulated launches are alike.
+pub(crate) fn is_of_one_launch(measurement: &Measurement) -> bool {
+    measurement.launch_medians.len() < 2 && simulated_machine(&measurement.fabric).is_none()
+}
 
 /// The comparison of two runs, where changes within `margin` count as the same: on simulated machines one launch
 /// decides as much as many.

@@ -334,7 +334,7 @@ unsafe impl Endpoint for OfiEndpoint {
 
     fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
         if let Some(here) = self.reporting_mut() {
-            here.expect_other_ends_outside(ends);
+            here.expect_other_ends(ends);
         }
     }
 

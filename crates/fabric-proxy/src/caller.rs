@@ -237,7 +237,7 @@ impl Caller {
         if self.has_told.take()
             && let Some(launched) = &mut *self.launched_mut()
         {
-            launched.end_long_wait();
+            launched.end_wait_reports();
         }
         Ok(true)
     }

@@ -12,6 +12,8 @@
 
 use std::time::{Duration, Instant};
 
+use contract::REPORT_INTERVAL;
+
 use crate::crowding;
 use crate::primitive::{AtomicU32, Ordering, fence, futex_wait, futex_wake, spin_loop};
 
@@ -26,8 +28,6 @@ const POLLS_BEFORE_YIELD: u32 = if cfg!(loom) { 1 } else { 3 };
 const YIELDS_BEFORE_SLEEP: u32 = if cfg!(loom) { 0 } else { 200 };
 /// Number of yields of a rank with its own processor between two readings of the clock.
 const YIELDS_BETWEEN_CLOCKS: u32 = 16;
-/// Interval at which a spinning rank reports a long wait.
-const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest sleep. After it a rank checks again whether the run still stands.
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 

@@ -27,14 +27,6 @@ pub(crate) enum Supervision {
 }
 
 impl Supervision {
-    /// Returns the launcher, if it is on the same host.
-    pub(crate) fn launcher(&mut self) -> Option<&mut ShmEndpoint> {
-        match self {
-            Supervision::Local(launched) => Some(launched.endpoint_mut()),
-            Supervision::Remote(_) | Supervision::Nobody => None,
-        }
-    }
-
     /// Returns whether there is none.
     pub(crate) fn is_nobody(&self) -> bool {
         matches!(self, Supervision::Nobody)

@@ -206,18 +206,38 @@ impl Recorder {
     /// Counts and notes a send. Nothing for one to MPI_PROC_NULL, which is only a call.
     #[inline]
     pub(crate) fn sent(&mut self, span: &Span, kind: Kind, bytes: u64, to: To) -> Option<Event> {
-        if to.rank < 0 {
+        let sent = self.sent_as(span, Self::event(kind, span), bytes, to);
+        if sent.is_none() {
             self.call(span);
+        }
+        sent
+    }
+
+    /// Counts and notes a send by an event that has all but the message. Nothing for one to MPI_PROC_NULL.
+    #[inline]
+    pub(crate) fn sent_as(
+        &mut self,
+        span: &Span,
+        event: Event,
+        bytes: u64,
+        to: To,
+    ) -> Option<Event> {
+        if to.rank < 0 {
             return None;
         }
-        let (place, index) = self.communicator(to.comm);
-        let peer = self.world_rank(place, to.rank);
-        self.count(span, Sizes::Messages, bytes);
-        self.count_peer(peer, bytes);
-        let (tag, communicator) = (to.tag, index);
-        let event = Event { bytes, peer, tag, communicator, ..Self::event(kind, span) };
-        self.note(&event);
+        let (place, communicator) = self.communicator(to.comm);
+        let (peer, tag) = (self.world_rank(place, to.rank), to.tag);
+        let event = Event { bytes, peer, tag, communicator, ..event };
+        self.note_message(span, &event);
         Some(event)
+    }
+
+    /// Counts and notes a message that is sent.
+    #[inline]
+    pub(crate) fn note_message(&mut self, span: &Span, event: &Event) {
+        self.count(span, Sizes::Messages, event.bytes);
+        self.count_peer(event.peer, event.bytes);
+        self.note(event);
     }
 
     /// Counts a collective of a communicator.

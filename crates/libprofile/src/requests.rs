@@ -60,6 +60,11 @@ impl Pending {
             ready: 0,
         }
     }
+
+    /// The same, prepared and not started.
+    pub(crate) fn prepared(self) -> Self {
+        Pending { is_persistent: true, is_active: false, ..self }
+    }
 }
 
 /// All of them.

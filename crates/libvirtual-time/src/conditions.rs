@@ -47,15 +47,19 @@ impl Deadline {
     }
 }
 
-/// Waits for a condition variable by `call` with a deadline of the system's clock.
+/// Waits for a condition variable by `call` with a deadline of the system's clock. The deadline given is one of `clock`,
+/// or of that of the condition variable.
 ///
 /// # Safety
-/// The thread holds `mutex`.
+/// The thread holds `mutex`. The deadline is null or live.
 unsafe fn wait_on_condition(
     mutex: *mut pthread_mutex_t,
-    deadline: &Deadline,
+    (deadline, clock): (*const timespec, Option<clockid_t>),
     call: &dyn Fn(*const timespec) -> c_int,
 ) -> c_int {
+    // SAFETY: as the caller promises.
+    let read = unsafe { Deadline::read(deadline, clock) };
+    let Some(deadline) = read else { return call(deadline) };
     if !deadline.is_over() && is_alone() {
         // There is nobody to signal it: another rank that shares it can only change what the program looks at next, and
         // may want the mutex for that.
@@ -96,12 +100,8 @@ pub unsafe extern "C-unwind" fn pthread_cond_timedwait(
     ) -> c_int = unsafe { OWN.function() };
     // SAFETY: as the caller has promised.
     let call = |deadline: *const timespec| unsafe { own(condition, mutex, deadline) };
-    // SAFETY: the caller promises a deadline.
-    match unsafe { Deadline::read(deadline, None) } {
-        // SAFETY: the caller promises that the thread holds the mutex.
-        Some(deadline) => unsafe { wait_on_condition(mutex, &deadline, &call) },
-        None => call(deadline),
-    }
+    // SAFETY: the caller promises a deadline, and that the thread holds the mutex.
+    unsafe { wait_on_condition(mutex, (deadline, None), &call) }
 }
 
 /// Of POSIX.
@@ -125,23 +125,22 @@ pub unsafe extern "C-unwind" fn pthread_cond_clockwait(
     ) -> c_int = unsafe { OWN.function() };
     // SAFETY: as the caller has promised.
     let call = |deadline: *const timespec| unsafe { own(condition, mutex, clock, deadline) };
-    // SAFETY: the caller promises a deadline.
-    match unsafe { Deadline::read(deadline, Some(clock)) } {
-        // SAFETY: the caller promises that the thread holds the mutex.
-        Some(deadline) => unsafe { wait_on_condition(mutex, &deadline, &call) },
-        None => call(deadline),
-    }
+    // SAFETY: the caller promises a deadline, and that the thread holds the mutex.
+    unsafe { wait_on_condition(mutex, (deadline, Some(clock)), &call) }
 }
 
-/// Waits for a semaphore by `call` with a deadline of the system's clock.
+/// Waits for a semaphore by `call` with a deadline of the system's clock. The deadline given is one of `clock`.
 ///
 /// # Safety
-/// The semaphore is one.
+/// The semaphore is one. The deadline is null or live.
 unsafe fn wait_on_semaphore(
     semaphore: *mut sem_t,
-    deadline: &Deadline,
+    (deadline, clock): (*const timespec, clockid_t),
     call: &dyn Fn(*const timespec) -> c_int,
 ) -> c_int {
+    // SAFETY: as the caller promises.
+    let read = unsafe { Deadline::read(deadline, Some(clock)) };
+    let Some(deadline) = read else { return call(deadline) };
     // SAFETY: as the caller promises.
     let mut take = || c_int::from(unsafe { libc::sem_trywait(semaphore) } == 0);
     if take() != 0 {
@@ -180,12 +179,8 @@ pub unsafe extern "C-unwind" fn sem_timedwait(
         unsafe { OWN.function() };
     // SAFETY: as the caller has promised.
     let call = |deadline: *const timespec| unsafe { own(semaphore, deadline) };
-    // SAFETY: the caller promises a deadline.
-    match unsafe { Deadline::read(deadline, Some(libc::CLOCK_REALTIME)) } {
-        // SAFETY: the caller promises a semaphore.
-        Some(deadline) => unsafe { wait_on_semaphore(semaphore, &deadline, &call) },
-        None => call(deadline),
-    }
+    // SAFETY: the caller promises a deadline and a semaphore.
+    unsafe { wait_on_semaphore(semaphore, (deadline, libc::CLOCK_REALTIME), &call) }
 }
 
 /// Of POSIX.
@@ -204,10 +199,6 @@ pub unsafe extern "C-unwind" fn sem_clockwait(
         unsafe { OWN.function() };
     // SAFETY: as the caller has promised.
     let call = |deadline: *const timespec| unsafe { own(semaphore, clock, deadline) };
-    // SAFETY: the caller promises a deadline.
-    match unsafe { Deadline::read(deadline, Some(clock)) } {
-        // SAFETY: the caller promises a semaphore.
-        Some(deadline) => unsafe { wait_on_semaphore(semaphore, &deadline, &call) },
-        None => call(deadline),
-    }
+    // SAFETY: the caller promises a deadline and a semaphore.
+    unsafe { wait_on_semaphore(semaphore, (deadline, clock), &call) }
 }

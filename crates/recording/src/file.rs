@@ -228,19 +228,23 @@ impl Recording {
         let (words, length) = line(&bytes[begin..]).ok_or(Cut).map_err(cut)?;
         let (ranks, title) = words.split_once(' ').ok_or(Cut).map_err(cut)?;
         let ranks: usize = ranks.parse().map_err(|_| cut(Cut))?;
-        let events = read_blocks(&mut Source::new(&bytes[begin + length..]), ranks).map_err(cut)?;
-        Recording::of_written(title, events).map_err(cut)
+        let ranks = read_blocks(&mut Source::new(&bytes[begin + length..]), ranks).map_err(cut)?;
+        let longest: Result<_, Cut> = ranks.iter().map(|events| read_all(events)).collect();
+        Ok(Recording { title: title.into(), ranks, longest: longest.map_err(cut)? })
     }
 
     /// That of these events.
     pub fn of(title: &str, ranks: &[Vec<RankEvent>]) -> Self {
         let write = |events: &Vec<RankEvent>| {
-            let mut bytes = Vec::new();
-            events.iter().for_each(|event| event.write(&mut bytes));
-            bytes
+            let (mut bytes, mut longest) = (Vec::new(), Longest::default());
+            for event in events {
+                longest.note(event);
+                event.write(&mut bytes);
+            }
+            (bytes, longest)
         };
-        Recording::of_written(title, ranks.iter().map(write).collect())
-            .expect("what was just written is read again")
+        let (ranks, longest) = ranks.iter().map(write).unzip();
+        Recording { title: title.into(), ranks, longest }
     }
 
     /// The number of ranks.
@@ -256,11 +260,6 @@ impl Recording {
     /// The longest messages of a rank.
     pub fn longest(&self, rank: usize) -> Longest {
         self.longest[rank]
-    }
-
-    fn of_written(title: &str, ranks: Vec<Vec<u8>>) -> Result<Self, Cut> {
-        let longest = ranks.iter().map(|events| read_all(events)).collect::<Result<_, _>>()?;
-        Ok(Recording { title: title.into(), ranks, longest })
     }
 }
 

@@ -95,6 +95,18 @@ pub struct Name {
     pub fabric: Option<String>,
 }
 
+impl Name {
+    /// The name of a measurement in a run over one fabric.
+    pub fn of(measurement: &Measurement) -> Name {
+        Name {
+            key: measurement.key(),
+            metric: measurement.metric.clone(),
+            unit: measurement.unit.clone(),
+            fabric: None,
+        }
+    }
+}
+
 /// All that two runs have to say to each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedRuns {
@@ -182,13 +194,8 @@ impl<'a> Named<'a> {
             .iter()
             .enumerate()
             .map(|(index, measurement)| {
-                let name = Name {
-                    key: measurement.key(),
-                    metric: measurement.metric.clone(),
-                    unit: measurement.unit.clone(),
-                    fabric: with_fabric.then(|| measurement.fabric.clone()),
-                };
-                (name, (index, measurement))
+                let fabric = with_fabric.then(|| measurement.fabric.clone());
+                (Name { fabric, ..Name::of(measurement) }, (index, measurement))
             })
             .collect();
         Named { measurements, settings }
@@ -216,7 +223,7 @@ impl<'a> Named<'a> {
             second: second.summary.median,
             effect: effect(confidence),
             equivalence: effect(equivalence_confidence(confidence)),
-            launches: [first, second].map(|m| m.launch_medians.len().max(1)),
+            launches: [first, second].map(|m| m.launches().len()),
             verdict: Verdict::Undecided,
         }
     }

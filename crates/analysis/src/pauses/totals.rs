@@ -32,7 +32,6 @@ pub struct PauseTotals {
     windows: [Window; WINDOWS_PS.len()],
     stretch_ps: u64,
     stretches: Vec<Stretch>,
-    unobserved_ps: u64,
 }
 
 /// A stretch of the time.
@@ -76,7 +75,6 @@ impl PauseTotals {
             windows: WINDOWS_PS.map(window),
             stretch_ps: STRETCH_PS,
             stretches,
-            unobserved_ps: 0,
         }
     }
 
@@ -95,7 +93,6 @@ impl PauseTotals {
 
     /// Counts a time in which nobody watched for pauses: it is neither lost nor available.
     pub fn add_unobserved(&mut self, at_ps: u64, length_ps: u64) {
-        self.unobserved_ps += length_ps;
         // Joins stretches first, so that their length stays the same in the loop.
         self.stretch_of(at_ps + length_ps);
         let (mut at_ps, end_ps) = (at_ps, at_ps + length_ps);
@@ -127,7 +124,8 @@ impl PauseTotals {
 
     /// The summary of the first `elapsed_ps`, with a lower bound of the share of the observed time that is available.
     pub fn summary(&self, elapsed_ps: u64, confidence: f64) -> PauseSummary {
-        let looked_ps = elapsed_ps.saturating_sub(self.unobserved_ps);
+        let unobserved_ps: u64 = self.stretches.iter().map(|one| one.unobserved_ps).sum();
+        let looked_ps = elapsed_ps.saturating_sub(unobserved_ps);
         let available = 1.0 - self.lost_ps as f64 / looked_ps.max(1) as f64;
         let us = |ps: u64| ps as f64 / 1e6;
         let upper_us =
@@ -186,7 +184,7 @@ impl PauseTotals {
         let windows = self.windows.iter().flat_map(|w| [w.worst_ps, w.worst_at_ps]);
         let stretches = self.stretches.iter().flat_map(|one| [one.lost_ps, one.unobserved_ps]);
         let words = own.into_iter().chain(self.by_length).chain(windows);
-        let head = [self.unobserved_ps, self.stretch_ps, self.stretches.len() as u64];
+        let head = [self.stretch_ps, self.stretches.len() as u64];
         words.chain(head).chain(stretches).collect()
     }
 
@@ -196,8 +194,7 @@ impl PauseTotals {
             words.split_first_chunk::<5>()?;
         let (by_length, rest) = rest.split_first_chunk::<BINS>()?;
         let (worst, rest) = rest.split_at_checked(2 * WINDOWS_PS.len())?;
-        let (&[unobserved_ps, stretch_ps, count_of_stretches], rest) =
-            rest.split_first_chunk::<3>()?;
+        let (&[stretch_ps, count_of_stretches], rest) = rest.split_first_chunk::<2>()?;
         let words = usize::try_from(count_of_stretches).ok()?.checked_mul(2)?;
         let (stretches, rest) = rest.split_at_checked(words)?;
         let stretch = |&[lost_ps, unobserved_ps]: &[u64; 2]| Stretch { lost_ps, unobserved_ps };
@@ -215,7 +212,6 @@ impl PauseTotals {
             windows,
             stretch_ps,
             stretches: stretches.as_chunks::<2>().0.iter().map(stretch).collect(),
-            unobserved_ps,
         };
         Some((totals, rest))
     }

@@ -67,9 +67,5 @@ pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
 /// Whether two kinds would be described alike: a regular one with the same period and about the same length. Others
 /// differ by the decade of their lengths.
 fn are_alike(one: &PauseKind, other: &PauseKind) -> bool {
-    let within = |a: f64, b: f64, factor: f64| a <= factor * b && b <= factor * a;
-    one.regular
-        && other.regular
-        && within(one.period_us, other.period_us, 1.0 + PERIOD_SHARE)
-        && within(one.length_median_us, other.length_median_us, LENGTH_FACTOR)
+    one.regular && other.regular && one.agrees(other, 1.0 + PERIOD_SHARE, LENGTH_FACTOR)
 }

@@ -1,5 +1,10 @@
 //! Reports of long waits to whoever has launched a rank: which waits they are about, and what may end these.
 
+use std::time::Duration;
+
+/// Time after which a wait counts as long, and interval of its reports.
+pub const REPORT_INTERVAL: Duration = Duration::from_millis(100);
+
 /// Something other than messages and collectives that may end a wait of a rank, such as another thread of the program.
 /// It is asked only after a wait has become long.
 pub trait OtherEnds {

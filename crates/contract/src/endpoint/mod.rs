@@ -16,7 +16,7 @@ mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
 pub use context::{ContextOffer, ContextPlace, NewContext};
-pub use long_wait::{OtherEnds, WaitPlace};
+pub use long_wait::{OtherEnds, REPORT_INTERVAL, WaitPlace};
 use message::finish;
 pub use message::{
     Completion, Destination, Envelope, Request, Selector, end_together, receive_in_turn,

@@ -264,6 +264,14 @@ impl Measurement {
             size_bytes: self.size_bytes,
         }
     }
+
+    /// Returns the medians of its launches; its own median where launches are not put together.
+    pub fn launches(&self) -> &[f64] {
+        match &self.launch_medians[..] {
+            [] => std::slice::from_ref(&self.summary.median),
+            launches => launches,
+        }
+    }
 }
 
 impl Timing {

@@ -35,6 +35,15 @@ pub struct PauseKind {
     pub length_max_us: f64,
 }
 
+impl PauseKind {
+    /// Returns whether the intervals, and the median lengths, of two kinds differ by no more than these factors.
+    pub fn agrees(&self, other: &PauseKind, period: f64, length: f64) -> bool {
+        let within = |a: f64, b: f64, factor: f64| a <= b * factor && b <= a * factor;
+        within(self.period_us, other.period_us, period)
+            && within(self.length_median_us, other.length_median_us, length)
+    }
+}
+
 /// The observations of a rank that read its clock continuously. The lengths are the samples of the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pauses {

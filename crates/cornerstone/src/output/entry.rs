@@ -3,17 +3,10 @@
 use analysis::limits::Share;
 use contract::record::Measurement;
 
-use crate::fabric_name::simulated_machine;
-
 /// A measurement with its share of the limit that bounds it, if one does.
 pub(super) struct Entry<'a> {
     pub(super) measurement: &'a Measurement,
     pub(super) share: Option<Share>,
-}
-
-/// Whether the interval of a measurement says nothing of other launches. Simulated launches are alike.
-pub(super) fn is_of_one_launch(measurement: &Measurement) -> bool {
-    measurement.launch_medians.len() < 2 && simulated_machine(&measurement.fabric).is_none()
 }
 
 /// The mark of a number that did not converge.

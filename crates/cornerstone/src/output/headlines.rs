@@ -4,8 +4,9 @@ use analysis::limits::{Limits, Precision};
 use benchmark::{Headline, catalogue, is_as_the_fabric_chooses};
 use contract::record::ParameterValue;
 
-use super::entry::{Entry, is_of_one_launch, mark};
+use super::entry::{Entry, mark};
 use super::table;
+use crate::comparison::is_of_one_launch;
 use crate::wording::{percent, quantity, ranks, size};
 
 /// The headlines of a run at each number of ranks, below the limits that they are compared with.

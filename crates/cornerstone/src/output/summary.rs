@@ -6,12 +6,13 @@ use analysis::limits::Shares;
 use benchmark::bound_rule;
 use contract::record::Run;
 
-use super::entry::{Entry, is_of_one_launch};
+use super::entry::Entry;
 use super::headlines::headlines;
 use super::mapping::mapping;
 use super::pair_map::pair_maps;
 use super::tables::{entries, machine, subjects};
 use super::{labelled, tables, wrapped};
+use crate::comparison::is_of_one_launch;
 
 /// The longest tables that are printed whole, in lines: two screens.
 const SCREENS_LINES: usize = 100;

@@ -10,13 +10,14 @@ use contract::record::{Measurement, Run};
 use super::agreement::agreement;
 use super::algorithms::algorithms;
 use super::chain::chains;
-use super::entry::{Entry, UNCONVERGED, is_of_one_launch};
+use super::entry::{Entry, UNCONVERGED};
 use super::group_table::group_table;
 use super::headlines::headlines;
 use super::mapping::mapping;
 use super::pair_map::pair_maps;
 use super::paragraph::wrapped;
 use super::real_time::{pauses, search};
+use crate::comparison::is_of_one_launch;
 use crate::fabric_name::simulated_machine;
 use crate::wording::{about_size, gains, quantity, ranks};
 

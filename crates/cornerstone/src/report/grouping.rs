@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use benchmark::View;
 use contract::record::{Better, Measurement, Run};
 
-pub(super) use labels::{cell, full_label, heading, parameter, ranks, words};
+pub(super) use labels::{cell, full_label, heading, parameter, words};
 pub(super) use lines::{Axis, Line, Plot, label};
 
 /// A measurement and its run.

@@ -8,8 +8,8 @@ use contract::record::{LinkUse, Measurement, Parameters, Run};
 use maud::{Markup, html};
 
 use super::elements::swatch;
-use super::grouping::{Benchmark, Metric, parameter, ranks};
-use crate::wording::{quantity, significant, size, whole_percent};
+use super::grouping::{Benchmark, Metric, parameter};
+use crate::wording::{quantity, ranks, significant, size, whole_percent};
 
 const PAIR: &str = "pair";
 

@@ -7,11 +7,11 @@ use maud::{Markup, html};
 use super::chart::capitalised;
 use super::elements::{anchor, prose, swatch};
 use super::fits::{self, Fit};
-use super::grouping::{Benchmark, parameter, ranks};
+use super::grouping::{Benchmark, parameter};
 use super::material::Material;
 use super::remarks::oversubscribed;
 use crate::fabric_name::{LOCAL, simulated_machine};
-use crate::wording::{about_size, quantity, significant, size, whole_percent};
+use crate::wording::{about_size, quantity, ranks, significant, size, whole_percent};
 
 /// The presentation of a key figure.
 struct Shown {

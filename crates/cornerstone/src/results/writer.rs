@@ -152,13 +152,10 @@ fn cannot_create(path: &Path, error: &std::io::Error) -> Failure {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match (error.kind(), folder) {
         (ErrorKind::AlreadyExists, _) => Failure::usage(format!("'{shown}' is already there"))
-            .hint(format!(
-                "results are never overwritten: choose another name, or go on with it by --resume {shown}"
-            )),
-        (ErrorKind::NotFound, Some(folder)) if !folder.exists() => failure.hint(format!(
-            "the folder is missing: mkdir -p '{}'",
-            folder.display()
-        )),
+            .hint("results are never overwritten: choose another name with --out FILE"),
+        (ErrorKind::NotFound, Some(folder)) if !folder.exists() => {
+            failure.hint(format!("the folder is missing: mkdir -p '{}'", folder.display()))
+        }
         _ => failure.hint("choose a place that can be written to with --out FILE"),
     }
 }

@@ -3,6 +3,7 @@
 use contract::record::PauseSummary;
 
 use super::numbers::{percent, quantity};
+use super::phrases::counted;
 
 /// The most causes that are named.
 const CAUSES_NAMED: usize = 6;
@@ -26,11 +27,10 @@ pub(crate) fn pause_summary(summary: &PauseSummary) -> Vec<String> {
     }
     lines.extend(summary.causes_by.as_ref().map(|by| format!("causes by {by}")));
     for cause in summary.causes.iter().take(CAUSES_NAMED) {
-        let pauses = if cause.count == 1 { "pause" } else { "pauses" };
         lines.push(format!(
-            "{}: {} {pauses}, {} in all, {} at most",
+            "{}: {}, {} in all, {} at most",
             cause.name,
-            cause.count,
+            counted(cause.count as usize, "pause"),
             quantity(cause.lost_us, "us"),
             quantity(cause.longest_us, "us")
         ));

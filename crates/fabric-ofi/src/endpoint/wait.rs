@@ -5,7 +5,7 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use contract::{Request, Result, TimeSpan, WaitPlace};
+use contract::{REPORT_INTERVAL, Request, Result, TimeSpan, WaitPlace};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::OfiEndpoint;
@@ -22,8 +22,6 @@ const SHORTEST_TIMED_SLEEP: Duration = Duration::from_micros(20);
 const LONGEST_TIMED_SLEEP: Duration = Duration::from_millis(1);
 /// A rank that sleeps checks at least this often whether the run was aborted.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
-/// Time after which a wait counts as long, and interval of its reports.
-const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 /// At the end of a run, neither descriptor need become readable for the awaited event.
 const BRIEF_SLEEP: Duration = Duration::from_millis(2);
 const FIRST_SLEEP: Duration = Duration::from_millis(5);

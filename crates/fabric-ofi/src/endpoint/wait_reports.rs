@@ -43,7 +43,9 @@ impl OfiEndpoint {
     }
 
     fn note(&self, awaited: Awaited) {
-        self.reporting().into_iter().for_each(|here| here.note_awaited_outside(awaited.clone()));
+        if let Some(here) = self.reporting() {
+            here.note_awaited_outside(awaited);
+        }
     }
 
     pub(super) fn begin_report(&mut self) {

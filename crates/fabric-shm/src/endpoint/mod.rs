@@ -16,9 +16,8 @@ mod shared_line;
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
-use contract::{Awaited, ContextPlace, Error, OtherEnds, Result, WaitPlace};
+use contract::{Awaited, ContextPlace, Error, Result};
 
 pub use join::attach_if_rank;
 pub use process::ShmProcess;
@@ -108,32 +107,9 @@ impl ShmEndpoint {
         self.engine.answer(awaited);
     }
 
-    /// Reports a long wait outside the calls of this fabric as [`report_wait`](ShmEndpoint::report_wait), one of
-    /// several that take turns. If the launcher [asks](ShmEndpoint::is_asked_what_it_awaits), `asked` and `remarks`
-    /// answer.
-    pub fn report_wait_of(
-        &mut self,
-        place: WaitPlace,
-        found: PollState,
-        asked: Option<&Vec<Awaited>>,
-        remarks: Vec<String>,
-    ) {
-        self.engine.publish_wait(place, found, asked, remarks);
-    }
-
-    /// As [`Endpoint::expect_other_ends`](contract::Endpoint::expect_other_ends), for such waits.
-    pub fn expect_other_ends_outside(&mut self, ends: Rc<dyn OtherEnds>) {
-        self.engine.expect_other_ends(ends);
-    }
-
     /// Returns whether the launcher asks what this rank waits for.
     pub fn is_asked_what_it_awaits(&self) -> bool {
         self.engine.segment().block(self.engine.rank()).wait_note().question().is_some()
-    }
-
-    /// Declares that such a wait is over.
-    pub fn end_long_wait(&mut self) {
-        self.engine.end_long_wait();
     }
 
     fn details(&self) -> BTreeMap<String, String> {

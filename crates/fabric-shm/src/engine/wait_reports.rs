@@ -154,16 +154,13 @@ impl Engine {
         if awaited.is_empty() {
             awaited = self.wait_reports.started.take();
         }
-        let remarks = match is_asked {
-            true => describe_unexpected(unexpected.iter()),
-            false => Vec::new(),
-        };
+        let remarks = describe_unexpected(unexpected.iter());
         self.publish_wait(place, found, is_asked.then_some(&awaited), remarks);
     }
 
     /// Publishes what a poll of a wait has found, once all waits of this rank have polled, and answers the launcher's
     /// question, once all of them have been `asked` what they await.
-    pub(crate) fn publish_wait(
+    fn publish_wait(
         &mut self,
         place: WaitPlace,
         mut found: PollState,

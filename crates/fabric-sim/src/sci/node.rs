@@ -63,7 +63,7 @@ pub(super) struct Output {
 }
 
 /// Packets of a class that have come.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Input {
     pub(super) taken: VecDeque<Taken>,
     /// Places that are kept for packets which were refused.
@@ -80,19 +80,6 @@ pub(super) struct Input {
 /// A place goes to any packet after so many were refused in a row: those whose turn it is cannot be sent, as behind a
 /// node that fills the link without go bits.
 const REFUSED_MAX: u32 = 256;
-
-impl Default for Input {
-    fn default() -> Self {
-        Input {
-            taken: VecDeque::new(),
-            kept: 0,
-            refused: VecDeque::new(),
-            serves: Phase::A,
-            aged: [0; 2],
-            refused_in_turn: 0,
-        }
-    }
-}
 
 impl Input {
     /// Whether it is the turn of a packet: of all that come if none was refused before.

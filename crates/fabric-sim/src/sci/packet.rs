@@ -124,8 +124,9 @@ pub(super) enum Kind {
 }
 
 /// Which turn of a target's queue a packet belongs to ([`Retry::Aged`](super::Retry::Aged)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
+    #[default]
     A = 0,
     B = 1,
 }

@@ -19,7 +19,7 @@ impl Engine {
     }
 
     pub(crate) fn any_has_left(&self) -> bool {
-        self.wait_reports.is_asked || self.has_left || self.others_left > 0
+        self.is_noting_waits() || self.has_left || self.others_left > 0
     }
 
     /// Records that a process is gone without a goodbye. Ranks that need it detect that.

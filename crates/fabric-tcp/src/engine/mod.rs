@@ -34,7 +34,6 @@ use agreement::Agreement;
 use connection::Connection;
 use matching::Matching;
 use operation::OperationTable;
-use wait_reports::WaitReports;
 use watch::Watch;
 
 /// One rank's end of all connections.
@@ -58,7 +57,6 @@ pub(crate) struct Engine {
     polls: u32,
     /// Counts everything that may have changed the state of an operation.
     activity: u64,
-    wait_reports: WaitReports,
     /// True if this rank has announced that it leaves.
     has_left: bool,
     /// Number of other ranks that have announced that.
@@ -94,7 +92,6 @@ impl Engine {
             spins: false,
             polls: 0,
             activity: 0,
-            wait_reports: WaitReports::default(),
             has_left: false,
             others_left: 0,
             longest_sleep: None,

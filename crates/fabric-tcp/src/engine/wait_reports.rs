@@ -1,35 +1,29 @@
 //! Reports of a long wait to the launcher, if that is on the same host.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use contract::{
-    AWAITED_MAX, Awaited, OtherEnds, Request, Selector, WaitPlace, describe_unexpected,
-};
-use fabric_shm::PollState;
+use contract::{Awaited, Endpoint, Envelope, OtherEnds, Request, Selector, WaitPlace};
+use fabric_shm::{PollState, ShmEndpoint};
 
 use super::operation::Operation;
 use super::{Connection, Engine};
 
-/// The engine's reports of its long waits.
-#[derive(Default)]
-pub(super) struct WaitReports {
-    /// True if the launcher asks what this rank waits for.
-    pub(super) is_asked: bool,
-    awaited: RefCell<Vec<Awaited>>,
-}
-
 impl Engine {
     /// Excludes the waits of this rank from those that can be proved endless, unless `ends` rules itself out.
     pub(crate) fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
-        if let Some(launcher) = self.supervision.launcher() {
-            launcher.expect_other_ends_outside(ends);
+        if let Some(launched) = self.supervision.launched_mut() {
+            launched.expect_other_ends(ends);
         }
+    }
+
+    /// Returns whether the poll in progress notes what this rank waits for, because the launcher asks.
+    pub(crate) fn is_noting_waits(&self) -> bool {
+        self.supervision.launched().is_some_and(ShmEndpoint::is_noting_waits)
     }
 
     /// Notes an operation that this rank waits for, if the launcher asks.
     pub(crate) fn note_request(&self, request: Request) {
-        if self.wait_reports.is_asked && !self.is_done(request) {
+        if self.is_noting_waits() && !self.is_done(request) {
             self.note(self.awaited_by(request));
         }
     }
@@ -47,31 +41,25 @@ impl Engine {
 
     /// Notes a message that is probed for, if the launcher asks.
     pub(crate) fn note_probe(&self, selector: Selector) {
-        if self.wait_reports.is_asked {
+        if self.is_noting_waits() {
             self.note(Awaited::Message(selector));
         }
     }
 
-    /// Notes something once, however many requests wait for the same.
     fn note(&self, awaited: Awaited) {
-        let mut all = self.wait_reports.awaited.borrow_mut();
-        if all.len() < AWAITED_MAX && !all.contains(&awaited) {
-            all.push(awaited);
+        if let Some(launched) = self.supervision.launched() {
+            launched.note_awaited_outside(awaited);
         }
     }
 
     /// Prepares for [`report_wait`](Engine::report_wait): from here on awaited operations are noted, if the launcher
     /// asks.
     pub(crate) fn begin_report(&mut self) {
-        self.wait_reports.awaited.borrow_mut().clear();
-        let launcher = self.supervision.launcher();
-        self.wait_reports.is_asked = launcher.is_some_and(|one| one.is_asked_what_it_awaits());
+        self.supervision.launched_mut().into_iter().for_each(Endpoint::begin_wait_report);
     }
 
     /// Reports that a sleep for everything has run out.
     pub(crate) fn report_wait(&mut self, place: WaitPlace) {
-        let is_asked = std::mem::take(&mut self.wait_reports.is_asked);
-        let awaited = self.wait_reports.awaited.take();
         let connections = || self.peers.iter().flatten();
         let sum = |index: usize| connections().map(|one| one.traffic[index]).sum();
         let queued = connections().filter(|one| Connection::has_outgoing(one)).count() as u64;
@@ -83,20 +71,17 @@ impl Engine {
             received_bytes: sum(1),
             may_end_otherwise: false,
         };
-        let remarks = match is_asked {
-            true => describe_unexpected(self.matching.unexpected()),
+        let unexpected: Vec<Envelope> = match self.is_noting_waits() {
+            true => self.matching.unexpected().copied().collect(),
             false => Vec::new(),
         };
-        if let Some(launcher) = self.supervision.launcher() {
-            launcher.report_wait_of(place, found, is_asked.then_some(&awaited), remarks);
+        if let Some(launched) = self.supervision.launched_mut() {
+            launched.report_noted_wait(place, found, &unexpected);
         }
     }
 
     /// Declares that a long wait is over.
     pub(crate) fn end_long_wait(&mut self) {
-        self.wait_reports.is_asked = false;
-        if let Some(launcher) = self.supervision.launcher() {
-            launcher.end_long_wait();
-        }
+        self.supervision.launched_mut().into_iter().for_each(Endpoint::end_wait_reports);
     }
 }

@@ -114,10 +114,7 @@ pub(crate) unsafe fn prepare_collective(
     around(call, real, |recorder, span| {
         recorder.call(span);
         let known = recorder.known(&send, root, comm);
-        let pending = pending(&known, 0);
-        recorder
-            .requests
-            .add(*request, Pending { is_persistent: true, is_active: false, ..pending });
+        recorder.requests.add(*request, pending(&known, 0).prepared());
         let uses = recorder.uses(send, receive, root, &known);
         recorder.check_prepared(*request, &uses);
     })

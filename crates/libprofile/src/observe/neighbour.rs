@@ -8,7 +8,7 @@ use profile::{Event, Kind};
 use super::around;
 use crate::abi::*;
 use crate::data::{Call, Data};
-use crate::recorder::{Recorder, Sizes, Span};
+use crate::recorder::{Recorder, Span};
 use crate::requests::{Pending, Started};
 
 /// The tag of these messages, which no other message has: those of partitioned ones are above it.
@@ -61,8 +61,7 @@ pub(crate) unsafe fn prepare_neighbours(
         let (place, index) = recorder.communicator(comm);
         let bytes = recorder.bytes_to_neighbours(place, comm, &send);
         let pending = Pending::new(Started::Neighbours, place, index);
-        let pending = Pending { is_persistent: true, is_active: false, ..pending };
-        recorder.requests.add(*request, pending);
+        recorder.requests.add(*request, pending.prepared());
         recorder.prepared_bytes.insert(*request, bytes);
     })
 }
@@ -85,10 +84,8 @@ impl Recorder {
         let Some(all) = self.communicators.known(place as usize).known_neighbours() else { return };
         for (&peer, &bytes) in all.destinations.iter().zip(bytes) {
             if peer != profile::NOBODY {
-                self.count(span, Sizes::Messages, bytes);
-                self.count_peer(peer, bytes);
                 let event = Event { bytes, peer, ..Recorder::event(Kind::SendStarted, span) };
-                self.note(&with_neighbour(event, index));
+                self.note_message(span, &with_neighbour(event, index));
             }
         }
     }

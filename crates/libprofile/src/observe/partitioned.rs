@@ -7,7 +7,7 @@ use profile::{Event, Kind};
 use super::around;
 use crate::abi::*;
 use crate::data::{Call, Data, To};
-use crate::recorder::{Recorder, Sizes, Span};
+use crate::recorder::{Recorder, Span};
 use crate::requests::{Pending, Started};
 
 /// The tag that a partitioned message has here, below 0: partitioned messages match no others.
@@ -55,8 +55,7 @@ unsafe fn prepare(
         let (place, index) = recorder.communicator(with.comm);
         let (peer, tag) = (recorder.world_rank(place, with.rank), own_tag(with.tag));
         let pending = Pending { peer, tag, ..Pending::new(what, place, index) };
-        let pending = Pending { is_persistent: true, is_active: false, ..complete(pending) };
-        recorder.requests.add(*request, pending);
+        recorder.requests.add(*request, complete(pending).prepared());
     })
 }
 
@@ -85,9 +84,7 @@ impl Recorder {
         }
         pending.posted = span.begin;
         let Pending { bytes, peer, tag, index: communicator, .. } = *pending;
-        self.count(span, Sizes::Messages, bytes);
-        self.count_peer(peer, bytes);
         let event = Recorder::event(Kind::SendStarted, span);
-        self.note(&Event { bytes, peer, tag, communicator, is_span: false, ..event });
+        self.note_message(span, &Event { bytes, peer, tag, communicator, is_span: false, ..event });
     }
 }

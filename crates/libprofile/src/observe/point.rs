@@ -8,7 +8,7 @@ use super::{around, around_status};
 use crate::abi::*;
 use crate::checks::{Access, Owner, Use};
 use crate::data::{Call, Data, To};
-use crate::recorder::{Probed, Recorder, Sizes, Span};
+use crate::recorder::{Probed, Recorder, Span};
 use crate::requests::{Pending, Started};
 
 /// A blocking send.
@@ -64,9 +64,7 @@ pub(crate) unsafe fn prepare_send(
             bytes: data.bytes(1),
             peer,
             tag: to.tag,
-            is_persistent: true,
-            is_active: false,
-            ..Pending::new(Started::Send, place, index)
+            ..Pending::new(Started::Send, place, index).prepared()
         };
         recorder.requests.add(*request, pending);
         recorder.check_prepared(*request, &[Use::of(data, Access::Reads)]);
@@ -173,8 +171,7 @@ pub(crate) unsafe fn prepare_receive(
         }
         let (place, index) = recorder.communicator(from.comm);
         let pending = Pending::new(Started::Receive, place, index);
-        let pending = Pending { is_persistent: true, is_active: false, ..pending };
-        recorder.requests.add(*request, pending);
+        recorder.requests.add(*request, pending.prepared());
         recorder.check_prepared(*request, &[Use::of(data, Access::Receives)]);
     })
 }
@@ -240,13 +237,8 @@ impl Recorder {
             return;
         }
         let bytes = data.bytes(1);
-        let (place, index) = self.communicator(to.comm);
-        let peer = self.world_rank(place, to.rank);
-        self.count(span, Sizes::Messages, bytes);
-        self.count_peer(peer, bytes);
-        let (tag, communicator) = (to.tag, index);
-        let event = Recorder::event(Kind::SendStarted, span);
-        self.note(&Event { bytes, peer, tag, communicator, is_span: false, ..event });
+        let event = Event { is_span: false, ..Recorder::event(Kind::SendStarted, span) };
+        self.sent_as(span, event, bytes, to);
     }
 }
 

@@ -44,9 +44,7 @@ impl Recorder {
                 self.sent_to_neighbours(span, (place, index), &bytes);
             }
             Started::Send => {
-                self.count(span, Sizes::Messages, bytes);
-                self.count_peer(peer, bytes);
-                self.note(&event);
+                self.note_message(span, &event);
             }
             Started::Collective => {
                 let number = self.count_collective(place);

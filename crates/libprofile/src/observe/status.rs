@@ -30,7 +30,7 @@ pub(crate) unsafe fn status_any(
 ) -> c_int {
     around_status(call, real, status, |recorder, span, status| match *flag {
         0 => recorder.poll(span),
-        _ => recorder.have_ended(span, requests, &[*index], &|_| status),
+        _ => recorder.have_ended(span, requests, [*index], &|_| status),
     })
 }
 
@@ -43,13 +43,13 @@ pub(crate) unsafe fn status_all(
     flag: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    let all: Vec<c_int> = (0..count).collect();
     around(
         call,
         || real(statuses),
         |recorder, span| match *flag {
             0 => recorder.poll(span),
-            _ => recorder.have_ended(span, requests, &all, &|number| statuses_at(statuses, number)),
+            _ => recorder
+                .have_ended(span, requests, 0..count, &|number| statuses_at(statuses, number)),
         },
     )
 }
@@ -69,6 +69,7 @@ pub(crate) unsafe fn status_some(
         |recorder, span| match told(ended, indices) {
             [] => recorder.poll(span),
             all => {
+                let all = all.iter().copied();
                 recorder.have_ended(span, requests, all, &|number| statuses_at(statuses, number))
             }
         },
@@ -86,11 +87,11 @@ impl Recorder {
         &mut self,
         span: &Span,
         requests: *const Request,
-        indices: &[c_int],
+        indices: impl IntoIterator<Item = c_int>,
         status: &dyn Fn(usize) -> *const Status,
     ) {
         self.call(span);
-        for (number, &index) in indices.iter().enumerate() {
+        for (number, index) in indices.into_iter().enumerate() {
             if let Ok(index) = usize::try_from(index) {
                 self.check_ended(span, *requests.add(index), status(number));
             }

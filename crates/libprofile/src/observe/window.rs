@@ -60,10 +60,7 @@ pub(crate) unsafe fn write(
     win: Win,
     request: *const Request,
 ) -> c_int {
-    around(call, real, |recorder, span| {
-        recorder.accessed(span, data, rank, win);
-        recorder.check_access(span, Use::of(data, Access::Reads), (win, rank), request);
-    })
+    checked(call, real, Use::of(data, Access::Reads), (win, rank), request)
 }
 
 /// Access that writes this rank's data until it has ended, and has a request if that is not null.
@@ -75,9 +72,24 @@ pub(crate) unsafe fn read(
     win: Win,
     request: *const Request,
 ) -> c_int {
+    checked(call, real, Use::of(data, Access::Writes), (win, rank), request)
+}
+
+/// Access that uses this rank's memory until it has ended. One to its own memory is not checked: its two sides are in the
+/// same memory.
+unsafe fn checked(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    memory: Use,
+    (win, rank): (Win, c_int),
+    request: *const Request,
+) -> c_int {
     around(call, real, |recorder, span| {
-        recorder.accessed(span, data, rank, win);
-        recorder.check_access(span, Use::of(data, Access::Writes), (win, rank), request);
+        let peer = recorder.accessed(span, memory.data, rank, win);
+        if rank >= 0 && !recorder.is_me(peer) {
+            let request = request.as_ref().copied().unwrap_or(REQUEST_NULL);
+            recorder.check_posted(span, Owner { request, window: Some((win, rank)) }, &[memory]);
+        }
     })
 }
 
@@ -95,28 +107,14 @@ pub(crate) unsafe fn end_accesses(
 }
 
 impl Recorder {
-    unsafe fn accessed(&mut self, span: &Span, data: Data, rank: c_int, win: Win) {
+    /// Counts an access. Returns the rank of the world whose memory it is to.
+    unsafe fn accessed(&mut self, span: &Span, data: Data, rank: c_int, win: Win) -> u32 {
         self.call(span);
         let (place, _) = self.window(win);
         let peer = self.windows.known(place as usize).world_rank(rank);
         let bytes = data.bytes(1);
         self.count(span, Sizes::Windows, bytes);
         self.count_peer(peer, bytes);
-    }
-
-    /// An access to a rank's own memory is not checked: its two sides are in the same memory.
-    unsafe fn check_access(
-        &mut self,
-        span: &Span,
-        memory: Use,
-        (win, rank): (Win, c_int),
-        request: *const Request,
-    ) {
-        let (place, _) = self.window(win);
-        let peer = self.windows.known(place as usize).world_rank(rank);
-        if rank >= 0 && !self.is_me(peer) {
-            let request = request.as_ref().copied().unwrap_or(REQUEST_NULL);
-            self.check_posted(span, Owner { request, window: Some((win, rank)) }, &[memory]);
-        }
+        peer
     }
 }

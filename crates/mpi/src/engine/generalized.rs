@@ -34,21 +34,23 @@ pub trait Generalized {
 #[derive(Default)]
 pub(super) struct OpenGeneralized(RefCell<Vec<Weak<dyn Generalized>>>);
 
+fn is_open(request: &Weak<dyn Generalized>) -> bool {
+    request.upgrade().is_some_and(|one| !one.is_complete())
+}
+
 impl OpenGeneralized {
     /// Records a request. Those that are complete are forgotten before the list grows: even a weak pointer keeps the
     /// memory of its request.
     fn add(&self, request: &Rc<dyn Generalized>) {
         let mut open = self.0.borrow_mut();
         if open.len() == open.capacity() {
-            open.retain(|one| one.upgrade().is_some_and(|one| !one.is_complete()));
+            open.retain(is_open);
         }
         open.push(Rc::downgrade(request));
     }
 
     fn are_any(&self) -> bool {
-        let mut open = self.0.borrow_mut();
-        open.retain(|one| one.upgrade().is_some_and(|one| !one.is_complete()));
-        !open.is_empty()
+        self.0.borrow().iter().any(is_open)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use contract::{Endpoint, OtherEnds, Request, WaitPlace};
+use contract::{Endpoint, OtherEnds, REPORT_INTERVAL, Request, WaitPlace};
 
 use super::Engine;
 use super::waiting::Found;
@@ -54,9 +54,6 @@ const TURN: Duration = Duration::from_micros(50);
 
 /// Number of idle turns before a thread whose rank shares its processor sleeps between them.
 const TURNS_BEFORE_SLEEP: u32 = 8;
-
-/// Time after which a wait counts as long, and interval of its reports.
-const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 impl<E: Endpoint> Engine<E> {
     /// Declares that several threads of the program use this library, of which `others` admits one at a time. From then

@@ -118,7 +118,7 @@ impl Congestors {
     }
 
     /// The place of a rank among the congestors.
-    pub(super) fn place(&self, rank: usize) -> Option<usize> {
+    fn place(&self, rank: usize) -> Option<usize> {
         self.ranks.iter().position(|&one| one == rank)
     }
 

@@ -99,21 +99,19 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let (me, seed) = (bench.shape.me, bench.settings.seed);
     let (victims, congestors) = halves(bench.shape.ranks, seed);
     let congestors = Congestors { load, ranks: congestors, seed };
-    let (colour, key) = match congestors.place(me) {
-        Some(place) => (1, place),
-        None => (0, victims.iter().position(|&rank| rank == me).expect("it is no congestor")),
-    };
-    let context = bench.rank.split(Some(colour), key as i64)?.expect("this rank has a colour");
+    // Congestors load the network by their ranks among all.
+    let place = victims.iter().position(|&rank| rank == me);
+    let context = bench.rank.split(place.map(|_| 0), place.unwrap_or(0) as i64)?;
     let mut window = bench.rank.open_window(congestors.window_bytes(me))?;
     bench.rank.barrier()?;
     let mut found = None;
-    if colour == 0 {
-        let alone = times(bench, &context, &victims)?;
+    if let Some(context) = &context {
+        let alone = times(bench, context, &victims)?;
         bench.rank.barrier()?;
         if me == 0 {
             congestors.await_load(bench.rank)?;
         }
-        let beside = times(bench, &context, &victims)?;
+        let beside = times(bench, context, &victims)?;
         if me == 0 {
             congestors.stop(bench.rank)?;
         }
@@ -126,7 +124,9 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     window.fence(bench.rank)?;
     congestors.check_puts(bench.rank, &mut window)?;
     bench.rank.close_window(window)?;
-    bench.rank.close(context)?;
+    if let Some(context) = context {
+        bench.rank.close(context)?;
+    }
     found.map_or(Ok(()), |(alone, beside)| report(bench, &alone, &beside))
 }
 

@@ -45,6 +45,8 @@ pub(super) struct PauseCauses {
 struct Readings {
     latest: [TimeSpan; READINGS_KEPT],
     count: usize,
+    /// The median of these, the lower one of two; zero before the first.
+    usual: TimeSpan,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -96,7 +98,7 @@ impl PauseCauses {
         if self.last.is_empty() && !self.is_traced {
             return now;
         }
-        let is_long = length_ps > LONG * self.readings.usual().as_ps();
+        let is_long = length_ps > LONG * self.readings.usual.as_ps();
         if !is_long && self.spent.times(SPENT_AT_MOST) > since {
             self.is_behind = true;
             self.add(NOT_READ, length_ps);
@@ -117,7 +119,7 @@ impl PauseCauses {
         let done = rank.now();
         self.readings.add(done.since(now));
         // What interrupted a reading is not its cost.
-        self.spent = self.spent + self.readings.usual();
+        self.spent = self.spent + self.readings.usual;
         done
     }
 
@@ -149,14 +151,10 @@ impl Readings {
     fn add(&mut self, reading: TimeSpan) {
         self.latest[self.count % READINGS_KEPT] = reading;
         self.count += 1;
-    }
-
-    /// The median, the lower one of two; zero before the first.
-    fn usual(&self) -> TimeSpan {
         let mut sorted = self.latest;
         let sorted = &mut sorted[..self.count.min(READINGS_KEPT)];
         sorted.sort_unstable();
-        sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default()
+        self.usual = sorted[(sorted.len() - 1) / 2];
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod outcome;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ use crate::progress::note;
 use crate::results;
 use crate::wording::counted;
 
-use outcome::{Outcome, Undecided, name};
+use outcome::{Outcome, Undecided};
 
 /// The default time of measuring.
 const WITHIN_S: f64 = 3600.0;
@@ -49,15 +49,14 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     };
     let first = check.measure()?;
     check.keep_own_machine(&first)?;
-    let found = check.compared(&first);
-    let (suspects, undecided) = (check.slower(&first, &found), check.undecided(&first, &found));
+    let (suspects, undecided) = check.judged(&first);
     let again = match suspects.is_empty() {
         true => Vec::new(),
         false => {
             let seem = if suspects.len() == 1 { "seems" } else { "seem" };
             note(&format!("{} {seem} slower: measured again", counted(suspects.len(), "number")));
             let second = check.measure()?;
-            check.slower(&second, &check.compared(&second))
+            check.judged(&second).0
         }
     };
     let is_confirmed = |one: &Comparison| again.iter().any(|other| other.name == one.name);
@@ -176,51 +175,38 @@ impl Check<'_> {
     }
 
     /// The numbers that are slower in this run than the level of the history, by more than the threshold and than the
-    /// runs of that level have shown; with too few launches to tell, those that no state of a machine explains.
-    fn slower(&self, run: &Run, compared: &ComparedRuns) -> Vec<Comparison> {
-        let margin = self.margin();
-        let is_new = |one: &&Comparison| {
-            self.series(&one.name).is_some_and(|series| series.is_beyond_level(one.second, margin))
-        };
-        let is_slower = |one: &&Comparison| match self.is_undecided(one, compared) {
-            true => self.is_far_slower(one, run),
-            false => one.is_regression(margin) && is_new(one),
-        };
-        compared.comparisons.iter().filter(is_slower).cloned().collect()
-    }
-
-    /// The numbers of which these launches do not tell whether they are slower.
-    fn undecided(&self, run: &Run, compared: &ComparedRuns) -> Vec<Undecided> {
-        let is_left =
-            |one: &&Comparison| self.is_undecided(one, compared) && !self.is_far_slower(one, run);
-        let undecided = |comparison: &Comparison| {
-            let mut lacks = comparison.missing_launches(self.margin(), compared.settings);
-            // Launches that hold a search or pauses are not put together: another one would replace this one.
-            if comparison.launches[1] == 1 {
-                lacks.second = None;
+    /// runs of that level have shown; with too few launches to tell, those that no state of a machine explains. And the
+    /// numbers of which these launches do not tell whether they are slower.
+    fn judged(&self, run: &Run) -> (Vec<Comparison>, Vec<Undecided>) {
+        let (compared, margin) = (self.compared(run), self.margin());
+        let measured: BTreeMap<Name, &Measurement> =
+            run.measurements.iter().map(|m| (Name::of(m), m)).collect();
+        let (mut slower, mut undecided) = (Vec::new(), Vec::new());
+        for one in compared.comparisons {
+            let is_open = one.is_open(margin, compared.settings.confidence);
+            let is_slower = self.series(&one.name).is_some_and(|series| match is_open {
+                true => measured
+                    .get(&one.name)
+                    .is_some_and(|m| series.is_far_beyond_level(m.launches())),
+                false => one.is_regression(margin) && series.is_beyond_level(one.second, margin),
+            });
+            if is_slower {
+                slower.push(one);
+            } else if is_open {
+                let mut lacks = one.missing_launches(margin, compared.settings);
+                // Launches that hold a search or pauses are not put together: another one would replace this one.
+                if one.launches[1] == 1 {
+                    lacks.second = None;
+                }
+                undecided.push(Undecided { lacks, comparison: one });
             }
-            Undecided { lacks, comparison: comparison.clone() }
-        };
-        compared.comparisons.iter().filter(is_left).map(undecided).collect()
-    }
-
-    fn is_undecided(&self, one: &Comparison, compared: &ComparedRuns) -> bool {
-        one.is_open(self.margin(), compared.settings.confidence)
-    }
-
-    fn is_far_slower(&self, one: &Comparison, run: &Run) -> bool {
-        let launches = run.measurements.iter().find(|m| name(m) == one.name);
-        let series = self.series(&one.name);
-        series.zip(launches).is_some_and(|(series, m)| match &m.launch_medians[..] {
-            // Launches that hold a search or pauses are not put together.
-            [] => series.is_far_beyond_level(&[m.summary.median]),
-            launches => series.is_far_beyond_level(launches),
-        })
+        }
+        (slower, undecided)
     }
 
     /// The numbers that this run lacks although one of the latest runs that share a number with it had them.
     fn missing(&self, run: &Run) -> Vec<&Series> {
-        let measured: BTreeSet<Name> = run.measurements.iter().map(name).collect();
+        let measured: BTreeSet<Name> = run.measurements.iter().map(Name::of).collect();
         let run_of = |point: &Point| (point.started.clone(), point.run.clone());
         let related: BTreeSet<_> = self
             .known
@@ -238,7 +224,7 @@ impl Check<'_> {
 
     /// The measurements of the latest runs at a number's level, as one measurement.
     fn level(&self, measurement: &Measurement) -> Option<Measurement> {
-        let series = self.series(&name(measurement))?;
+        let series = self.series(&Name::of(measurement))?;
         let level = series.level();
         let latest = &level[level.len().saturating_sub(RUNS_COMPARED)..];
         let mut medians: Vec<f64> = latest.iter().map(|point| point.median).collect();

@@ -43,7 +43,7 @@ impl Outcome<'_> {
     /// For other programs.
     pub(super) fn published(&self, check: &Check<'_>, run: &Run, format: Publication) -> String {
         let machine = Machine::of(run.header());
-        let names: Vec<Name> = run.measurements.iter().map(name).collect();
+        let names: Vec<Name> = run.measurements.iter().map(Name::of).collect();
         let measured = run.measurements.iter().zip(&names);
         let numbers = measured.map(|(m, name)| self.number(check, &machine, m, name));
         let missing = self.missing.iter().map(|series| Published {
@@ -87,7 +87,8 @@ impl Outcome<'_> {
 
     /// For people.
     pub(super) fn told(&self, check: &Check<'_>, run: &Run) -> String {
-        let known = run.measurements.iter().filter(|m| check.level(m).is_some()).count();
+        let known =
+            run.measurements.iter().filter(|m| check.series(&Name::of(m)).is_some()).count();
         let limit = percent(check.arguments.threshold.0);
         let mut text = format!(
             "{} measured, of which {known} {} a level in '{}'\n",
@@ -154,15 +155,6 @@ impl Undecided {
             (None, Some(second)) => format!("{} now", more(second)),
             (None, None) => "more launches on both sides, or another threshold".into(),
         }
-    }
-}
-
-pub(super) fn name(measurement: &Measurement) -> Name {
-    Name {
-        key: measurement.key(),
-        metric: measurement.metric.clone(),
-        unit: measurement.unit.clone(),
-        fabric: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checks before anything is started.
 
-use benchmark::{Launch, Repeats, select};
+use benchmark::{Benchmark, Launch, Repeats};
 use fabric_mpi::launcher;
 
 use super::request::Request;
@@ -41,8 +41,7 @@ pub(super) fn started_once(fabric: &FabricChoice) -> Result<(), Failure> {
 }
 
 /// Refuses options of benchmarks that the run does not contain: a limit that nothing checks would seem to hold.
-pub(super) fn options(request: &Request) -> Result<(), Failure> {
-    let selected = select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
+pub(super) fn options(request: &Request, selected: &[&Benchmark]) -> Result<(), Failure> {
     let real_time = &request.settings.real_time;
     let of_one_benchmark = [
         ("--limit", "clock", real_time.pause_limit_s.is_some()),

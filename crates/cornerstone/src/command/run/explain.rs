@@ -5,14 +5,14 @@ mod messages;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use benchmark::{Job, Launch};
+use benchmark::{Benchmark, Job, Launch};
 use collectives::plan::{
     Boards, Capabilities, Collective, Owners, PlanRange, Plans, Topology, Transport,
 };
 use contract::record::FabricDescription;
 
 use super::request::Request;
-use crate::choice::{makes_own, transport};
+use crate::choice::{benchmark_name, makes_own, transport};
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
 use crate::fabric_name::{CLUSTER, is_mpi};
 use crate::failure::Failure;
@@ -22,8 +22,12 @@ use crate::wording::{ranks, size};
 
 /// Starts the ranks of each launch, which end at once, and prints the plans of their collectives: of those that the
 /// user named, or of all.
-pub(super) fn execute(request: &Request, launches: &[Launch]) -> Result<ExitCode, Failure> {
-    let names = named(request)?;
+pub(super) fn execute(
+    request: &Request,
+    launches: &[Launch],
+    selected: &[&Benchmark],
+) -> Result<ExitCode, Failure> {
+    let names = named(request, selected)?;
     let mut explained: Vec<Launch> = Vec::new();
     // One rank has nothing to exchange.
     for launch in launches.iter().filter(|launch| launch.ranks > 1 && launch.number == 0) {
@@ -39,12 +43,10 @@ pub(super) fn execute(request: &Request, launches: &[Launch]) -> Result<ExitCode
 }
 
 /// The benchmarks that the user named, also by their group or their paper; none if nothing was named.
-fn named(request: &Request) -> Result<Vec<String>, Failure> {
+fn named(request: &Request, selected: &[&Benchmark]) -> Result<Vec<String>, Failure> {
     if request.names.is_empty() {
         return Ok(Vec::new());
     }
-    let selected =
-        benchmark::select(&request.names).map_err(|error| Failure::usage(error.to_string()))?;
     let names: Vec<String> = selected.iter().map(|one| one.name.to_string()).collect();
     let is_collective = |name: &String| Collective::ALL.iter().any(|(_, of)| is_of(name, of));
     if !names.iter().any(is_collective) {
@@ -56,7 +58,7 @@ fn named(request: &Request) -> Result<Vec<String>, Failure> {
 
 /// Whether a benchmark is one of a collective: it has its name, or one that begins with it.
 fn is_of(benchmark: &str, collective: &str) -> bool {
-    benchmark.starts_with(&collective.replace('_', "-"))
+    benchmark.starts_with(&benchmark_name(collective))
 }
 
 /// The description of the fabric by rank 0 of a launch.
@@ -202,27 +204,18 @@ mod tests {
     use contract::record::SharedMemory;
 
     use super::*;
+    use crate::choice::local_with_plans;
 
     #[test]
     fn plans_of_programs_and_of_libraries_are_told() {
-        let boards = Boards {
-            most_ranks: 32,
-            most_bytes: 1 << 20,
-            slots: 16,
-            slot_bytes: 72 << 10,
-            piece_bytes: 32 << 10,
-        };
-        let capabilities = Capabilities { boards, cma: false };
         let described = FabricDescription {
-            name: "local".into(),
-            plans: Some(Plans::of(2, Topology::OwnProcessors, capabilities)),
             shared_memory: Some(SharedMemory {
                 one_copy_from_bytes: None,
                 both_copy_from_bytes: 1 << 19,
                 cma_is_fast: true,
                 board_line_bytes: Some(48),
             }),
-            ..FabricDescription::default()
+            ..local_with_plans(2)
         };
         let text = explanation(&described, 2, &[]);
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -249,20 +242,7 @@ mod tests {
 
     #[test]
     fn only_the_named_collective_is_explained_also_where_it_uses_messages() {
-        let boards = Boards {
-            most_ranks: 32,
-            most_bytes: 1 << 20,
-            slots: 16,
-            slot_bytes: 72 << 10,
-            piece_bytes: 32 << 10,
-        };
-        let capabilities = Capabilities { boards, cma: false };
-        let described = FabricDescription {
-            name: "local".into(),
-            plans: Some(Plans::of(4, Topology::OwnProcessors, capabilities)),
-            ..FabricDescription::default()
-        };
-        let text = explanation(&described, 4, &["allreduce".into()]);
+        let text = explanation(&local_with_plans(4), 4, &["allreduce".into()]);
         // Over 1 MiB a program of Cornerstone uses messages, and by them Rabenseifner's algorithm.
         assert!(text.contains("over 1 MiB") && text.contains("rabenseifner"), "{text}");
         assert!(!text.contains("scatter"), "{text}");

@@ -42,11 +42,12 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let request = Request::new(arguments)?;
     checks::started_once(&request.fabric)?;
     checks::launcher(&request)?;
-    checks::options(&request)?;
-    let launches = planned(&request)?;
+    let selection = select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
+    checks::options(&request, &selection)?;
+    let launches = planned(&request, selection.clone())?;
     checks::ranks(&request, &launches)?;
     if explains {
-        return explain::execute(&request, &launches);
+        return explain::execute(&request, &launches, &selection);
     }
     checks::memory(&launches)?;
     let mut session = Session::open(request, &launches)?;
@@ -77,9 +78,10 @@ fn rounded_sizes(selection: &[&Benchmark], sizes: Option<&Sizes>) -> Option<Stri
 
 /// All launches of the run: of every case the first, then of every case the second, so that a slow time of the machine
 /// meets all cases alike.
-fn planned(request: &Request) -> Result<Vec<Launch>, Failure> {
-    let mut selection =
-        select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
+fn planned(
+    request: &Request,
+    mut selection: Vec<&'static Benchmark>,
+) -> Result<Vec<Launch>, Failure> {
     if let Some(text) = rounded_sizes(&selection, request.settings.sizes.as_ref()) {
         note(&text);
     }

@@ -62,7 +62,16 @@ impl Session {
                 };
                 let label = path.file_stem().map(|s| s.display().to_string()).unwrap_or_default();
                 let run = Run { ended: false, ..Run::of(&label, Vec::new(), Vec::new()) };
-                (ResultsFile::create(&path)?, run)
+                let resumable = |failure: Failure| {
+                    match path.exists() {
+                    true => failure.hint(format!(
+                        "results are never overwritten: choose another name, or go on with it by --resume {}",
+                        path.display()
+                    )),
+                    false => failure,
+                }
+                };
+                (ResultsFile::create(&path).map_err(resumable)?, run)
             }
         };
         let certain = |one: &&Launch| one.number < request.launches.fewest;

@@ -31,11 +31,6 @@ pub(super) fn create(arguments: &SciArguments) -> Result<(ResultsFile, PathBuf),
         Some(path) => path.clone(),
         None => results::default_path(&header)?,
     };
-    if path.exists() {
-        let message = format!("cannot create '{}': it exists", path.display());
-        let hint = "results are never overwritten: choose another name with --out FILE";
-        return Err(Failure::usage(message).hint(hint));
-    }
     let mut file = ResultsFile::create(&path)?;
     file.append_header(&header)?;
     Ok((file, path))

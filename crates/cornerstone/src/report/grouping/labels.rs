@@ -2,6 +2,8 @@
 
 use contract::record::{Measurement, ParameterValue};
 
+use crate::wording::ranks;
+
 /// The heading of the column of a parameter.
 pub(in crate::report) fn heading(name: &str) -> String {
     words(name.strip_suffix("_bytes").unwrap_or(name))
@@ -32,11 +34,6 @@ pub(in crate::report) fn full_label(m: &Measurement) -> String {
         parts.push(crate::wording::size(m.size_bytes));
     }
     parts.join(", ")
-}
-
-/// `1 rank`, `2 ranks`.
-pub(in crate::report) fn ranks(count: usize) -> String {
-    if count == 1 { "1 rank".into() } else { format!("{count} ranks") }
 }
 
 /// A name as words: `half_round_trip` and `half-round-trip` become `half round trip`.

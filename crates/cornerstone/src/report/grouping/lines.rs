@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use contract::record::{Measurement, ParameterValue};
 
 use super::Metric;
-use super::labels::{parameter, ranks, words};
+use super::labels::{parameter, words};
+use crate::wording::ranks;
 
 /// The quantity along the horizontal axis of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]

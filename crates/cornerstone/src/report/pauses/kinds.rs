@@ -146,13 +146,9 @@ fn places(kind: &Kind, lanes: &[Lane<'_>]) -> String {
 }
 
 fn are_alike(a: &PauseKind, b: &PauseKind) -> bool {
-    let within = |a: f64, b: f64, factor: f64| a <= b * factor && b <= a * factor;
     let decade = |kind: &PauseKind| kind.length_min_us.log10().floor();
     match (a.regular, b.regular) {
-        (true, true) => {
-            within(a.period_us, b.period_us, 1.0 + SAME_PERIOD)
-                && within(a.length_median_us, b.length_median_us, SAME_LENGTH)
-        }
+        (true, true) => a.agrees(b, 1.0 + SAME_PERIOD, SAME_LENGTH),
         (false, false) => decade(a) == decade(b),
         _ => false,
     }

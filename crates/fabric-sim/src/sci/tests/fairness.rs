@@ -39,14 +39,14 @@ fn go_bits_and_trains_give_every_node_a_share() {
     }
 }
 
-/// The longest delay of an urgent move of 16 bytes from node 4 to 0 each 20 us beside saturation, in us.
-fn urgent(access: Access, urgency: Urgency) -> f64 {
-    let settings = RingSettings { access, urgency, ..ring(8) };
+/// The delays of urgent transactions of 16 bytes from node 4 to 0 each 20 us, while all others make them of 64 bytes there
+/// whenever there is room, shortest first, in us.
+fn urgent(operation: fn(u32) -> TransactionKind, urgency: Urgency) -> Vec<f64> {
     let make = |pace, nodes, priority, bytes| Traffic {
         nodes,
         pace,
         destination: Destination::Fixed(0),
-        operation: TransactionKind::Move(bytes),
+        operation: operation(bytes),
         priority,
     };
     let often = TimeSpan::from_us(20);
@@ -54,24 +54,32 @@ fn urgent(access: Access, urgency: Urgency) -> f64 {
         make(Pace::Uniform(often), vec![4], 3, 16),
         make(Pace::Available, vec![1, 2, 3, 5, 6, 7], 0, 64),
     ];
-    let (warm_up, duration) = (TimeSpan::from_us(50), TimeSpan::from_us(4000));
-    let study = study::Study { settings, traffic, warm_up, duration, joined: None, seed: 1 };
+    let (warm_up, duration, joined) = (TimeSpan::from_us(50), TimeSpan::from_us(4000), None);
+    let settings = RingSettings { urgency, ..ring(8) };
+    let study = study::Study { settings, traffic, warm_up, duration, joined, seed: 1 };
     let found = study::run(&study).unwrap();
-    let delays = &found.traffic[0].delays;
-    // One each 20 us, but for those at the ends.
-    assert!(delays.len() >= 190, "{} were done", delays.len());
-    delays.last().unwrap().as_us()
+    found.traffic[0].delays.iter().map(|delay| delay.as_us()).collect()
+}
+
+fn longest(delays: &[f64]) -> f64 {
+    delays[delays.len() - 1]
 }
 
 #[test]
 fn urgent_packets_have_a_bound_beside_saturation() {
     // Twice 41 symbols of 16 ns wait at each of seven nodes at most, and the target's input queue holds four packets
     // that take 300 ns each, of which it may be refused: with its way around the ring that is below 15 us.
-    let preempted = urgent(Access::GoBits, Urgency::Preempt);
+    let longest_of_moves = |urgency| {
+        let delays = urgent(TransactionKind::Move, urgency);
+        // One each 20 us, but for those at the ends.
+        assert!(delays.len() >= 190, "{} were done", delays.len());
+        longest(&delays)
+    };
+    let preempted = longest_of_moves(Urgency::Preempt);
     assert!(preempted < 15.0, "{preempted} us");
-    let plain = urgent(Access::GoBits, Urgency::None);
+    let plain = longest_of_moves(Urgency::None);
     assert!(preempted < plain, "{preempted} us beside {plain} us");
-    let levels = urgent(Access::GoBits, Urgency::TwoBits);
+    let levels = longest_of_moves(Urgency::TwoBits);
     assert!(levels < plain, "{levels} us beside {plain} us");
 }
 
@@ -141,32 +149,10 @@ fn without_turns_some_nodes_starve() {
     assert!(shares.contains(&0), "{shares:?}");
 }
 
-/// The delays of urgent writes of 16 bytes from node 4 to 0 each 20 us, while all others write 64 bytes there whenever
-/// there is room, shortest first, in us.
-fn urgent_writes(urgency: Urgency) -> Vec<f64> {
-    let make = |pace, nodes, priority, bytes| Traffic {
-        nodes,
-        pace,
-        destination: Destination::Fixed(0),
-        operation: TransactionKind::Write(bytes),
-        priority,
-    };
-    let often = TimeSpan::from_us(20);
-    let traffic = vec![
-        make(Pace::Uniform(often), vec![4], 3, 16),
-        make(Pace::Available, vec![1, 2, 3, 5, 6, 7], 0, 64),
-    ];
-    let (warm_up, duration, joined) = (TimeSpan::from_us(50), TimeSpan::from_us(4000), None);
-    let settings = RingSettings { urgency, ..ring(8) };
-    let study = study::Study { settings, traffic, warm_up, duration, joined, seed: 1 };
-    let found = study::run(&study).unwrap();
-    found.traffic[0].delays.iter().map(|delay| delay.as_us()).collect()
-}
-
 #[test]
 fn urgent_writes_have_a_bound_beside_others_that_are_refused() {
-    let [plain, preempted, levels] =
-        [Urgency::None, Urgency::Preempt, Urgency::TwoBits].map(urgent_writes);
+    let [plain, preempted, levels] = [Urgency::None, Urgency::Preempt, Urgency::TwoBits]
+        .map(|urgency| urgent(TransactionKind::Write, urgency));
     // One each 20 us in 4 ms, but for those at the ends.
     for delays in [&preempted, &levels] {
         assert!(delays.len() >= 197, "{} were done", delays.len());
@@ -174,7 +160,6 @@ fn urgent_writes_have_a_bound_beside_others_that_are_refused() {
     // As for moves (15 us), and the response: it waits behind four of the target at most, each of 9 symbols, and at
     // each of four nodes behind a packet of 41.
     let bound = 15.0 + (4.0 * 9.0 + 4.0 * 41.0) * 0.016;
-    let longest = |delays: &[f64]| delays[delays.len() - 1];
     assert!(longest(&preempted) <= bound, "{preempted:?}");
     // Without priorities node 4 has one packet in each turn, which is longer than 20 us.
     assert!(longest(&levels) < longest(&plain) && plain.len() < 197, "{levels:?} beside {plain:?}");

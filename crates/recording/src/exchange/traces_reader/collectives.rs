@@ -4,8 +4,8 @@
 use collectives::{Blocks, Call, Order, Own};
 
 use super::super::rounds::{Round, rounds_of};
+use super::Mistake;
 use super::words::Words;
-use super::{Mistake, OPERATIONS_PER_S};
 use crate::{CollectiveKind, RecordedCollective};
 use contract::TimeSpan;
 
@@ -84,12 +84,12 @@ fn combining(
             }
             let blocks = Blocks::of_lengths(words.counts(0, size)?);
             let call = Call::ReduceScatter { blocks, order: Order::Any };
-            Some((call, words.element_bytes(1 + size)?, operations(words, size)?))
+            Some((call, words.element_bytes(1 + size)?, words.operations(size)?))
         }
         "scan" | "exscan" => {
             let (length, exclusive) = (words.count(0, "a length")?, verb == "exscan");
             let call = Call::Scan { length, exclusive };
-            Some((call, words.element_bytes(2)?, operations(words, 1)?))
+            Some((call, words.element_bytes(2)?, words.operations(1)?))
         }
         _ => None,
     })
@@ -118,9 +118,7 @@ fn regular(
     let root = root_at.map_or(Ok(None), |at| words.partner(at))?.unwrap_or(0);
     let is_root = root == me;
     // Where a rank's count and datatype stand that count in MPI, of sending or of receiving.
-    let bytes = |count_at, type_at| -> Result<usize, Mistake> {
-        Ok(words.count(count_at, "a length")? * words.element_bytes(type_at)?)
-    };
+    let bytes = |count_at, type_at| words.bytes(count_at, type_at);
     let bytes = match kind {
         Barrier => 0,
         Broadcast => bytes(0, 2)?,
@@ -130,11 +128,6 @@ fn regular(
         Reduce => bytes(0, 3)?,
         Allreduce => bytes(0, 2)?,
     };
-    let computed = operations_at.map_or(Ok(TimeSpan::ZERO), |at| operations(words, at))?;
+    let computed = operations_at.map_or(Ok(TimeSpan::ZERO), |at| words.operations(at))?;
     Ok(Some((Collective::Recorded(RecordedCollective { kind, root, bytes }), computed)))
-}
-
-/// The time of the operations at `index`, which combine elements.
-fn operations(words: &Words<'_>, index: usize) -> Result<TimeSpan, Mistake> {
-    Ok(TimeSpan::from_s(words.real(index, "operations")? / OPERATIONS_PER_S))
 }

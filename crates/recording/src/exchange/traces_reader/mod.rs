@@ -15,8 +15,6 @@ use crate::{RankEvent, Room, SentMessage};
 use collectives::Collective;
 use words::Words;
 
-/// Operations in a second of the host for which traces are written.
-const OPERATIONS_PER_S: f64 = 1e9;
 /// More ranks are not replayed.
 const MOST_RANKS: usize = 1 << 24;
 /// Length of an element where a trace gives no datatype, if its `init` has a word after it, and else.
@@ -119,8 +117,7 @@ impl Rank {
             "init" | "comm_size" | "comm_dup" | "location" => {}
             "finalize" | "waitall" => self.wait_for_all(),
             "compute" => {
-                let seconds = words.real(0, "operations")? / OPERATIONS_PER_S;
-                self.events.push(RankEvent::Compute(TimeSpan::from_s(seconds)));
+                self.events.push(RankEvent::Compute(words.operations(0)?));
             }
             "sleep" => {
                 self.events.push(RankEvent::Sleep(TimeSpan::from_s(words.real(0, "seconds")?)));
@@ -210,8 +207,8 @@ impl Rank {
         place: (usize, usize),
     ) -> Result<(), Mistake> {
         let (to, from) = (words.partner(1)?, words.partner(3)?);
-        let sent = words.count(0, "a length")? * words.element_bytes(4)?;
-        let bytes = words.count(2, "a length")? * words.element_bytes(5)?;
+        let sent = words.bytes(0, 4)?;
+        let bytes = words.bytes(2, 5)?;
         let source = from.map(|from| from as u32);
         let room = Room { selector: Selector { context: 0, source, tag: None }, bytes };
         self.tagless.insert(self.events.len(), place);
@@ -337,5 +334,5 @@ fn tag_and_bytes(words: &Words<'_>) -> Result<(Option<u32>, usize), Mistake> {
     if words.given.len() == 2 {
         return Ok((Some(0), words.count(1, "a length")? * words.default_bytes));
     }
-    Ok((words.tag(1)?, words.count(2, "a length")? * words.element_bytes(3)?))
+    Ok((words.tag(1)?, words.bytes(2, 3)?))
 }

@@ -35,6 +35,9 @@ type Open = (Option<usize>, Place);
 /// # Errors
 /// One that has no partner.
 pub(super) fn settle(ranks: &mut [Rank]) -> Result<(), Wrong> {
+    if ranks.iter().all(|rank| rank.tagless.is_empty()) {
+        return Ok(());
+    }
     let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
     let mut open: BTreeMap<usize, Vec<Open>> = BTreeMap::new();
     for (rank, own) in ranks.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! The words of an action, as numbers.
 
+use contract::TimeSpan;
+
 use super::Mistake;
 use super::datatypes::element_bytes;
 
@@ -9,6 +11,9 @@ const ANY_TAG: &str = "-444";
 
 /// No count is larger: with any datatype its bytes are a number of 64 bits.
 const COUNT_MAX: f64 = (1_u64 << 40) as f64;
+
+/// Operations in a second of the host for which traces are written.
+const OPERATIONS_PER_S: f64 = 1e9;
 
 /// The words after an action's name.
 pub(super) struct Words<'a> {
@@ -35,6 +40,16 @@ impl Words<'_> {
             return Err((self.line, format!("{what} is {count:e}, which is too long")));
         }
         Ok(count as usize)
+    }
+
+    /// A length in bytes: a count, and its datatype.
+    pub(super) fn bytes(&self, count_at: usize, type_at: usize) -> Result<usize, Mistake> {
+        Ok(self.count(count_at, "a length")? * self.element_bytes(type_at)?)
+    }
+
+    /// The time of a number of operations.
+    pub(super) fn operations(&self, index: usize) -> Result<TimeSpan, Mistake> {
+        Ok(TimeSpan::from_s(self.real(index, "operations")? / OPERATIONS_PER_S))
     }
 
     /// Counts for each of `ranks`, the first at `index`.

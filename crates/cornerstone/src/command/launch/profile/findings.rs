@@ -4,6 +4,7 @@ use profile::{Finding, FindingKind, RankRecord};
 
 use super::model::FindingRow;
 use super::places::Places;
+use crate::wording::counted;
 
 /// The mistakes of all ranks, those that were made most often first.
 pub(super) fn rows(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
@@ -20,7 +21,7 @@ pub(super) fn rows(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
 
 fn words(finding: &Finding, place: &dyn Fn(u16) -> String) -> String {
     let Finding { kind, site, other, bytes, .. } = *finding;
-    let bytes = if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") };
+    let bytes = counted(bytes as usize, "byte");
     let (site, other) = (place(site), place(other));
     match kind {
         FindingKind::ReceivesOverlap => {

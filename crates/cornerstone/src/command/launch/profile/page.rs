@@ -71,12 +71,11 @@ fn summary(profile: &Profile) -> Markup {
     let messages: u64 = profile.messages.iter().map(|pair| pair.messages).sum();
     let bytes: u64 = profile.messages.iter().map(|pair| pair.bytes).sum();
     let memory = profile.by_rank.iter().map(|row| row.memory_mib).fold(0.0, f64::max);
-    let ranks = if profile.ranks == 1 { "rank" } else { "ranks" };
     html! {
         section #summary {
             h2 { "Summary" }
             p { code { (profile.command) } }
-            p { (profile.ranks) " " (ranks) ", fabric " (profile.fabric) ", " (profile.started) ": " (profile.outcome) "." }
+            p { (crate::wording::ranks(profile.ranks)) ", fabric " (profile.fabric) ", " (profile.started) ": " (profile.outcome) "." }
             @if simulated_machine(&profile.fabric).is_some() { p { "All times are virtual: those of the simulated machine." } }
             @for remark in &profile.remarks { p.notice { (first_upper(remark)) "." } }
             @if !profile.by_rank.is_empty() {

@@ -2,7 +2,7 @@
 
 use collectives::{Algorithm, Collective};
 
-use crate::choice::by_messages;
+use crate::choice::{benchmark_name, by_messages};
 use crate::output::table;
 use crate::wording::size;
 
@@ -23,7 +23,7 @@ pub(super) fn table_of(ranks: usize, is_wanted: impl Fn(&str) -> bool) -> String
     let rows: Vec<Vec<String>> = wanted
         .flat_map(|(collective, name)| {
             ranges(collective, ranks).into_iter().enumerate().map(move |(index, range)| {
-                let name = if index == 0 { name.replace('_', "-") } else { String::new() };
+                let name = if index == 0 { benchmark_name(name) } else { String::new() };
                 vec![name, range.algorithm.name().into(), size(range.from_bytes as u64)]
             })
         })
