@@ -48,14 +48,19 @@ fn outward(standard: usize, of_type: u32, predefined: &Pairs) -> c_int {
     let index = match standard {
         STANDARD_LIGHT.. => (standard - STANDARD_LIGHT) as u32 | LIGHT,
         STANDARD_MADE.. => (standard - STANDARD_MADE) as u32 + FIRST_INDEX,
-        _ => {
-            let pair = predefined.iter().find(|pair| usize::from(pair.1) == standard);
-            return pair.map_or(0, |pair| pair.0 as c_int);
-        }
+        _ => return predefined_outward(standard, predefined),
     };
     (MADE | of_type << TYPE_SHIFT | index) as c_int
 }
 
+// A search in a table becomes code where it is inlined, hundreds of times.
+#[inline(never)]
+fn predefined_outward(standard: usize, predefined: &Pairs) -> c_int {
+    let pair = predefined.iter().find(|pair| usize::from(pair.1) == standard);
+    pair.map_or(0, |pair| pair.0 as c_int)
+}
+
+#[inline(never)]
 fn found(predefined: &Pairs, bits: u32) -> u16 {
     predefined.iter().find(|pair| pair.0 == bits).map_or(INVALID, |pair| pair.1)
 }

@@ -8,12 +8,13 @@ use crate::values;
 /// The values of a meaning: here, and in the standard ABI. Other values are the same in both.
 type Pairs = [(c_int, c_int)];
 
-#[inline]
+// A search in a table becomes code where it is inlined, hundreds of times.
+#[inline(never)]
 fn inward(pairs: &Pairs, foreign: c_int) -> c_int {
     pairs.iter().find(|pair| pair.0 == foreign).map_or(foreign, |pair| pair.1)
 }
 
-#[inline]
+#[inline(never)]
 fn outward(pairs: &Pairs, standard: c_int) -> c_int {
     pairs.iter().find(|pair| pair.1 == standard).map_or(standard, |pair| pair.0)
 }

@@ -6,7 +6,8 @@ use std::ffi::{c_int, c_void};
 
 use super::attribute::{MPI_Comm_get_attr, MPI_Win_get_attr};
 use crate::bindings::functions::{
-    MPI_Comm_set_attr, MPI_Type_get_attr, MPI_Type_set_attr, MPI_Win_set_attr,
+    MPI_Comm_set_attr::MPI_Comm_set_attr, MPI_Type_get_attr::MPI_Type_get_attr,
+    MPI_Type_set_attr::MPI_Type_set_attr, MPI_Win_set_attr::MPI_Win_set_attr,
 };
 use crate::standard::fail;
 

@@ -4,13 +4,20 @@
 /// result.
 macro_rules! forward {
     ($name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $result:ty, $arguments:expr) => {
-        forward!($name, $name, ($($p: $t),*) -> $result, $arguments);
-        forward!($profiling, $name, ($($p: $t),*) -> $result, $arguments);
+        #[allow(non_snake_case)]
+        pub(crate) mod $name {
+            use super::*;
+
+            // Both names share it, so that their functions are the same, and the library holds one of them.
+            static ENTRY: Entry = Entry::new(concat!(stringify!($name), "\0"));
+
+            forward!($name, ($($p: $t),*) -> $result, $arguments);
+            forward!($profiling, ($($p: $t),*) -> $result, $arguments);
+        }
     };
-    ($export:ident, $name:ident, ($($p:ident: $t:ty),*) -> $result:ty, $arguments:expr) => {
+    ($export:ident, ($($p:ident: $t:ty),*) -> $result:ty, $arguments:expr) => {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $export($($p: $t),*) -> <$result as Convert>::Foreign {
-            static ENTRY: Entry = Entry::new(concat!(stringify!($name), "\0"));
             // SAFETY: the caller passes what the standard asks for.
             let standard = unsafe { $arguments.call(ENTRY.get()) };
             <$result as Convert>::outward(standard)
