@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::record::{Better, Measurement, Run, RunHeader};
+use record::{Better, Measurement, Run, RunHeader};
 use serde::Serialize;
 
 use crate::changes::{Change, Search, changes};

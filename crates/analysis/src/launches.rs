@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::{Measurement, Run, StopReason, Summary};
+use record::{Measurement, Run, StopReason, Summary};
 
 use crate::statistics::{MedianInterval, Sample, reaches, summarise, widened_median_interval};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::{Measurement, ParameterValue};
+use record::{Measurement, ParameterValue};
 
 use crate::statistics::Sample;
 

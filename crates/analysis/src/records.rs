@@ -1,6 +1,6 @@
 //! Records that tests make up.
 
-use contract::record::{Better, Measurement, Run, RunHeader};
+use record::{Better, Measurement, Run, RunHeader};
 
 use crate::statistics::{Sample, summarise};
 

@@ -4,10 +4,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use benchmark::Interpreter;
-use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Posted, Progress, Rank, Result, Source, Status, Tag,
-    TagSelector, Time, TimeSpan, Work,
+    Buffer, ClockQuality, Completed, FabricDescription, Posted, Progress, Rank, Result, Source,
+    Status, Tag, TagSelector, Time, TimeSpan, Work,
 };
 
 /// Two ranks in one: every message is there at once, and nothing is moved.

@@ -1,8 +1,8 @@
 //! A measurement being made, as one rank sees it.
 
 use contract::collective::Algorithm;
-use contract::record::{Key, ParameterValue, Parameters, Trial, TrialLine};
 use contract::{Error, Rank, Result, SharedLine, TimeSpan};
+use record::{Key, ParameterValue, Parameters, Trial, TrialLine};
 
 use crate::case::{ALGORITHM, is_as_the_fabric_chooses};
 use crate::core_to_core::line_us;

@@ -1,6 +1,6 @@
 //! Which measurements a benchmark makes.
 
-use contract::record::Parameters;
+use record::Parameters;
 
 use crate::settings::Settings;
 use crate::sizes::Sizes;

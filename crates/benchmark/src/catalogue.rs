@@ -65,7 +65,7 @@ fn nearest(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use analysis::limits::Bound;
-    use contract::record::Parameters;
+    use record::Parameters;
 
     fn selected(names: &[&str]) -> Result<Vec<&'static str>, UnknownBenchmark> {
         let names: Vec<String> = names.iter().map(|&name| name.into()).collect();

@@ -177,7 +177,7 @@ fn addend(rank: usize, index: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::Parameters;
+    use record::Parameters;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use analysis::limits::BoundRule;
 use contract::collective::Algorithm;
-use contract::record::Parameters;
+use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};

@@ -1,6 +1,6 @@
 //! The reports of a launch while it runs.
 
-use contract::record::{Measurement, TrialLine};
+use record::{Measurement, TrialLine};
 use serde::{Deserialize, Serialize};
 
 /// The reports of rank 0 while it executes a job.

@@ -1,6 +1,6 @@
 //! Launches: what their ranks execute, and in which order.
 
-use contract::record::Parameters;
+use record::Parameters;
 use serde::{Deserialize, Serialize};
 
 use crate::ranks::Placement;

@@ -1,8 +1,8 @@
 //! Makes records of the outcomes of the timed loop.
 
 use analysis::statistics::{Sample, summarise};
-use contract::record::{Better, Measurement, Parameters, Summary, Timing};
 use contract::{Error, Result};
+use record::{Better, Measurement, Parameters, Summary, Timing};
 
 use crate::program::Program;
 use crate::settings::Settings;

@@ -5,7 +5,7 @@
 //! line that is timed beside each tells which.
 
 use analysis::statistics::{Sample, is_precise};
-use contract::record::{Parameters, StopReason, Turn as Repetition};
+use record::{Parameters, StopReason, Turn as Repetition};
 
 use crate::settings::Settings;
 use crate::timed_loop::Outcome;
@@ -50,7 +50,7 @@ pub(crate) fn only(outcome: &Outcome, before_us: Option<f64>, after_us: Option<f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::record::Timing;
+    use record::Timing;
 
     fn outcome(samples_ps: &[f64], stop_reason: StopReason) -> Outcome {
         let timing = Timing {

@@ -1,7 +1,7 @@
 //! The choices of a user about every measurement.
 
 use contract::TimeSpan;
-use contract::record::Parameters;
+use record::Parameters;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Pipeline;

@@ -1,6 +1,6 @@
 //! A measurement as one rank sees it.
 
-use contract::record::{ParameterValue, Parameters};
+use record::{ParameterValue, Parameters};
 
 /// The role of a rank in a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

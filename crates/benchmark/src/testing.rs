@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
-use contract::record::FabricDescription;
 use contract::{
-    Buffer, ClockQuality, Completed, Context, Posted, Progress, Rank, RankWindow, Reduction,
-    Result, SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan, WindowCall, Work,
+    Buffer, ClockQuality, Completed, Context, FabricDescription, Posted, Progress, Rank,
+    RankWindow, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan,
+    WindowCall, Work,
 };
 
 use crate::catalogue::find;

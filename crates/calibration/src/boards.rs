@@ -123,7 +123,7 @@ fn combining(
 #[cfg(test)]
 mod tests {
     use collectives::plan::{Boards, Plans};
-    use contract::record::{FabricDescription, SharedMemory};
+    use contract::{FabricDescription, SharedMemory};
 
     use super::*;
 

@@ -109,7 +109,7 @@ fn divide(busy_us: f64, stream_us: f64, copier: Copier) -> Parts {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::SharedMemory;
+    use contract::SharedMemory;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! The times of a run that a twin is made from, and what follows directly from them.
 
-use contract::record::{FabricDescription, Measurement, Run};
+use contract::FabricDescription;
+use record::{Measurement, Run};
 
 use crate::states::LineStates;
 use crate::times::{BySize, median};

@@ -20,8 +20,8 @@ mod windows;
 mod work;
 
 use contract::FileError;
-use contract::record::Run;
 use fabric_sim::{Machine, MessageKind, machine, unloaded};
+use record::Run;
 
 use costs::Costs;
 use evidence::Evidence;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use contract::record::Run;
+use record::Run;
 
 use crate::boards::BoardCosts;
 use crate::costs::{Costs, Ends, NO_LIMIT_MB_PER_S};

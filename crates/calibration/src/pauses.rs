@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use contract::record::{Measurement, ParameterValue, PauseKind, Pauses, Run};
+use record::{Measurement, ParameterValue, PauseKind, Pauses, Run};
 
 /// The pauses of a simulated machine.
 #[derive(Clone, Debug, Default, PartialEq)]

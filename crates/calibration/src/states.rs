@@ -6,7 +6,7 @@
 //! twin would select the times that it is compared with.
 
 use analysis::statistics::Sample;
-use contract::record::{Measurement, Run};
+use record::{Measurement, Run};
 
 /// The states that the cache lines beside all turns of a run show.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -159,7 +159,7 @@ impl std::fmt::Display for LineStates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::record::Turn;
+    use record::Turn;
 
     const NEAR: f64 = 0.04;
     const FAR: f64 = 0.2;

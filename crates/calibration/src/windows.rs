@@ -49,7 +49,7 @@ impl WindowCosts {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::SharedMemory;
+    use contract::SharedMemory;
 
     use super::*;
     use crate::times::BySize;

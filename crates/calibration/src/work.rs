@@ -1,7 +1,7 @@
 //! The rates of a processor's work, from the serial programs of applications and from the corner turn in memory.
 
 use contract::WorkKind;
-use contract::record::{Measurement, Run};
+use record::{Measurement, Run};
 
 /// The benchmarks that rates of work are taken from.
 const MULTIPLY: &str = "multiply";

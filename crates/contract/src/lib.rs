@@ -1,4 +1,4 @@
-//! The interface of a message-passing machine to its programs, and the record of a run.
+//! The interface of a message-passing machine to its programs.
 //!
 //! A benchmark is written once against [`Rank`], with blocking calls. It runs unchanged on processes over shared memory
 //! or TCP, on any MPI, and as a coroutine of a simulated machine in virtual time. Therefore the crate names no fabric,
@@ -6,7 +6,6 @@
 //!
 //! * the contract itself: [`Rank`], its vocabulary ([`Tag`], [`Source`], [`Time`], [`Buffer`] ...) and its errors;
 //! * [`collective`]: every collective as ordinary code over point-to-point calls, which a fabric may replace;
-//! * [`record`]: the lines of a results file;
 //! * [`conformance`]: the suite that each fabric must pass, and [`reference`](mod@reference), the slow obvious fabric
 //!   that shows that the suite can be passed.
 // Unsafe code is in `memory`, where programs promise the lifetime of memory, in `member`, which makes that promise, and
@@ -16,6 +15,7 @@
 mod awaited;
 mod buffer;
 mod context;
+mod description;
 mod endpoint;
 mod error;
 mod file;
@@ -37,12 +37,12 @@ mod work;
 
 pub mod collective;
 pub mod conformance;
-pub mod record;
 pub mod reference;
 
 pub use awaited::{AWAITED_MAX, Awaited, describe_unexpected, name_ranks};
 pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
+pub use description::{FabricDescription, SharedMemory};
 pub use endpoint::other_runs::{
     BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName,
 };

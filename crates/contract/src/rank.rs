@@ -2,7 +2,7 @@
 
 use collectives::HostMap;
 
-use crate::record::FabricDescription;
+use crate::FabricDescription;
 use crate::{
     Buffer, ClockQuality, Context, Error, InPlace, Isolation, OperatingSystem, Priority,
     PriorityGranted, RankWindow, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector,

@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use contract::record::Run;
 use cornerstone::report;
+use record::Run;
 
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;

@@ -2,7 +2,8 @@
 
 use collectives::plan::{PlanRange, Transport};
 use collectives::{Algorithm, Blocks, Call, Collective, Manner, Order, select};
-use contract::record::{FabricDescription, Measurement, ParameterValue, Parameters};
+use contract::FabricDescription;
+use record::{Measurement, ParameterValue, Parameters};
 
 use crate::comparison::is_of_one_launch;
 use crate::fabric_name::{CLUSTER, is_mpi, simulated_machine};
@@ -181,7 +182,7 @@ pub(crate) fn local_with_plans(ranks: usize) -> FabricDescription {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::{Better, Summary};
+    use record::{Better, Summary};
 
     use super::*;
 

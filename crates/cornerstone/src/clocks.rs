@@ -1,7 +1,7 @@
 //! Clocks that jump during a launch: readings of the system's clocks at its beginning and its end, which must have
 //! moved alike.
 
-use contract::record::Measurement;
+use record::Measurement;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::wording::quantity;
@@ -105,7 +105,7 @@ fn seconds(clock: ClockId) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::{Better, Summary};
+    use record::{Better, Summary};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::compare::Settings;
-use contract::record::{Measurement, Run};
+use record::{Measurement, Run};
 
 use crate::fabric_name::simulated_machine;
 

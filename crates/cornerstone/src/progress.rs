@@ -3,8 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use contract::record::Trial;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use record::Trial;
 
 use crate::wording::{percent, quantity, wait};
 

@@ -1,8 +1,8 @@
 //! What every report holds, whatever it is made from.
 
 use base64::Engine as _;
-use contract::record::Run;
 use cornerstone::report::render;
+use record::Run;
 use sha2::{Digest, Sha256};
 
 mod synthetic;

@@ -10,11 +10,10 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
-    OtherEnds, OtherRuns, Priority, PriorityGranted, Readable, Request, Result, Selector, Time,
-    TimeSpan, WaitPlace, Writable, end_together, receive_together,
+    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
+    FabricDescription, NewContext, OtherEnds, OtherRuns, Priority, PriorityGranted, Readable,
+    Request, Result, Selector, Time, TimeSpan, WaitPlace, Writable, end_together, receive_together,
 };
 use fabric_tcp::{Reporter, TcpEndpoint};
 

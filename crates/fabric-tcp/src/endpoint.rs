@@ -6,12 +6,11 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
 
-use contract::record::FabricDescription;
 use contract::{
-    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
-    OperatingSystem, OtherEnds, OtherRuns, Priority, PriorityGranted, Process, Readable,
-    RemoteMemory, Request, Result, Selector, Time, TimeSpan, WaitPlace, Writable, end_together,
-    receive_together,
+    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
+    FabricDescription, NewContext, OperatingSystem, OtherEnds, OtherRuns, Priority,
+    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
+    WaitPlace, Writable, end_together, receive_together,
 };
 use hosts::{Clock, LocalClock, Settled};
 

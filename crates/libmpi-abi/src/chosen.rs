@@ -10,11 +10,11 @@ mod pointer;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, NewContext, OneSided, OtherEnds, Readable, RemoteAddress, RemoteMemory,
-    Request, Result, Selector, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
+    Envelope, Error, FabricDescription, NewContext, OneSided, OtherEnds, Readable, RemoteAddress,
+    RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan, WaitPlace,
+    Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};

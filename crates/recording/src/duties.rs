@@ -5,10 +5,10 @@
 
 use std::collections::VecDeque;
 
-use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    NewContext, Readable, RemoteMemory, Request, Result, Selector, Time, Writable,
+    FabricDescription, NewContext, Readable, RemoteMemory, Request, Result, Selector, Time,
+    Writable,
 };
 
 use crate::event::RankEvent;

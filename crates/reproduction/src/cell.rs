@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::{ParameterValue, Parameters};
+use record::{ParameterValue, Parameters};
 use serde::{Deserialize, Serialize};
 
 use crate::array::ArrayCell;

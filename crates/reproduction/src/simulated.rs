@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use benchmark::{Chain, Event, Group, Job, PatternText, RealTime, Settings, Step};
 use contract::TimeSpan;
-use contract::record::{Measurement, Parameters};
 use fabric_sim::{Machine, Options, machine, run};
 use pattern::corner_turn::Design;
+use record::{Measurement, Parameters};
 
 /// A number that a benchmark is to give.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

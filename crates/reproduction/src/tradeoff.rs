@@ -2,8 +2,8 @@
 //! over message sizes and over ranks, beside those of the machine as it is.
 
 use benchmark::Step;
-use contract::record::Parameters;
 use fabric_sim::Machine;
+use record::Parameters;
 use serde::Serialize;
 
 use crate::simulated::predict;

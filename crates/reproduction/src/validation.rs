@@ -1,7 +1,7 @@
 //! The difference between a paper's model and the machine that it models, here the simulated one (MPI-SHARC section
 //! 5.4).
 
-use contract::record::Parameters;
+use record::Parameters;
 use serde::Deserialize;
 
 use crate::formula;

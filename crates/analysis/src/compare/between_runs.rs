@@ -61,7 +61,7 @@ fn middle(mut values: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::{Measurement, Run};
+    use record::{Measurement, Run};
 
     use super::*;
     use crate::compare::{ComparedRuns, Verdict, compare};

@@ -1,6 +1,6 @@
 //! The ratio of two medians, with its interval.
 
-use contract::record::Measurement;
+use record::Measurement;
 use serde::Serialize;
 
 use super::correlation::widening;

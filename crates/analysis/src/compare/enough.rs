@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::launches::pooled;
     use crate::records::{measurement, run};
-    use contract::record::{Measurement, Run};
+    use record::{Measurement, Run};
 
     /// A run whose launches have these medians.
     fn of_launches(medians: &[f64]) -> Run {

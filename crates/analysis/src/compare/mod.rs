@@ -16,7 +16,7 @@ mod shift;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::record::{Better, Key, Measurement, Run};
+use record::{Better, Key, Measurement, Run};
 use serde::Serialize;
 
 pub use effect::{Effect, effect_between};

@@ -1,4 +1,4 @@
-use contract::record::{Better, Measurement, Run};
+use record::{Better, Measurement, Run};
 
 use super::*;
 use crate::distributions::{DISTRIBUTIONS, Distribution, autoregressive};

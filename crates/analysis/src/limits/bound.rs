@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use contract::record::Parameters;
+use record::Parameters;
 use serde::Serialize;
 
 use super::critical_path::{CriticalPath, Traffic, critical_path};

@@ -1,6 +1,6 @@
 //! Handing a cache line over: between which cores, and how that changed in the course of a run.
 
-use contract::record::{Measurement, ParameterValue, Parameters};
+use record::{Measurement, ParameterValue, Parameters};
 use serde::Serialize;
 
 /// The parameter of a hand-over that was measured again: the group that it follows.

@@ -1,6 +1,6 @@
 //! The limits of a machine, as a run measured them.
 
-use contract::record::{Measurement, Run};
+use record::{Measurement, Run};
 use serde::Serialize;
 
 use super::core_to_core::{self, HandOver, Measured, Repeat};

@@ -1,6 +1,6 @@
 //! Single and double precision, as records name them.
 
-use contract::record::{ParameterValue, Parameters};
+use record::{ParameterValue, Parameters};
 use serde::Serialize;
 
 /// The parameter of a measured peak: a [`Precision`] by its name.

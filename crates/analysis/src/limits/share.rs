@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use contract::record::{Key, Measurement, Run};
+use record::{Key, Measurement, Run};
 use serde::Serialize;
 
 use super::bound::{Bound, BoundRules};

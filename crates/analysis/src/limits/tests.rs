@@ -1,6 +1,6 @@
 //! The limits against a machine made up by hand.
 
-use contract::record::{Measurement, ParameterValue, Parameters, Run};
+use record::{Measurement, ParameterValue, Parameters, Run};
 
 use super::*;
 use crate::records::{measurement, run};

@@ -1,6 +1,6 @@
 //! Times over message size, taken from a run.
 
-use contract::record::{Key, Measurement, Parameters, Run};
+use record::{Key, Measurement, Parameters, Run};
 
 use super::line::Point;
 

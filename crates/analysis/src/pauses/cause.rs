@@ -1,6 +1,6 @@
 //! Which pause made an instance late.
 
-use contract::record::{LateInstance, PeriodSearch, SeenPause};
+use record::{LateInstance, PeriodSearch, SeenPause};
 
 /// A pause explains a lateness that is no more than so many times as long: what was put off meanwhile comes on top of
 /// it.
@@ -27,7 +27,7 @@ pub fn explained(search: &PeriodSearch) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::During;
+    use record::During;
 
     use super::*;
 

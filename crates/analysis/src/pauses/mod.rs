@@ -8,7 +8,7 @@ mod cause;
 mod comb;
 mod totals;
 
-use contract::record::{Pause, PauseKind};
+use record::{Pause, PauseKind};
 
 pub use cause::{cause, explained};
 use comb::Comb;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use contract::record::{PauseCount, PauseSummary, WorstWindow};
+use record::{PauseCount, PauseSummary, WorstWindow};
 
 use crate::student;
 

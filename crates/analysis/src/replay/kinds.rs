@@ -1,6 +1,6 @@
 //! What was lost, by kind, and what would follow if a kind were gone.
 
-use contract::record::{Pause, PauseKind};
+use record::{Pause, PauseKind};
 
 use super::recording::{Lost, Recording};
 use crate::pauses::sort;

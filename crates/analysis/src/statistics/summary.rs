@@ -1,6 +1,6 @@
 //! The summary of a sample.
 
-use contract::record::{Outliers, Summary};
+use record::{Outliers, Summary};
 
 use super::median_interval::median_interval;
 use super::sample::Sample;

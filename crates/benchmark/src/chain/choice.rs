@@ -1,6 +1,6 @@
 //! The choices of a user about a chain, in addition to its file.
 
-use contract::record::Parameters;
+use record::Parameters;
 use serde::{Deserialize, Serialize};
 
 use super::definition::Chain;

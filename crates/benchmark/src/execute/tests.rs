@@ -3,8 +3,8 @@ mod streams;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use contract::record::{Measurement, StopReason};
 use contract::reference;
+use record::{Measurement, StopReason};
 
 use super::*;
 use crate::catalogue::{catalogue, select};

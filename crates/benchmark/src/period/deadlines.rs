@@ -1,7 +1,7 @@
 //! Deadlines: when each rank ended its part of each instance of a trial, and the pauses that kept it from its work.
 
-use contract::record::During;
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
+use record::During;
 
 use super::notes::{Interruption, LateEnd, PAUSES_KEPT, WORST_KEPT, keep_longest};
 use super::trial::Trial;

@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 
 use contract::TimeSpan;
-use contract::record::SearchEnd;
+use record::SearchEnd;
 
 /// The range of a search, and when it is settled.
 #[derive(Clone, Copy, Debug, PartialEq)]

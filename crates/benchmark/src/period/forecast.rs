@@ -3,9 +3,7 @@
 use analysis::replay::{Recording, Replayed, lost_kinds, shortest};
 use analysis::statistics::MissRate;
 use contract::TimeSpan;
-use contract::record::{
-    Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord, WithoutPauses,
-};
+use record::{Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord, WithoutPauses};
 
 use super::acceptance::Acceptance;
 use super::decision::Foreseen;

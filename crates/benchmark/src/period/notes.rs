@@ -1,7 +1,7 @@
 //! The records of a rank about a trial, in addition to its responses: the latest ends, and the longest pauses.
 
-use contract::record::During;
 use contract::{Time, TimeSpan};
+use record::During;
 
 /// The number of the latest ends that a rank keeps.
 pub(super) const WORST_KEPT: usize = 8;

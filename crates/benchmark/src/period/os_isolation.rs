@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::{ParameterValue, Parameters};
 use contract::{Isolation, Priority, PriorityGranted, Rank, Result};
+use record::{ParameterValue, Parameters};
 
 use crate::case::{Case, Scope};
 use crate::settings::OsIsolation;

@@ -2,7 +2,7 @@
 
 use analysis::statistics::MissRate;
 use contract::TimeSpan;
-use contract::record::PeriodSearch;
+use record::PeriodSearch;
 
 /// The information about a job before the search for its period.
 #[derive(Clone, Copy, Debug, Default)]

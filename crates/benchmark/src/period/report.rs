@@ -1,7 +1,7 @@
 //! Makes measurements of the outcome of a search.
 
-use contract::record::{Better, Measurement, Parameters, Summary, Timing};
 use contract::{Error, Result};
+use record::{Better, Measurement, Parameters, Summary, Timing};
 
 use super::outcome::SearchOutcome;
 use crate::bench::Bench;

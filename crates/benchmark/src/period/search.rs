@@ -1,7 +1,7 @@
 //! The search itself: rank 0 decides, and the others follow.
 
-use contract::record::SearchEnd;
 use contract::{Error, Rank, Result, Time, TimeSpan};
+use record::SearchEnd;
 
 use super::acceptance::Acceptance;
 use super::command::Command;

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 
-use contract::record::SearchEnd;
 use contract::{Result, TimeSpan, reference};
+use record::SearchEnd;
 
 use super::outcome::SearchOutcome;
 use super::*;
@@ -182,7 +182,7 @@ fn the_rank_and_the_stage_that_were_late_are_named() {
     let search = found.into_inner().unwrap().unwrap().search.unwrap();
     assert_eq!((search.trials[0].instances, search.trials[0].missed), (16, 16));
     assert_eq!(search.worst.len(), 8);
-    let blamed = |late: &contract::record::LateInstance| (late.rank, late.stage, late.late_us);
+    let blamed = |late: &record::LateInstance| (late.rank, late.stage, late.late_us);
     assert!(search.worst.iter().all(|late| blamed(late) == (2, 1, 1.0)), "{:?}", search.worst);
 }
 

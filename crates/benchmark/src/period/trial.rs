@@ -1,8 +1,8 @@
 //! One trial: a number of instances at one period.
 
 use analysis::statistics::MissRate;
-use contract::record::Trial as TrialRecord;
 use contract::{Time, TimeSpan};
+use record::Trial as TrialRecord;
 
 use super::acceptance::Acceptance;
 use super::decision::Verdict;

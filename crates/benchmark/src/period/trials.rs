@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::statistics::MissRate;
-use contract::record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
 use contract::{Result, Time, TimeSpan};
+use record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
 
 use super::acceptance::Acceptance;
 use super::command::Command;

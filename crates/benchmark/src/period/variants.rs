@@ -35,7 +35,7 @@ mod tests {
             real_time: RealTime { searches, ablate: true, ..RealTime::default() },
             ..Settings::default()
         };
-        let numbers = |searches| -> Vec<Option<contract::record::ParameterValue>> {
+        let numbers = |searches| -> Vec<Option<record::ParameterValue>> {
             let settings = settings(searches);
             let scope = Scope { ranks: 2, sizes: None, settings: &settings };
             let cases = variants(&scope, vec![Case::default()]);

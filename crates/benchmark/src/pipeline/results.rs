@@ -1,7 +1,7 @@
 //! The profile of a chain at its shortest period: latency, jitter and computing time at each stage.
 
-use contract::record::{Better, Measurement, Summary};
 use contract::{Result, TimeSpan};
+use record::{Better, Measurement, Summary};
 
 use super::detection::Found;
 use super::stamps::AllStamps;

@@ -2,7 +2,7 @@
 //! round.
 
 use contract::Result;
-use contract::record::{Better, Summary};
+use record::{Better, Summary};
 
 use super::mode::Mode;
 use super::results::{MetricSeries, Profile};

@@ -1,6 +1,6 @@
 //! Estimates before anything is measured: how long a measurement takes, and how much memory its messages need.
 
-use contract::record::Parameters;
+use record::Parameters;
 
 use crate::catalogue::find;
 use crate::declaration::Benchmark;

@@ -1,6 +1,6 @@
 //! The hand-over of a cache line, measured again between the groups of a launch.
 
-use contract::record::Parameters;
+use record::Parameters;
 
 use super::step::step;
 use crate::case::Case;

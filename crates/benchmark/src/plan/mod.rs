@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::record::Key;
+use record::Key;
 
 use crate::case::METHOD;
 use crate::catalogue::find;

@@ -5,7 +5,7 @@ use analysis::statistics::{
     Sample, WarmUp, is_precise, median_interval, next_check, precision_reached, warm_up,
 };
 use contract::TimeSpan;
-use contract::record::{StopReason, Timing as TimingRecord};
+use record::{StopReason, Timing as TimingRecord};
 
 use super::chunk::{CHUNK_MAX, Chunk};
 use super::plan::{LoopPlan, Outcome, Progress};

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
-use contract::record::StopReason;
 use contract::reference;
+use record::StopReason;
 
 use super::*;
 use crate::settings::Settings;

@@ -30,7 +30,7 @@ pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteAddress, Re
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use crate::record::FabricDescription;
+use crate::FabricDescription;
 use crate::{
     ClockQuality, Error, InPlace, Isolation, OperatingSystem, Priority, PriorityGranted, Readable,
     Result, SharedLine, Time, TimeSpan, Work, Writable,

@@ -4,12 +4,12 @@ mod rank;
 mod split;
 mod window;
 
+use crate::FabricDescription;
 use crate::context::{Context, ContextNumbers};
 use crate::endpoint::{
     CollectiveCall, Combine, Completion, ContextOffer, Destination, Endpoint, Envelope, NewContext,
     Request, Selector,
 };
-use crate::record::FabricDescription;
 use crate::requests::RequestTable;
 use crate::{
     Buffer, ClockQuality, Completed, Error, Isolation, OperatingSystem, Posted, Priority,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::machine::Machine;
-use crate::record::FabricDescription;
+use crate::FabricDescription;
 use crate::{
     ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
     OtherRuns, Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan,

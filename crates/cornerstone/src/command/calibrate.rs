@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use calibration::{Calibration, CalibrationError, LineStates, Residual, TwinPauses};
-use contract::record::Run;
+use record::Run;
 
 use crate::arguments::{CalibrateArguments, RankCounts};
 use crate::failure::Failure;

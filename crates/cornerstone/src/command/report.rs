@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use contract::record::Run;
+use record::Run;
 
 use crate::arguments::ReportArguments;
 use crate::failure::Failure;

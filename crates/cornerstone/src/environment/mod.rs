@@ -5,7 +5,7 @@ mod processor;
 mod surroundings;
 mod system;
 
-use contract::record::Environment;
+use record::Environment;
 
 pub(crate) use memory::MemoryBound;
 use system::System;

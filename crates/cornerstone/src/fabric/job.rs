@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use benchmark::{Event, Job};
-use contract::record::FabricDescription;
-use contract::{Error, Rank, Result};
+use contract::{Error, FabricDescription, Rank, Result};
 use fabric_shm::LaunchError;
 use serde::{Deserialize, Serialize};
 

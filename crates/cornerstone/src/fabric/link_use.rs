@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use contract::record::LinkUse;
 use contract::{Time, TimeSpan};
 use fabric_sim::{ChannelUse, Watched};
+use record::LinkUse;
 
 /// The most links that are kept. Of more the busiest are kept, because readers cannot use so many.
 const LINKS_MAX: usize = 64;

@@ -7,7 +7,7 @@ mod osu_table;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use contract::record::{Measurement, Run};
+use record::{Measurement, Run};
 
 use crate::arguments::RunArguments;
 use crate::failure::Failure;

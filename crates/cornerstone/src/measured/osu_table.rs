@@ -1,9 +1,8 @@
 //! Reads the tables that the OSU micro-benchmarks print, and programs that print as they do.
 
 use analysis::statistics::{Sample, summarise};
-use contract::record::{
-    Better, FabricDescription, Measurement, Run, RunHeader, StopReason, Timing,
-};
+use contract::FabricDescription;
+use record::{Better, Measurement, Run, RunHeader, StopReason, Timing};
 
 use crate::{environment, utc};
 

@@ -1,7 +1,7 @@
 //! The agreement of several searches for the same period: how many pairs of their intervals overlap, and how many of
 //! their periods were confirmed.
 
-use contract::record::{Measurement, ParameterValue, Parameters, PeriodSearch};
+use record::{Measurement, ParameterValue, Parameters, PeriodSearch};
 
 use crate::wording::{holds, quantity};
 

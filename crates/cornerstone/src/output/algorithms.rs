@@ -1,6 +1,6 @@
 //! Whether the chosen algorithms of collectives were the fastest, below their table.
 
-use contract::record::FabricDescription;
+use contract::FabricDescription;
 
 use super::entry::Entry;
 use super::table;
@@ -20,7 +20,7 @@ pub(super) fn algorithms(found: &[&Entry], fabric: &FabricDescription) -> String
 }
 
 fn row(choice: &Choice) -> Vec<String> {
-    let time = |one: &contract::record::Measurement| quantity(one.summary.median, &one.unit);
+    let time = |one: &record::Measurement| quantity(one.summary.median, &one.unit);
     let verdict = match choice.verdict() {
         Verdict::Right => "yes".into(),
         Verdict::Slower(times) => format!("no: {} times as long", significant(times)),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::record::{Measurement, ParameterValue, Parameters};
+use record::{Measurement, ParameterValue, Parameters};
 
 use super::entry::{Entry, mark};
 use super::table;

@@ -1,7 +1,7 @@
 //! One line of the tables of a run.
 
 use analysis::limits::Share;
-use contract::record::Measurement;
+use record::Measurement;
 
 /// A measurement with its share of the limit that bounds it, if one does.
 pub(super) struct Entry<'a> {

@@ -2,7 +2,7 @@
 //! the limit that bounds it, if the run has measured that limit before.
 
 use analysis::limits::Share;
-use contract::record::Measurement;
+use record::Measurement;
 use serde_json::{Map, Value};
 
 /// The columns of the CSV, in their order.
@@ -103,7 +103,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use analysis::limits::{Bound, Precision};
-    use contract::record::{Better, Outliers, StopReason, Summary, Timing};
+    use record::{Better, Outliers, StopReason, Summary, Timing};
 
     use super::*;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use analysis::limits::Bound;
-use contract::record::{Key, ParameterValue};
+use record::{Key, ParameterValue};
 
 use super::entry::{Entry, mark};
 use super::table;

@@ -2,7 +2,7 @@
 
 use analysis::limits::{Limits, Precision};
 use benchmark::{Headline, catalogue, is_as_the_fabric_chooses};
-use contract::record::ParameterValue;
+use record::ParameterValue;
 
 use super::entry::{Entry, mark};
 use super::table;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use contract::record::Measurement;
+use record::Measurement;
 
 use super::entry::Entry;
 use super::table;

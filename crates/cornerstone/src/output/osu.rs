@@ -5,7 +5,7 @@
 //! the slowest rank, where the OSU tests print the mean over the ranks.
 
 use benchmark::{OsuColumns, OsuTest};
-use contract::record::{Measurement, Parameters};
+use record::{Measurement, Parameters};
 
 /// Prints measurements in this format. It keeps the test of the last line, because each test has one header.
 #[derive(Default)]
@@ -82,7 +82,7 @@ fn header(test: &OsuTest, measurement: &Measurement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::{Better, Summary};
+    use record::{Better, Summary};
 
     use super::*;
 

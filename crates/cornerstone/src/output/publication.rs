@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use analysis::compare::Name;
 use analysis::history::{Machine, Series};
-use contract::record::Summary;
+use record::Summary;
 use serde_json::{Map, json};
 
 use super::history::place_of_change;

@@ -1,7 +1,7 @@
 //! The text below the table of a periodic benchmark: the result of the search, the latest instances, and the pauses.
 
 use analysis::pauses::{cause, explained};
-use contract::record::{During, LateInstance, Measurement, Pauses, PeriodSearch, SeenPause};
+use record::{During, LateInstance, Measurement, Pauses, PeriodSearch, SeenPause};
 
 use crate::wording::{forecast, outcome, pause_kind, pause_summary, quantity, without_pauses};
 

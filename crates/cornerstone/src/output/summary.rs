@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analysis::limits::Shares;
 use benchmark::bound_rule;
-use contract::record::Run;
+use record::Run;
 
 use super::entry::Entry;
 use super::headlines::headlines;

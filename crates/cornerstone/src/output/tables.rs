@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use analysis::limits::{Bound, GROUP as LIMITS, Limits, Shares};
 use benchmark::bound_rule;
 use contract::WorkKind;
-use contract::record::{Measurement, Run};
+use record::{Measurement, Run};
 
 use super::agreement::agreement;
 use super::algorithms::algorithms;

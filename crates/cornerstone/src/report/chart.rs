@@ -1,7 +1,7 @@
 //! Charts as data for the page's script.
 
 use analysis::compare::Effect;
-use contract::record::{Better, Measurement, StopReason};
+use record::{Better, Measurement, StopReason};
 use serde::Serialize;
 
 use super::grouping::{Axis, Line, Metric, Plot, words};

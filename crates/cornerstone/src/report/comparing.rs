@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use analysis::compare::{ComparedRuns, Comparison, Settings, Verdict, compare};
-use contract::record::{Key, Measurement, Run};
+use record::{Key, Measurement, Run};
 
 use crate::comparison::comparison_settings;
 use crate::wording::whole_percent;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use analysis::parallel::{EFFICIENCY, SPEED_UP};
 use benchmark::View;
-use contract::record::Run;
 use maud::{Markup, html};
+use record::Run;
 
 use super::chart::{Chart, Context, Reference, YAxis};
 use super::elements::swatch;

@@ -1,7 +1,7 @@
 //! The provenance of the numbers: the machine, the command and the fabric of each run.
 
-use contract::record::{Run, RunHeader, Warning};
 use maud::{Markup, html};
+use record::{Run, RunHeader, Warning};
 
 use super::elements::swatch;
 use super::grouping::words;

@@ -5,8 +5,8 @@
 
 use analysis::limits::Bound;
 use benchmark::View;
-use contract::record::{Measurement, ParameterValue, Run};
 use maud::{Markup, html};
+use record::{Measurement, ParameterValue, Run};
 
 use super::chart::{Chart, ChartLine, Context, Reference, XAxis, YAxis};
 use super::elements::swatch;
@@ -244,7 +244,7 @@ fn fold_rows<'a>(metric: &Metric<'a>) -> Vec<FoldRow<'a>> {
 mod tests {
     use super::*;
     use crate::report::grouping::{benchmarks, tests::measurement};
-    use contract::record::RunHeader;
+    use record::RunHeader;
 
     struct Nothing;
 

@@ -1,8 +1,8 @@
 //! Findings: what a reader should know before quoting a number.
 
 use analysis::limits::Limits;
-use contract::record::{Measurement, Run, StopReason};
 use maud::{Markup, html};
+use record::{Measurement, Run, StopReason};
 
 use super::elements::{anchor, prose, swatch};
 use super::environment;

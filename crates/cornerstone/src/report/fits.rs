@@ -3,8 +3,8 @@
 use analysis::model::hockney::{self, Hockney};
 use analysis::model::{Estimate, Point};
 use benchmark::View;
-use contract::record::Run;
 use maud::{Markup, html};
+use record::Run;
 
 use super::chart::{Chart, ChartLine, Reference, XAxis, YAxis};
 use super::elements::swatch;
@@ -172,7 +172,7 @@ fn estimate(estimate: Estimate, show: impl Fn(f64) -> String) -> Markup {
     }
 }
 
-fn point(m: &contract::record::Measurement) -> Point {
+fn point(m: &record::Measurement) -> Point {
     Point {
         size_bytes: m.size_bytes,
         median_us: m.summary.median,

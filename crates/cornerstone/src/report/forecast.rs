@@ -1,7 +1,7 @@
 //! The miss rate over the period: predicted, and tried.
 
-use contract::record::{Forecast, ForecastPoint, Measurement, PeriodSearch, Trial};
 use maud::{Markup, html};
+use record::{Forecast, ForecastPoint, Measurement, PeriodSearch, Trial};
 
 use super::grouping::{Benchmark, full_label};
 use super::strips::{FOOT, LEFT, RIGHT, TOP, WIDTH};

@@ -6,7 +6,7 @@ mod lines;
 use std::collections::BTreeSet;
 
 use benchmark::View;
-use contract::record::{Better, Measurement, Run};
+use record::{Better, Measurement, Run};
 
 pub(super) use labels::{cell, full_label, heading, parameter, words};
 pub(super) use lines::{Axis, Line, Plot, label};

@@ -1,7 +1,7 @@
 //! The jitter of a chain at each stage over time.
 
-use contract::record::{Measurement, ParameterValue};
 use maud::{Markup, html};
+use record::{Measurement, ParameterValue};
 
 use super::grouping::{Benchmark, cell};
 use super::strips::{Mark, Picture, Scale, Strip, over_time};

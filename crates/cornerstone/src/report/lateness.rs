@@ -1,8 +1,8 @@
 //! The latest instances of a search beside the pauses of the ranks, which shows whether pauses explain them.
 
 use analysis::pauses::{cause, explained};
-use contract::record::{During, LateInstance, Measurement, PeriodSearch, SeenPause};
 use maud::{Markup, html};
+use record::{During, LateInstance, Measurement, PeriodSearch, SeenPause};
 
 use super::chart::capitalised;
 use super::grouping::{Benchmark, Point, full_label};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use analysis::limits::{Bound, Limits as MachineLimits, Precision, Share, Shares};
-use contract::record::{Measurement, Run};
 use maud::{Markup, html};
+use record::{Measurement, Run};
 
 use super::elements::{heat, swatch};
 use crate::wording::{quantity, significant, size, whole_percent};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use benchmark::View;
-use contract::record::{Measurement, Parameters};
+use record::{Measurement, Parameters};
 
 use super::chart::Reference;
 use super::grouping::{Axis, Benchmark, Line, Metric, Plot, label};
@@ -55,7 +55,7 @@ fn differ_by_rule(a: &Measurement, b: &Measurement) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::{ParameterValue, Run, RunHeader};
+    use record::{ParameterValue, Run, RunHeader};
 
     use super::*;
     use crate::report::grouping::{benchmarks, tests::measurement};

@@ -1,6 +1,6 @@
 //! The material of the sections of the page.
 
-use contract::record::Run;
+use record::Run;
 
 use super::comparing::Comparisons;
 use super::limits::Limits;

@@ -32,7 +32,7 @@ mod shares;
 mod strips;
 mod summary;
 
-use contract::record::Run;
+use record::Run;
 
 /// The generator in the head of a report. A file with this generator may be replaced by another report.
 pub(crate) const GENERATOR: &str = concat!("Cornerstone ", env!("CARGO_PKG_VERSION"));

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::{Key, Measurement};
 use maud::{Markup, html};
+use record::{Key, Measurement};
 
 use super::chart::capitalised;
 use super::comparing::{Comparisons, verdict};

@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use benchmark::Group;
-use contract::record::Run;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use record::Run;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::pairs::{PairMap, PairTime};
-use contract::record::Run;
 use maud::{Markup, html};
+use record::Run;
 
 use super::elements::{heat, swatch};
 use super::grouping::Benchmark;

@@ -2,8 +2,8 @@
 
 use ::pattern::stages::{Message, link_contention, stages};
 use benchmark::PatternText;
-use contract::record::Run;
 use maud::{Markup, html};
+use record::Run;
 
 use crate::wording::size;
 

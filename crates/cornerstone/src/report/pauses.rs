@@ -7,8 +7,8 @@ mod drawing;
 mod kinds;
 
 use analysis::pauses::{Sorted, sort};
-use contract::record::{Measurement, Pause, Pauses, Run};
 use maud::{Markup, html};
+use record::{Measurement, Pause, Pauses, Run};
 
 use super::strips::{Mark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;

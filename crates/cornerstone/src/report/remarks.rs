@@ -1,6 +1,6 @@
 //! Remarks that a reader needs before trusting a number.
 
-use contract::record::{Measurement, Run, StopReason};
+use record::{Measurement, Run, StopReason};
 
 use crate::fabric_name::simulated_machine;
 use crate::wording::{significant, whole_percent};

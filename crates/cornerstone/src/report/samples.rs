@@ -1,6 +1,6 @@
 //! The samples of a measurement, reduced for drawing: a histogram, and a trace over time that keeps the extremes.
 
-use contract::record::Measurement;
+use record::Measurement;
 use serde::Serialize;
 
 /// The most bins of a histogram. Few samples have fewer.

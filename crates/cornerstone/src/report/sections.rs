@@ -2,8 +2,8 @@
 
 use analysis::compare::Effect;
 use benchmark::View;
-use contract::record::Measurement;
 use maud::{Markup, html};
+use record::Measurement;
 use serde::Serialize;
 
 use super::chart::{Chart, Context, XAxis, capitalised};

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::{LinkUse, Measurement, Parameters, Run};
 use maud::{Markup, html};
+use record::{LinkUse, Measurement, Parameters, Run};
 
 use super::elements::swatch;
 use super::grouping::{Benchmark, Metric, parameter};

@@ -1,8 +1,8 @@
 //! The summary: the machine and its most important numbers.
 
 use benchmark::{KeyFigure, is_as_the_fabric_chooses};
-use contract::record::{Measurement, Run};
 use maud::{Markup, html};
+use record::{Measurement, Run};
 
 use super::chart::capitalised;
 use super::elements::{anchor, prose, swatch};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::history::History;
 use analysis::launches::pooled;
-use contract::record::Run;
+use record::Run;
 
 use super::{ResultsFile, place, reader};
 use crate::comparison::timed_only;

@@ -13,7 +13,8 @@ pub(crate) use writer::ResultsFile;
 use std::collections::BTreeMap;
 
 use benchmark::Settings;
-use contract::record::{Environment, FabricDescription, RunHeader, SCHEMA_VERSION};
+use contract::FabricDescription;
+use record::{Environment, RunHeader, SCHEMA_VERSION};
 
 use crate::utc;
 

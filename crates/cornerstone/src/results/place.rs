@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use contract::record::RunHeader;
+use record::RunHeader;
 
 use crate::failure::Failure;
 use crate::utc;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analysis::launches::pooled;
-use contract::record::{Run, RunError};
+use record::{Run, RunError};
 
 use crate::failure::Failure;
 use crate::progress::note;

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use contract::record::{Line, Measurement, Run, RunEnd, RunHeader, TrialLine, Warning};
+use record::{Line, Measurement, Run, RunEnd, RunHeader, TrialLine, Warning};
 
 use super::reader;
 use crate::failure::Failure;

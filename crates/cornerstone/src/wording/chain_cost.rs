@@ -1,6 +1,6 @@
 //! The cost of a chain's communication in words.
 
-use contract::record::{Measurement, Summary};
+use record::{Measurement, Summary};
 
 use super::numbers::quantity;
 

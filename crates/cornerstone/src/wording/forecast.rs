@@ -1,6 +1,6 @@
 //! The prediction of a search, in sentences.
 
-use contract::record::PeriodSearch;
+use record::PeriodSearch;
 
 use super::numbers::{percent, quantity, significant};
 use super::phrases::pause_kind;

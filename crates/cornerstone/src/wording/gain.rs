@@ -1,7 +1,7 @@
 //! The gain of parallel programs and its bound, in words.
 
 use analysis::parallel::{COMMUNICATION, EFFICIENCY, Loss, UNEVEN, WORK};
-use contract::record::{Key, Measurement, ParameterValue};
+use record::{Key, Measurement, ParameterValue};
 
 use super::numbers::{significant, size};
 use super::phrases::ranks;

@@ -1,6 +1,6 @@
 //! A summary of the pauses of a processor, in words.
 
-use contract::record::PauseSummary;
+use record::PauseSummary;
 
 use super::numbers::{percent, quantity};
 use super::phrases::counted;
@@ -63,7 +63,7 @@ fn limit(summary: &PauseSummary) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::{PauseCause, WorstWindow};
+    use record::{PauseCause, WorstWindow};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The result of a search for the shortest period in sentences, with its reservations.
 
-use contract::record::{PeriodSearch, SearchEnd, Trial};
+use record::{PeriodSearch, SearchEnd, Trial};
 
 use super::numbers::{percent, quantity};
 use super::phrases;

@@ -1,6 +1,6 @@
 //! Ranges, counts and waits in words.
 
-use contract::record::PauseKind;
+use record::PauseKind;
 
 use super::numbers::quantity;
 

@@ -1,6 +1,6 @@
 //! The page as a whole: it asks for nothing, its tables are copied, and it can be read without a script.
 
-use contract::record::Run;
+use record::Run;
 
 use crate::stage::{SHOW_ALL, Stage};
 use crate::synthetic::{self, CABINET, DESK, PREDICTED, run, run_of};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-use contract::record::Run;
 use cornerstone::report;
+use record::Run;
 
 use crate::chromium::Browser;
 

@@ -1,8 +1,8 @@
 //! Made-up measurements of a machine, from its few numbers and a seed.
 
 use analysis::statistics::{Sample, summarise};
-use contract::record::{Better, Measurement, Parameters, StopReason, Timing};
 use random::SplitMix64;
+use record::{Better, Measurement, Parameters, StopReason, Timing};
 
 use super::Machine;
 

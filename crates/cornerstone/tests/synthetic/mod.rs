@@ -6,9 +6,8 @@ mod measurements;
 use std::collections::BTreeMap;
 
 use analysis::statistics::{Sample, summarise};
-use contract::record::{
-    Environment, FabricDescription, Measurement, Parameters, Run, RunHeader, StopReason,
-};
+use contract::FabricDescription;
+use record::{Environment, Measurement, Parameters, Run, RunHeader, StopReason};
 
 use measurements::measurements;
 
@@ -97,7 +96,7 @@ pub(crate) fn hostile_run() -> Run {
 
 /// Two pairs of a simulated line, of which one gets twice the other's rate, and the use of its links.
 pub(crate) fn pairs_run() -> Run {
-    use contract::record::LinkUse;
+    use record::LinkUse;
     let mut run = run_of(&PREDICTED, "ping-pong");
     let template = run.measurements.swap_remove(0);
     let measurement = |metric: &str, unit: &str, value: f64, pair: Option<&str>| {
@@ -152,7 +151,7 @@ pub(crate) fn large_run() -> Run {
 
 /// The run as its results file.
 pub(crate) fn to_json_lines(run: &Run) -> String {
-    use contract::record::Line;
+    use record::Line;
     let headers = run.headers.iter().cloned().map(Line::Run);
     let measurements = run.measurements.iter().cloned().map(Line::Measurement);
     headers.chain(measurements).map(|line| line.to_json() + "\n").collect()

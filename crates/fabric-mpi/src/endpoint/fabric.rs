@@ -2,11 +2,10 @@
 
 use std::io::Write;
 
-use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    NewContext, OperatingSystem, OtherRuns, Readable, RemoteMemory, Request, Result, Selector,
-    Time, Writable,
+    FabricDescription, NewContext, OperatingSystem, OtherRuns, Readable, RemoteMemory, Request,
+    Result, Selector, Time, Writable,
 };
 
 use super::requests::Kind;

@@ -15,8 +15,7 @@ mod window;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use contract::record::FabricDescription;
-use contract::{Buffer, Error, Result};
+use contract::{Buffer, Error, FabricDescription, Result};
 use hosts::{Clock, Settled};
 
 use crate::library::{self, Handle, Library};

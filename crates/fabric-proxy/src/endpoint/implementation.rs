@@ -2,11 +2,10 @@
 
 use std::ptr::NonNull;
 
-use contract::record::FabricDescription;
 use contract::{
     Awaited, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, EAGER_BYTES,
-    Endpoint, Envelope, Error, NewContext, OtherRuns, Readable, Request, Result, Selector, Time,
-    TimeSpan, Writable, check_rank,
+    Endpoint, Envelope, Error, FabricDescription, NewContext, OtherRuns, Readable, Request, Result,
+    Selector, Time, TimeSpan, Writable, check_rank,
 };
 
 use super::ProxyEndpoint;

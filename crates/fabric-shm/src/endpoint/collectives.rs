@@ -3,9 +3,9 @@
 //! Calls over boards and calls by messages are both announced, so that ranks in different calls find out.
 
 use collectives::plan::{Boards, Capabilities, Plans, THRESHOLDS, Thresholds, Transport};
-use contract::record::SharedMemory;
 use contract::{
-    CollectiveCall, ContextPlace, Error, Readable, Result, StartedCollective, Writable,
+    CollectiveCall, ContextPlace, Error, Readable, Result, SharedMemory, StartedCollective,
+    Writable,
 };
 
 use super::{Purpose, ShmEndpoint};

@@ -4,12 +4,11 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
 
-use contract::record::FabricDescription;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, InPlace, Isolation, NewContext, OperatingSystem, OtherEnds, OtherRuns,
-    Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector,
-    SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
+    Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem, OtherEnds,
+    OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result,
+    Selector, SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
 };
 
 use super::{ShmEndpoint, real_time};

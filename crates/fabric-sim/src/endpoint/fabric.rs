@@ -1,10 +1,10 @@
 //! The contract's endpoint.
 
-use contract::record::FabricDescription;
 use contract::{
     Agent, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope,
-    Error, NewContext, OtherRuns, Priority, PriorityGranted, Readable, RemoteAccess, RemoteMemory,
-    Request, Result, Selector, Time, TimeSpan, Work, Writable, check_rank,
+    Error, FabricDescription, NewContext, OtherRuns, Priority, PriorityGranted, Readable,
+    RemoteAccess, RemoteMemory, Request, Result, Selector, Time, TimeSpan, Work, Writable,
+    check_rank,
 };
 
 use super::SimEndpoint;

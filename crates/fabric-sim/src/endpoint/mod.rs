@@ -9,10 +9,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use contract::record::FabricDescription;
 use contract::{
-    Destination, Envelope, Readable, RemoteAccess, Request, Result, Selector, Time, TimeSpan, Work,
-    Writable,
+    Destination, Envelope, FabricDescription, Readable, RemoteAccess, Request, Result, Selector,
+    Time, TimeSpan, Work, Writable,
 };
 use corosensei::Yielder;
 

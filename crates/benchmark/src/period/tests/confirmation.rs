@@ -1,6 +1,6 @@
 //! The period found is tested for longer; if it does not hold, the search continues.
 
-use contract::record::PeriodSearch;
+use record::PeriodSearch;
 
 use super::*;
 use random::SplitMix64;

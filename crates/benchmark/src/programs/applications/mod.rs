@@ -9,8 +9,8 @@ pub(super) mod tracking;
 use analysis::limits::BoundRule;
 use analysis::parallel::{COMMUNICATION, EFFICIENCY, Parallel, SERIAL, SPEED_UP, UNEVEN, WORK};
 use applications::{Application, Spent, Timed};
-use contract::record::{Better, Measurement, ParameterValue, Parameters};
 use contract::{Error, Rank, Result, TimeSpan, WorkKind};
+use record::{Better, Measurement, ParameterValue, Parameters};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};

@@ -2,7 +2,7 @@
 
 use applications::tracking::{BYTES_A_FRAME, Grid, Tracker};
 use contract::Result;
-use contract::record::Parameters;
+use record::Parameters;
 
 use super::{APPLICATION, boxed, cases, measure};
 use crate::bench::Bench;

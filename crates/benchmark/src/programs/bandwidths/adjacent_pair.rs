@@ -1,8 +1,8 @@
 //! A train of messages one way, in packets or whole, acknowledged or not.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::record::{ParameterValue, Parameters};
 use contract::{Rank, Result, Source};
+use record::{ParameterValue, Parameters};
 
 use super::window;
 use crate::case::{Case, Scope, sized};

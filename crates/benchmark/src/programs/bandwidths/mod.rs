@@ -21,7 +21,7 @@ pub(in crate::programs) fn window(shape: &Shape) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::record::Parameters;
+    use record::Parameters;
 
     #[test]
     fn only_messages_beyond_4_mib_are_fewer_than_64() {

@@ -1,8 +1,8 @@
 //! Two ranks exchange messages while both compute.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::record::Better;
 use contract::{Buffer, Rank, Result, Source, TimeSpan};
+use record::Better;
 
 use super::computing::{BESIDE_COMPUTING, median_for_all, operations_in};
 use crate::bench::Bench;

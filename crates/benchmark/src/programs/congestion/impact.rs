@@ -1,7 +1,7 @@
 //! What congestors cost others: victims alone, and beside congestors.
 
-use contract::record::{Measurement, Parameters, Summary};
 use contract::{Context, Element, Error, Operation, Rank, Reduction, Result};
+use record::{Measurement, Parameters, Summary};
 
 use super::congestors::Congestors;
 use super::{random_order, swap};

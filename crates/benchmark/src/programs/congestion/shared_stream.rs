@@ -1,7 +1,7 @@
 //! Throughput over time around congestion: a stream, and others that share its way for a while.
 
-use contract::record::{self, Better};
 use contract::{Result, TimeSpan};
+use record::Better;
 
 use super::stream::{DURATION_S, SIZE_MIN, Streams, cases, end_ps, lasts_s, longest_gap, rates};
 use crate::bench::Bench;

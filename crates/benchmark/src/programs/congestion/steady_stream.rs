@@ -1,8 +1,8 @@
 //! Throughput over time: what a fault or a jam makes of a stream, and how long until it flows again.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::record::{self, Better};
 use contract::{Result, TimeSpan};
+use record::Better;
 
 use super::stream::{
     DURATION_S, PARTS, SIZE_MIN, Streams, cases, end_ps, lasts_s, longest_gap, rates,

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use contract::record::Parameters;
 use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector, Time};
+use record::Parameters;
 
 use crate::case::{Case, Scope, sized};
 use crate::contents::{check_block, fill};

@@ -1,8 +1,8 @@
 //! One message, one way.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::record::Parameters;
 use contract::{Rank, Result, Source};
+use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::METHOD;

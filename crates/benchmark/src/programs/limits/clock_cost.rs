@@ -1,8 +1,8 @@
 //! The cost of reading the clock, and its resolution.
 
 use analysis::statistics::{Sample, precision_reached};
-use contract::record::{Measurement, Parameters, StopReason, Timing as TimingRecord};
 use contract::{Rank, Result};
+use record::{Measurement, Parameters, StopReason, Timing as TimingRecord};
 
 use crate::bench::Bench;
 use crate::case::once;

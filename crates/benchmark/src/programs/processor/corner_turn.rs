@@ -1,10 +1,10 @@
 //! The corner turn in memory, alone and with the transforms before it.
 
 use analysis::limits::{BoundRule, Precision};
-use contract::record::{ParameterValue, Parameters};
 use contract::{Buffer, Error, Result, Work, WorkKind};
 use kernels::fft::{BlockFft, nominal_operations};
 use kernels::{Complex32, corner_turn, corner_turn_in_place};
+use record::{ParameterValue, Parameters};
 
 use super::{PROCESSOR, case, choice, failed, tell, timed};
 use crate::bench::Bench;

@@ -1,9 +1,9 @@
 //! The Linpack benchmark.
 
 use analysis::limits::{BoundRule, Precision};
-use contract::record::{Better, Measurement, Parameters};
 use contract::{Result, Work, WorkKind};
 use kernels::linpack::{System, nominal_operations};
+use record::{Better, Measurement, Parameters};
 
 use super::{PROCESSOR, case, failed, rate, timed};
 use crate::bench::Bench;

@@ -12,8 +12,8 @@ pub(super) mod peak;
 pub(super) mod stream;
 pub(super) mod whetstone;
 
-use contract::record::{Measurement, ParameterValue, Parameters};
 use contract::{Result, Work, WorkKind};
+use record::{Measurement, ParameterValue, Parameters};
 
 use crate::bench::Bench;
 use crate::case::{Case, once};

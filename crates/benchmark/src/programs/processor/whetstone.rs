@@ -1,9 +1,9 @@
 //! The Whetstone benchmark.
 
 use analysis::limits::{BoundRule, Precision};
-use contract::record::Measurement;
 use contract::{Result, Work, WorkKind};
 use kernels::whetstone::{INSTRUCTIONS_PER_UNIT, OPERATIONS_PER_UNIT, run};
+use record::Measurement;
 
 use super::{PROCESSOR, programs_run, rate, timed};
 use crate::bench::Bench;

@@ -1,8 +1,8 @@
 //! Reads the clock without pause, and finds when the processor did something else.
 
 use analysis::pauses::{PauseTotals, classify};
-use contract::record::{self, Measurement, Parameters, Pause, PauseCause, PauseSummary, Pauses};
 use contract::{Rank, Result, Source, Time, TimeSpan};
+use record::{Measurement, Parameters, Pause, PauseCause, PauseSummary, Pauses};
 
 use super::pause_causes::{PauseCauses, from_text, named_by};
 use crate::bench::Bench;

@@ -1,7 +1,7 @@
 //! Distributed Hartstone: pairs of periodic tasks that send messages from one node to another.
 
-use contract::record::Parameters;
 use contract::{Priority, Rank, Result, Source};
+use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};

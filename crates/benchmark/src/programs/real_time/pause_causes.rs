@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use contract::record::PauseCause;
 use contract::{OperatingSystem, Rank, Time, TimeSpan, TracedNoise};
+use record::PauseCause;
 
 /// Reading what the system has counted may take one part in so many of the time. What is not read is said to be so.
 const SPENT_AT_MOST: u64 = 20;

@@ -1,7 +1,7 @@
 //! A processing chain: its shortest sustained period, its period without messages, and its behaviour meanwhile.
 
-use contract::record::{Better, Measurement, Parameters};
 use contract::{Error, Rank, Result, TimeSpan};
+use record::{Better, Measurement, Parameters};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};

@@ -2,8 +2,8 @@
 
 use ::services::{Calls, Error, Medium, Paslib, ReceiveMode};
 use analysis::limits::{BoundRule, Traffic};
-use contract::record::Parameters;
 use contract::{Rank, Result};
+use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};

@@ -1,8 +1,8 @@
 //! Tuples that are put and taken.
 
 use ::services::{Error, Field, FieldKind, Template, Tuple, TupleSpace, Visit};
-use contract::record::Parameters;
 use contract::{Rank, Result};
+use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use analysis::limits::BoundRule;
 use applications::traffic::{MessagePlan, Model, Rule, TrafficProgram, run_lengths};
-use contract::record::{Better, Measurement, ParameterValue, Parameters};
 use contract::{Error, Rank, Result, TimeSpan};
+use record::{Better, Measurement, ParameterValue, Parameters};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};

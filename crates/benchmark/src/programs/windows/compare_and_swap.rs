@@ -1,7 +1,7 @@
 //! A word that is swapped.
 
-use contract::record::Parameters;
 use contract::{Action, Arithmetic, Element, Error, Operation, Reduction};
+use record::Parameters;
 
 use super::latencies::PUT;
 use super::opened::{Deed, PUTS};

@@ -1,8 +1,8 @@
 //! The halo of a ring: every rank gives a block to each of its two neighbours, by puts and by messages.
 
 use analysis::limits::{BoundRule, Traffic};
-use contract::record::Parameters;
 use contract::{Rank, Result, Source};
+use record::Parameters;
 
 use super::opened::Opened;
 use crate::bench::Bench;

@@ -2,7 +2,7 @@
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::Result;
-use contract::record::Parameters;
+use record::Parameters;
 
 use super::latencies::PUT;
 use super::opened::Opened;

@@ -1,7 +1,7 @@
 //! A window that a benchmark has opened, and what it does with it.
 
-use contract::record::Parameters;
 use contract::{Action, Buffer, Rank, RankWindow, Result};
+use record::Parameters;
 
 use crate::bench::Bench;
 use crate::contents::{check_block, fill};

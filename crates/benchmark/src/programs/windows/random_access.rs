@@ -1,7 +1,7 @@
 //! Updates of random words of a table that lies in the memory of all ranks.
 
-use contract::record::Parameters;
 use contract::{Element, Error, Operation, Reduction, Result};
+use record::Parameters;
 
 use super::opened::Opened;
 use crate::bench::Bench;

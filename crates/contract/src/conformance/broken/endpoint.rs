@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use crate::record::FabricDescription;
+use crate::FabricDescription;
 use crate::reference::ReferenceEndpoint;
 use crate::{
     ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,

@@ -3,7 +3,7 @@
 use super::Fault;
 use super::fabric::Broken;
 use super::system::BrokenSystem;
-use crate::record::FabricDescription;
+use crate::FabricDescription;
 use crate::{
     Buffer, ClockQuality, Completed, Context, Error, OperatingSystem, Posted, Progress, Rank,
     RankWindow, Reduction, Result, SharedLine, Source, Status, Tag, TagSelector, Time, TimeSpan,

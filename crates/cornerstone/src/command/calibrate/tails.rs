@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use benchmark::{Settings, Step};
 use calibration::LineStates;
 use contract::WorkKind;
-use contract::record::{Measurement, ParameterValue, Parameters, Run, Summary};
 use fabric_sim::Machine;
 use fabric_sim::quantity::{Cost, PerUnit, Piecewise};
+use record::{Measurement, ParameterValue, Parameters, Run, Summary};
 
 use super::twin;
 use crate::failure::Failure;

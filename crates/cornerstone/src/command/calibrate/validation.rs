@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use benchmark::Step;
 use calibration::{CALIBRATING, LineStates, PING_PONG};
-use contract::record::{Measurement, Run};
 use fabric_sim::Machine;
+use record::{Measurement, Run};
 
 use super::{compared, twin};
 use crate::failure::Failure;

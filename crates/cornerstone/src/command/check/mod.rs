@@ -10,7 +10,7 @@ use analysis::changes::Search;
 use analysis::compare::{ComparedRuns, Comparison, Name, Settings, compare};
 use analysis::history::{Machine, Point, Series};
 use analysis::launches::{launches_needed, pooled};
-use contract::record::{Measurement, Run};
+use record::{Measurement, Run};
 
 use crate::arguments::{CheckArguments, Publication, Seconds, Share};
 use crate::comparison::{comparison_settings, timed_only};

@@ -2,7 +2,7 @@
 
 use analysis::compare::{Comparison, MissingLaunches, Name};
 use analysis::history::{Machine, Series};
-use contract::record::{Measurement, Run};
+use record::{Measurement, Run};
 
 use super::Check;
 use crate::arguments::Publication;

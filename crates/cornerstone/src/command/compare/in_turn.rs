@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use analysis::compare::{ComparedRuns, Settings, Verdict, compare, interim_checks};
 use analysis::launches::pooled;
-use contract::record::Run;
+use record::Run;
 use serde_json::json;
 
 use super::{note_differences, regresses, show, status};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use analysis::compare::{ComparedRuns, Settings, Verdict, compare};
-use contract::record::Run;
+use record::Run;
 
 use crate::arguments::{CompareArguments, Share};
 use crate::comparison::{comparison_settings, timed_only};

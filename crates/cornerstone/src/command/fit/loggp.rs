@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::model::Series;
 use analysis::model::loggp::Packet;
 use analysis::model::loggp_fit::{CallModel, CallTime, Growth, LargestError, fit};
-use contract::record::Parameters;
+use record::Parameters;
 
 use crate::failure::Failure;
 use crate::output::table;

@@ -9,7 +9,7 @@ use benchmark::{Benchmark, Job, Launch};
 use collectives::plan::{
     Boards, Capabilities, Collective, Owners, PlanRange, Plans, Topology, Transport,
 };
-use contract::record::FabricDescription;
+use contract::FabricDescription;
 
 use super::request::Request;
 use crate::choice::{benchmark_name, makes_own, transport};
@@ -201,7 +201,7 @@ fn from(range: &PlanRange) -> String {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::SharedMemory;
+    use contract::SharedMemory;
 
     use super::*;
     use crate::choice::local_with_plans;

@@ -1,6 +1,6 @@
 //! The longest permitted pause of a processor, `--limit`.
 
-use contract::record::{PauseSummary, Run};
+use record::{PauseSummary, Run};
 
 use crate::failure::Failure;
 use crate::wording::{counted, quantity};

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use benchmark::{Benchmark, Group, Launch, PlanError, Repeats, Settings, Sizes, plan, select};
-use contract::record::Key;
+use record::Key;
 
 use crate::arguments::RunArguments;
 use crate::fabric::mpi;

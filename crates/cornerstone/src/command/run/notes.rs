@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use benchmark::Launch;
-use contract::record::Run;
+use record::Run;
 
 use super::rounds::Rounds;
 use crate::results::ResultsFile;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use benchmark::{Chain, PatternText, Pipeline, RealTime, Settings};
-use contract::record::{Environment, FabricDescription, Run, RunHeader};
+use contract::FabricDescription;
+use record::{Environment, Run, RunHeader};
 use std::path::PathBuf;
 use std::time::Duration;
 

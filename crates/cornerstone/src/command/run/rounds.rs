@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::launches::{launches_are_precise, launches_needed, shared_dependence};
 use benchmark::{Launch, Settings, Step};
-use contract::record::{Key, Run};
+use record::{Key, Run};
 
 /// The numbers of launches of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

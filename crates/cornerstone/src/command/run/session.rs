@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use analysis::launches::pooled;
 use analysis::limits::Limits;
 use benchmark::{Event, Launch};
-use contract::record::{FabricDescription, Measurement, Run, Warning};
+use contract::FabricDescription;
+use record::{Measurement, Run, Warning};
 
 use super::limit;
 use super::notes::{announcement, few};

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use analysis::statistics::{Sample, summarise};
 use benchmark::Settings;
 use clap::ValueEnum;
-use contract::TimeSpan;
-use contract::record::{Better, FabricDescription, Measurement, Parameters, Summary};
+use contract::{FabricDescription, TimeSpan};
 use fabric_sim::sci::study::Found;
+use record::{Better, Measurement, Parameters, Summary};
 
 use super::{Case, operation_name, rule};
 use crate::arguments::SciArguments;

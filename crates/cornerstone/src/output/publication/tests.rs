@@ -3,7 +3,7 @@
 use analysis::changes::Change;
 use analysis::compare::Effect;
 use analysis::history::Point;
-use contract::record::{Better, Key};
+use record::{Better, Key};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Measurements and their parameters in words.
 
-use contract::record::{Measurement, ParameterValue};
+use record::{Measurement, ParameterValue};
 
 use crate::wording::ranks;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::record::{Measurement, ParameterValue};
+use record::{Measurement, ParameterValue};
 
 use super::Metric;
 use super::labels::{parameter, words};

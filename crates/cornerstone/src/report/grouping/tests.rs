@@ -1,6 +1,6 @@
 //! Charts and lines of measurements that were made up by hand.
 
-use contract::record::Summary;
+use record::Summary;
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! The kinds of pauses of all processors. A kind that several processors have is one colour and one row.
 
-use contract::record::PauseKind;
 use maud::{Markup, html};
+use record::PauseKind;
 
 use super::Lane;
 use crate::wording::{quantity, whole_percent};

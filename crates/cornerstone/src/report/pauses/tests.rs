@@ -1,4 +1,4 @@
-use contract::record::ParameterValue;
+use record::ParameterValue;
 
 use super::*;
 use crate::report::grouping::tests::measurement;

@@ -3,8 +3,8 @@
 mod run;
 
 use analysis::statistics::{Sample, fairness, is_precise, precision_reached};
-use contract::record::{self, Better, Measurement, Parameters, StopReason};
 use contract::{Result, Time};
+use record::{Better, Measurement, Parameters, StopReason};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};

@@ -1,7 +1,7 @@
 //! One run of many pairs: who sends to whom, and what each rank saw.
 
-use contract::record::{ParameterValue, Parameters};
 use contract::{Rank, Result, Source, Tag, TagSelector};
+use record::{ParameterValue, Parameters};
 
 use crate::data::{Data, Received};
 

@@ -7,9 +7,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use contract::record::Parameters;
 use contract::{Error, Result};
 use pattern::corner_turn::Design;
+use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};

@@ -6,9 +6,9 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use contract::record::Parameters;
 use contract::{Error, Result};
 use pattern::Pattern;
+use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use contract::record::Measurement;
 use contract::{Time, TimeSpan, reference};
 use pattern::corner_turn::Design;
+use record::Measurement;
 
 use super::*;
 use crate::catalogue::select;

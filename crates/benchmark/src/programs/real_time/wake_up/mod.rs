@@ -6,9 +6,9 @@ mod moment;
 #[cfg(test)]
 mod tests;
 
-use contract::record::{Parameters, Timing as RecordedTiming};
 use contract::{OperatingSystem, Priority, Rank, Result, TimeSpan};
 use random::SplitMix64;
+use record::{Parameters, Timing as RecordedTiming};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};

@@ -121,7 +121,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::RunEnd;
+    use crate::RunEnd;
 
     fn header() -> RunHeader {
         RunHeader { command: vec!["cornerstone".into(), "run".into()], ..RunHeader::default() }

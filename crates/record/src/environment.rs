@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FabricDescription, SCHEMA_VERSION};
+use contract::FabricDescription;
+
+use super::SCHEMA_VERSION;
 
 /// The machine and its state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,9 +4,9 @@
 //! is made, so that a killed run keeps its results. A run that ends normally adds a [`RunEnd`]. The field `kind` of
 //! each line names its type, and the header holds the version of the schema. The field names are those of every output
 //! of the command line.
+#![forbid(unsafe_code)]
 
 mod environment;
-mod fabric;
 mod forecast;
 mod measurement;
 mod pauses;
@@ -14,7 +14,6 @@ mod period;
 mod run;
 
 pub use environment::{Environment, RunEnd, RunHeader, Warning};
-pub use fabric::{FabricDescription, SharedMemory};
 pub use forecast::{Forecast, ForecastPoint, WithoutPauses};
 pub use measurement::{
     Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary,
