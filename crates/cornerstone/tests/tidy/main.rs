@@ -1,8 +1,10 @@
 //! Reads the sources as text, and refuses what makes them hard to read or to change: files and functions that are too
-//! long, modules that import from modules above them, files that import each other, one type name for different things,
-//! words that the glossary replaces, and links that lead nowhere.
+//! long, crates that depend on others than the architecture allows, modules that import from modules above them, files
+//! that import each other, one type name for different things, words that the glossary replaces, and links that lead
+//! nowhere.
 
 mod circles;
+mod dependencies;
 mod examples;
 mod imports;
 mod links;
