@@ -2,7 +2,7 @@
 
 import re
 
-from ground import COMPILER, COMPILER_CXX
+from common import COMPILER, COMPILER_CXX
 
 
 def number(output, words):

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from ground import COMPILER, LAUNCHER, LIBRARY, ROOT, Tally, must
+from common import COMPILER, LAUNCHER, LIBRARY, ROOT, Tally, must
 from spaces import Hosts, end
 
 CUTS = int(os.environ.get("CORNERSTONE_CUTS", "300"))

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from ground import LAUNCHER, Tally, selected
+from common import LAUNCHER, Tally, selected
 from spaces import Hosts
 
 # The facts, which the commands of the hosts and the machine file are made of.

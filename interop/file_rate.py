@@ -8,14 +8,14 @@ Words are numbers of ranks (2 and 4 if there are none). The file lies in --folde
 import argparse
 import statistics
 
-import ground
+import common
 import installations
 from speed import Library
 
 
 def libraries():
     """Ours, as `cargo build` makes it, and the others that load the same program."""
-    yield Library("ours", [str(ground.LAUNCHER), "launch"], {"LD_LIBRARY_PATH": str(ground.LIBRARY)}, {}, None)
+    yield Library("ours", [str(common.LAUNCHER), "launch"], {"LD_LIBRARY_PATH": str(common.LIBRARY)}, {}, None)
     for one in installations.of_the_standard_abi():
         yield Library(one.name, [str(one.mpiexec)], one.environment, {}, None)
 
@@ -34,9 +34,9 @@ def main():
     parser.add_argument("--mib", type=int, default=32, help="MiB of each rank (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each library (default: %(default)s)")
     given = parser.parse_args()
-    ground.build()
-    program = ground.WORK / "file_rate"
-    ground.must([ground.COMPILER, "-O2", "-o", program, ground.ROOT / "interop" / "file_rate.c"])
+    common.build()
+    program = common.WORK / "file_rate"
+    common.must([common.COMPILER, "-O2", "-o", program, common.ROOT / "interop" / "file_rate.c"])
     known = list(libraries())
     for ranks in given.ranks or (2, 4):
         seen = {}

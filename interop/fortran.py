@@ -7,7 +7,7 @@ import subprocess
 
 import installed
 import mpich
-from ground import ROOT, WORK, Skips, Tally, must, selected, source
+from common import ROOT, WORK, Skips, Tally, must, selected, source
 
 VARIABLE = "CORNERSTONE_MPIF_SOURCE"
 OUT = WORK / "fortran"

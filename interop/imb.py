@@ -4,7 +4,7 @@ check of the data."""
 import os
 import shutil
 
-from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run, selected
+from common import COMPILER, COMPILER_CXX, WORK, Skips, Tally, must, run, selected
 
 VARIABLE = "CORNERSTONE_IMB"
 RANKS = (2, 4, 8)

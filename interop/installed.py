@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 
-from ground import BUILT, ROOT
+from common import BUILT, ROOT
 
 sys.path.insert(0, str(ROOT / "packaging"))
 import tree  # noqa: E402

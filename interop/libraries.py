@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import installed
-from ground import WORK, Tally, must, selected
+from common import WORK, Tally, must, selected
 
 VARIABLE = "CORNERSTONE_LIBRARIES"
 OUT = WORK / "libraries"

@@ -20,7 +20,7 @@ import sys
 import cuts
 import faults
 import fortran
-import ground
+import common
 import imb
 import libraries
 import mpi4py_suite
@@ -31,7 +31,7 @@ import programs
 import races
 import random_programs
 import wheel
-from ground import build, source
+from common import build, source
 
 OWN = {"random": random_programs, "mpi4py": mpi4py_suite, "mpich-abi": mpich_abi, "wheel": wheel, "cuts": cuts,
        "faults": faults}
@@ -44,7 +44,7 @@ def arguments():
     )
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, programs; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
-    parser.add_argument("--fabric", type=ground.carrier, metavar="FABRIC",
+    parser.add_argument("--fabric", type=common.carrier, metavar="FABRIC",
                         help="what carries the messages: local (shared memory, the default), tcp, cluster (two hosts by name), ofi, ofi:PROVIDER or sim:MACHINE; random always runs on the first four and a simulated machine, and programs without it on local, tcp and the twin of this machine")
     parser.add_argument("--only", metavar="PATTERN", help="only what has a name like this, as they are printed (* stands for anything)")
     given = parser.parse_args()
@@ -75,7 +75,7 @@ def test(name, ranks):
 
 def main():
     given = arguments()
-    ground.only, ground.fabric, ground.is_named = given.only, given.fabric or ground.fabric, given.fabric is not None
+    common.only, common.fabric, common.is_named = given.only, given.fabric or common.fabric, given.fabric is not None
     build()
     tallies = []
     for name in given.suites:
@@ -88,7 +88,7 @@ def main():
         for suite, name, why in failures:
             print(f"  {suite}: {name}: {why}")
     passed, skipped = sum(tally.passed for tally in tallies), sum(tally.skipped for tally in tallies)
-    print(f"interop: {passed} passed, {len(failures)} failed, {skipped} skipped, over {ground.fabric}")
+    print(f"interop: {passed} passed, {len(failures)} failed, {skipped} skipped, over {common.fabric}")
     sys.exit(1 if failures else 0)
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tarfile
 
-from ground import COMPILER, TIME_LIMIT_S, WORK, Skips, Tally, must, run, selected
+from common import COMPILER, TIME_LIMIT_S, WORK, Skips, Tally, must, run, selected
 
 VERSION = "4.1.2"
 RANKS = (1, 2, 4, 8)

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from ground import COMPILER, ROOT, WORK, Skips, Tally, must, outside, run, selected
+from common import COMPILER, ROOT, WORK, Skips, Tally, must, outside, run, selected
 
 VARIABLE = "CORNERSTONE_MPICH"
 FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr", "rma", "topo", "session", "part", "mpi_t", "init", "info", "io",

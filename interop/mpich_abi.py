@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import mpi4py_suite
-from ground import LIBRARY, ROOT, TIME_LIMIT_S, WORK, Tally, must, run, selected
+from common import LIBRARY, ROOT, TIME_LIMIT_S, WORK, Tally, must, run, selected
 
 RANKS = (1, 2, 4)
 FOLDER = WORK / "mpich-abi"

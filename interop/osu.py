@@ -2,7 +2,7 @@
 
 import os
 
-from ground import COMPILER, COMPILER_CXX, WORK, Skips, Tally, configured, must, run, selected
+from common import COMPILER, COMPILER_CXX, WORK, Skips, Tally, configured, must, run, selected
 
 VARIABLE = "CORNERSTONE_OSU_SOURCE"
 RANKS = (2, 4, 8)

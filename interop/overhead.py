@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-import ground
+import common
 
 MOST_NS = 20
 MOST_SHARE = 0.02
@@ -23,14 +23,14 @@ ROUNDS = 11
 
 def launched(ranks, words, reports):
     """The output of a program under our launcher, built for speed, and the seconds that it took."""
-    release = ground.WORK.parent / "release"
+    release = common.WORK.parent / "release"
     options = ["--report=/dev/null"] if reports else []
     command = [release / "cornerstone", "launch", "-n", ranks, "--bind", "core" if ranks <= os.cpu_count() else "none",
                *options, *words]
     libraries = os.pathsep.join(filter(None, (str(release), os.environ.get("LD_LIBRARY_PATH"))))
     begin = time.monotonic()
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, "LD_LIBRARY_PATH": libraries}, timeout=ground.TIME_LIMIT_S)
+                          env={**os.environ, "LD_LIBRARY_PATH": libraries}, timeout=common.TIME_LIMIT_S)
     seconds = time.monotonic() - begin
     if done.returncode != 0:
         sys.exit(f"overhead: status {done.returncode}: {done.stderr.strip()[-300:]}")
@@ -39,8 +39,8 @@ def launched(ranks, words, reports):
 
 def calls():
     """Nanoseconds of each kind of call, without and with a report: all rounds."""
-    program = ground.WORK / "overhead"
-    ground.must([ground.COMPILER, "-O2", ground.ROOT / "interop" / "overhead.c", "-o", program])
+    program = common.WORK / "overhead"
+    common.must([common.COMPILER, "-O2", common.ROOT / "interop" / "overhead.c", "-o", program])
     found = {}
     for _ in range(ROUNDS):
         for reports in (False, True):
@@ -55,8 +55,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="RANKS:PROGRAM")
     given = parser.parse_args()
-    ground.build_for_speed()
-    ground.build()
+    common.build_for_speed()
+    common.build()
     missed = False
     print("| call | without | with a report | more |\n|---|---|---|---|")
     for name, (without, observed) in calls().items():

@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-import ground
+import common
 import programs
 import smpi
 import twins
@@ -90,12 +90,12 @@ def spread(values, form):
 
 def main():
     given = arguments()
-    sources = ground.source(programs.VARIABLE)
+    sources = common.source(programs.VARIABLE)
     if sources is None:
         sys.exit(f"predicted: {programs.VARIABLE} does not name the folder of the programs' sources")
-    ground.build()
-    release = ground.build_for_speed()
-    ground.only = given.only and f"{given.only} *"
+    common.build()
+    release = common.build_for_speed()
+    common.only = given.only and f"{given.only} *"
     machine = given.machine or twins.twin(release / "cornerstone")
     # The programs run in folders of their own.
     if pathlib.Path(machine).is_file():

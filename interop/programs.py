@@ -4,10 +4,10 @@ import os
 import re
 import shutil
 
-import ground
+import common
 import twins
 from applications import ALL
-from ground import WORK, Tally, must, run, selected
+from common import WORK, Tally, must, run, selected
 
 VARIABLE = "CORNERSTONE_PROGRAMS"
 # The column of the simulated twin of this machine.
@@ -71,9 +71,9 @@ def present(sources):
 
 def launchers(ranks, machine):
     """How a program is launched for so many ranks: on the fabric that was named, or on three, each by its name."""
-    if ground.is_named:
-        return {ground.fabric: None}
-    on = lambda *words: (ground.LAUNCHER, "launch", "--fabric", *words)
+    if common.is_named:
+        return {common.fabric: None}
+    on = lambda *words: (common.LAUNCHER, "launch", "--fabric", *words)
     return {"local": on("local"), "tcp": on("tcp"), PREDICTED: on(f"sim:{machine}", *twins.sharing(ranks))}
 
 
@@ -86,8 +86,8 @@ def row(name, seconds):
 
 
 def test(sources, ranks=None):
-    machine = None if ground.is_named else twins.twin(ground.LAUNCHER)
-    tally = Tally("programs", None if ground.is_named else "local, tcp and the twin of this machine")
+    machine = None if common.is_named else twins.twin(common.LAUNCHER)
+    tally = Tally("programs", None if common.is_named else "local, tcp and the twin of this machine")
     rows = []
     for program, source in present(sources):
         folder = built(program, source)
@@ -99,10 +99,10 @@ def test(sources, ranks=None):
             for fabric, launcher in launchers(count, machine).items():
                 ended = started(program, folder, count, launcher=launcher)
                 why = verdict(program, ended)
-                tally.take(name if ground.is_named else f"{name}, {fabric}", why)
+                tally.take(name if common.is_named else f"{name}, {fabric}", why)
                 seconds[fabric] = None if why else program.seconds(ended.output)
             rows.append((name, seconds))
-    if rows and not ground.is_named:
+    if rows and not common.is_named:
         print(f"real beside predicted, in seconds as each program measured itself, one run each, {os.cpu_count()} processors:")
         print(f"| program | local | tcp | {PREDICTED} | {PREDICTED} / local |\n|---|---|---|---|---|")
         print("\n".join(row(*one) for one in rows), flush=True)

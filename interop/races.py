@@ -6,7 +6,7 @@ import subprocess
 
 import installed
 import mpich
-from ground import INCLUDE, ROOT, WORK, Skips, Tally, must, run
+from common import INCLUDE, ROOT, WORK, Skips, Tally, must, run
 
 VARIABLE = mpich.VARIABLE
 FOLDERS = [folder for folder in mpich.FOLDERS if folder.startswith("threads/")]

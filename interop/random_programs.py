@@ -8,7 +8,7 @@ import re
 import subprocess
 
 import installations
-from ground import COMPILER, LAUNCHER, LIBRARY, ROOT, WORK, Tally, must, on_two_hosts, run, selected
+from common import COMPILER, LAUNCHER, LIBRARY, ROOT, WORK, Tally, must, on_two_hosts, run, selected
 
 RANKS = (2, 3, 4)
 # The number of seeds for all libraries, and of those with what MPICH cannot do, for our library alone.

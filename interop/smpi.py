@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import programs
-from ground import COMPILER, COMPILER_CXX, TIME_LIMIT_S
+from common import COMPILER, COMPILER_CXX, TIME_LIMIT_S
 
 # Debian's package libsimgrid-dev has both.
 NEEDED = ("smpicc", "smpicxx", "smpirun")

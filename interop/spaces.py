@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from ground import must
+from common import must
 
 # What TCP has under way at most fits the queue of a cable, so that nothing is lost but by cuts.
 BUCKET = ("burst", "32kb", "limit", "16mb")

@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 
-import ground
+import common
 import installations
 import speed_table
 from speed_table import COLLECTIVES, EVERY_ROW, NON_BLOCKING, ONE_SIDED, ONE_SIDED_ROWS, ROWS
@@ -62,7 +62,7 @@ class Library:
         command = self.command + options + ["-n", str(ranks), *map(str, words)]
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            timeout=ground.TIME_LIMIT_S, env={**os.environ, **self.environment},
+            timeout=common.TIME_LIMIT_S, env={**os.environ, **self.environment},
         )
         if done.returncode != 0:
             raise RuntimeError(f"{self.name}: status {done.returncode}: {done.stdout.strip()[-200:]}")
@@ -71,10 +71,10 @@ class Library:
 
 def programs(source, compiler, name):
     """The programs built with a compiler, and the one of ours beside them."""
-    folder = ground.WORK / name
-    ground.configured(source, folder, {"CC": str(compiler), "CXX": str(compiler)})
-    ground.must(["make", "-k", "-C", folder / "c", f"-j{os.cpu_count()}"])
-    ground.must([compiler, ground.ROOT / "interop" / "resident.c", "-o", folder / "resident"])
+    folder = common.WORK / name
+    common.configured(source, folder, {"CC": str(compiler), "CXX": str(compiler)})
+    common.must(["make", "-k", "-C", folder / "c", f"-j{os.cpu_count()}"])
+    common.must([compiler, common.ROOT / "interop" / "resident.c", "-o", folder / "resident"])
     return {path.name: path for path in folder.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
 
 
@@ -93,9 +93,9 @@ def over_tcp(library):
 
 
 def libraries(source):
-    abi = programs(source, ground.COMPILER, "osu")
-    built = ground.WORK.parent / "release"
-    folder = ground.WORK / "release-lib"
+    abi = programs(source, common.COMPILER, "osu")
+    built = common.WORK.parent / "release"
+    folder = common.WORK / "release-lib"
     folder.mkdir(parents=True, exist_ok=True)
     link = folder / "libmpi_abi.so.1"
     link.unlink(missing_ok=True)
@@ -137,8 +137,8 @@ class Processors:
     """Wakes the processors up, and says whether they are near each other for now."""
 
     def __init__(self):
-        self.program = ground.WORK / "handover"
-        ground.must(["cc", "-O2", "-pthread", ground.ROOT / "interop" / "handover.c", "-o", self.program])
+        self.program = common.WORK / "hand_over"
+        common.must(["cc", "-O2", "-pthread", common.ROOT / "interop" / "hand_over.c", "-o", self.program])
         self.seen_ns, self.repeats, self.slow = [], 0, 0
         for _ in range(20):
             self.near(0)
@@ -196,7 +196,7 @@ class Kept:
 
     def __init__(self, library, tcp):
         self.tcp = tcp
-        self.path = ground.WORK / ("speed-tcp.json" if tcp else "speed.json")
+        self.path = common.WORK / ("speed-tcp.json" if tcp else "speed.json")
         build = hashlib.sha256(library.read_bytes()).hexdigest()
         self.contents = {"build": build, "rows": {}}
         if self.path.exists():
@@ -223,7 +223,7 @@ def size_and_memory(all_libraries):
     missed = []
     for library in all_libraries:
         with tempfile.NamedTemporaryFile() as stripped:
-            ground.must(["strip", "-o", stripped.name, library.file])
+            common.must(["strip", "-o", stripped.name, library.file])
             library_bytes = os.path.getsize(stripped.name)
         said = library.run(2, [library.programs["resident"]])
         library.kib = int(next(line for line in said.splitlines() if "resident" in line).split()[-1])
@@ -283,13 +283,13 @@ def show(cells, all_libraries):
 
 def main():
     given = words()
-    source = ground.source("CORNERSTONE_OSU_SOURCE")
+    source = common.source("CORNERSTONE_OSU_SOURCE")
     if source is None or not installations.installed():
         print("skipped: the comparison of MPIs; set CORNERSTONE_OSU_SOURCE and CORNERSTONE_MPI_ROOTS (interop/speed.py --help says to what)")
         return
-    ground.build()
+    common.build()
     if os.environ.get("CORNERSTONE_INTEROP_BUILT") != "1":
-        ground.must(["cargo", "build", "--release", "--package", "libmpi-abi", "--package", "cornerstone"], cwd=ground.ROOT)
+        common.must(["cargo", "build", "--release", "--package", "libmpi-abi", "--package", "cornerstone"], cwd=common.ROOT)
     all_libraries = [one for one in libraries(source) if not given.tcp or over_tcp(one)]
     kept = Kept(all_libraries[0].file, given.tcp)
     missed = size_and_memory(all_libraries)

@@ -2,7 +2,7 @@
 
 import os
 
-import ground
+import common
 
 # What a twin is made from.
 MEASURED = ["ping-pong", "bandwidth", "two-way-bandwidth", "copy", "clock-cost"]
@@ -10,11 +10,11 @@ MEASURED = ["ping-pong", "bandwidth", "two-way-bandwidth", "copy", "clock-cost"]
 
 def twin(launcher):
     """Measures this machine, and makes its twin; gives the machine file."""
-    results, machine = ground.WORK / "predicted.jsonl", ground.WORK / "predicted-twin.toml"
+    results, machine = common.WORK / "predicted.jsonl", common.WORK / "predicted-twin.toml"
     for path in (results, machine):
         path.unlink(missing_ok=True)
-    ground.must([launcher, "run", *MEASURED, "--ranks", 2, "--turns", 5, "--out", results])
-    ground.must([launcher, "calibrate", results, "--output", machine])
+    common.must([launcher, "run", *MEASURED, "--ranks", 2, "--turns", 5, "--out", results])
+    common.must([launcher, "calibrate", results, "--output", machine])
     return machine
 
 

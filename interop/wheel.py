@@ -5,7 +5,7 @@ import shutil
 import sys
 
 import mpi4py_suite
-from ground import ROOT, WORK, Tally, must, run
+from common import ROOT, WORK, Tally, must, run
 
 RANKS = (2,)
 FOLDER = WORK / "wheel"

@@ -20,7 +20,7 @@ import statistics
 import sys
 import time
 
-import ground
+import common
 import installations
 import mpi4py_suite
 import programs
@@ -45,7 +45,7 @@ class Peer:
     def seconds(self, ranks, command, folder):
         """Seconds from start to end, or None if the program failed or took longer than the limit."""
         begin = time.monotonic()
-        ended = ground.run(ranks, command, limit_s=TIME_LIMIT_S * max(1, ranks // 2), folder=folder, launcher=self.launcher,
+        ended = common.run(ranks, command, limit_s=TIME_LIMIT_S * max(1, ranks // 2), folder=folder, launcher=self.launcher,
                            environment=self.environment)
         took = time.monotonic() - begin
         if ended.status != 0:
@@ -63,11 +63,11 @@ def peers(release):
 
 def empty():
     """A program that only starts and ends."""
-    folder = ground.WORK / "empty"
+    folder = common.WORK / "empty"
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "empty.c"
     source.write_text("#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n")
-    ground.must([ground.COMPILER, "-O2", source, "-o", folder / "empty"])
+    common.must([common.COMPILER, "-O2", source, "-o", folder / "empty"])
     return folder / "empty"
 
 
@@ -77,8 +77,8 @@ def rows(names, all_ranks):
     if wants("empty"):
         program = empty()
         for ranks in all_ranks or EMPTY_RANKS:
-            yield "empty", ranks, [program], ground.WORK
-    sources = ground.source(programs.VARIABLE)
+            yield "empty", ranks, [program], common.WORK
+    sources = common.source(programs.VARIABLE)
     for program, source in programs.present(sources) if sources else ():
         if not wants(program.name):
             continue
@@ -91,7 +91,7 @@ def rows(names, all_ranks):
         left_out = [word for name in MPI4PY_LEFT_OUT for word in ("-e", rf"\b{name}\.py$")]
         command = [mpi4py_suite.PYTHON, mpi4py_suite.SOURCE / "test" / "main.py", "--quiet", *left_out]
         for ranks in all_ranks or RANKS:
-            yield "mpi4py", ranks, command, ground.WORK
+            yield "mpi4py", ranks, command, common.WORK
 
 
 def measured(all_peers, ranks, command, folder, rounds):
@@ -136,8 +136,8 @@ def arguments():
 
 def main():
     given = arguments()
-    ground.build()
-    release = ground.build_for_speed()
+    common.build()
+    release = common.build_for_speed()
     all_peers = list(peers(release))
     if len(all_peers) == 1:
         print("skipped: whole programs beside other MPIs, because CORNERSTONE_MPI_ROOTS names no MPI of the standard ABI")

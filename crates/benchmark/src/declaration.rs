@@ -6,7 +6,7 @@ use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
-use crate::paper::Source;
+use crate::paper::PaperPart;
 use crate::presentation::{HasFigure, Headline, OsuTest, View};
 use crate::program::{Definition, Program};
 use crate::ranks::{Placement, RankRule};
@@ -23,7 +23,7 @@ pub struct Benchmark {
     /// Its definition: what is timed, at which rank, and the formula of its rate.
     pub explains: &'static str,
     /// The publication that it comes from, if it comes from one.
-    pub source: Option<Source>,
+    pub source: Option<PaperPart>,
     /// With how many ranks it runs.
     pub ranks: RankRule,
     /// The required placement of its ranks.

@@ -47,7 +47,7 @@ pub use declaration::{Benchmark, Group, Repeats};
 pub use event::Event;
 pub use execute::execute;
 pub use job::{Job, Launch, Step};
-pub use paper::{Paper, Source};
+pub use paper::{Paper, PaperPart};
 pub use plan::{PlanError, plan};
 pub use presentation::{HasFigure, Headline, KeyFigure, OsuColumns, OsuTest, View};
 pub use programs::{Interpreter, check_traffic_hits, check_traffic_rule};

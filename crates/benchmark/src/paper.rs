@@ -13,7 +13,7 @@ pub struct Paper {
 
 /// The origin of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct PaperPart {
     /// The publication.
     pub paper: &'static Paper,
     /// The section, figure or table of it; empty for the whole.
@@ -138,12 +138,12 @@ pub(crate) const STREAM: Paper = Paper {
 
 impl Paper {
     /// As the source of something in a part of it.
-    pub(crate) const fn part(&'static self, part: &'static str) -> Option<Source> {
-        Some(Source { paper: self, part })
+    pub(crate) const fn part(&'static self, part: &'static str) -> Option<PaperPart> {
+        Some(PaperPart { paper: self, part })
     }
 }
 
-impl std::fmt::Display for Source {
+impl std::fmt::Display for PaperPart {
     /// Such as `MPI-SHARC (2002), section 4.2`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let comma = if self.part.is_empty() { "" } else { ", " };

@@ -5,7 +5,7 @@
 //! line that is timed beside each tells which.
 
 use analysis::statistics::{Sample, is_precise};
-use record::{Parameters, StopReason, Turn as Repetition};
+use record::{Parameters, Repetition, StopReason};
 
 use crate::settings::Settings;
 use crate::timed_loop::Outcome;

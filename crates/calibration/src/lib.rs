@@ -19,7 +19,7 @@ mod times;
 mod windows;
 mod work;
 
-use contract::FileError;
+use definition_files::FileError;
 use fabric_sim::{Machine, MessageKind, machine, unloaded};
 use record::Run;
 

@@ -159,7 +159,7 @@ impl std::fmt::Display for LineStates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Turn;
+    use record::Repetition;
 
     const NEAR: f64 = 0.04;
     const FAR: f64 = 0.2;
@@ -168,9 +168,13 @@ mod tests {
     fn measurement(turns: &[(f64, [f64; 2])]) -> Measurement {
         let samples: Vec<f64> =
             turns.iter().flat_map(|(us, _)| [us - 0.5, *us, us + 9.0]).collect();
-        let turns: Vec<Turn> = turns
+        let turns: Vec<Repetition> = turns
             .iter()
-            .map(|&(_, line_us)| Turn { samples: 3, clock_share: 0.0, line_us: Some(line_us) })
+            .map(|&(_, line_us)| Repetition {
+                samples: 3,
+                clock_share: 0.0,
+                line_us: Some(line_us),
+            })
             .collect();
         let median = samples[0];
         let record = serde_json::json!({

@@ -18,7 +18,6 @@ mod context;
 mod description;
 mod endpoint;
 mod error;
-mod file;
 mod in_place;
 mod isolation;
 mod member;
@@ -54,7 +53,6 @@ pub use endpoint::{
     end_together, receive_in_turn, receive_together,
 };
 pub use error::{Error, Result};
-pub use file::{FileError, line_of, read_file, toml_mistake};
 pub use in_place::InPlace;
 pub use isolation::Isolation;
 pub use member::{Member, Process};

@@ -102,7 +102,7 @@ pub(crate) fn serve() -> Option<ExitCode> {
 
 /// The same for ranks that [`local::launch`] has started.
 fn serve_of_this_host() -> Option<ExitCode> {
-    let status = match fabric_shm::attach_if_rank()? {
+    let status = match fabric_shm::join_if_rank()? {
         Ok(rank) if cluster::is_rank(&rank) => cluster::serve_rank(rank),
         Ok(rank) => match RankJob::from_bytes(rank.job()) {
             Ok(job) => match &job.secret {

@@ -293,13 +293,13 @@ unsafe impl Endpoint for ClusterEndpoint {
         Some(outcome.map_err(|error| self.outer_error(error)))
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
         match self.inner_place(place) {
-            Some(place) => self.inner_mut().announce_by_messages(place, mark),
+            Some(place) => self.inner_mut().announce_by_messages(place, call_id),
             None => {
                 let (_, rest) = self.both_mut();
                 let Some(opened) = rest.contexts.get(place) else { return 0 };
-                let number = rest.outer.announce_by_messages(ContextPlace(opened.number), mark);
+                let number = rest.outer.announce_by_messages(ContextPlace(opened.number), call_id);
                 self.settle();
                 number
             }

@@ -13,7 +13,7 @@ impl MpiProcess {
     /// synchronizes the clocks.
     pub(crate) fn new(endpoint: MpiEndpoint, skew: Option<Skew>) -> Result<Self> {
         let mut process = Process::new(endpoint);
-        let places = hosts::settle(&mut process.world())?;
+        let places = hosts::discover_placement(&mut process.world())?;
         process.endpoint_mut().set_places(places);
         let clock = hosts::shared_clock(&mut process.world(), skew)?;
         process.endpoint_mut().set_clock(clock);

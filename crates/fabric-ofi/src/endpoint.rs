@@ -293,8 +293,8 @@ unsafe impl Endpoint for OfiEndpoint {
         Ok(cut)
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
-        self.outer.announce_by_messages(place, mark)
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
+        self.outer.announce_by_messages(place, call_id)
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {

@@ -71,7 +71,7 @@ pub(crate) enum Ask {
     /// A collective that the face makes by messages.
     Announce {
         place: ContextPlace,
-        mark: u32,
+        call_id: u32,
     },
     Leave,
     IsHopeless(Request),
@@ -183,7 +183,7 @@ impl Ask {
             }
             Ask::Collective(place) => (19, of(&[place.0.into()])),
             Ask::Combined => (20, of(&[])),
-            Ask::Announce { place, mark } => (21, of(&[place.0.into(), mark.into()])),
+            Ask::Announce { place, call_id } => (21, of(&[place.0.into(), call_id.into()])),
             Ask::Leave => (22, of(&[])),
             Ask::IsHopeless(one) => (23, of(&[request(one)])),
             Ask::NoneWillSend(selector) => (24, of(&select(selector))),
@@ -228,7 +228,7 @@ impl Ask {
             },
             19 => Ask::Collective(place),
             20 => Ask::Combined,
-            21 => Ask::Announce { place, mark: b as u32 },
+            21 => Ask::Announce { place, call_id: b as u32 },
             22 => Ask::Leave,
             23 => Ask::IsHopeless(request_of(a)),
             24 => Ask::NoneWillSend(selector),
@@ -272,7 +272,7 @@ mod tests {
             Ask::Exchange { to, context, tag, selector, room },
             Ask::Collective(place),
             Ask::Combined,
-            Ask::Announce { place, mark: b },
+            Ask::Announce { place, call_id: b },
             Ask::Leave,
             Ask::IsHopeless(one),
             Ask::NoneWillSend(selector),

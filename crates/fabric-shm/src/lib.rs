@@ -1,8 +1,8 @@
 //! The `local` fabric: ranks as processes that pass messages through one shared memory segment.
 //!
-//! A program calls [`attach_if_rank`] first of all. In the process that the user started it returns nothing. The
+//! A program calls [`join_if_rank`] first of all. In the process that the user started it returns nothing. The
 //! program then calls [`launch`], which starts the same program again once for each rank and waits for them. In those
-//! processes [`attach_if_rank`] returns a [`ShmProcess`], whose [`world`](ShmProcess::world) is a [`contract::Rank`].
+//! processes [`join_if_rank`] returns a [`ShmProcess`], whose [`world`](ShmProcess::world) is a [`contract::Rank`].
 //!
 //! The parts, from the lowest up, each of which knows only those before it:
 //! * `system`, `primitive`: calls to Linux, and the atomics that loom replaces;
@@ -41,7 +41,7 @@ mod wait;
 
 pub use arena::SharedAllocator;
 #[cfg(not(loom))]
-pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, attach_if_rank};
+pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, join_if_rank};
 #[cfg(not(loom))]
 pub use launcher::{
     Activity, Binding, CallSite, LaunchError, LaunchOptions, OnHang, OtherProgram, RankActivity,

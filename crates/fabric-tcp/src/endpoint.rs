@@ -12,7 +12,7 @@ use contract::{
     PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
     WaitPlace, Writable, end_together, receive_together,
 };
-use hosts::{Clock, LocalClock, Settled};
+use hosts::{Clock, LocalClock, Placement};
 
 use crate::Reporter;
 use crate::engine::{Backoff, CREDIT_BYTES, EAGER_MAX, Engine, Pause};
@@ -23,7 +23,7 @@ use crate::engine::{Backoff, CREDIT_BYTES, EAGER_MAX, Engine, Pause};
 /// to this rank itself is copied, whatever its length, and waits for nobody unless it is synchronous.
 pub struct TcpEndpoint {
     engine: Engine,
-    placement: Settled,
+    placement: Placement,
     clock: Clock,
     address: String,
     /// Memory for the requests of a window, kept so that no allocation falls into a measurement.
@@ -44,7 +44,7 @@ impl TcpEndpoint {
         let local = LocalClock::ONE_HOST;
         let mut rank = Process::new(TcpEndpoint {
             engine,
-            placement: known.unwrap_or(Settled {
+            placement: known.unwrap_or(Placement {
                 every_rank_has_a_processor: false,
                 hosts: 1,
                 processor: None,
@@ -55,7 +55,7 @@ impl TcpEndpoint {
             waits_long: false,
             rested_at: 0,
         });
-        match Self::settle(&mut rank, known.is_some()) {
+        match Self::find_placement_and_clock(&mut rank, known.is_some()) {
             Ok(()) => Ok(rank),
             Err(error) => {
                 rank.finish(Err(error.clone()));
@@ -64,9 +64,9 @@ impl TcpEndpoint {
         }
     }
 
-    fn settle(rank: &mut Process<Self>, is_placement_known: bool) -> Result<()> {
+    fn find_placement_and_clock(rank: &mut Process<Self>, is_placement_known: bool) -> Result<()> {
         if !is_placement_known {
-            rank.endpoint_mut().placement = hosts::settle(&mut rank.world())?;
+            rank.endpoint_mut().placement = hosts::discover_placement(&mut rank.world())?;
         }
         let endpoint = rank.endpoint_mut();
         endpoint.engine.spins = endpoint.placement.every_rank_has_a_processor;
@@ -289,8 +289,8 @@ unsafe impl Endpoint for TcpEndpoint {
         Ok(cut)
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
-        self.engine.announce_by_messages(place.0, mark)
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
+        self.engine.announce_by_messages(place.0, call_id)
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {

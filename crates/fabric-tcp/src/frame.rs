@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Leaving,
     /// The sender of this has ended its part of the run. No frame follows.
     Goodbye,
-    /// The number and the mark of a collective in which the sender of this waits, or for which it was asked.
+    /// The number and the call id of a collective in which the sender of this waits, or for which it was asked.
     Collective,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Header {
     pub(crate) tag: u32,
     /// Length of the message. In a CTS and in data: of the part that fits the receive.
     pub(crate) bytes: u64,
-    /// In an RTS and in a CTS: the sender's request. In data: the receiver's. In a Collective: its mark.
+    /// In an RTS and in a CTS: the sender's request. In data: the receiver's. In a Collective: its call id.
     pub(crate) request: u32,
     /// Number of bytes of returned credit.
     pub(crate) credit: u32,

@@ -2,7 +2,7 @@
 
 use contract::{Endpoint, Error, Priority, PriorityGranted, Process, Rank, Result};
 use fabric_shm::ShmEndpoint;
-use hosts::Settled;
+use hosts::Placement;
 
 /// A rank of a run over shared memory, of which only the launcher and its supervision are used.
 pub(crate) struct Launched(Process<ShmEndpoint>);
@@ -35,8 +35,8 @@ impl Launched {
     }
 
     /// Returns the launcher's knowledge of the ranks' processors.
-    pub(crate) fn placement(&self) -> Settled {
-        Settled {
+    pub(crate) fn placement(&self) -> Placement {
+        Placement {
             processor: self.0.endpoint().processor(),
             every_rank_has_a_processor: self.0.endpoint().every_rank_has_a_processor(),
             hosts: 1,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use contract::{Error, Priority, PriorityGranted, Result};
 use fabric_shm::ShmEndpoint;
-use hosts::Settled;
+use hosts::Placement;
 
 use crate::control::Control;
 use crate::launched::Launched;
@@ -71,7 +71,7 @@ impl Supervision {
     }
 
     /// Returns the launcher's knowledge of the ranks' processors, or `None` if the ranks must determine them together.
-    pub(crate) fn placement(&self) -> Option<Settled> {
+    pub(crate) fn placement(&self) -> Option<Placement> {
         match self {
             Supervision::Local(launched) => Some(launched.placement()),
             Supervision::Remote(_) | Supervision::Nobody => None,

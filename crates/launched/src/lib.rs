@@ -38,7 +38,7 @@ pub enum Joined {
 /// The failure, which the launcher also learns of. Among others, the launcher may have selected a fabric that this
 /// version does not know.
 pub fn join() -> Result<Joined> {
-    match ShmEndpoint::attach_library() {
+    match ShmEndpoint::join_library() {
         Some(launched) => join_selected(launched?),
         None => ShmEndpoint::alone().map(Joined::SharedMemory),
     }

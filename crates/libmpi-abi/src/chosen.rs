@@ -300,11 +300,11 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.advance_collective(started, call))
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
         if is_between_runs(place.0 << 1) {
             return 0;
         }
-        with!(self, mut endpoint => endpoint.announce_by_messages(place, mark))
+        with!(self, mut endpoint => endpoint.announce_by_messages(place, call_id))
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {

@@ -16,8 +16,8 @@ mod run;
 pub use environment::{Environment, RunEnd, RunHeader, Warning};
 pub use forecast::{Forecast, ForecastPoint, WithoutPauses};
 pub use measurement::{
-    Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, StopReason, Summary,
-    Timing, Turn,
+    Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, Repetition,
+    StopReason, Summary, Timing,
 };
 pub use pauses::{Pause, PauseCause, PauseCount, PauseKind, PauseSummary, Pauses, WorstWindow};
 pub use period::{During, LateInstance, PeriodSearch, SearchEnd, SeenPause, Trial, TrialLine};

@@ -185,7 +185,7 @@ pub struct Measurement {
     pub link_use: Vec<LinkUse>,
     /// Turns of the measurement in their order, if it was made in several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub turns: Vec<Turn>,
+    pub turns: Vec<Repetition>,
     /// Pauses of a processor, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
@@ -230,8 +230,8 @@ fn is_first(launch: &u32) -> bool {
 
 /// A part of a measurement, made separately some time after the previous part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
-    /// Number of its samples; those of the turns follow each other.
+pub struct Repetition {
+    /// Number of its samples; those of the repetitions follow each other.
     pub samples: u64,
     /// Cost of the clock as a share of the length of its samples.
     pub clock_share: f64,

@@ -6,7 +6,7 @@ pub struct Cut;
 
 /// Bytes that are read from the beginning on.
 #[derive(Clone, Debug)]
-pub struct Source<'a>(&'a [u8]);
+pub struct ByteReader<'a>(&'a [u8]);
 
 /// Appends a number.
 pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
@@ -22,10 +22,10 @@ pub(crate) fn put_optional(out: &mut Vec<u8>, number: Option<u32>) {
     put_number(out, number.map_or(0, |number| u64::from(number) + 1));
 }
 
-impl<'a> Source<'a> {
+impl<'a> ByteReader<'a> {
     /// Reads these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Source(bytes)
+        ByteReader(bytes)
     }
 
     pub(crate) fn byte(&mut self) -> Option<u8> {
@@ -84,18 +84,18 @@ mod tests {
             let mut out = Vec::new();
             put_number(&mut out, number);
             assert_eq!(out.len(), bytes);
-            let mut source = Source::new(&out);
+            let mut source = ByteReader::new(&out);
             assert_eq!((source.number(), source.is_empty()), (Ok(number), true));
         }
     }
 
     #[test]
     fn a_number_without_end_and_one_that_is_too_great_are_told() {
-        assert_eq!(Source::new(&[0x80; 11]).number(), Err(Cut));
-        assert_eq!(Source::new(&[0x80]).number(), Err(Cut));
+        assert_eq!(ByteReader::new(&[0x80; 11]).number(), Err(Cut));
+        assert_eq!(ByteReader::new(&[0x80]).number(), Err(Cut));
         let mut out = Vec::new();
         put_number(&mut out, u64::from(u32::MAX) + 2);
-        assert_eq!(Source::new(&out).small(), Err(Cut));
-        assert_eq!(Source::new(&out).optional(), Err(Cut));
+        assert_eq!(ByteReader::new(&out).small(), Err(Cut));
+        assert_eq!(ByteReader::new(&out).optional(), Err(Cut));
     }
 }

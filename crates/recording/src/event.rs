@@ -2,7 +2,7 @@
 
 use contract::{Element, Operation, Reduction, Selector, TimeSpan};
 
-use crate::bytes::{Cut, Source, put_number, put_optional};
+use crate::bytes::{ByteReader, Cut, put_number, put_optional};
 
 /// Something that a rank has done. Contexts, ranks and tags are those of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ impl RankEvent {
     ///
     /// # Errors
     /// [`Cut`] if there is none, or an incomplete one.
-    pub fn read(from: &mut Source<'_>) -> Result<Option<Self>, Cut> {
+    pub fn read(from: &mut ByteReader<'_>) -> Result<Option<Self>, Cut> {
         let Some(code) = from.byte() else { return Ok(None) };
         Ok(Some(match code {
             0 => RankEvent::Compute(TimeSpan::from_ps(from.number()?)),
@@ -211,7 +211,7 @@ fn put_message(out: &mut Vec<u8>, SentMessage { to, context, tag, bytes }: SentM
         .for_each(|number| put_number(out, number));
 }
 
-fn take_message(from: &mut Source<'_>) -> Result<SentMessage, Cut> {
+fn take_message(from: &mut ByteReader<'_>) -> Result<SentMessage, Cut> {
     Ok(SentMessage {
         to: from.size()?,
         context: from.small()?,
@@ -227,7 +227,7 @@ fn put_room(out: &mut Vec<u8>, Room { selector, bytes }: Room) {
     put_number(out, bytes as u64);
 }
 
-fn take_room(from: &mut Source<'_>) -> Result<Room, Cut> {
+fn take_room(from: &mut ByteReader<'_>) -> Result<Room, Cut> {
     let selector =
         Selector { context: from.small()?, source: from.optional()?, tag: from.optional()? };
     Ok(Room { selector, bytes: from.size()? })
@@ -268,7 +268,7 @@ mod tests {
             let events = all(numbers, flag);
             let mut bytes = Vec::new();
             events.iter().for_each(|event| event.write(&mut bytes));
-            let mut source = Source::new(&bytes);
+            let mut source = ByteReader::new(&bytes);
             for event in &events {
                 prop_assert_eq!(RankEvent::read(&mut source), Ok(Some(*event)));
             }
@@ -281,7 +281,7 @@ mod tests {
                 let mut bytes = Vec::new();
                 event.write(&mut bytes);
                 for end in 1..bytes.len() {
-                    prop_assert_eq!(RankEvent::read(&mut Source::new(&bytes[..end])), Err(Cut));
+                    prop_assert_eq!(RankEvent::read(&mut ByteReader::new(&bytes[..end])), Err(Cut));
                 }
             }
         }
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn what_is_no_event_is_told() {
-        assert_eq!(RankEvent::read(&mut Source::new(&[13])), Err(Cut));
-        assert_eq!(RankEvent::read(&mut Source::new(&[10, 8, 0, 0])), Err(Cut));
+        assert_eq!(RankEvent::read(&mut ByteReader::new(&[13])), Err(Cut));
+        assert_eq!(RankEvent::read(&mut ByteReader::new(&[10, 8, 0, 0])), Err(Cut));
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use contract::Selector;
 
-use crate::bytes::{Cut, Source, put_number};
+use crate::bytes::{ByteReader, Cut, put_number};
 use crate::event::RankEvent;
 use crate::longest::Longest;
 
@@ -76,7 +76,7 @@ pub struct Recording {
 
 /// The events of a rank, in order.
 #[derive(Clone, Debug)]
-pub struct Events<'a>(Source<'a>);
+pub struct Events<'a>(ByteReader<'a>);
 
 impl Iterator for Events<'_> {
     type Item = RankEvent;
@@ -228,7 +228,8 @@ impl Recording {
         let (words, length) = line(&bytes[begin..]).ok_or(Cut).map_err(cut)?;
         let (ranks, title) = words.split_once(' ').ok_or(Cut).map_err(cut)?;
         let ranks: usize = ranks.parse().map_err(|_| cut(Cut))?;
-        let ranks = read_blocks(&mut Source::new(&bytes[begin + length..]), ranks).map_err(cut)?;
+        let ranks =
+            read_blocks(&mut ByteReader::new(&bytes[begin + length..]), ranks).map_err(cut)?;
         let longest: Result<_, Cut> = ranks.iter().map(|events| read_all(events)).collect();
         Ok(Recording { title: title.into(), ranks, longest: longest.map_err(cut)? })
     }
@@ -254,7 +255,7 @@ impl Recording {
 
     /// The events of a rank.
     pub fn events(&self, rank: usize) -> Events<'_> {
-        Events(Source::new(&self.ranks[rank]))
+        Events(ByteReader::new(&self.ranks[rank]))
     }
 
     /// The longest messages of a rank.
@@ -265,7 +266,7 @@ impl Recording {
 
 /// The longest messages of a rank's events.
 fn read_all(events: &[u8]) -> Result<Longest, Cut> {
-    let mut source = Source::new(events);
+    let mut source = ByteReader::new(events);
     let mut longest = Longest::default();
     while let Some(event) = RankEvent::read(&mut source)? {
         longest.note(&event);
@@ -273,7 +274,7 @@ fn read_all(events: &[u8]) -> Result<Longest, Cut> {
     Ok(longest)
 }
 
-fn read_blocks(source: &mut Source<'_>, ranks: usize) -> Result<Vec<Vec<u8>>, Cut> {
+fn read_blocks(source: &mut ByteReader<'_>, ranks: usize) -> Result<Vec<Vec<u8>>, Cut> {
     // A damaged number must not take all memory: each rank that has done anything has a block.
     if ranks == 0 || ranks > 1 << 24 {
         return Err(Cut);

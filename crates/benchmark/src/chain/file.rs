@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use contract::{FileError, line_of, toml_mistake};
+use definition_files::{FileError, line_of, toml_mistake};
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -2,7 +2,7 @@
 
 use analysis::statistics::Sample;
 use contract::TimeSpan;
-use record::{StopReason, Timing as TimingRecord, Turn as Repetition};
+use record::{Repetition, StopReason, Timing as TimingRecord};
 
 use super::overheads::Overheads;
 use crate::program::Timing;

@@ -21,18 +21,18 @@
 //! [`Error::MismatchedCollective`]: crate::Error::MismatchedCollective
 //! [`Error::UnequalCounts`]: crate::Error::UnequalCounts
 
-mod mark;
-mod marked;
+mod call_id;
+mod messages;
 mod run;
 
 pub use collectives::{Algorithm, Collective};
 
-pub(crate) use mark::describe;
+pub(crate) use call_id::describe;
 
 use collectives::{Blocks, Call, Order, Own};
 
 use crate::{Rank, Reduction, Result, check_rank};
-use mark::{expect_bytes, expect_multiple};
+use call_id::{expect_bytes, expect_multiple};
 use run::{Memory, run};
 
 /// Waits until every rank has reached the barrier.

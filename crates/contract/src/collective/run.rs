@@ -6,7 +6,7 @@ use collectives::{
     Algorithm, Area, Call, Cursor, LocalStep, Manner, Membership, Own, Part, Schedule, select,
 };
 
-use super::mark::Mark;
+use super::call_id::CallId;
 use crate::{Error, Rank, Reduction, Result, Work, WorkKind};
 
 /// The memory of a call.
@@ -146,18 +146,18 @@ pub(super) fn run<R: Rank + ?Sized>(
         let what = format!("do {} by {}", call.collective().name(), algorithm.name());
         return Err(Error::Unsupported { fabric: "a collective by messages".into(), what });
     }
-    let mark = Mark::new(&call, algorithm, memory.reduction);
+    let call_id = CallId::new(&call, algorithm, memory.reduction);
     let schedule = call.schedule(algorithm, group, own, rank.hosts());
     memory.scratch.resize(schedule.scratch() * memory.unit_bytes, 0);
     rank.mark_algorithm(true);
-    let outcome = carry_out(rank, mark, &schedule, &mut memory);
+    let outcome = carry_out(rank, call_id, &schedule, &mut memory);
     rank.mark_algorithm(false);
     outcome
 }
 
 fn carry_out<R: Rank + ?Sized>(
     rank: &mut R,
-    mark: Mark,
+    call_id: CallId,
     schedule: &Schedule,
     memory: &mut Memory<'_>,
 ) -> Result<()> {
@@ -168,13 +168,13 @@ fn carry_out<R: Rank + ?Sized>(
         let both = round.sends.len().min(round.receives.len());
         for (send, receive) in round.sends.iter().zip(&round.receives) {
             let (data, room) = memory.read_and_write(send.part, receive.part);
-            mark.exchange(rank, (send.rank, data), (receive.rank, room))?;
+            call_id.exchange(rank, (send.rank, data), (receive.rank, room))?;
         }
         for send in &round.sends[both..] {
-            mark.send(rank, send.rank, memory.read(send.part))?;
+            call_id.send(rank, send.rank, memory.read(send.part))?;
         }
         for receive in &round.receives[both..] {
-            mark.receive(rank, receive.rank, memory.write(receive.part))?;
+            call_id.receive(rank, receive.rank, memory.write(receive.part))?;
         }
     }
     memory.steps(rank, schedule.last_steps())

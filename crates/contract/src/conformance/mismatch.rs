@@ -77,8 +77,8 @@ pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     meet_all(endpoint)?;
     let before = endpoint.find_mismatch(ContextPlace::WORLD, equal);
     expect("the mismatch of a call that all members make alike", None, before)?;
-    let mark = if endpoint.rank() == 0 { 6 } else { 7 };
-    let number = endpoint.announce_by_messages(ContextPlace::WORLD, mark);
+    let call_id = if endpoint.rank() == 0 { 6 } else { 7 };
+    let number = endpoint.announce_by_messages(ContextPlace::WORLD, call_id);
     expect("the number of the next call", equal.wrapping_add(1), number)?;
     meet_all(endpoint)?;
     let end = endpoint.now() + WAIT_MIN;

@@ -317,9 +317,10 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         None
     }
 
-    /// Announces a collective that the members make by messages. `mark` names the call and is the same at all of them.
-    /// Returns the number to pass to [`find_mismatch`](Endpoint::find_mismatch), or 0 if this fabric compares nothing.
-    fn announce_by_messages(&mut self, _place: ContextPlace, _mark: u32) -> u32 {
+    /// Announces a collective that the members make by messages. `call_id` names the call and is the same at all of
+    /// them. Returns the number to pass to [`find_mismatch`](Endpoint::find_mismatch), or 0 if this fabric compares
+    /// nothing.
+    fn announce_by_messages(&mut self, _place: ContextPlace, _call_id: u32) -> u32 {
         0
     }
 

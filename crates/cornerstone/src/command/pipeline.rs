@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use benchmark::Chain;
-use contract::{FileError, read_file};
+use definition_files::{FileError, read_file};
 
 use super::run;
 use crate::arguments::PipelineArguments;

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use benchmark::{Event, Job, Launch, Placement};
-use contract::{FileError, Rank, Result as RankResult, Time};
+use contract::{Rank, Result as RankResult, Time};
+use definition_files::FileError;
 use fabric_sim::trace::Trace;
 use fabric_sim::{Level, Machine, Options, Watched};
 
@@ -92,7 +93,7 @@ pub(super) fn run(
 }
 
 fn add_faults(machine: &mut Machine, path: &Path) -> Result<(), FileError> {
-    let text = contract::read_file("file of faults", path)?;
+    let text = definition_files::read_file("file of faults", path)?;
     fabric_sim::machine::add_faults(&path.display().to_string(), &text, machine)
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use record::{Measurement, ParameterValue};
 
 use super::grouping::{Benchmark, cell};
-use super::strips::{Mark, Picture, Scale, Strip, over_time};
+use super::strips::{EventMark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 
 /// The parameter that distinguishes the stages of a measurement of a chain.
@@ -75,7 +75,7 @@ fn name(m: &Measurement) -> String {
 
 fn strip(m: &Measurement) -> Strip {
     let stage = m.parameters.get(STAGE).map_or_else(String::new, ToString::to_string);
-    let marks = m.samples.iter().enumerate().map(|(index, &length_us)| Mark {
+    let marks = m.samples.iter().enumerate().map(|(index, &length_us)| EventMark {
         at: index as f64,
         length_us,
         colour: 0,
@@ -83,5 +83,5 @@ fn strip(m: &Measurement) -> Strip {
     let summary = &m.summary;
     let (median, p99) = (quantity(summary.median, "us"), quantity(summary.p99, "us"));
     let name = format!("{stage}: median {median}, 99th percentile {p99}");
-    Strip { name, marks: marks.filter(Mark::is_sound).collect() }
+    Strip { name, marks: marks.filter(EventMark::is_sound).collect() }
 }

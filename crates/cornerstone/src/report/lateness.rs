@@ -6,7 +6,7 @@ use record::{During, LateInstance, Measurement, PeriodSearch, SeenPause};
 
 use super::chart::capitalised;
 use super::grouping::{Benchmark, Point, full_label};
-use super::strips::{Mark, Picture, Scale, Strip, over_time};
+use super::strips::{EventMark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 use crate::wording::{chain_cost, outcome};
 
@@ -91,14 +91,14 @@ fn key(colour: usize) -> Markup {
 }
 
 fn strips(search: &PeriodSearch) -> Vec<Strip> {
-    let late = |late: &LateInstance| Mark {
+    let late = |late: &LateInstance| EventMark {
         at: late.at_s,
         length_us: late.late_us,
         colour: usize::from(cause(late, &search.pauses).is_none()),
     };
-    let late = search.worst.iter().map(late).filter(Mark::is_sound).collect();
+    let late = search.worst.iter().map(late).filter(EventMark::is_sound).collect();
     let mut strips = vec![Strip { name: "how late the latest instances were".into(), marks: late }];
-    let paused = |pause: &SeenPause| Mark {
+    let paused = |pause: &SeenPause| EventMark {
         at: pause.at_s,
         length_us: pause.length_us,
         colour: if pause.during == During::Waiting { 2 } else { 3 },
@@ -106,7 +106,7 @@ fn strips(search: &PeriodSearch) -> Vec<Strip> {
     let last = search.pauses.iter().map(|pause| pause.rank).max();
     for rank in (0..last.map_or(0, |last| last + 1)).take(RANKS_DRAWN) {
         let own = || search.pauses.iter().filter(|pause| pause.rank == rank);
-        let marks = own().map(paused).filter(Mark::is_sound).collect();
+        let marks = own().map(paused).filter(EventMark::is_sound).collect();
         strips.push(Strip { name: format!("rank {rank}: {} pauses", own().count()), marks });
     }
     strips

@@ -10,7 +10,7 @@ use analysis::pauses::{Sorted, sort};
 use maud::{Markup, html};
 use record::{Measurement, Pause, Pauses, Run};
 
-use super::strips::{Mark, Picture, Scale, Strip, over_time};
+use super::strips::{EventMark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 use kinds::Kinds;
 
@@ -73,7 +73,7 @@ fn of_run(run: &Run, several: bool) -> Markup {
 /// The strip of a lane, with each pause in the colour of its kind.
 fn strip(lanes: &[Lane<'_>], place: usize, kinds: &Kinds) -> Strip {
     let lane = &lanes[place];
-    let marks = lane.each.iter().zip(&lane.sorted.kind_of).map(|(pause, &sorted_as)| Mark {
+    let marks = lane.each.iter().zip(&lane.sorted.kind_of).map(|(pause, &sorted_as)| EventMark {
         at: pause.at_s,
         length_us: pause.length_us,
         colour: kinds.of_pause(place, sorted_as),

@@ -22,12 +22,12 @@ const MARKS: usize = 40_000;
 /// The events of one processor, rank or stage.
 pub(super) struct Strip {
     pub(super) name: String,
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<EventMark>,
 }
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Mark {
+pub(super) struct EventMark {
     /// Its time, in the units of the picture's axis.
     pub(super) at: f64,
     pub(super) length_us: f64,
@@ -50,7 +50,7 @@ pub(super) struct Picture<'a> {
     pub(super) colours: &'a [String],
 }
 
-impl Mark {
+impl EventMark {
     /// Whether it can be drawn. A record is untrusted, so it may have values that cannot.
     pub(super) fn is_sound(&self) -> bool {
         self.at >= 0.0 && self.at.is_finite() && self.length_us >= 0.0 && self.length_us.is_finite()

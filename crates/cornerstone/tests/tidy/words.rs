@@ -19,6 +19,8 @@ struct Glossary<'a> {
     refused: Vec<&'a str>,
     /// Names that are allowed whatever their words.
     allowed: Vec<&'a str>,
+    /// Rows of the table whose last column names nothing.
+    without_names: Vec<&'a str>,
 }
 
 #[test]
@@ -26,6 +28,8 @@ fn names_have_no_words_that_the_glossary_has_replaced() {
     let text = fs::read_to_string(root().join(GLOSSARY)).expect(GLOSSARY);
     let glossary = Glossary::read(&text);
     assert!(!glossary.refused.is_empty(), "{GLOSSARY}: no words under \"{HEADING}\"");
+    let none: &[&str] = &[];
+    assert_eq!(glossary.without_names, none, "{GLOSSARY}: rows that refuse no name");
     let mut offenders = Vec::new();
     for source in sources("crates", &["rs"]) {
         let mut found = BTreeMap::new();
@@ -49,10 +53,13 @@ impl<'a> Glossary<'a> {
         let section = text.split_once(HEADING).map_or("", |(_, after)| after);
         let section = section.split("\n## ").next().unwrap_or("");
         let rows = section.lines().filter(|line| line.starts_with('|'));
-        let last_cells = rows.filter_map(|row| row.trim_end_matches('|').rsplit('|').next());
+        let last_cell = |row: &'a str| row.trim_end_matches('|').rsplit('|').next().unwrap_or("");
+        // The first two are the heading and the line below it.
+        let below = rows.clone().skip(2).filter(|row| quoted(last_cell(row)).next().is_none());
         let allowed = section.split_once(ALLOWED).map_or("", |(_, after)| after);
         Glossary {
-            refused: last_cells.flat_map(quoted).collect(),
+            refused: rows.flat_map(|row| quoted(last_cell(row))).collect(),
+            without_names: below.collect(),
             allowed: quoted(allowed.split("\n\n").next().unwrap_or("")).collect(),
         }
     }
@@ -121,14 +128,21 @@ mod tests {
         let text = "## A\n| `no` | `no` |\n## Words that we no longer use\n`No`.\n\n\
             | instead of | the term | refused |\n|---|---|---|\n| look | `poll` | `look`, `Way` |\n| none | x | |\n\n\
             Words. Names that stay: `look_us`,\n`a`.\n\n`b`\n## Next\n| `no` | `no` |\n";
-        let expected = Glossary { refused: vec!["look", "Way"], allowed: vec!["look_us", "a"] };
+        let expected = Glossary {
+            refused: vec!["look", "Way"],
+            allowed: vec!["look_us", "a"],
+            without_names: vec!["| none | x | |"],
+        };
         assert_eq!(Glossary::read(text), expected);
     }
 
     #[test]
     fn words_are_refused_in_any_name_and_names_as_a_whole() {
-        let glossary =
-            Glossary { refused: vec!["look", "in_vain", "Way"], allowed: vec!["look_us"] };
+        let glossary = Glossary {
+            refused: vec!["look", "in_vain", "Way"],
+            allowed: vec!["look_us"],
+            without_names: vec![],
+        };
         let refused = |name: &str| glossary.refused_in(name).collect::<Vec<_>>();
         assert_eq!(refused("LOOK_EVERY"), ["look"]);
         assert_eq!(refused("give_up_if_in_vain"), ["in_vain"]);

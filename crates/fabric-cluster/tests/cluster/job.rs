@@ -2,7 +2,7 @@
 
 use contract::Process;
 use fabric_cluster::{ClusterEndpoint, is_job, job_of, join};
-use fabric_shm::{Binding, LaunchError, LaunchOptions, attach_if_rank};
+use fabric_shm::{Binding, LaunchError, LaunchOptions, join_if_rank};
 use fabric_tcp::{HostPart, StartOptions, Starting};
 
 use crate::cases;
@@ -30,7 +30,7 @@ pub(crate) fn start_and_gather(
 
 /// Runs a host's or a rank's part, if this process is one, and returns its status.
 pub(crate) fn serve() -> Option<i32> {
-    if let Some(local) = attach_if_rank() {
+    if let Some(local) = join_if_rank() {
         let local = local.expect("the launcher is of this build");
         assert!(is_job(local.job()));
         return Some(join(local).map_or(1, |(rank, case)| run(rank, &case)));

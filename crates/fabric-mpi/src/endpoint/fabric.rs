@@ -34,15 +34,15 @@ unsafe impl Endpoint for MpiEndpoint {
     }
 
     fn processor(&self) -> Option<usize> {
-        self.settled.processor
+        self.placement.processor
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        self.settled.every_rank_has_a_processor
+        self.placement.every_rank_has_a_processor
     }
 
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        Some(linux::operating_system(self.settled.processor))
+        Some(linux::operating_system(self.placement.processor))
     }
 
     fn describe(&self) -> FabricDescription {
@@ -152,7 +152,7 @@ unsafe impl Endpoint for MpiEndpoint {
         while !done(self) {
             self.progress()?;
             polls += 1;
-            if polls > POLLS_BEFORE_YIELDING && !self.settled.every_rank_has_a_processor {
+            if polls > POLLS_BEFORE_YIELDING && !self.placement.every_rank_has_a_processor {
                 std::thread::yield_now();
             }
         }

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use contract::{Buffer, Error, FabricDescription, Result};
-use hosts::{Clock, Settled};
+use hosts::{Clock, Placement};
 
 use crate::library::{self, Handle, Library};
 use claims::Claimed;
@@ -77,7 +77,7 @@ pub struct MpiEndpoint {
     to_self: VecDeque<(Handle, Buffer)>,
     window: Window,
     reductions: Reductions,
-    settled: Settled,
+    placement: Placement,
 }
 
 /// Constant properties of the rank.
@@ -127,13 +127,13 @@ impl MpiEndpoint {
             to_self: VecDeque::new(),
             window: Window::default(),
             reductions,
-            settled: Settled { every_rank_has_a_processor: false, hosts: 0, processor: None },
+            placement: Placement { every_rank_has_a_processor: false, hosts: 0, processor: None },
         })
     }
 
     /// Sets the locations of the ranks.
-    pub(crate) fn set_places(&mut self, settled: Settled) {
-        self.settled = settled;
+    pub(crate) fn set_places(&mut self, placement: Placement) {
+        self.placement = placement;
     }
 
     /// Sets the clock.
@@ -162,7 +162,7 @@ impl MpiEndpoint {
 
     fn description(&self) -> FabricDescription {
         let (major, minor) = self.library.version();
-        let binding = match self.settled.processor {
+        let binding = match self.placement.processor {
             Some(processor) => format!("rank {} on processor {processor}", self.setting.rank),
             None => "not bound to one processor".into(),
         };
@@ -176,7 +176,7 @@ impl MpiEndpoint {
             ("abi", self.library.abi.to_string()),
             ("collectives", collectives.to_string()),
             ("clock", self.clock.describe()),
-            ("hosts", self.settled.hosts.to_string()),
+            ("hosts", self.placement.hosts.to_string()),
             ("binding", binding),
             ("tag_max", self.setting.tag_max.to_string()),
         ];

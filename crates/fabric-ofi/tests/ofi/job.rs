@@ -2,7 +2,7 @@
 
 use contract::Process;
 use fabric_ofi::{OfiEndpoint, join};
-use fabric_shm::{LaunchOptions, attach_if_rank};
+use fabric_shm::{LaunchOptions, join_if_rank};
 use fabric_tcp::{Secret, local, remote};
 
 use crate::cases;
@@ -22,7 +22,7 @@ pub(crate) fn serve() -> Option<i32> {
     if std::env::var_os(REMOTE).is_some() {
         return Some(serve_remote());
     }
-    let launched = match attach_if_rank()? {
+    let launched = match join_if_rank()? {
         Ok(launched) => launched,
         Err(error) => {
             eprintln!("{error}");

@@ -219,10 +219,10 @@ unsafe impl Endpoint for ProxyEndpoint {
         if self.sees_collectives { self.carry_out(place, call, idle) } else { None }
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
         if self.sees_collectives {
             // An error shows in the next call that can return it.
-            let _ = self.ask_ahead(Ask::Announce { place, mark }, &[]);
+            let _ = self.ask_ahead(Ask::Announce { place, call_id }, &[]);
         }
         0
     }

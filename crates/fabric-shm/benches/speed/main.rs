@@ -8,14 +8,14 @@ mod programs;
 mod rows;
 mod samples;
 
-use fabric_shm::attach_if_rank;
+use fabric_shm::join_if_rank;
 
 #[global_allocator]
 static ALLOCATOR: fabric_shm::SharedAllocator = fabric_shm::SharedAllocator;
 
 fn main() {
-    if let Some(attached) = attach_if_rank() {
-        let mut process = attached.expect("joining the run");
+    if let Some(joined) = join_if_rank() {
+        let mut process = joined.expect("joining the run");
         let outcome = programs::run(&mut process);
         std::process::exit(process.finish(outcome));
     }

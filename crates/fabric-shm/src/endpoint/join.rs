@@ -25,12 +25,12 @@ struct Place {
 ///
 /// Must be called first in `main`, before other threads exist. It removes the launcher's variable from the environment,
 /// so that programs which a rank starts do not take themselves for ranks.
-pub fn attach_if_rank() -> Option<Result<ShmProcess>> {
+pub fn join_if_rank() -> Option<Result<ShmProcess>> {
     let joined = join_by(PLACE_VARIABLE, Purpose::Program)?;
     Some(joined.map(ShmProcess::new))
 }
 
-/// As [`attach_if_rank`], for a library in any program: joins the run if the process was started with
+/// As [`join_if_rank`], for a library in any program: joins the run if the process was started with
 /// [`any_program`](crate::LaunchOptions::any_program).
 pub(super) fn join_from_library() -> Option<Result<ShmEndpoint>> {
     join_by(LIBRARY_PLACE_VARIABLE, Purpose::Library)

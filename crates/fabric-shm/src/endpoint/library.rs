@@ -15,7 +15,7 @@ impl ShmEndpoint {
     /// Joins the run if [`launch`](crate::launch) has started this process with
     /// [`any_program`](crate::LaunchOptions::any_program). Returns `None` otherwise. Must be called before other
     /// threads exist, because it removes the launcher's variable from the environment.
-    pub fn attach_library() -> Option<Result<Self>> {
+    pub fn join_library() -> Option<Result<Self>> {
         join_from_library()
     }
 

@@ -19,7 +19,7 @@ use std::os::fd::OwnedFd;
 
 use contract::{Awaited, ContextPlace, Error, Result};
 
-pub use join::attach_if_rank;
+pub use join::join_if_rank;
 pub use process::ShmProcess;
 pub use reporter::Reporter;
 

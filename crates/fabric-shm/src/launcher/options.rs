@@ -20,7 +20,7 @@ pub struct LaunchOptions {
     pub binding: Binding,
     /// Bytes that every rank can read with [`ShmProcess::job`](crate::ShmProcess::job).
     pub job: Vec<u8>,
-    /// Program that each rank runs; it must call [`attach_if_rank`](crate::attach_if_rank) first.
+    /// Program that each rank runs; it must call [`join_if_rank`](crate::join_if_rank) first.
     pub program: PathBuf,
     /// Arguments of the program.
     pub arguments: Vec<OsString>,

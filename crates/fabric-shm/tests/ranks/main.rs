@@ -12,14 +12,14 @@ mod launches;
 mod messages;
 
 use contract::Rank;
-use fabric_shm::{Reporter, attach_if_rank};
+use fabric_shm::{Reporter, join_if_rank};
 
 #[global_allocator]
 static ALLOCATOR: allocations::Counting = allocations::Counting;
 
 fn main() {
-    if let Some(attached) = attach_if_rank() {
-        let mut process = attached.expect("joining the run");
+    if let Some(joined) = join_if_rank() {
+        let mut process = joined.expect("joining the run");
         let job = String::from_utf8(process.job().to_vec()).expect("a job of words");
         let reporter = process.reporter();
         let outcome = cases::program_of_endpoint(process.endpoint_mut(), &job)

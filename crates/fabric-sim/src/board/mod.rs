@@ -21,7 +21,7 @@ use contract::{CollectiveCall, Error, Readable, Result, TimeSpan, Work, WorkKind
 
 use crate::endpoint::{Idle, SimEndpoint};
 use crate::machine::Board;
-use crate::world::Mark;
+use crate::world::CallId;
 
 /// One rank's part in one call.
 struct Call<'r, 'a> {
@@ -29,7 +29,7 @@ struct Call<'r, 'a> {
     idle: Idle<'r, 'a>,
     board: &'r Board,
     plan: Plan,
-    mark: Mark,
+    call_id: CallId,
     /// Whether several ranks write, read or combine at the same time.
     crowded: bool,
     /// The last step in which this rank has seen others' parts, and how many.
@@ -45,9 +45,9 @@ pub(crate) fn carry_out<'a>(
     call: CollectiveCall<'_>,
 ) -> Result<()> {
     let (collective, root) = (call.shape().collective.name(), call.root());
-    let mark = Mark { collective, root, reduction: call.reduction() };
+    let call_id = CallId { collective, root, reduction: call.reduction() };
     // Without a root all ranks write, and all read.
-    let own = Call { endpoint, idle, board, plan, mark, crowded: root.is_none(), seen: None };
+    let own = Call { endpoint, idle, board, plan, call_id, crowded: root.is_none(), seen: None };
     match call {
         CollectiveCall::Barrier => own.barrier(),
         CollectiveCall::Broadcast { root, mut data } => own.broadcast(root, whole(&mut data)),
@@ -116,7 +116,7 @@ impl Call<'_, '_> {
         for first in (0..pieces).step_by(window) {
             let mut steps = Vec::with_capacity(window);
             for piece in first..pieces.min(first + window) {
-                let step = self.endpoint.begin_step(self.mark, &mut *self.idle)?;
+                let step = self.endpoint.begin_step(self.call_id, &mut *self.idle)?;
                 self.crowded = all || piece > 0;
                 put(self, step, piece);
                 steps.push((step, piece));
@@ -234,7 +234,7 @@ impl Call<'_, '_> {
     }
 
     fn unequal<T>(&self, what: String, expected_bytes: usize, found_bytes: usize) -> Result<T> {
-        let collective = self.mark.collective;
+        let collective = self.call_id.collective;
         Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
     }
 

@@ -91,7 +91,7 @@ impl Call<'_, '_> {
             let mut put = Vec::with_capacity(pieces.window);
             for piece in pieces.window(first) {
                 let range = pieces.range(piece);
-                let step = self.endpoint.begin_step(self.mark, &mut *self.idle)?;
+                let step = self.endpoint.begin_step(self.call_id, &mut *self.idle)?;
                 let written_bytes = range.len() - share(&range, me).len();
                 self.put(step, written_bytes, &send[range.clone()]);
                 put.push((step, range));
@@ -103,7 +103,7 @@ impl Call<'_, '_> {
                 let (from, result) = (&send[range.clone()], &mut receive[range.clone()]);
                 combine_parts(&mut self, step, from, result, &mut combine, time)?;
                 self.endpoint.end_step(step);
-                let step = self.endpoint.begin_step(self.mark, &mut *self.idle)?;
+                let step = self.endpoint.begin_step(self.call_id, &mut *self.idle)?;
                 self.put_piece(step, own, receive);
                 combined.push((step, range));
             }

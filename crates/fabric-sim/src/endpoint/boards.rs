@@ -3,14 +3,14 @@
 use contract::{Error, Result};
 
 use super::{Idle, SimEndpoint};
-use crate::world::{Mark, Next};
+use crate::world::{CallId, Next};
 
 impl<'a> SimEndpoint<'a> {
     /// The next step of a collective over boards, once this rank's place is free.
-    pub(crate) fn begin_step(&mut self, mark: Mark, idle: Idle<'_, 'a>) -> Result<u64> {
+    pub(crate) fn begin_step(&mut self, call_id: CallId, idle: Idle<'_, 'a>) -> Result<u64> {
         let mut looked_at = None;
         loop {
-            let step = self.world.borrow_mut().begin_step(self.rank, mark)?;
+            let step = self.world.borrow_mut().begin_step(self.rank, call_id)?;
             if let Some(step) = step {
                 return Ok(step);
             }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contract::read_file;
+use definition_files::read_file;
 
 use super::{Machine, MachineError, parse};
 

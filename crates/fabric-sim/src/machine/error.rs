@@ -1,6 +1,6 @@
 //! Errors of finding and reading a machine.
 
-use contract::FileError;
+use definition_files::FileError;
 
 /// Why a machine could not be found or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

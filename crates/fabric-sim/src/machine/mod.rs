@@ -28,7 +28,7 @@ pub use fault::{Broken, Fault};
 pub use file::{add_faults, parse};
 pub use network::{InnerNetwork, MergePolicy, Network, Switching};
 pub use show::show;
-pub use source::Source;
+pub use source::NumberSource;
 pub use windows::{AccessPath, Windows};
 
 /// The most ranks of any machine. Handles of posted operations hold the rank in 20 bits.
@@ -75,7 +75,7 @@ pub struct Machine {
     /// Pauses by its operating system, by kind.
     pub pauses: Vec<Pause>,
     /// Where each number comes from.
-    pub sources: Vec<Source>,
+    pub sources: Vec<NumberSource>,
 }
 
 /// How much detail is simulated.

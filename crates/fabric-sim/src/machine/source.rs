@@ -21,7 +21,7 @@ pub enum SourceKind {
 /// The source of the numbers of a field or of a whole section.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
+pub struct NumberSource {
     /// The fields or sections: `endpoint.send_us`, `network`.
     pub of: Vec<String>,
     /// How they became known.
@@ -30,7 +30,7 @@ pub struct Source {
     pub from: String,
 }
 
-impl Source {
+impl NumberSource {
     /// Whether it is the source of a field (`section.field`).
     pub fn covers(&self, field: &str) -> bool {
         self.of.iter().any(|of| {

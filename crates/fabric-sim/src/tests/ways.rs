@@ -191,8 +191,9 @@ fn files_name_what_breaks_and_mistakes_in_them() {
         crate::machine::add_faults("f.toml", &text, &mut machine)?;
         Ok(machine.faults[1].clone())
     };
-    let mistake =
-        |found: std::result::Result<Fault, contract::FileError>| found.unwrap_err().to_string();
+    let mistake = |found: std::result::Result<Fault, definition_files::FileError>| {
+        found.unwrap_err().to_string()
+    };
     let link = read("network = \"ring\"\nlink = [0, 2]\nat_us = 1.5\nuntil_us = 9");
     let broken = Broken::Link { network: 1, between: (0, 2) };
     let begin = Time::ZERO + TimeSpan::from_ns(1500);

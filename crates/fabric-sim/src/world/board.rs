@@ -15,7 +15,7 @@ use crate::path::PathUntil;
 
 /// What all ranks of a step must agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct CallId {
     pub(crate) collective: &'static str,
     pub(crate) root: Option<usize>,
     pub(crate) reduction: Option<Reduction>,
@@ -29,7 +29,7 @@ pub(super) struct Shown {
     /// The last step that it has ended.
     ended: u64,
     /// The calls of its latest steps: as many steps as a rank may be ahead of another.
-    calls: VecDeque<(u64, Mark)>,
+    calls: VecDeque<(u64, CallId)>,
     parts: VecDeque<Part>,
 }
 
@@ -41,7 +41,7 @@ struct Part {
     cause: Option<PathUntil>,
 }
 
-impl std::fmt::Display for Mark {
+impl std::fmt::Display for CallId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.collective)?;
         if let Some(Reduction { element, operation }) = self.reduction {
@@ -60,7 +60,7 @@ impl World {
     ///
     /// # Errors
     /// [`Error::MismatchedCollective`] where another rank is in another call in this step.
-    pub(crate) fn begin_step(&mut self, rank: usize, mark: Mark) -> Result<Option<u64>> {
+    pub(crate) fn begin_step(&mut self, rank: usize, call_id: CallId) -> Result<Option<u64>> {
         self.check()?;
         let step = self.boards[rank].begun + 1;
         let places = self.board().places;
@@ -71,15 +71,15 @@ impl World {
         }
         for (other, shown) in self.boards.iter().enumerate() {
             if let Some((_, theirs)) =
-                shown.calls.iter().find(|call| call.0 == step && call.1 != mark)
+                shown.calls.iter().find(|call| call.0 == step && call.1 != call_id)
             {
-                let explanation = format!("rank {rank} is in {mark}, rank {other} in {theirs}");
+                let explanation = format!("rank {rank} is in {call_id}, rank {other} in {theirs}");
                 return Err(Error::MismatchedCollective { explanation });
             }
         }
         let own = &mut self.boards[rank];
         own.begun = step;
-        own.calls.push_back((step, mark));
+        own.calls.push_back((step, call_id));
         if own.calls.len() as u64 > places {
             own.calls.pop_front();
         }

@@ -24,7 +24,7 @@ use crate::outside::{Beside, OutsideWork};
 use crate::path::Paths;
 use crate::trace::Recorder;
 
-pub(crate) use board::Mark;
+pub(crate) use board::CallId;
 use matching::Mailbox;
 use message::Message;
 pub(crate) use message::Mode;

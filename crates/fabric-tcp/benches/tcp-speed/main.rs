@@ -9,14 +9,14 @@ mod programs;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use fabric_shm::{LaunchOptions, attach_if_rank, launch};
+use fabric_shm::{LaunchOptions, join_if_rank, launch};
 use fabric_tcp::Secret;
 
 const SIZES: [usize; 7] = [8, 1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
 fn main() {
-    if let Some(attached) = attach_if_rank() {
-        let local = attached.expect("joining the run");
+    if let Some(joined) = join_if_rank() {
+        let local = joined.expect("joining the run");
         let (secret, job) = local.job().split_first_chunk().expect("a secret comes first");
         let (secret, job) =
             (Secret::from_bytes(*secret), String::from_utf8_lossy(job).into_owned());

@@ -1,8 +1,9 @@
 //! The check that the members of a context make the same collectives by messages, in the same order.
 //!
-//! Each rank numbers its calls in a context and keeps the marks of the last ones. A rank in a long wait sends the mark
-//! of its call to all other members, once. A rank that receives another mark than its own records the difference and
-//! answers with its own mark, so that both ranks know. A rank that has not yet made the call compares when it makes it.
+//! Each rank numbers its calls in a context and keeps the call ids of the last ones. A rank in a long wait sends the
+//! call id of its call to all other members, once. A rank that receives another call id than its own records the
+//! difference and answers with its own call id, so that both ranks know. A rank that has not yet made the call compares
+//! when it makes it.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -11,8 +12,8 @@ use std::time::{Duration, Instant};
 const RECENT: usize = 64;
 /// Number of closed contexts that a rank keeps: a rank may close one while another still waits in its last call.
 const CLOSED: usize = 64;
-/// Time per member after which a rank sends its mark. A context of N members then costs N - 1 small frames for each N
-/// times this time, however many ranks share a processor.
+/// Time per member after which a rank sends its call id. A context of N members then costs N - 1 small frames for each
+/// N times this time, however many ranks share a processor.
 const PATIENCE_PER_MEMBER: Duration = Duration::from_millis(5);
 
 /// The calls of all contexts.
@@ -32,25 +33,25 @@ struct Calls {
     last: u32,
     /// The last calls, the oldest first.
     recent: VecDeque<Call>,
-    /// Marks from other members for calls that this rank has not made yet.
-    early: Vec<MarkReport>,
+    /// Call ids from other members for calls that this rank has not made yet.
+    early: Vec<CallReport>,
 }
 
 struct Call {
-    mark: u32,
+    call_id: u32,
     made: Instant,
-    /// True if the mark was sent to all members.
+    /// True if the call id was sent to all members.
     is_reported: bool,
-    /// A member whose call of the same number has another mark.
+    /// A member whose call of the same number has another call id.
     differing: Option<usize>,
 }
 
-/// The mark of another rank's call.
+/// The call id of another rank's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MarkReport {
+pub(super) struct CallReport {
     pub(super) from: usize,
     pub(super) number: u32,
-    pub(super) mark: u32,
+    pub(super) call_id: u32,
 }
 
 impl Calls {
@@ -61,25 +62,25 @@ impl Calls {
         self.recent.get_mut(place)
     }
 
-    /// Compares the mark of another rank. Returns the mark to answer with, if that rank does not know it.
-    fn compare(&mut self, report: MarkReport) -> Option<u32> {
+    /// Compares the call id of another rank. Returns the call id to answer with, if that rank does not know it.
+    fn compare(&mut self, report: CallReport) -> Option<u32> {
         let call = self.call(report.number)?;
-        if call.mark == report.mark {
+        if call.call_id == report.call_id {
             return None;
         }
         call.differing.get_or_insert(report.from);
-        (!call.is_reported).then_some(call.mark)
+        (!call.is_reported).then_some(call.call_id)
     }
 
-    /// Adds the next call. Returns its number, and the ranks to which its mark must be sent as an answer.
-    fn announce(&mut self, mark: u32) -> (u32, Vec<usize>) {
+    /// Adds the next call. Returns its number, and the ranks to which its call id must be sent as an answer.
+    fn announce(&mut self, call_id: u32) -> (u32, Vec<usize>) {
         self.last = self.last.wrapping_add(1);
         let number = self.last;
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
         let made = Instant::now();
-        self.recent.push_back(Call { mark, made, is_reported: false, differing: None });
+        self.recent.push_back(Call { call_id, made, is_reported: false, differing: None });
         let (now, later) = std::mem::take(&mut self.early)
             .into_iter()
             .partition::<Vec<_>, _>(|report| report.number == number);
@@ -90,13 +91,13 @@ impl Calls {
 }
 
 impl Agreement {
-    /// Records a call. Returns its number and the ranks to which its mark must be sent as an answer, or `None` if the
-    /// context is not open.
-    pub(super) fn announce(&mut self, context: u32, mark: u32) -> Option<(u32, Vec<usize>)> {
-        self.contexts.get_mut(&context).map(|calls| calls.announce(mark))
+    /// Records a call. Returns its number and the ranks to which its call id must be sent as an answer, or `None` if
+    /// the context is not open.
+    pub(super) fn announce(&mut self, context: u32, call_id: u32) -> Option<(u32, Vec<usize>)> {
+        self.contexts.get_mut(&context).map(|calls| calls.announce(call_id))
     }
 
-    /// Opens a context. Marks that others have sent before are kept.
+    /// Opens a context. Call ids that others have sent before are kept.
     pub(super) fn open(&mut self, context: u32, members: Vec<usize>) {
         self.contexts.entry(context).or_default().members = members;
     }
@@ -110,8 +111,8 @@ impl Agreement {
         }
     }
 
-    /// Records the mark of another rank. Returns the mark to answer with, if that rank does not know it.
-    pub(super) fn take(&mut self, context: u32, report: MarkReport) -> Option<u32> {
+    /// Records the call id of another rank. Returns the call id to answer with, if that rank does not know it.
+    pub(super) fn take(&mut self, context: u32, report: CallReport) -> Option<u32> {
         let calls = self.contexts.entry(context).or_default();
         // Numbers wrap around, so the nearer side counts.
         let is_early = report.number.wrapping_sub(calls.last) as i32 > 0;
@@ -122,8 +123,8 @@ impl Agreement {
         calls.compare(report)
     }
 
-    /// Returns the mark of a call and the ranks to send it to, if that is due `waited` after the call was made. It is
-    /// due once.
+    /// Returns the call id of a call and the ranks to send it to, if that is due `waited` after the call was made. It
+    /// is due once.
     pub(super) fn take_due(
         &mut self,
         (context, number): (u32, u32),
@@ -136,11 +137,11 @@ impl Agreement {
             return None;
         }
         call.is_reported = true;
-        let mark = call.mark;
-        Some((mark, calls.members.clone()))
+        let call_id = call.call_id;
+        Some((call_id, calls.members.clone()))
     }
 
-    /// Returns a member whose call of this number has another mark.
+    /// Returns a member whose call of this number has another call id.
     pub(super) fn differing(&mut self, context: u32, number: u32) -> Option<usize> {
         self.contexts.get_mut(&context)?.call(number)?.differing
     }
@@ -160,24 +161,24 @@ mod tests {
     }
 
     #[test]
-    fn an_equal_mark_is_no_difference_and_another_is_answered_once() {
+    fn an_equal_call_id_is_no_difference_and_another_is_answered_once() {
         let mut agreement = open(3);
         assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![])));
         assert_eq!(agreement.announce(CONTEXT, 60), Some((2, vec![])));
-        let report = |from, number, mark| MarkReport { from, number, mark };
+        let report = |from, number, call_id| CallReport { from, number, call_id };
         assert_eq!(agreement.take(CONTEXT, report(1, 1, 50)), None);
         assert_eq!(agreement.differing(CONTEXT, 1), None);
         assert_eq!(agreement.take(CONTEXT, report(2, 1, 51)), Some(50));
         assert_eq!(agreement.differing(CONTEXT, 1), Some(2));
         assert_eq!(agreement.differing(CONTEXT, 2), None);
-        // A rank that was sent the mark does not get it again as an answer.
+        // A rank that was sent the call id does not get it again as an answer.
         assert_eq!(agreement.take_due((CONTEXT, 2), LONG), Some((60, vec![0, 1, 2])));
         assert_eq!(agreement.take(CONTEXT, report(1, 2, 61)), None);
         assert_eq!(agreement.differing(CONTEXT, 2), Some(1));
     }
 
     #[test]
-    fn a_mark_is_reported_once_and_after_a_delay_for_each_member() {
+    fn a_call_id_is_reported_once_and_after_a_delay_for_each_member() {
         let mut agreement = open(4);
         agreement.announce(CONTEXT, 50);
         // 4 members of 5 ms each.
@@ -193,8 +194,8 @@ mod tests {
     #[test]
     fn a_report_on_a_later_call_waits_for_it_even_before_the_context_is_open() {
         let mut agreement = Agreement::default();
-        for (from, number, mark) in [(1, 2, 60), (2, 1, 51), (1, 1, 50)] {
-            assert_eq!(agreement.take(CONTEXT, MarkReport { from, number, mark }), None);
+        for (from, number, call_id) in [(1, 2, 60), (2, 1, 51), (1, 1, 50)] {
+            assert_eq!(agreement.take(CONTEXT, CallReport { from, number, call_id }), None);
         }
         agreement.open(CONTEXT, vec![0, 1, 2]);
         assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![2])));
@@ -206,10 +207,10 @@ mod tests {
     #[test]
     fn the_last_64_calls_are_remembered_and_the_last_64_closed_contexts() {
         let mut agreement = open(2);
-        for mark in 1..=65 {
-            agreement.announce(CONTEXT, mark);
+        for call_id in 1..=65 {
+            agreement.announce(CONTEXT, call_id);
         }
-        let other = |number| MarkReport { from: 1, number, mark: 1000 };
+        let other = |number| CallReport { from: 1, number, call_id: 1000 };
         assert_eq!(agreement.take(CONTEXT, other(1)), None);
         assert_eq!(agreement.take(CONTEXT, other(2)), Some(2));
         agreement.close(CONTEXT);

@@ -1,11 +1,11 @@
-//! Mismatched collectives: the exchange of marks between ranks.
+//! Mismatched collectives: the exchange of call ids between ranks.
 
 use std::time::Instant;
 
 use contract::{Error, Result};
 
 use super::Engine;
-use super::agreement::MarkReport;
+use super::agreement::CallReport;
 use crate::frame::{Header, Kind};
 
 impl Engine {
@@ -20,25 +20,25 @@ impl Engine {
     }
 
     /// Records a collective by messages, and returns its number. A failed write ends the next call of this rank.
-    pub(crate) fn announce_by_messages(&mut self, context: u32, mark: u32) -> u32 {
-        let Some((number, asking)) = self.agreement.announce(context, mark) else { return 0 };
+    pub(crate) fn announce_by_messages(&mut self, context: u32, call_id: u32) -> u32 {
+        let Some((number, asking)) = self.agreement.announce(context, call_id) else { return 0 };
         for rank in asking {
-            let _ = self.tell_mark(rank, context, number, mark);
+            let _ = self.tell_call_id(rank, context, number, call_id);
         }
         number
     }
 
-    /// Processes the mark of another rank's call.
-    pub(super) fn take_mark(&mut self, from: usize, header: Header) -> Result<()> {
-        let Header { context, tag: number, request: mark, .. } = header;
-        match self.agreement.take(context, MarkReport { from, number, mark }) {
-            Some(own) => self.tell_mark(from, context, number, own),
+    /// Processes the call id of another rank's call.
+    pub(super) fn take_call_id(&mut self, from: usize, header: Header) -> Result<()> {
+        let Header { context, tag: number, request: call_id, .. } = header;
+        match self.agreement.take(context, CallReport { from, number, call_id }) {
+            Some(own) => self.tell_call_id(from, context, number, own),
             None => Ok(()),
         }
     }
 
-    /// Returns why the call with this number can never complete, or `None` if it still can. Sends its mark to the other
-    /// members once the wait is long.
+    /// Returns why the call with this number can never complete, or `None` if it still can. Sends its call id to the
+    /// other members once the wait is long.
     pub(crate) fn find_mismatch(&mut self, context: u32, number: u32) -> Option<Error> {
         if let Some(rank) = self.agreement.differing(context, number) {
             let explanation = format!(
@@ -47,17 +47,18 @@ impl Engine {
             return Some(Error::MismatchedCollective { explanation });
         }
         let waited = |made: Instant| made.elapsed();
-        let (mark, members) = self.agreement.take_due((context, number), waited)?;
-        let outcome =
-            members.into_iter().try_for_each(|rank| self.tell_mark(rank, context, number, mark));
+        let (call_id, members) = self.agreement.take_due((context, number), waited)?;
+        let outcome = members
+            .into_iter()
+            .try_for_each(|rank| self.tell_call_id(rank, context, number, call_id));
         outcome.err()
     }
 
-    fn tell_mark(&mut self, to: usize, context: u32, number: u32, mark: u32) -> Result<()> {
+    fn tell_call_id(&mut self, to: usize, context: u32, number: u32, call_id: u32) -> Result<()> {
         match &mut self.peers[to] {
             Some(peer) if !peer.goodbye => {
                 let header = Header::new(Kind::Collective);
-                peer.queue(Header { context, tag: number, request: mark, ..header }, None);
+                peer.queue(Header { context, tag: number, request: call_id, ..header }, None);
                 self.write_to(to)
             }
             _ => Ok(()),

@@ -107,7 +107,7 @@ impl Engine {
             Kind::Rts => return self.begin_rendezvous(from, header),
             Kind::Cts => return self.send_data(from, header),
             Kind::Data => return self.begin_data(from, header),
-            Kind::Collective => return self.take_mark(from, header),
+            Kind::Collective => return self.take_call_id(from, header),
         }
         Ok(())
     }

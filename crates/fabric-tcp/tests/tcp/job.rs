@@ -1,7 +1,7 @@
 //! Jobs of the ranks: a secret, if one host has all of them, and the name of a case.
 
 use contract::{Rank, Result};
-use fabric_shm::{LaunchOptions, attach_if_rank};
+use fabric_shm::{LaunchOptions, join_if_rank};
 use fabric_tcp::{Reporter, Secret, TcpProcess};
 
 use crate::cases;
@@ -21,7 +21,7 @@ pub(crate) fn serve() -> Option<i32> {
     if std::env::var_os(REMOTE).is_some() {
         return Some(serve_remote());
     }
-    let local = match attach_if_rank()? {
+    let local = match join_if_rank()? {
         Ok(local) => local,
         Err(error) => {
             eprintln!("{error}");

@@ -26,7 +26,7 @@ fn tcp_job() -> Vec<u8> {
 /// Runs the part of such a program and returns its status, if this process is one.
 pub(crate) fn serve() -> Option<i32> {
     let case = std::env::var(CASE).ok()?;
-    let joined = match ShmEndpoint::attach_library()? {
+    let joined = match ShmEndpoint::join_library()? {
         Ok(endpoint) => join_from_library(endpoint),
         Err(error) => Err(error),
     };

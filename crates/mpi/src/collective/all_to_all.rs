@@ -11,7 +11,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
 
 /// Copies block r of member s to block s of member r.
 pub struct AllToAll<E: Endpoint> {
@@ -44,8 +44,8 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::of(CollectiveKind::AllToAll)
+    fn call_id(&self) -> CallId {
+        CallId::of(CollectiveKind::AllToAll)
     }
 
     #[inline(always)]
@@ -141,8 +141,8 @@ impl<E: Endpoint + 'static> Plan<E> for AllToAllUnequal<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::of(self.kind)
+    fn call_id(&self) -> CallId {
+        CallId::of(self.kind)
     }
 
     fn work(&self) -> Work {

@@ -11,7 +11,7 @@ use super::{InLevels, Plan};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
 
 /// Copies the data of member r to block r at every member.
 pub struct Allgather<E: Endpoint> {
@@ -44,8 +44,8 @@ impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::of(CollectiveKind::Allgather)
+    fn call_id(&self) -> CallId {
+        CallId::of(CollectiveKind::Allgather)
     }
 
     #[inline(always)]
@@ -114,8 +114,8 @@ impl<E: Endpoint + 'static> Plan<E> for AllgatherUnequal<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::of(CollectiveKind::AllgatherUnequal)
+    fn call_id(&self) -> CallId {
+        CallId::of(CollectiveKind::AllgatherUnequal)
     }
 
     fn in_levels(&self) -> Option<&dyn InLevels<E>> {

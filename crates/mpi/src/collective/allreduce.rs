@@ -12,7 +12,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{CallId, CallMemory, CollectiveKind, Work};
 
 /// Combines the elements of all members at all of them, with the same bits at each.
 pub struct Allreduce<E: Endpoint> {
@@ -42,8 +42,8 @@ impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::of(CollectiveKind::Allreduce)
+    fn call_id(&self) -> CallId {
+        CallId::of(CollectiveKind::Allreduce)
     }
 
     #[inline(always)]

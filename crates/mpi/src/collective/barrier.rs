@@ -8,7 +8,7 @@ use contract::{CollectiveCall, Endpoint};
 use super::native::{CarryOut, Packed};
 use super::{InLevels, Plan};
 use crate::engine::Context;
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
 
 /// Waits until all members have reached the barrier.
 pub struct Barrier<E: Endpoint> {
@@ -28,8 +28,8 @@ impl<E: Endpoint + 'static> Plan<E> for Barrier<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::of(CollectiveKind::Barrier)
+    fn call_id(&self) -> CallId {
+        CallId::of(CollectiveKind::Barrier)
     }
 
     #[inline(always)]

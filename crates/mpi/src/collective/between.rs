@@ -12,7 +12,7 @@ use crate::engine::Context;
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CollectiveKind, CollectiveMark};
+use crate::schedule::{CallId, CollectiveKind};
 
 /// Creates collectives between two groups.
 pub struct Between<E: Endpoint> {
@@ -53,8 +53,13 @@ impl<E: Endpoint + 'static> Between<E> {
         rounds: impl Fn(TwoGroups) -> Rounds + 'static,
     ) -> Scheduled<E> {
         // Without the root, because other members of its group do not know which member it is.
-        let (mark, groups) = (CollectiveMark::of(kind), self.groups);
-        Scheduled { context: self.context, mark, rounds: Rc::new(move || rounds(groups)), memory }
+        let (call_id, groups) = (CallId::of(kind), self.groups);
+        Scheduled {
+            context: self.context,
+            call_id,
+            rounds: Rc::new(move || rounds(groups)),
+            memory,
+        }
     }
 
     /// Copies the root's data to all members of the other group.

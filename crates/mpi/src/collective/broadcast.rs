@@ -10,7 +10,7 @@ use super::{InLevels, Plan};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
 
 /// Copies the root's data to all members.
 pub struct Broadcast<E: Endpoint> {
@@ -36,8 +36,8 @@ impl<E: Endpoint + 'static> Plan<E> for Broadcast<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::rooted(CollectiveKind::Broadcast, self.root)
+    fn call_id(&self) -> CallId {
+        CallId::rooted(CollectiveKind::Broadcast, self.root)
     }
 
     #[inline(always)]

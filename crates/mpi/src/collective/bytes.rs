@@ -10,8 +10,8 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Storage;
 use crate::schedule::{
-    self, Areas, CallMemory, Chosen, CollectiveContext, CollectiveKind, CollectiveMark, Manner,
-    Schedule, Work,
+    self, Areas, CallId, CallMemory, Chosen, CollectiveContext, CollectiveKind, Manner, Schedule,
+    Work,
 };
 
 /// Gathers the same number of bytes from every member, in the order of their ranks.
@@ -63,7 +63,7 @@ fn run<E: Endpoint + 'static>(
     input: &[u8],
     output: &Storage,
 ) -> Result {
-    let at = CollectiveContext::next(context, CollectiveMark::of(kind));
+    let at = CollectiveContext::next(context, CallId::of(kind));
     let areas = Areas::of_bytes().own_input(input).own_output(output.clone());
     schedule::finish(schedule_of(at, call, areas, Manner::Blocking))
 }

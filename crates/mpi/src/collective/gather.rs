@@ -13,7 +13,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
 
 /// Copies the data of member r to block r at the root.
 pub struct Gather<E: Endpoint> {
@@ -54,8 +54,8 @@ impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::rooted(CollectiveKind::Gather, self.root)
+    fn call_id(&self) -> CallId {
+        CallId::rooted(CollectiveKind::Gather, self.root)
     }
 
     #[inline(always)]
@@ -132,8 +132,8 @@ impl<E: Endpoint + 'static> Plan<E> for GatherUnequal<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::rooted(CollectiveKind::GatherUnequal, self.root)
+    fn call_id(&self) -> CallId {
+        CallId::rooted(CollectiveKind::GatherUnequal, self.root)
     }
 
     fn work(&self) -> Work {

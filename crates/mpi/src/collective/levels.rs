@@ -19,7 +19,7 @@ use crate::engine::{Context, Levels};
 use crate::error::Result;
 use crate::memory::{Image, Memory};
 use crate::schedule::{
-    self, CallMemory, CollectiveContext, CollectiveKind, CollectiveMark, Manner, Schedule, Work,
+    self, CallId, CallMemory, CollectiveContext, CollectiveKind, Manner, Schedule, Work,
 };
 
 /// Number of calls before a context gets its levels. To make them all members agree twice, which few calls would not
@@ -48,7 +48,7 @@ pub(super) fn run<E: Endpoint + 'static>(plan: &impl Plan<E>) -> Option<Result> 
         }
     }
     // Members of another call find that this one is not in theirs.
-    let _ = CollectiveContext::next(context, plan.mark().by(Algorithm::TwoLevel));
+    let _ = CollectiveContext::next(context, plan.call_id().by(Algorithm::TwoLevel));
     Some(in_levels.run_in(context.levels()?))
 }
 
@@ -70,7 +70,7 @@ fn open<E: Endpoint + 'static>(
     context: &Rc<Context<E>>,
     members: Vec<usize>,
 ) -> Result<Option<Rc<Context<E>>>> {
-    let at = CollectiveContext::next(context, CollectiveMark::of(CollectiveKind::Split));
+    let at = CollectiveContext::next(context, CallId::of(CollectiveKind::Split));
     Ok(Agreement::on_context(&at, members.into())?.map(Rc::new))
 }
 

@@ -47,7 +47,7 @@ use crate::engine::{Context, Levels};
 use crate::error::Result;
 use crate::request::{Action, Request};
 use crate::schedule::{
-    self, CallMemory, Chosen, CollectiveContext, CollectiveMark, Manner, Schedule, Work,
+    self, CallId, CallMemory, Chosen, CollectiveContext, Manner, Schedule, Work,
 };
 use native::{CarryOut, Packed};
 
@@ -56,8 +56,8 @@ pub trait Plan<E: Endpoint>: Sized + 'static {
     /// Returns the context whose members make the call.
     fn context(&self) -> &Rc<Context<E>>;
 
-    /// Returns the mark that the members compare.
-    fn mark(&self) -> CollectiveMark;
+    /// Returns the call id that the members compare.
+    fn call_id(&self) -> CallId;
 
     /// Returns the memory of a fabric's own call, or `None` if no fabric has one for this.
     #[inline(always)]
@@ -117,8 +117,8 @@ fn announce<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> (CollectiveCont
     let context = plan.context();
     let members = (context.size(), context.hosts());
     let chosen = Chosen::new(plan.work(), members, plan.unit_bytes(), manner);
-    let mark = plan.mark().in_manner(manner).by(chosen.algorithm);
-    (CollectiveContext::next(plan.context(), mark), chosen)
+    let call_id = plan.call_id().in_manner(manner).by(chosen.algorithm);
+    (CollectiveContext::next(plan.context(), call_id), chosen)
 }
 
 /// Returns the schedule of this member's next collective.

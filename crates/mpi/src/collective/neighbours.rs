@@ -9,7 +9,7 @@ use super::scheduled::{Scheduled, ScheduledMemory};
 use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
-use crate::schedule::{CollectiveKind, CollectiveMark};
+use crate::schedule::{CallId, CollectiveKind};
 use crate::topology::Exchanges;
 
 /// Creates collectives among neighbours.
@@ -77,7 +77,7 @@ impl<E: Endpoint + 'static> Neighbours<E> {
             rounds
         });
         let memory = ScheduledMemory { input, output, ..ScheduledMemory::default() };
-        Ok(Scheduled { context: self.context, mark: CollectiveMark::of(kind), rounds, memory })
+        Ok(Scheduled { context: self.context, call_id: CallId::of(kind), rounds, memory })
     }
 }
 

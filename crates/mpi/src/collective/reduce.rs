@@ -12,7 +12,7 @@ use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{CallId, CallMemory, CollectiveKind, Work};
 
 /// Combines the elements of all members at the root.
 pub struct Reduce<E: Endpoint> {
@@ -50,8 +50,8 @@ impl<E: Endpoint + 'static> Plan<E> for Reduce<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::rooted(CollectiveKind::Reduce, self.root)
+    fn call_id(&self) -> CallId {
+        CallId::rooted(CollectiveKind::Reduce, self.root)
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{CallId, CallMemory, CollectiveKind, Work};
 
 /// Combines the elements of all members, and distributes the result to the members.
 pub struct ReduceScatter<E: Endpoint> {
@@ -88,8 +88,8 @@ impl<E: Endpoint + 'static> Plan<E> for ReduceScatter<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::of(self.kind)
+    fn call_id(&self) -> CallId {
+        CallId::of(self.kind)
     }
 
     fn work(&self) -> Work {

@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{CallId, CallMemory, CollectiveKind, Work};
 
 /// Treatment of a rank's own elements in a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +51,8 @@ impl<E: Endpoint + 'static> Plan<E> for Scan<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::of(match self.kind {
+    fn call_id(&self) -> CallId {
+        CallId::of(match self.kind {
             ScanKind::Inclusive => CollectiveKind::InclusiveScan,
             ScanKind::Exclusive => CollectiveKind::ExclusiveScan,
         })

@@ -13,7 +13,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallMemory, CollectiveKind, CollectiveMark, Work};
+use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
 
 /// Copies block r of the root's data to member r.
 pub struct Scatter<E: Endpoint> {
@@ -54,8 +54,8 @@ impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::rooted(CollectiveKind::Scatter, self.root)
+    fn call_id(&self) -> CallId {
+        CallId::rooted(CollectiveKind::Scatter, self.root)
     }
 
     #[inline(always)]
@@ -130,8 +130,8 @@ impl<E: Endpoint + 'static> Plan<E> for ScatterUnequal<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        CollectiveMark::rooted(CollectiveKind::ScatterUnequal, self.root)
+    fn call_id(&self) -> CallId {
+        CallId::rooted(CollectiveKind::ScatterUnequal, self.root)
     }
 
     fn work(&self) -> Work {

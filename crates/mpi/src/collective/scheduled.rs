@@ -9,12 +9,12 @@ use super::Plan;
 use crate::engine::Context;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{Areas, CallMemory, CollectiveMark, Work};
+use crate::schedule::{Areas, CallId, CallMemory, Work};
 
 /// A collective by messages with known rounds.
 pub struct Scheduled<E: Endpoint> {
     pub(super) context: Rc<Context<E>>,
-    pub(super) mark: CollectiveMark,
+    pub(super) call_id: CallId,
     pub(super) rounds: Rc<dyn Fn() -> Rounds>,
     pub(super) memory: ScheduledMemory,
 }
@@ -37,8 +37,8 @@ impl<E: Endpoint + 'static> Plan<E> for Scheduled<E> {
         &self.context
     }
 
-    fn mark(&self) -> CollectiveMark {
-        self.mark
+    fn call_id(&self) -> CallId {
+        self.call_id
     }
 
     fn work(&self) -> Work {

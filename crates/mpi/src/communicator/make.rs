@@ -11,12 +11,12 @@ use crate::error::{ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::info::Info;
 use crate::request::{Action, Request};
-use crate::schedule::{self, CollectiveContext, CollectiveKind, CollectiveMark, Manner};
+use crate::schedule::{self, CallId, CollectiveContext, CollectiveKind, Manner};
 
 impl<E: Endpoint + 'static> Communicator<E> {
     /// Returns the members' next collective that makes a communicator.
     pub(super) fn next_making(&self, kind: CollectiveKind) -> CollectiveContext<E> {
-        CollectiveContext::next(self.context(), CollectiveMark::of(kind))
+        CollectiveContext::next(self.context(), CallId::of(kind))
     }
 
     /// Creates a communicator of the same members that has no context yet.

@@ -48,7 +48,7 @@ pub(crate) enum Manner {
 
 /// All properties on which members must agree except the lengths, which the messages themselves show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CollectiveMark(u32);
+pub struct CallId(u32);
 
 // Bits from the top: 8 of kind, 2 of manner, 4 of algorithm, the others of the root.
 const ALGORITHM_SHIFT: u32 = 18;
@@ -57,30 +57,30 @@ const KIND_SHIFT: u32 = 24;
 // Number of bits of the root among ten; 2 are of the manner and 5 of the kind.
 const ROOT_BITS: u32 = 3;
 
-impl CollectiveMark {
-    /// Returns the mark of a call without a root.
+impl CallId {
+    /// Returns the call id of a call without a root.
     pub(crate) const fn of(kind: CollectiveKind) -> Self {
-        CollectiveMark((kind as u32) << KIND_SHIFT)
+        CallId((kind as u32) << KIND_SHIFT)
     }
 
     pub(crate) const fn rooted(kind: CollectiveKind, root: usize) -> Self {
-        CollectiveMark((kind as u32) << KIND_SHIFT | root as u32 & ((1 << ALGORITHM_SHIFT) - 1))
+        CallId((kind as u32) << KIND_SHIFT | root as u32 & ((1 << ALGORITHM_SHIFT) - 1))
     }
 
-    /// Returns the mark in this manner: a blocking call and a non-blocking one of the same kind do not match.
+    /// Returns the call id in this manner: a blocking call and a non-blocking one of the same kind do not match.
     pub(crate) fn in_manner(self, manner: Manner) -> Self {
         let manner = match manner {
             Manner::Blocking => 0,
             Manner::Nonblocking => 1,
             Manner::Persistent => 2,
         };
-        CollectiveMark(self.0 | manner << MANNER_SHIFT)
+        CallId(self.0 | manner << MANNER_SHIFT)
     }
 
-    /// Returns the mark with an algorithm: members that disagree about lengths may select different ones, and would
+    /// Returns the call id with an algorithm: members that disagree about lengths may select different ones, and would
     /// wait for each other.
     pub(crate) fn by(self, algorithm: Algorithm) -> Self {
-        CollectiveMark(self.0 | (algorithm as u32) << ALGORITHM_SHIFT)
+        CallId(self.0 | (algorithm as u32) << ALGORITHM_SHIFT)
     }
 
     pub(crate) fn bits(self) -> u32 {
@@ -100,11 +100,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_that_differ_in_kind_manner_or_root_have_different_marks() {
-        let broadcast = CollectiveMark::rooted(CollectiveKind::Broadcast, 3);
+    fn calls_that_differ_in_kind_manner_or_root_have_different_call_ids() {
+        let broadcast = CallId::rooted(CollectiveKind::Broadcast, 3);
         let others = [
-            CollectiveMark::rooted(CollectiveKind::Gather, 3),
-            CollectiveMark::rooted(CollectiveKind::Broadcast, 2),
+            CallId::rooted(CollectiveKind::Gather, 3),
+            CallId::rooted(CollectiveKind::Broadcast, 2),
             broadcast.in_manner(Manner::Nonblocking),
             broadcast.in_manner(Manner::Persistent),
         ];
@@ -121,11 +121,11 @@ mod tests {
     #[test]
     fn ten_bits_distinguish_calls_of_every_kind_and_manner() {
         // 2 is the kind, 1 the manner; of the root 11, which is 8 + 3, the 3 remains.
-        let broadcast = CollectiveMark::rooted(CollectiveKind::Broadcast, 11);
+        let broadcast = CallId::rooted(CollectiveKind::Broadcast, 11);
         let short = broadcast.in_manner(Manner::Nonblocking).in_ten_bits();
         assert_eq!(short, 2 << 5 | 1 << 3 | 3);
         // The last kind. 31 would reach tags that some MPIs reserve.
-        let last = CollectiveMark::of(CollectiveKind::File).in_manner(Manner::Persistent);
+        let last = CallId::of(CollectiveKind::File).in_manner(Manner::Persistent);
         assert!(last.in_ten_bits() < 31 << 5);
     }
 }

@@ -10,7 +10,7 @@ use collectives::{Algorithm, Call, Cursor, HostMap, Membership, Message, Own, Ro
 use contract::{Completion, Destination, Endpoint, Readable, Request as Started, Selector};
 
 pub(crate) use areas::Areas;
-pub(crate) use call::{CollectiveKind, CollectiveMark, Manner};
+pub(crate) use call::{CallId, CollectiveKind, Manner};
 
 use crate::engine::{Activity, Context};
 use crate::error::{Error, ErrorClass, Result};
@@ -36,16 +36,16 @@ impl<E: Endpoint> Clone for CollectiveContext<E> {
 
 impl<E: Endpoint> CollectiveContext<E> {
     /// Returns the next collective of all members of a context, by messages.
-    pub(crate) fn next(context: &Rc<Context<E>>, mark: CollectiveMark) -> Self {
+    pub(crate) fn next(context: &Rc<Context<E>>, call_id: CallId) -> Self {
         // A user's operation that calls back gets here while the endpoint is in use, and fails a little later.
         let announce = |place| {
-            Some(context.engine().endpoint().ok()?.announce_by_messages(place, mark.bits()))
+            Some(context.engine().endpoint().ok()?.announce_by_messages(place, call_id.bits()))
         };
         CollectiveContext {
             context: context.clone(),
             members: context.group().clone(),
             rank: context.rank(),
-            tag: context.next_tag(mark.in_ten_bits()),
+            tag: context.next_tag(call_id.in_ten_bits()),
             number: context.place().and_then(announce).unwrap_or(0),
         }
     }

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::info::Info;
 use crate::memory::{Exposed, Storage, release};
 use crate::operation::CODED;
-use crate::schedule::{CollectiveContext, CollectiveKind, CollectiveMark};
+use crate::schedule::{CallId, CollectiveContext, CollectiveKind};
 
 /// Hint that makes the members access each other's memory by messages only, whatever the fabric supports.
 const BY_MESSAGES: &str = "cornerstone_window_by_messages";
@@ -175,8 +175,8 @@ impl<E: Endpoint + 'static> Window<E> {
 
 /// Gathers the same number of bytes of every member.
 fn gather<E: Endpoint + 'static>(of: &Communicator<E>, mine: &[u8]) -> Result<Vec<u8>> {
-    let mark = CollectiveMark::of(CollectiveKind::Window);
-    allgather_bytes(CollectiveContext::next(of.context(), mark), mine)
+    let call_id = CallId::of(CollectiveKind::Window);
+    allgather_bytes(CollectiveContext::next(of.context(), call_id), mine)
 }
 
 /// Allocates memory of the fabric, if it has any.

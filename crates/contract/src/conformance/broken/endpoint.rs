@@ -219,13 +219,13 @@ unsafe impl Endpoint for BrokenEndpoint {
         ends.then_some(Ok(()))
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, mark: u32) -> u32 {
+    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
         match self.fault {
             EndpointFault::MatchesAll | EndpointFault::MatchesNone => {
                 self.announced += 1;
                 self.announced
             }
-            _ => self.inner.announce_by_messages(place, mark),
+            _ => self.inner.announce_by_messages(place, call_id),
         }
     }
 

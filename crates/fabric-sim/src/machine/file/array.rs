@@ -1,6 +1,6 @@
 //! Reads an array of processors from a machine file.
 
-use contract::FileError;
+use definition_files::FileError;
 
 use super::array_schema::{FileArray, FileWiring};
 use super::place::Place;

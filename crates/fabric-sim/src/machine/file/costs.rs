@@ -1,6 +1,7 @@
 //! Reads the costs of processors, end points, the protocol, collectives and pauses from a file.
 
-use contract::{FileError, TimeSpan, WorkKind};
+use contract::{TimeSpan, WorkKind};
+use definition_files::FileError;
 
 use super::place::Place;
 use super::schema::{

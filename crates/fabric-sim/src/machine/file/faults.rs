@@ -1,6 +1,7 @@
 //! Reads what breaks from a file.
 
-use contract::{FileError, Time};
+use contract::Time;
+use definition_files::FileError;
 
 use super::place::Place;
 use super::schema::FileFault;

@@ -14,7 +14,7 @@ mod windows;
 
 use std::sync::Arc;
 
-use contract::FileError;
+use definition_files::FileError;
 
 use place::Place;
 use schema::{FaultsFile, File, FileLevel, FileWindows};

@@ -1,6 +1,7 @@
 //! Reads the network of a machine from a file.
 
-use contract::{FileError, TimeSpan};
+use contract::TimeSpan;
+use definition_files::FileError;
 
 use super::place::Place;
 use super::schema::{FileMerge, FileNetwork, FileShape, FileSwitching};

@@ -1,6 +1,7 @@
 //! Reads numbers from a file, and names the line where something is wrong.
 
-use contract::{FileError, TimeSpan, toml_mistake};
+use contract::TimeSpan;
+use definition_files::{FileError, toml_mistake};
 
 use super::schema::FilePiece;
 use crate::quantity::{Cost, PerUnit, Piecewise};

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::machine::Source;
+use crate::machine::NumberSource;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +31,7 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) pause: Vec<FilePause>,
     #[serde(default)]
-    pub(super) source: Vec<Source>,
+    pub(super) source: Vec<NumberSource>,
 }
 
 #[derive(Clone, Copy, Deserialize)]

@@ -1,9 +1,9 @@
 //! The rule that every number of a machine file has a source.
 
-use contract::FileError;
+use definition_files::FileError;
 
 use super::place::Place;
-use crate::machine::Source;
+use crate::machine::NumberSource;
 
 /// The tables of costs.
 const SECTIONS: [&str; 11] = [
@@ -21,7 +21,7 @@ const SECTIONS: [&str; 11] = [
 ];
 
 /// Checks that each number in the tables of costs has a source, and that sources name only what is there.
-pub(super) fn check(place: &Place<'_>, sources: &[Source]) -> Result<(), FileError> {
+pub(super) fn check(place: &Place<'_>, sources: &[NumberSource]) -> Result<(), FileError> {
     let table = place.table()?;
     for (number, source) in sources.iter().enumerate() {
         if let Some(nothing) = source.of.iter().find(|of| !is_there(&table, of)) {

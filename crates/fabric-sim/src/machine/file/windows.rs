@@ -1,6 +1,6 @@
 //! Reads what accesses to memory of other ranks cost from a file.
 
-use contract::FileError;
+use definition_files::FileError;
 
 use super::place::Place;
 use super::schema::{FileAccessPath, FilePiece, FileWindows};

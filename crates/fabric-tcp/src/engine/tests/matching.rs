@@ -157,7 +157,7 @@ impl Test {
     }
 
     /// Waits until the queues of each rank equal the model's.
-    fn settle(&mut self) {
+    fn reach_the_model(&mut self) {
         let expected: Vec<(usize, usize)> =
             self.waiting.iter().map(|one| (one.receives.len(), one.messages.len())).collect();
         self.ranks.poll_until(&format!("{expected:?} (seed {})", self.seed), |engines| {
@@ -187,7 +187,7 @@ fn random_programs_match_as_in_the_model() {
                 7 => test.cancel(),
                 _ => test.probe_or_claim(number),
             }
-            test.settle();
+            test.reach_the_model();
         }
         add(&test.counts);
     }

@@ -1,9 +1,9 @@
-//! Messages of a collective, which are marked when sent and checked when received.
+//! Messages of a collective, which carry its call id and are checked when received.
 
-use super::mark::{Mark, describe, unequal};
+use super::call_id::{CallId, describe, unequal};
 use crate::{Error, Rank, Result, Source, Status, Tag, TagSelector};
 
-impl Mark {
+impl CallId {
     /// Sends `data` as a message of this call.
     pub(super) fn send<R: Rank + ?Sized>(self, rank: &mut R, to: usize, data: &[u8]) -> Result<()> {
         rank.send(to, self.tag, data)

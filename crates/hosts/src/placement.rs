@@ -7,9 +7,9 @@ use contract::{Rank, Result};
 use crate::clock::domain;
 use crate::processors::{Processors, enough};
 
-/// The placement of the ranks, as [`settle`] returns it.
+/// The placement of the ranks, as [`discover_placement`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct Placement {
     /// True if all ranks can run at the same time.
     pub every_rank_has_a_processor: bool,
     /// Number of hosts.
@@ -22,7 +22,7 @@ pub struct Settled {
 ///
 /// # Errors
 /// Errors of an allgather.
-pub fn settle(rank: &mut dyn Rank) -> Result<Settled> {
+pub fn discover_placement(rank: &mut dyn Rank) -> Result<Placement> {
     const BYTES: usize = 8 + Processors::BYTES;
     let own = Processors::of_this_process();
     let mut mine = [0; BYTES];
@@ -36,7 +36,7 @@ pub fn settle(rank: &mut dyn Rank) -> Result<Settled> {
         let processors = processors.try_into().expect("as many bytes as were sent");
         hosts.entry(*host).or_default().push(Processors::from_bytes(processors));
     }
-    Ok(Settled {
+    Ok(Placement {
         every_rank_has_a_processor: hosts.values().all(|host| enough(host)),
         hosts: hosts.len(),
         processor: own.only(),
@@ -51,9 +51,9 @@ mod tests {
     #[test]
     fn ranks_of_one_process_find_that_they_share_a_host() {
         let ended = reference::run(3, |rank| {
-            let settled = settle(rank)?;
-            assert_eq!(settled.hosts, 1);
-            assert_eq!(settled.processor, Processors::of_this_process().only());
+            let placement = discover_placement(rank)?;
+            assert_eq!(placement.hosts, 1);
+            assert_eq!(placement.processor, Processors::of_this_process().only());
             Ok(())
         });
         assert_eq!(ended.map_err(|(_, error)| error), Ok(()));

@@ -1,4 +1,5 @@
-//! Errors in files that describe something, with their place.
+//! Files that define a machine or a chain of processing stages: their text, and mistakes in it with their place.
+#![forbid(unsafe_code)]
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The marks that the messages of a collective carry.
+//! The call id that the messages of a collective carry.
 
 use collectives::{Algorithm, Call, Collective};
 
@@ -6,7 +6,7 @@ use crate::{Element, Error, Operation, Reduction, Result, Tag};
 
 /// A collective with the properties on which all ranks must agree, except the length.
 #[derive(Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct CallId {
     pub(super) collective: Collective,
     pub(super) tag: Tag,
 }
@@ -23,15 +23,15 @@ fn choices() -> impl Iterator<Item = (Collective, Algorithm)> {
     })
 }
 
-impl Mark {
-    /// Returns the mark of a call by an algorithm.
+impl CallId {
+    /// Returns the id of a call by an algorithm.
     pub(super) fn new(call: &Call, algorithm: Algorithm, reduction: Option<Reduction>) -> Self {
         let collective = call.collective();
         let choice = choices().position(|choice| choice == (collective, algorithm));
         let choice = choice.expect("a collective is made by an algorithm of its own") as u32;
         let root = call.root().unwrap_or(0) as u32 & ((1 << ROOT_BITS) - 1);
         let reduction = reduction.map_or(NO_REDUCTION, reduction_code);
-        Mark {
+        CallId {
             collective,
             tag: Tag::reserved((choice << REDUCTION_BITS | reduction) << ROOT_BITS | root),
         }
@@ -83,13 +83,13 @@ fn reduction_code(reduction: Reduction) -> u32 {
 
 /// Describes the call of the sender of a reserved tag.
 pub(crate) fn describe(tag: Tag) -> String {
-    let mark = tag.value() & Tag::MAX;
-    let root = mark & ((1 << ROOT_BITS) - 1);
-    let reduction = (mark >> ROOT_BITS) & NO_REDUCTION;
+    let id = tag.value() & Tag::MAX;
+    let root = id & ((1 << ROOT_BITS) - 1);
+    let reduction = (id >> ROOT_BITS) & NO_REDUCTION;
     let Some((collective, algorithm)) =
-        choices().nth((mark >> (ROOT_BITS + REDUCTION_BITS)) as usize)
+        choices().nth((id >> (ROOT_BITS + REDUCTION_BITS)) as usize)
     else {
-        return format!("a collective of its fabric ({mark})");
+        return format!("a collective of its fabric ({id})");
     };
     let of = match Element::ALL.get(reduction as usize / Operation::ALL.len()) {
         Some(element) => {
@@ -115,10 +115,10 @@ mod tests {
     #[test]
     fn a_tag_encodes_the_call_of_its_sender() {
         let call = Call::Reduce { root: 3, length: 1, order: Order::Any };
-        let mark = Mark::new(&call, Algorithm::Rabenseifner, Some(Reduction::SUM_F64));
-        assert_eq!(describe(mark.tag), "reduce (Sum of F64) with root 3 by rabenseifner");
-        assert!(mark.tag.value() & Tag::MAX < 1 << 20);
-        let barrier = Mark::new(&Call::Barrier, Algorithm::Dissemination, None);
+        let id = CallId::new(&call, Algorithm::Rabenseifner, Some(Reduction::SUM_F64));
+        assert_eq!(describe(id.tag), "reduce (Sum of F64) with root 3 by rabenseifner");
+        assert!(id.tag.value() & Tag::MAX < 1 << 20);
+        let barrier = CallId::new(&Call::Barrier, Algorithm::Dissemination, None);
         assert_eq!(describe(barrier.tag), "barrier by dissemination");
     }
 
