@@ -103,6 +103,12 @@ def means(all_cells, tcp=False):
             yield name, math.exp(sum(logarithms) / len(logarithms)), mean_goal(name)
 
 
+def time_to_best(all_cells):
+    """The geometric mean of the time relative to the best peer over cells of the table; a rate counts as its inverse."""
+    logarithms = [-math.log(cell.ratio) if cell.name in RATES else math.log(cell.ratio) for cell in all_cells]
+    return math.exp(sum(logarithms) / len(logarithms))
+
+
 def missed_means(all_cells, tcp=False):
     for name, mean, wanted in means(all_cells, tcp):
         if mean < wanted if name in RATES else mean > wanted:
@@ -127,6 +133,9 @@ def markdown(all_cells):
     missed = [cell for cell in all_cells if cell.misses()]
     yield ""
     yield f"{len(missed)} of {len(all_cells)} cells miss."
+    table = [cell for cell in all_cells if (cell.name, cell.ranks) in ROWS]
+    if table:
+        yield f"* geometric mean of the time relative to the best peer: {time_to_best(table):.2f} ({len(table)} cells)"
     for name, ranks in sorted({(cell.name, cell.ranks) for cell in missed}, key=EVERY_ROW.index):
         which = [f"{cell.size} ({cell.ratio:.2f})" for cell in missed if (cell.name, cell.ranks) == (name, ranks)]
         yield f"* {name}, {ranks} ranks: " + ", ".join(which)
