@@ -10,7 +10,7 @@ use crate::declaration::Benchmark;
 use crate::job::{Job, Launch, Step};
 use crate::programs::HAND_OVER;
 use crate::ranks::RankRule;
-use crate::settings::Settings;
+use crate::settings::{EVERY_ALGORITHM, Settings};
 
 mod estimate;
 mod hand_over;
@@ -34,7 +34,7 @@ pub enum PlanError {
         /// The requested value.
         wanted: Vec<usize>,
     },
-    /// None of the selected benchmarks can be made by the wanted algorithms.
+    /// None of the selected benchmarks can be made by some of the wanted algorithms.
     #[error("no benchmark of the selection has an algorithm `{wanted}`{}", has(.known))]
     Algorithms {
         /// The requested value.
@@ -154,10 +154,28 @@ fn unknown_values(
     PlanError::Only { wanted: settings.only.clone(), known }
 }
 
+/// Returns the benchmarks of the selection that have none of the wanted algorithms: a plan leaves them out.
+pub fn without_wanted_algorithm(
+    selection: &[&'static Benchmark],
+    settings: &Settings,
+) -> Vec<&'static Benchmark> {
+    if settings.algorithms.is_empty() || settings.wants_every_algorithm() {
+        return Vec::new();
+    }
+    let is_left_out = |one: &&Benchmark| one.wanted_algorithms(settings).next().is_none();
+    selection.iter().copied().filter(is_left_out).collect()
+}
+
 /// Refuses algorithms that no benchmark of the selection has.
 fn check_algorithms(selection: &[&Benchmark], settings: &Settings) -> Result<(), PlanError> {
-    let serves = |benchmark: &&Benchmark| benchmark.wanted_algorithms(settings).next().is_some();
-    if settings.algorithms.is_empty() || selection.iter().any(serves) {
+    let serves = |wanted: &str, one: &Benchmark| {
+        !one.algorithms.is_empty()
+            && (wanted == EVERY_ALGORITHM || one.algorithms.iter().any(|own| own.name() == wanted))
+    };
+    let is_missing = |wanted: &&String| !selection.iter().any(|one| serves(wanted, one));
+    let missing: Vec<&str> =
+        settings.algorithms.iter().filter(is_missing).map(String::as_str).collect();
+    if missing.is_empty() {
         return Ok(());
     }
     let with_algorithms = selection.iter().filter(|benchmark| !benchmark.algorithms.is_empty());
@@ -165,7 +183,7 @@ fn check_algorithms(selection: &[&Benchmark], settings: &Settings) -> Result<(),
         (benchmark.name, benchmark.algorithms.iter().map(|one| one.name()).collect())
     };
     let known = with_algorithms.map(names).collect();
-    Err(PlanError::Algorithms { wanted: settings.algorithms.join(", "), known })
+    Err(PlanError::Algorithms { wanted: missing.join(", "), known })
 }
 
 fn counts(

@@ -226,3 +226,23 @@ fn what_keeps_a_period_up_lasts_as_long_as_it_is_asked_to() {
     let watching = RealTime { duration_s: Some(40.0), ..RealTime::default() };
     assert_eq!(lasts_s(watching, "clock"), 40.0);
 }
+
+#[test]
+fn benchmarks_without_a_wanted_algorithm_are_known() {
+    let of = |names: &[&str], algorithms: &[&str]| {
+        let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+        let algorithms = algorithms.iter().map(|&one| one.into()).collect();
+        let (selection, settings) =
+            (select(&names).unwrap(), Settings { algorithms, ..Settings::quick() });
+        let left_out = without_wanted_algorithm(&selection, &settings);
+        let planned = plan(&selection, None, 4, &settings, &BTreeSet::new());
+        (left_out.iter().map(|one| one.name).collect::<Vec<_>>(), planned.map(|_| ()))
+    };
+    assert_eq!(of(&["allreduce", "broadcast"], &["ring"]), (vec!["broadcast"], Ok(())));
+    assert_eq!(of(&["allreduce", "broadcast"], &["ring", "binomial"]), (vec![], Ok(())));
+    assert_eq!(of(&["allreduce", "ping-pong"], &["all"]), (vec![], Ok(())));
+    // Nothing has the second algorithm.
+    let (left_out, planned) = of(&["allreduce"], &["ring", "bruck"]);
+    assert_eq!(left_out, Vec::<&str>::new());
+    assert!(matches!(planned, Err(PlanError::Algorithms { wanted, .. }) if wanted == "bruck"));
+}

@@ -57,6 +57,27 @@ fn an_unknown_benchmark_gets_the_nearest_name() {
 }
 
 #[test]
+fn a_benchmark_without_the_wanted_algorithm_is_refused_if_named_and_said_if_not() {
+    let lab = Lab::new();
+    let run = |words: &[&str]| {
+        lab.run(&[&["run", "--fabric", "sim:ipsc", "--sizes", "8"], words].concat())
+    };
+    run(&["allreduce", "broadcast", "--algorithm", "ring"])
+        .refuses(2, &["`broadcast` has no algorithm ring", "binomial", "omit broadcast"]);
+    run(&["allreduce", "ping-pong", "--algorithm", "ring"])
+        .refuses(2, &["`ping-pong` has no algorithm ring; it has none"]);
+    // Of several algorithms each must be that of a benchmark.
+    run(&["allreduce", "--algorithm", "ring,bruck"])
+        .refuses(2, &["no benchmark of the selection has an algorithm `bruck`", "allreduce has"]);
+    let said = run(&["collectives", "--ranks", "4", "--algorithm", "ring"]);
+    assert_eq!(said.status, Some(0), "{said:#?}");
+    let note =
+        said.stderr.lines().find(|line| line.contains("left out, without the algorithm ring"));
+    let note = note.unwrap_or_else(|| panic!("{said:#?}"));
+    assert!(note.contains("broadcast") && !note.contains("allreduce"), "{note}");
+}
+
+#[test]
 fn wrong_values_are_named_with_what_would_be_right() {
     let lab = Lab::new();
     for (words, expected) in [

@@ -1,12 +1,13 @@
 //! Checks before anything is started.
 
-use benchmark::{Benchmark, Launch, Repeats};
+use benchmark::{Benchmark, Launch, Repeats, without_wanted_algorithm};
 use fabric_mpi::launcher;
 
 use super::request::Request;
 use crate::arguments::FabricChoice;
 use crate::environment::{self, MemoryBound};
 use crate::failure::Failure;
+use crate::progress::note;
 use crate::wording::{about_size, ranks as rank_count, size};
 
 /// Refuses more ranks than the fabric can start.
@@ -71,6 +72,31 @@ pub(super) fn options(request: &Request, selected: &[&Benchmark]) -> Result<(), 
         .hint("add --search-limit TIME, or omit --explain")),
         false => Ok(()),
     }
+}
+
+/// Refuses benchmarks that the user has named and that have none of the wanted algorithms, and says which others of the
+/// selection are left out for that reason.
+pub(super) fn algorithms(
+    request: &Request,
+    selection: &[&'static Benchmark],
+) -> Result<(), Failure> {
+    let left_out = without_wanted_algorithm(selection, &request.settings);
+    let wanted = request.settings.algorithms.join(" or ");
+    if let Some(named) =
+        left_out.iter().find(|one| request.names.iter().any(|name| name == one.name))
+    {
+        let has: Vec<&str> = named.algorithms.iter().map(|own| own.name()).collect();
+        let has = if has.is_empty() { "none".into() } else { has.join(", ") };
+        let why = format!("`{}` has no algorithm {wanted}; it has {has}", named.name);
+        return Err(
+            Failure::usage(why).hint(format!("choose one of these, or omit {}", named.name))
+        );
+    }
+    if !left_out.is_empty() {
+        let names: Vec<&str> = left_out.iter().map(|one| one.name).collect();
+        note(&format!("note: left out, without the algorithm {wanted}: {}", names.join(", ")));
+    }
+    Ok(())
 }
 
 /// Refuses an MPI whose launcher cannot be found.

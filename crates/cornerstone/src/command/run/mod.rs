@@ -45,6 +45,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let selection = select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
     checks::options(&request, &selection)?;
     let launches = planned(&request, selection.clone())?;
+    checks::algorithms(&request, &selection)?;
     checks::ranks(&request, &launches)?;
     if explains {
         return explain::execute(&request, &launches, &selection);
