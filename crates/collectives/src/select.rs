@@ -1,9 +1,9 @@
-//! Choice of the algorithm of a collective over messages, with every threshold.
+//! Choice of the algorithm of a collective over messages.
 //!
 //! The choice depends on facts that are equal at all members, never on measured times: runs are reproducible, and all
 //! members choose the same algorithm.
 
-use crate::{Algorithm, Blocks, Call, HostMap};
+use crate::{Algorithm, Blocks, Call, HostMap, THRESHOLDS};
 
 /// Progress of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,25 +13,6 @@ pub enum Manner {
     /// Members make progress only in calls of the library: fewer rounds mean fewer waits for a member to make progress.
     InBackground,
 }
-
-/// Length in bytes from which moving each byte fewer times is worth more messages: the product of latency and
-/// bandwidth. See docs/measurements.md#long-messages-of-collectives.
-const LONG_BYTES: usize = 16 << 10;
-/// Most members for which a broadcast of any length uses the tree: each member then passes on about as much as in a
-/// scatter and an allgather.
-const TREE_MOST_MEMBERS: usize = 4;
-/// Longest block in bytes that dissemination forwards, several in a message: for such blocks a message costs more than
-/// log2 P / 2 more copies of each block.
-const BRUCK_MOST_BYTES: usize = 256;
-/// Least members for dissemination: with fewer it saves too few messages to pay for its copies.
-const BRUCK_LEAST_MEMBERS: usize = 8;
-/// Most bytes of an all-to-all that a member sends in one round: more could exceed what switches store when all members
-/// send to one. In several rounds every member waits for one other in each, which costs most where ranks share
-/// processors. See docs/measurements.md#two-hosts-of-four-ranks.
-const ONE_ROUND_MOST_BYTES: usize = 4 << 20;
-/// Most members for which a member posts messages to all others at once, where only their number bounds what is under
-/// way.
-const LINEAR_MOST_MEMBERS: usize = 64;
 
 /// Returns the algorithm for a call of `members` members, with units of `unit_bytes` bytes. If the hosts of members are
 /// known, data cross between two hosts once, except for calls in the background, for which two levels would add rounds.
@@ -46,8 +27,8 @@ pub fn select(
     if manner == Manner::Blocking && hosts.is_some_and(in_levels) {
         return Algorithm::TwoLevel;
     }
-    let is_long = |units: usize| units * unit_bytes >= LONG_BYTES;
-    let are_few = members <= LINEAR_MOST_MEMBERS;
+    let is_long = |units: usize| units * unit_bytes >= THRESHOLDS.long_bytes;
+    let are_few = members <= THRESHOLDS.linear_most_members;
     let between_hosts = hosts.is_some_and(|hosts| hosts.hosts() > 1);
     let at_once = manner == Manner::InBackground && are_few;
     let first_that_serves = |wanted: &[Algorithm]| {
@@ -57,7 +38,7 @@ pub fn select(
     match call {
         Call::Barrier => Algorithm::Dissemination,
         Call::Broadcast { length, .. } => {
-            if !is_long(*length) || members <= TREE_MOST_MEMBERS {
+            if !is_long(*length) || members <= THRESHOLDS.tree_most_members {
                 Algorithm::Binomial
             } else if is_long(length.div_ceil(members)) {
                 Algorithm::ScatterRing
@@ -102,11 +83,11 @@ fn of_all_to_all(
     members: usize,
     at_once: bool,
 ) -> Algorithm {
-    let is_short = |blocks: &Blocks| blocks.longest() * unit_bytes <= BRUCK_MOST_BYTES;
-    let fits = |blocks: &Blocks| blocks.total() * unit_bytes <= ONE_ROUND_MOST_BYTES;
-    if equal.is_some_and(is_short) && members >= BRUCK_LEAST_MEMBERS {
+    let is_short = |blocks: &Blocks| blocks.longest() * unit_bytes <= THRESHOLDS.bruck_most_bytes;
+    let fits = |blocks: &Blocks| blocks.total() * unit_bytes <= THRESHOLDS.one_round_most_bytes;
+    if equal.is_some_and(is_short) && members >= THRESHOLDS.bruck_least_members {
         Algorithm::Bruck
-    } else if at_once || members <= LINEAR_MOST_MEMBERS && equal.is_none_or(fits) {
+    } else if at_once || members <= THRESHOLDS.linear_most_members && equal.is_none_or(fits) {
         Algorithm::Linear
     } else {
         Algorithm::Pairwise

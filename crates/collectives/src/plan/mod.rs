@@ -8,13 +8,13 @@ mod levels;
 mod pieces;
 mod ranges;
 mod select;
-mod thresholds;
 
 pub use levels::group_ranks;
 pub use pieces::{Pieces, part_of, piece_within};
 pub use ranges::{PlanRange, Plans};
 pub use select::select;
-pub use thresholds::{THRESHOLDS, Thresholds};
+
+pub use crate::thresholds::{THRESHOLDS, Thresholds};
 
 #[cfg(test)]
 mod tests;

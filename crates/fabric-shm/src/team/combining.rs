@@ -3,6 +3,7 @@
 //! Elements are combined from the last member's to the first's, with the lower member always on the left. So the result
 //! does not depend on who computes it, and is correct for operations that do not commute.
 
+use collectives::THRESHOLDS;
 use contract::{Apply, Combine};
 
 use super::agreement::Awaited;
@@ -12,8 +13,8 @@ use crate::board::{SHORT_BYTES, SLOTS};
 use crate::primitive::{note_read, note_write};
 use crate::ring::take_lines;
 
-/// Length that a member claims at once. It stays in the nearest cache while all members' parts are combined.
-const CHUNK_BYTES: usize = if cfg!(loom) { 1 << 10 } else { 8 << 10 };
+/// Length that a member claims at once.
+const CHUNK_BYTES: usize = if cfg!(loom) { 1 << 10 } else { THRESHOLDS.chunk_bytes };
 
 /// Returns the length of a chunk of whole elements, each of which fits one ([`Combine::LONGEST_ELEMENT`]).
 pub(super) fn chunk_bytes(combine: &Combine<'_>) -> usize {

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use collectives::{Algorithm, Blocks, Call, HostMap};
+use collectives::{Algorithm, Blocks, Call, HostMap, THRESHOLDS};
 use contract::Endpoint;
 
 use super::agree::Agreement;
@@ -22,13 +22,6 @@ use crate::schedule::{
     self, CallId, CallMemory, CollectiveContext, CollectiveKind, Manner, Schedule, Work,
 };
 
-/// Number of calls before a context gets its levels. To make them all members agree twice, which few calls would not
-/// repay.
-const CALLS_BEFORE_LEVELS: u32 = 4;
-
-/// Longest copy of all blocks of an allgather: the programs with the longest blocks may have no memory for them twice.
-const COPY_MOST_BYTES: usize = 64 << 20;
-
 /// Runs a collective in two levels. Returns `None`, at all members alike, if it goes by messages of all members.
 #[cold]
 pub(super) fn run<E: Endpoint + 'static>(plan: &impl Plan<E>) -> Option<Result> {
@@ -40,7 +33,7 @@ pub(super) fn run<E: Endpoint + 'static>(plan: &impl Plan<E>) -> Option<Result> 
     }
     if context.levels().is_none() {
         let is_of_use = context.engine().endpoint().ok()?.has_collectives_inside_hosts();
-        if !is_of_use || context.count_call() < CALLS_BEFORE_LEVELS {
+        if !is_of_use || context.count_call() < THRESHOLDS.calls_before_levels {
             return None;
         }
         if let Err(error) = make(context, hosts) {
@@ -141,7 +134,7 @@ impl<E: Endpoint + 'static> InLevels<E> for Allgather<E> {
 
 impl<E: Endpoint + 'static> InLevels<E> for AllgatherUnequal<E> {
     fn fits(&self, call: &Call, hosts: &HostMap) -> bool {
-        let can_copy = |blocks: &Blocks| blocks.total() <= COPY_MOST_BYTES;
+        let can_copy = |blocks: &Blocks| blocks.total() <= THRESHOLDS.levels_copy_most_bytes;
         hosts.is_in_order() && matches!(call, Call::Allgather { blocks } if can_copy(blocks))
     }
 

@@ -1,6 +1,7 @@
-//! Table of all lengths that decide between the plans of a collective.
+//! Table of all lengths and numbers of members that decide how a collective runs: its plan over shared memory, or its
+//! algorithm over messages.
 
-/// Lengths at which collectives over shared memory change their plan.
+/// Thresholds of the choices. The first ones are of plans over shared memory, the others of algorithms over messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Thresholds {
     /// Most ranks of a context with one level. In larger contexts members arrive in groups: each reads one line per
@@ -54,6 +55,33 @@ pub struct Thresholds {
     pub memory_reduce_from_bytes_each: usize,
     /// As `memory_reduce_from_bytes_each`, for oversubscribed ranks.
     pub memory_reduce_from_bytes_each_oversubscribed: usize,
+    /// Length in bytes that a member claims at once. It stays in the nearest cache while all members' parts are
+    /// combined.
+    pub chunk_bytes: usize,
+    /// Length in bytes of data over messages from which moving each byte fewer times is worth more messages: the
+    /// product of latency and bandwidth. See docs/measurements.md#long-messages-of-collectives.
+    pub long_bytes: usize,
+    /// Most members for which a broadcast of any length uses the tree: each member then passes on about as much as in a
+    /// scatter and an allgather.
+    pub tree_most_members: usize,
+    /// Longest block in bytes that dissemination forwards, several in a message: for such blocks a message costs more
+    /// than log2 P / 2 more copies of each block.
+    pub bruck_most_bytes: usize,
+    /// Least members for dissemination: with fewer it saves too few messages to pay for its copies.
+    pub bruck_least_members: usize,
+    /// Most bytes of an all-to-all that a member sends in one round: more could exceed what switches store when all
+    /// members send to one. In several rounds every member waits for one other in each, which costs most where ranks
+    /// share processors. See docs/measurements.md#two-hosts-of-four-ranks.
+    pub one_round_most_bytes: usize,
+    /// Most members for which a member posts messages to all others at once, where only their number bounds what is
+    /// under way.
+    pub linear_most_members: usize,
+    /// Calls of a context before it gets contexts for the levels of its hosts. To make them all members agree twice,
+    /// which few calls would not repay.
+    pub calls_before_levels: u32,
+    /// Longest copy in bytes of all blocks of an allgather in levels: the programs with the longest blocks may have no
+    /// memory for them twice.
+    pub levels_copy_most_bytes: usize,
 }
 
 /// The table. It affects speed only.
@@ -76,4 +104,13 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     memory_from_bytes_common_oversubscribed: 512 << 10,
     memory_reduce_from_bytes_each: 64 << 10,
     memory_reduce_from_bytes_each_oversubscribed: 128 << 10,
+    chunk_bytes: 8 << 10,
+    long_bytes: 16 << 10,
+    tree_most_members: 4,
+    bruck_most_bytes: 256,
+    bruck_least_members: 8,
+    one_round_most_bytes: 4 << 20,
+    linear_most_members: 64,
+    calls_before_levels: 4,
+    levels_copy_most_bytes: 64 << 20,
 };
