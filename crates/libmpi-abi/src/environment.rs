@@ -13,7 +13,7 @@ use crate::failure::{Result, ensure, error_of};
 use crate::info;
 use crate::process::{self, Phase, check_running, engine, engine_if_any, process, running};
 use crate::shared::Shared;
-use crate::{communicator, leaks, runs, text, threads};
+use crate::{communicator, leaks, runs, text, threads, window};
 
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
     start(THREAD_SINGLE)
@@ -51,7 +51,7 @@ pub(crate) unsafe fn finalize() -> Result {
     leaks::report();
     // The attributes of MPI_COMM_SELF are deleted first, so that their functions may still use everything.
     universe.own().attributes().clear(COMM_SELF.0)?;
-    let outcome = process::leave();
+    let outcome = window::end_access().and_then(|()| process::leave());
     process().phase.set(Phase::After);
     outcome
 }

@@ -88,9 +88,14 @@ impl<T: Clone> Table<T> {
         place(&self.predefined).or_else(made).map(H::from_number)
     }
 
+    /// Returns the objects that are not predefined.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &T> {
+        self.made.iter().flatten()
+    }
+
     /// Returns the number of objects that are not predefined.
     pub(crate) fn made(&self) -> usize {
-        self.made.iter().flatten().count()
+        self.own().count()
     }
 }
 

@@ -370,9 +370,18 @@ fn a_rank_that_ends_in_an_epoch_is_an_error_of_ranks_that_wait_for_it() {
             assert!(!output.contains("must not be reached"), "{how}: {output}");
         }
     }
-    let (ended, output) = run(&program, 2, "lock-leaves");
-    let Err(LaunchError::RankFailed { rank: 0, reason, .. }) = ended else {
-        panic!("{ended:?}\n{output}");
-    };
-    assert!(reason.contains("held a lock"), "{reason}");
+}
+
+#[test]
+fn a_window_that_is_not_freed_is_served_in_finalize_and_its_locks_are_released() {
+    let program = compile("windows_unfreed");
+    for how in ["access", "exclusive", "all"] {
+        for (kind, ranks) in [("", 3), ("-messages", 3), ("-messages", 2)] {
+            let how = format!("{how}{kind}");
+            let (ended, output) = run(&program, ranks, &how);
+            assert!(ended.is_ok(), "{how} with {ranks} ranks: {ended:?}\n{output}");
+        }
+        let (ended, output) = job_over_tcp(&program, 4, how);
+        assert!(ended.is_ok(), "{how} over TCP: {ended:?}\n{output}");
+    }
 }

@@ -4,6 +4,7 @@
 use crate::lab::{Lab, signal};
 use crate::launching::{compile, library};
 use crate::ofi::is_here;
+use crate::windows::UNFREED;
 
 /// Every operation, on memory of every kind.
 const WINDOWS: &str = include_str!("../../../libmpi-abi/tests/programs/windows.c");
@@ -14,7 +15,7 @@ const IN_NETWORK: &str = include_str!("ofi_windows.c");
 fn mpi_programs_have_windows_over_libfabric() {
     let test = "mpi_programs_have_windows_over_libfabric";
     let Some(library) = library(test).filter(|_| is_here(test)) else { return };
-    for source in [WINDOWS, IN_NETWORK] {
+    for source in [WINDOWS, IN_NETWORK, UNFREED] {
         let lab = Lab::new();
         let program = compile(&lab, &library, source).display().to_string();
         for ranks in ["1", "2", "3"] {

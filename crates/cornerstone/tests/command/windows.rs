@@ -1,6 +1,11 @@
 //! One-sided communication, on every fabric that this host has by itself.
 
 use crate::lab::{Lab, signal};
+use crate::launching::{compile, library};
+
+/// Rank 0 finalizes while the others access its window.
+pub(crate) const UNFREED: &str =
+    include_str!("../../../libmpi-abi/tests/programs/windows_unfreed.c");
 
 #[test]
 fn windows_are_measured_on_real_and_simulated_fabrics() {
@@ -41,5 +46,25 @@ fn a_rank_that_dies_at_a_window_is_named_and_ends_the_run() {
             running.wait().refuses(1, &["rank 1", "SIGKILL"]);
             assert!(lab.becomes_empty());
         }
+    }
+}
+
+/// The tests of the library run it over shared memory and TCP.
+#[test]
+fn a_rank_in_finalize_serves_its_window_between_hosts_and_on_simulated_machines() {
+    let Some(library) = library("a rank in MPI_Finalize serves its window") else { return };
+    let lab = Lab::new();
+    let program = compile(&lab, &library, UNFREED).display().to_string();
+    let fabrics: [&[&str]; 4] = [
+        &["--host", "localhost:1,127.0.0.1:2"],
+        &["--fabric", "sim:fat-tree"],
+        &["--fabric", "sim:sci-ring"],
+        &["--fabric", "local"],
+    ];
+    for fabric in fabrics {
+        for how in ["access", "exclusive", "all"] {
+            lab.succeed(&[&["launch", "-n", "3"], fabric, &[&program, how]].concat());
+        }
+        assert!(lab.becomes_empty());
     }
 }

@@ -58,6 +58,12 @@ pub(crate) fn count() -> usize {
     WINDOWS.borrow().made()
 }
 
+/// Ends the access of this process to the windows that the program has not freed.
+pub(crate) fn end_access() -> Result {
+    let left: Vec<Rc<Window>> = WINDOWS.borrow().own().map(|one| one.window.clone()).collect();
+    left.iter().try_for_each(|window| window.end_access())
+}
+
 /// Returns the error handler of a window.
 pub(crate) fn handler(win: Win) -> Result<Rc<Handler>> {
     Ok(get_object(win)?.of_c.handler.borrow().clone())

@@ -210,6 +210,16 @@ impl Epochs {
         self.held.iter().filter_map(Cell::take).last()
     }
 
+    /// Returns the locks that are held, by member, and ends their epochs.
+    pub(super) fn end_locks(&self) -> Vec<(usize, HeldLock)> {
+        if matches!(self.access.get(), Access::Locked(_) | Access::LockedAll) {
+            self.access.set(Access::None);
+            self.open_all(false);
+        }
+        let held = self.held.iter().enumerate();
+        held.filter_map(|(member, one)| Some((member, one.take()?))).collect()
+    }
+
     /// Fails unless a member may be flushed, because it is locked.
     #[inline]
     pub(super) fn check_passive(&self, target: Option<usize>) -> Result {
@@ -266,6 +276,19 @@ mod tests {
         epochs.unlock(0);
         epochs.unlock(2);
         assert_eq!(epochs.access(), Access::None);
+    }
+
+    #[test]
+    fn all_locks_end_at_once_and_epochs_without_locks_stay() {
+        let epochs = Epochs::new(3);
+        epochs.lock(2, SHARED);
+        assert_eq!((epochs.end_locks(), epochs.access()), (vec![(2, SHARED)], Access::None));
+        assert!(!epochs.is_open(2));
+        epochs.lock_all(SHARED);
+        assert_eq!(epochs.end_locks(), [0, 1, 2].map(|member| (member, SHARED)));
+        epochs.start(vec![1]);
+        assert_eq!((epochs.end_locks(), epochs.access()), (vec![], Access::Started));
+        assert!(epochs.is_open(1));
     }
 
     #[test]

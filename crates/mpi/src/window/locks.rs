@@ -84,8 +84,8 @@ impl<E: Endpoint + 'static> Window<E> {
             !matches!(failed, Ok(false))
         };
         if self.service.goes_by_messages() {
-            let hopeless = |endpoint: &E| self.service.window().hopeless(endpoint);
-            self.engine().wait_for(&mut try_now, &hopeless)?;
+            self.engine()
+                .wait_for(&mut try_now, &|endpoint| self.service.hopeless_now(endpoint))?;
         } else {
             // Nobody sends a message when a lock is released, so this does not sleep.
             while !try_now(&mut *self.engine().endpoint()?) {
@@ -98,6 +98,20 @@ impl<E: Endpoint + 'static> Window<E> {
             }
         }
         failed.map(drop).map_err(Into::into)
+    }
+
+    /// Ends the access of a process that leaves the run without freeing the window: completes its operations and
+    /// releases its locks. Nobody who needs them can wait for them otherwise: the process makes no other call.
+    ///
+    /// # Errors
+    /// Errors of operations that are detected now, and errors that end the run.
+    pub fn end_access(&self) -> Result {
+        let flushed = self.service.flush(None);
+        for (rank, held) in self.epochs.end_locks() {
+            self.give_lock(rank, held)?;
+        }
+        self.service.flush(None)?;
+        flushed
     }
 
     fn give_lock(&self, rank: usize, held: HeldLock) -> Result {

@@ -29,6 +29,8 @@ pub(super) struct Service<E: Endpoint> {
     window: RefCell<Option<Window>>,
     /// True if any operation ever goes by messages.
     goes_by_messages: bool,
+    /// True if members belong to other runs.
+    is_between_runs: bool,
     deliveries: RefCell<Vec<Rc<Delivery>>>,
     context: u32,
 }
@@ -44,6 +46,7 @@ impl<E: Endpoint + 'static> Service<E> {
             engine: engine.clone(),
             window: RefCell::new(Some(window)),
             goes_by_messages,
+            is_between_runs: context.is_between_runs(),
             deliveries: RefCell::default(),
             context: context.number(),
         });
@@ -120,7 +123,15 @@ impl<E: Endpoint> Service<E> {
 
     /// Waits until `done` returns true. Fails once an answer can never arrive.
     fn wait(&self, done: impl Fn(&Self) -> bool) -> Result {
-        self.engine.wait_for(&mut |_| done(self), &|endpoint| self.window().hopeless(endpoint))
+        self.engine.wait_for(&mut |_| done(self), &|endpoint| self.hopeless_now(endpoint))
+    }
+
+    /// Returns a message that can never arrive because the member that owes it has left the run. A member of this run
+    /// owes none then: it serves the window until all members of the run have left. Its messages are checked all the
+    /// same, because the endpoint learns from that what this process waits for.
+    pub(super) fn hopeless_now(&self, endpoint: &E) -> Option<Started> {
+        let window = self.window.try_borrow().ok()?;
+        window.as_ref()?.hopeless(endpoint).filter(|_| self.is_between_runs)
     }
 
     /// Closes the window, which no other member uses any more.
@@ -193,8 +204,7 @@ impl<E: Endpoint> Activity<E> for Fetch<E> {
     }
 
     fn hopeless(&self, endpoint: &E) -> Option<Started> {
-        let window = self.service.window.try_borrow().ok()?;
-        window.as_ref()?.hopeless(endpoint)
+        self.service.hopeless_now(endpoint)
     }
 
     fn take_outcome(&self) -> Result {
