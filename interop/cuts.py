@@ -1,4 +1,4 @@
-"""Hundreds of cuts of cables between two hosts of network name spaces, while a program sends messages whose bytes it checks."""
+"""Hundreds of cuts of cables between two to four hosts of network name spaces, while a program sends messages whose bytes it checks."""
 
 import os
 import pathlib
@@ -21,10 +21,13 @@ WANTED_S = 1.0
 # Nothing here takes longer, but a hang.
 LIMIT_S = 30
 CABLES = 2
+# More hosts than two show what two cannot: others that do not notice a cut, and pairs of which one has a single cable.
+HOSTS = (2, 3, 4)
+FEWER = 10
 
 
 class Running:
-    """The program on both hosts."""
+    """The program on all hosts."""
 
     def __init__(self, process, folder):
         self.process, self.folder = process, folder
@@ -57,11 +60,11 @@ class Running:
         return None if self.process.returncode == 0 else f"status {self.process.returncode}"
 
 
-def cut_at_random(hosts, running, chance):
+def cut_at_random(hosts, running, chance, cuts):
     """Cuts cables at random moments; how long each cut kept messages from passing, or None where they never did again."""
     pauses = []
-    for _ in range(CUTS):
-        cable, host = chance.randrange(CABLES), chance.randrange(2)
+    for _ in range(cuts):
+        cable, host = chance.randrange(CABLES), chance.randrange(len(hosts.spaces))
         hosts.set_cable(cable, host, "down")
         # The round that was under way may have had all its bytes.
         pauses.append(running.wait_for_rounds(2))
@@ -76,34 +79,38 @@ def cut_at_random(hosts, running, chance):
 
 def test(ranks=None):
     tally = Tally("cuts", "cluster")
-    with tempfile.TemporaryDirectory() as folder, Hosts("cuts", RATE, CABLES) as hosts:
-        if hosts.missing:
-            tally.skip(f"{CUTS} cuts", f"two hosts of network name spaces cannot be made: {hosts.missing}")
-        else:
-            run(tally, hosts, pathlib.Path(folder))
+    for count in HOSTS:
+        cuts = CUTS if count == 2 else max(CUTS // FEWER, 1)
+        with tempfile.TemporaryDirectory() as folder, Hosts("cuts", RATE, CABLES, count) as hosts:
+            if hosts.missing:
+                tally.skip(f"{cuts} cuts", f"{count} hosts of network name spaces cannot be made: {hosts.missing}")
+            else:
+                run(tally, hosts, pathlib.Path(folder), cuts)
     tally.close()
     return tally
 
 
-def run(tally, hosts, folder):
+def run(tally, hosts, folder, cuts):
+    ranks = 2 * len(hosts.spaces)
     hosts.describe(folder, 2)
     must([COMPILER, "-O2", "-o", folder / "program", PROGRAM])
-    words = [LAUNCHER, "launch", "--hosts", "hosts", "--agent", folder / "agent", "-n", "4", "./program", "stop", "counter",
-             str(SEED)]
+    words = [LAUNCHER, "launch", "--hosts", "hosts", "--agent", folder / "agent", "-n", str(ranks), "./program", "stop",
+             "counter", str(SEED)]
     with hosts.running(words, folder, {"LD_LIBRARY_PATH": str(LIBRARY)}) as process:
-        judge(tally, hosts, Running(process, folder))
+        judge(tally, hosts, Running(process, folder), cuts)
 
 
-def judge(tally, hosts, running):
+def judge(tally, hosts, running, cuts):
+    count = len(hosts.spaces)
     if running.wait_for_rounds(10) is None:
-        tally.take("messages pass before the first cut", running.end() or "they do not")
+        tally.take(f"messages pass between {count} hosts before the first cut", running.end() or "they do not")
         return
-    pauses = cut_at_random(hosts, running, random.Random(SEED))
+    pauses = cut_at_random(hosts, running, random.Random(SEED), cuts)
     ended = running.end()
     stopped = "messages did not pass again" if None in pauses else None
-    tally.take(f"{len(pauses)} cuts, seed {SEED}: every byte came, once and in order", stopped or ended)
+    tally.take(f"{len(pauses)} cuts of {count} hosts, seed {SEED}: every byte came, once and in order", stopped or ended)
     if not stopped:
         longest = max(pauses)
         print(f"    until messages passed again: median {statistics.median(pauses):.3f} s, longest {longest:.3f} s")
         late = f"{sum(pause > WANTED_S for pause in pauses)} took longer, up to {longest:.2f} s"
-        tally.take(f"messages pass again within {WANTED_S:.0f} s", late if longest > WANTED_S else None)
+        tally.take(f"{count} hosts: messages pass again within {WANTED_S:.0f} s", late if longest > WANTED_S else None)

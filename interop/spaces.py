@@ -1,4 +1,7 @@
-"""Two hosts of network name spaces, joined by cables of a set rate, which can be cut."""
+"""Hosts of network name spaces, joined by cables of a set rate, which can be cut.
+
+Two hosts are joined by each cable directly, so both notice that it is cut. More hosts have a cable each to a switch of every network, and
+the others do not notice the cut."""
 
 import contextlib
 import os
@@ -14,10 +17,12 @@ END_S = 10
 
 
 class Hosts:
-    """The two hosts: a context that removes them at its end, whatever ends it."""
+    """The hosts: a context that removes them at its end, whatever ends it. Each has `cables` of them."""
 
-    def __init__(self, name, rate, cables):
-        self.spaces = [f"{name}-{os.getpid()}{end}" for end in "ab"]
+    def __init__(self, name, rate, cables, hosts=2):
+        self.spaces = [f"{name}-{os.getpid()}{chr(ord('a') + host)}" for host in range(hosts)]
+        # The name space with the switches of all networks.
+        self.switch = f"{name}-{os.getpid()}switch" if hosts > 2 else None
         self.rate, self.cables = rate, range(cables)
         # Why there are no such hosts here, or None.
         self.missing = None
@@ -35,7 +40,7 @@ class Hosts:
         self.remove()
 
     def remove(self):
-        for space in self.spaces:
+        for space in filter(None, [*self.spaces, self.switch]):
             # The cables go with their ends.
             subprocess.run(["ip", "netns", "delete", space], capture_output=True)
         signal.signal(signal.SIGTERM, self.before)
@@ -44,12 +49,13 @@ class Hosts:
         """Makes the hosts; why not, where the system does not allow it."""
         commands = [["ip", "netns", "add", space] for space in self.spaces]
         commands += [["ip", "-n", space, "link", "set", "lo", "up"] for space in self.spaces]
+        if self.switch:
+            commands.append(["ip", "netns", "add", self.switch])
         for cable in self.cables:
             name = f"cable{cable}"
-            commands.append(["ip", "link", "add", name, "netns", self.spaces[0], "type", "veth", "peer", "name", name,
-                             "netns", self.spaces[1]])
+            commands += self.switched(cable, name) if self.switch else [self.link(name, self.spaces[0], name, self.spaces[1])]
             for host, space in enumerate(self.spaces):
-                commands.append(["ip", "-n", space, "address", "add", f"{address(cable, host)}/30", "dev", name])
+                commands.append(["ip", "-n", space, "address", "add", f"{address(cable, host)}/24", "dev", name])
                 commands.append(["ip", "-n", space, "link", "set", name, "up"])
                 commands.append(["tc", "-n", space, "qdisc", "add", "dev", name, "root", "tbf", "rate", self.rate, *BUCKET])
         for command in commands:
@@ -62,6 +68,22 @@ class Hosts:
                 return f"`{' '.join(command)}` failed: {done.stderr.strip()}{hint}"
         return None
 
+    @staticmethod
+    def link(name, space, other_name, other_space):
+        return ["ip", "link", "add", name, "netns", space, "type", "veth", "peer", "name", other_name, "netns", other_space]
+
+    def switched(self, cable, name):
+        """The commands that join the hosts by the switch of a network. Its ports have the rate of the cables, too."""
+        network = f"network{cable}"
+        commands = [["ip", "-n", self.switch, "link", "add", network, "type", "bridge"]]
+        commands.append(["ip", "-n", self.switch, "link", "set", network, "up"])
+        for host, space in enumerate(self.spaces):
+            port = f"port{cable}-{host}"
+            commands.append(self.link(name, space, port, self.switch))
+            commands.append(["ip", "-n", self.switch, "link", "set", port, "master", network, "up"])
+            commands.append(["tc", "-n", self.switch, "qdisc", "add", "dev", port, "root", "tbf", "rate", self.rate, *BUCKET])
+        return commands
+
     def set_cable(self, cable, host, state):
         """Cuts a cable at a host (`down`), or mends it (`up`)."""
         must(["ip", "-n", self.spaces[host], "link", "set", f"cable{cable}", state])
@@ -69,13 +91,11 @@ class Hosts:
     def describe(self, folder, slots):
         """Writes what a launcher needs to know: the file `hosts`, and the program `agent`, which is called as ssh is."""
         agent = folder / "agent"
-        agent.write_text(
-            "#!/bin/sh\nhost=$1\nshift\n"
-            f'if [ "$host" = {address(0, 0)} ]; then space={self.spaces[0]}; else space={self.spaces[1]}; fi\n'
-            'exec ip netns exec $space sh -c "$*"\n'
-        )
+        known = "".join(f"    {address(0, host)}) space={space};;\n" for host, space in enumerate(self.spaces))
+        agent.write_text(f'#!/bin/sh\ncase $1 in\n{known}esac\nshift\nexec ip netns exec $space sh -c "$*"\n')
         agent.chmod(0o700)
-        lines = [f"{address(0, host)}:{slots}@{','.join(address(cable, host) for cable in self.cables)}\n" for host in (0, 1)]
+        addresses = [[address(cable, host) for cable in self.cables] for host in range(len(self.spaces))]
+        lines = [f"{own[0]}:{slots}@{','.join(own)}\n" for own in addresses]
         (folder / "hosts").write_text("".join(lines))
 
     @contextlib.contextmanager

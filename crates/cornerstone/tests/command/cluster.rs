@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::lab::{Lab, eventually, signal, skip};
 use crate::launching::{compile, library};
-use crate::two_hosts::TwoHosts;
+use crate::spaces::Hosts;
 
 /// Every rank sends every other a long message and receives from any; then collectives, a window of all ranks, and
 /// memory that the ranks of a host share.
@@ -224,14 +224,14 @@ fn collectives_go_in_two_levels_and_find_calls_that_do_not_match() {
 #[test]
 fn an_mpi_program_runs_across_two_hosts() {
     const NAME: &str = "an MPI program across two hosts";
-    let hosts = match TwoHosts::with_rate(4, "1gbit") {
+    let hosts = match Hosts::with_rate(4, "1gbit") {
         Ok(hosts) => hosts,
         Err(why) => return skip(NAME, &why),
     };
     let lab = Lab::new();
     let Some(program) = program(&lab, NAME) else { return };
     let agent = hosts.agent(&lab);
-    let [first, second] = &hosts.addresses;
+    let [first, second] = &hosts.addresses[..] else { panic!("two hosts") };
     lab.write("hosts", &format!("{first}:2\n{second}:3\n"));
     let words = ["launch", "--hosts", "hosts", "--agent", &agent, "-n", "5", "./program"];
     let mut command = hosts.on_first(&lab.command(&words));
@@ -246,7 +246,7 @@ fn an_mpi_program_runs_across_two_hosts() {
 #[test]
 fn a_host_whose_cable_is_cut_is_a_dead_rank_by_name() {
     const NAME: &str = "a host whose cable is cut";
-    let hosts = match TwoHosts::with_rate(5, "1gbit") {
+    let hosts = match Hosts::with_rate(5, "1gbit") {
         Ok(hosts) => hosts,
         Err(why) => return skip(NAME, &why),
     };
@@ -255,7 +255,7 @@ fn a_host_whose_cable_is_cut_is_a_dead_rank_by_name() {
         return;
     }
     let agent = hosts.agent(&lab);
-    let [first, second] = &hosts.addresses;
+    let [first, second] = &hosts.addresses[..] else { panic!("two hosts") };
     lab.write("hosts", &format!("{first}:2\n{second}:2\n"));
     // Rank 1 polls for ever, and the others wait for it in MPI_Finalize.
     let words = ["launch", "--hosts", "hosts", "--agent", &agent, "-n", "4", "./program", "1"];

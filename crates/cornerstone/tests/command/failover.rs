@@ -1,4 +1,4 @@
-//! Hosts with two cables each, which are cut at random moments while a program sends messages. Where the system does
+//! Two to four hosts with two cables each, which are cut at random moments while a program sends messages. Where the system does
 //! not allow network name spaces, these tests are skipped.
 
 use std::path::Path;
@@ -6,23 +6,35 @@ use std::time::{Duration, Instant};
 
 use crate::lab::{Lab, Running, eventually, skip};
 use crate::launching::{compile, library};
-use crate::two_hosts::TwoHosts;
+use crate::spaces::Hosts;
 
 /// How often a cable is cut. The suite `cuts` of interop does it hundreds of times.
 const CUTS: u64 = 6;
 
-/// A run of the program on two hosts of two ranks each, whose cables can be cut.
+/// A run of the program on hosts of two ranks each, whose cables can be cut.
 struct Run<'a> {
     lab: &'a Lab,
-    hosts: TwoHosts,
+    hosts: Hosts,
     running: Running<'a>,
 }
 
 impl<'a> Run<'a> {
     /// Starts it, and waits until messages pass; `None` where that cannot be tried.
     fn start(lab: &'a Lab, test: &str, number: u8, cables: usize, more: &[&str]) -> Option<Self> {
+        Run::on(2, lab, test, number, cables, more)
+    }
+
+    /// The same on so many hosts.
+    fn on(
+        count: u32,
+        lab: &'a Lab,
+        test: &str,
+        number: u8,
+        cables: usize,
+        more: &[&str],
+    ) -> Option<Self> {
         let library = library(test)?;
-        let hosts = match TwoHosts::with_cables(number, "200mbit", cables) {
+        let hosts = match Hosts::with_cables(number, "200mbit", count, cables) {
             Ok(hosts) => hosts,
             Err(why) => {
                 skip(test, &why);
@@ -30,7 +42,7 @@ impl<'a> Run<'a> {
             }
         };
         compile(lab, &library, include_str!("cuts.c"));
-        let lines: Vec<String> = (0..2)
+        let lines: Vec<String> = (0..count as usize)
             .map(|host| match more.contains(&"--interfaces") {
                 true => format!("{}:2\n", hosts.addresses[host]),
                 false => format!("{}:2@{}\n", hosts.addresses[host], hosts.all_addresses(host)),
@@ -38,7 +50,8 @@ impl<'a> Run<'a> {
             .collect();
         lab.write("hosts", &lines.concat());
         let agent = hosts.agent(lab);
-        let words = ["launch", "--hosts", "hosts", "--agent", &agent, "-n", "4"];
+        let ranks = (2 * count).to_string();
+        let words = ["launch", "--hosts", "hosts", "--agent", &agent, "-n", &ranks];
         let program = ["./program", "stop", "counter", "7"];
         let mut command = hosts.on_first(&lab.command(&[&words, more, &program].concat()));
         command.current_dir(lab.path(""));
@@ -78,19 +91,34 @@ fn rounds(counter: &Path) -> u64 {
 #[test]
 fn messages_go_on_over_the_other_cable_and_none_is_lost() {
     let lab = Lab::new();
-    let Some(run) = Run::start(&lab, "messages go on over the other cable", 6, 2, &[]) else {
-        return;
-    };
+    let test = "messages go on over the other cable";
+    let Some(run) = Run::start(&lab, test, 6, 2, &[]) else { return };
+    cut_at_random(run, 2, CUTS);
+}
+
+/// The other hosts do not notice a cut: their cables lead to a switch.
+#[test]
+fn messages_between_three_and_four_hosts_go_on_over_the_other_network() {
+    let test = "messages between three and four hosts go on";
+    for (number, hosts) in [(14, 3), (15, 4)] {
+        let lab = Lab::new();
+        let Some(run) = Run::on(hosts, &lab, test, number, 2, &[]) else { return };
+        cut_at_random(run, hosts, CUTS / 2);
+    }
+}
+
+/// Cuts one cable of one host at a time, and mends it.
+fn cut_at_random(run: Run<'_>, hosts: u32, cuts: u64) {
     let mut state = u64::from(std::process::id());
     println!("seed {state}");
-    for _ in 0..CUTS {
+    for _ in 0..cuts {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let cable = (state >> 33) as usize % 2;
-        run.hosts.set_cable(cable, "down");
-        assert!(run.goes_on(), "with cable {cable} cut");
+        let (cable, host) = ((state >> 33) as usize % 2, (state >> 34) as usize % hosts as usize);
+        run.hosts.set_cable(cable, host, "down");
+        assert!(run.goes_on(), "with cable {cable} of host {host} cut");
         std::thread::sleep(Duration::from_millis(state >> 40 & 0xff));
-        run.hosts.set_cable(cable, "up");
-        assert!(run.goes_on(), "with cable {cable} back");
+        run.hosts.set_cable(cable, host, "up");
+        assert!(run.goes_on(), "with cable {cable} of host {host} back");
         std::thread::sleep(Duration::from_millis(state >> 48 & 0xff));
     }
     run.end();
@@ -104,9 +132,9 @@ fn interfaces_are_found_by_each_host_and_used_together() {
     let test = "interfaces are found by each host";
     let Some(run) = Run::start(&lab, test, 13, 2, &interfaces) else { return };
     for cable in 0..2 {
-        run.hosts.set_cable(cable, "down");
+        run.hosts.set_cable(cable, 1, "down");
         assert!(run.goes_on(), "with cable {cable} cut");
-        run.hosts.set_cable(cable, "up");
+        run.hosts.set_cable(cable, 1, "up");
         assert!(run.goes_on(), "with cable {cable} back");
     }
     run.end();
@@ -117,11 +145,11 @@ fn a_single_cable_that_is_back_in_time_carries_everything_again() {
     let lab = Lab::new();
     let test = "a single cable that is back in time";
     let Some(run) = Run::start(&lab, test, 7, 1, &["--reconnect", "20s"]) else { return };
-    run.hosts.set_cable(0, "down");
+    run.hosts.set_cable(0, 1, "down");
     std::thread::sleep(Duration::from_millis(700));
     run.rounds_in(Duration::from_millis(100));
     assert_eq!(run.rounds_in(Duration::from_millis(300)), 0, "nothing can pass");
-    run.hosts.set_cable(0, "up");
+    run.hosts.set_cable(0, 1, "up");
     assert!(run.goes_on());
     run.end();
 }
@@ -132,7 +160,7 @@ fn a_host_without_any_cable_is_a_dead_rank_by_name() {
     let test = "a host without any cable";
     let Some(run) = Run::start(&lab, test, 8, 2, &["--reconnect", "2s"]) else { return };
     let begin = Instant::now();
-    (0..2).for_each(|cable| run.hosts.set_cable(cable, "down"));
+    (0..2).for_each(|cable| run.hosts.set_cable(cable, 1, "down"));
     let ended = run.running.wait();
     // Whoever finds it first says so: a rank, with the status that its program ends with.
     assert!(ended.status.is_some_and(|status| status != 0), "{ended:#?}");

@@ -35,6 +35,7 @@ mod real_time;
 mod results;
 mod sci;
 mod services;
+mod spaces;
 mod spawning;
 mod spread;
 mod ssh;
