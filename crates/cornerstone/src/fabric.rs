@@ -18,6 +18,7 @@ use benchmark::Launch;
 
 use crate::arguments::{FabricChoice, SimulationArguments};
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::progress::note;
 use hosts::Hosts;
 use job::RankJob;
@@ -53,6 +54,20 @@ impl FabricChoice {
         }
     }
 
+    /// Refuses options that name a wrong file or provider, before anything is started.
+    pub(crate) fn check(
+        &self,
+        launches: &[Launch],
+        simulation: &SimulationArguments,
+        hosts: Option<&Hosts>,
+    ) -> Result<(), Failure> {
+        match self {
+            FabricChoice::Simulated(name) => simulated::check(name, launches, simulation),
+            FabricChoice::Ofi(provider) => ofi::check(hosts, provider.as_deref()),
+            _ => Ok(()),
+        }
+    }
+
     /// The number of processors for which a run is planned, where this host has `own`.
     pub(crate) fn processors(&self, own: usize, hosts: Option<&Hosts>) -> usize {
         match (self, hosts) {
@@ -77,8 +92,6 @@ impl FabricChoice {
             FabricChoice::Tcp => tcp::run(launch, options.hosts, None, on_report),
             FabricChoice::Cluster => cluster::run(launch, options.hosts, on_report),
             FabricChoice::Ofi(provider) => {
-                let checked = ofi::check(options.hosts, provider.as_deref());
-                checked.map_err(|failure| LaunchEnd::Failed(failure.message().into()))?;
                 let provider = Some(provider.clone().unwrap_or_default());
                 tcp::run(launch, options.hosts, provider, on_report)
             }

@@ -42,7 +42,9 @@ pub use message_kind::MessageKind;
 pub use network::ChannelUse;
 pub use outside::Outside;
 pub use path::CriticalPath;
-pub use run::{Failure, Options, Outcome, Watched, run, run_beside, run_endpoints, run_watched};
+pub use run::{
+    Failure, Options, Outcome, Watched, check, run, run_beside, run_endpoints, run_watched,
+};
 pub use world::Counts;
 
 #[cfg(test)]

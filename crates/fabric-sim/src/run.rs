@@ -199,6 +199,16 @@ fn execute<T: 'static>(
     })
 }
 
+/// Checks that a machine can have the ranks that `options` ask for, at their level.
+///
+/// # Errors
+/// [`Error::Unsupported`] if [`run`] would refuse them.
+pub fn check(machine: &Machine, options: &Options) -> Result<()> {
+    let sharing = options.ranks_per_processor.unwrap_or(machine.ranks_per_processor);
+    let level = options.level.unwrap_or(machine.level);
+    ways(machine, options.ranks, sharing, level).map(drop).map_err(|why| refusal(machine, why))
+}
+
 /// The networks of a machine with as many nodes as `ranks` ranks need.
 fn ways(
     machine: &Machine,

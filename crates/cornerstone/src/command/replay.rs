@@ -74,8 +74,9 @@ pub(super) fn read(path: &Path) -> Result<Recording, Failure> {
         None => Recording::read(path),
     };
     recording.map_err(|error| match error {
-        RecordingError::File { .. } => Failure::failed(error.to_string()),
-        RecordingError::Text { .. } => Failure::usage(error.to_string()),
+        RecordingError::File { .. } | RecordingError::Text { .. } => {
+            Failure::usage(error.to_string())
+        }
         _ => Failure::usage(error.to_string())
             .hint("`cornerstone launch --fabric sim:MACHINE --record FILE PROGRAM` makes one"),
     })

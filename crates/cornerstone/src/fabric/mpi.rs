@@ -60,7 +60,8 @@ pub(crate) fn is_asked_for(arguments: &RunArguments) -> bool {
 /// Joins the world. In all processes but the first it returns when the first process has finished.
 pub(crate) fn join(arguments: &RunArguments) -> Result<WorldRole, Failure> {
     let options = Options { library: arguments.mpi_library.clone(), ..Options::default() };
-    let world = World::join(options).map_err(|error| not_joined(&error))?;
+    let is_named = arguments.mpi_library.is_some();
+    let world = World::join(options).map_err(|error| not_joined(&error, is_named))?;
     if world.rank() == 0 {
         JOINED.set(Some(Joined { world, busy: false }));
         return Ok(WorldRole::First);
@@ -68,8 +69,9 @@ pub(crate) fn join(arguments: &RunArguments) -> Result<WorldRole, Failure> {
     Ok(WorldRole::Rank(be_a_rank(world)))
 }
 
-/// The failure of joining the world, with a hint on what the user can do about it.
-fn not_joined(error: &JoinError) -> Failure {
+/// The failure of joining the world, with a hint on what the user can do about it. A library that cannot be loaded is a
+/// wrong file of the command line if `is_named`.
+fn not_joined(error: &JoinError, is_named: bool) -> Failure {
     let hint = match error {
         JoinError::Load(LoadError::NotFound { .. } | LoadError::NoMpi { .. }) => {
             "give the library of an MPI with --mpi-library, often lib/libmpi_abi.so.1 in its installation; `pip install mpich` brings one, with its mpiexec"
@@ -81,7 +83,10 @@ fn not_joined(error: &JoinError) -> Failure {
             "use the mpiexec of the library's own MPI, or give that mpiexec's library with --mpi-library; with --fabric mpi:NAME the right launcher is started from here"
         }
     };
-    Failure::failed(error.to_string()).hint(hint)
+    match error {
+        JoinError::Load(_) if is_named => Failure::usage(error.to_string()).hint(hint),
+        _ => Failure::failed(error.to_string()).hint(hint),
+    }
 }
 
 /// Executes the launches that the first process hands out, until it ends the world.

@@ -1,21 +1,24 @@
 //! Benchmarks and programs over libfabric. Their ranks are started like ranks over TCP.
 
 use benchmark::Job;
-use contract::Process;
+use contract::{Error, Process};
 use fabric_ofi::OfiEndpoint;
 use fabric_tcp::TcpProcess;
 
 use super::hosts::Hosts;
 use super::job;
 use crate::failure::Failure;
-use crate::progress::note;
 
 /// Refuses a run on this host that no rank could join, before ranks are started. On other hosts, the ranks check it.
+/// A provider that the command line names is the user's mistake, a missing library is not.
 pub(crate) fn check(hosts: Option<&Hosts>, provider: Option<&str>) -> Result<(), Failure> {
     if hosts.is_some() {
         return Ok(());
     }
-    fabric_ofi::check(provider).map_err(|error| Failure::failed(error.to_string()))
+    fabric_ofi::check(provider).map_err(|error| match error {
+        Error::Unsupported { .. } if provider.is_some() => Failure::usage(error.to_string()),
+        _ => Failure::failed(error.to_string()),
+    })
 }
 
 /// Runs the part of a rank that has joined the run, and returns its exit status.
@@ -26,11 +29,6 @@ pub(super) fn execute(tcp: TcpProcess, provider: &str, job: &Job) -> i32 {
         let outcome = job::execute(&mut rank.world(), job, &|bytes| reporter.report(bytes));
         rank.finish(outcome)
     };
-    fabric_ofi::join(tcp, provider).map_or_else(
-        |error| {
-            note(&format!("cornerstone: error: {error}"));
-            1
-        },
-        run,
-    )
+    // The process that started the run reports why a rank cannot join.
+    fabric_ofi::join(tcp, provider).map_or(1, run)
 }

@@ -1,8 +1,9 @@
 //! Benchmarks on a simulated machine: in this process, in virtual time.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::fs::File;
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Display;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,12 +18,38 @@ use fabric_sim::{Level, Machine, Options, Watched};
 use super::job::{LaunchEnd, OnReport, RankReport};
 use super::link_use::LinkMeter;
 use crate::arguments::{Answer, SimulationArguments};
+use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::progress::note;
 
 /// The machine of this name or file.
 pub(super) fn machine(name: &str) -> Result<Machine, LaunchEnd> {
     fabric_sim::machine::find(name).map_err(|error| LaunchEnd::Failed(error.to_string()))
+}
+
+/// Refuses files that cannot be used, and launches that the machine cannot have, before the results file is made.
+pub(super) fn check(
+    name: &str,
+    launches: &[Launch],
+    wanted: &SimulationArguments,
+) -> Result<(), Failure> {
+    let wrong = |error: &dyn Display| Failure::usage(error.to_string());
+    let mut machine = fabric_sim::machine::find(name).map_err(|error| wrong(&error))?;
+    if let Some(path) = &wanted.faults {
+        add_faults(&mut machine, path).map_err(|error| wrong(&error))?;
+    }
+    let kinds: BTreeSet<(usize, Option<usize>)> =
+        launches.iter().map(|one| (one.ranks, ranks_per_processor(wanted, one))).collect();
+    for (ranks, ranks_per_processor) in kinds {
+        let level = wanted.level.map(Level::from);
+        let options = Options { level, ranks_per_processor, ..Options::new(ranks) };
+        fabric_sim::check(&machine, &options).map_err(|error| wrong(&error))?;
+    }
+    let Some(path) = &wanted.trace else { return Ok(()) };
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    opened
+        .map(drop)
+        .map_err(|error| wrong(&format!("cannot write the trace to '{}': {error}", path.display())))
 }
 
 /// The most ranks of the machine; `None` if its number of processors is not limited.

@@ -238,8 +238,8 @@ fn what_is_no_mpi_of_the_standard_abi_is_refused_by_name() {
             "a.jsonl",
         ])
     };
-    refused("libm.so.6").refuses(1, &["'libm.so.6' is no MPI library", "--mpi-library"]);
-    refused("/nowhere/libmpi_abi.so.1").refuses(1, &["/nowhere/libmpi_abi.so.1"]);
+    refused("libm.so.6").refuses(2, &["'libm.so.6' is no MPI library", "--mpi-library"]);
+    refused("/nowhere/libmpi_abi.so.1").refuses(2, &["/nowhere/libmpi_abi.so.1"]);
     let ended = lab
         .command(&["run", "ping-pong", "--fabric", "mpi:openmpi"])
         .env("PATH", "/nowhere")
@@ -303,7 +303,7 @@ fn a_library_with_another_abi_or_an_older_one_is_refused_by_name() {
         assert!(compiled.expect("the tests need a C compiler named cc").success());
         let path = library.to_str().unwrap();
         let ended = lab.run(&["run", "ping-pong", "--fabric", "mpi", "--mpi-library", path]);
-        ended.refuses(1, &[&[path, "--mpi-library"], words].concat());
+        ended.refuses(2, &[&[path, "--mpi-library"], words].concat());
     };
     let version = |major: i32, status: i32| {
         format!(

@@ -75,6 +75,22 @@ fn metric<'a>(all: &'a [Value], benchmark: &str, name: &str) -> &'a Value {
 }
 
 #[test]
+fn a_file_of_faults_or_a_trace_that_cannot_be_used_is_refused_before_anything_is_measured() {
+    let lab = Lab::new();
+    lab.write("words.toml", "no faults\n");
+    lab.write("unknown.toml", "[[fault]]\nat_us = 1\nlink = [0, 9999]\n");
+    let run = |more: &[&str]| {
+        let words = ["run", "ping-pong", "--fabric", "sim:fat-tree", "--out", "run.jsonl"];
+        lab.run(&[&words[..], more].concat())
+    };
+    run(&["--faults", "nowhere.toml"]).refuses(2, &["nowhere.toml"]);
+    run(&["--faults", "words.toml"]).refuses(2, &["words.toml, line 1"]);
+    run(&["--faults", "unknown.toml"]).refuses(2, &["fault 1", "node 9999"]);
+    run(&["--trace", "no/folder"]).refuses(2, &["cannot write the trace to 'no/folder'"]);
+    assert!(!lab.path("run.jsonl").exists());
+}
+
+#[test]
 fn a_stream_goes_around_a_broken_ring_and_comes_back() {
     let lab = Lab::new();
     lab.write("hosts.toml", HOSTS);

@@ -61,16 +61,16 @@ fn a_provider_that_is_not_there_is_refused_with_those_that_are() {
     }
     let lab = Lab::new();
     let words = ["find the provider 'pigeon'", "there are: ", "tcp"];
-    lab.run(&["run", "ping-pong", "--fabric", "ofi:pigeon"]).refuses(1, &words);
-    lab.run(&["launch", "-n", "2", "--fabric", "ofi:pigeon", "true"]).refuses(1, &words);
+    lab.run(&["run", "ping-pong", "--fabric", "ofi:pigeon"]).refuses(2, &words);
+    lab.run(&["launch", "-n", "2", "--fabric", "ofi:pigeon", "true"]).refuses(2, &words);
     let words = ["'shm'", "keep messages in order", "--fabric local", "--fabric cluster"];
-    lab.run(&["run", "ping-pong", "--fabric", "ofi:shm"]).refuses(1, &words);
-    lab.run(&["launch", "-n", "2", "--fabric", "ofi:shm", "true"]).refuses(1, &words);
+    lab.run(&["run", "ping-pong", "--fabric", "ofi:shm"]).refuses(2, &words);
+    lab.run(&["launch", "-n", "2", "--fabric", "ofi:shm", "true"]).refuses(2, &words);
     // Without the layer that adds tags to datagrams.
     let mut command = lab.command(&["launch", "-n", "2", "--fabric", "ofi:udp", "true"]);
     command.env("FI_PROVIDER", "^ofi_rxd");
     let words = ["the provider 'udp', which has no tagged messages", "FI_PROVIDER=^ofi_rxd"];
-    lab.spawn(command).wait().refuses(1, &words);
+    lab.spawn(command).wait().refuses(2, &words);
     lab.run(&["launch", "-n", "2", "--fabric", "ofi:", "true"]).refuses(2, &["names no provider"]);
     lab.run(&["launch", "-n", "2", "--fabric", "ofi", "--on-hang", "tell", "true"])
         .refuses(2, &["--on-hang has no effect with --fabric ofi, which detects no deadlocks"]);

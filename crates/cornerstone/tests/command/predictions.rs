@@ -281,7 +281,7 @@ fn recorded_computing_makes_a_run_the_same_twice() {
 fn recordings_that_cannot_be_made_or_used_are_named() {
     let Some(lab) = prepared("recordings that cannot be used") else { return };
     let record = |file| ["-n", "2", "--fabric", "sim:cluster", "--record", file];
-    run(&lab, &record("no/folder"), "all").refuses(1, &["no/folder"]);
+    run(&lab, &record("no/folder"), "all").refuses(2, &["no/folder"]);
     run(&lab, &record("/dev/full"), "all").refuses(1, &["/dev/full"]);
     well(&lab, &record("r"), "all");
     let bytes = std::fs::read(lab.path("r")).unwrap();
@@ -296,7 +296,7 @@ fn recordings_that_cannot_be_made_or_used_are_named() {
     refused("later", 2, &["'later'", "another version"]);
     refused("other", 2, &["'other'", "no recording"]);
     refused("wrong.ti", 2, &["'wrong.ti', line 2", "'fly'"]);
-    refused("missing", 1, &["missing"]);
+    refused("missing", 2, &["missing"]);
     lab.run(&["replay", "r", "--fabric", "local"]).refuses(2, &["local", "sim:MACHINE"]);
     lab.run(&["replay", "r"]).refuses(2, &["--fabric", "--to"]);
     lab.run(&["replay", "r", "--to", "r.txt"]).refuses(2, &["r.txt", ".goal"]);
@@ -346,7 +346,7 @@ fn traces_of_simgrid_are_replayed_by_their_index() {
     let words = ["second.txt', line 5", "'waitAny'"];
     lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(2, &words);
     std::fs::remove_file(lab.path("parts/second.txt")).unwrap();
-    lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(1, &["second.txt"]);
+    lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(2, &["second.txt"]);
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn programs_that_cannot_be_compared_are_refused() {
     };
     refused(&["cluster", "--program", "cut"], 2, "'cut' is cut off or damaged");
     refused(&["cluster", "--program", "other"], 2, "is of another version");
-    refused(&["cluster", "--program", "nowhere"], 1, "'nowhere'");
+    refused(&["cluster", "--program", "nowhere"], 2, "'nowhere'");
     refused(&["--program", "program.ti"], 2, "does not say on which machine it was recorded");
     refused(&["sharc-ring", "--program", "many.ti"], 2, "has at most 32 ranks, not 33");
     let small = ["cluster", "--program", "many.ti", "--machines", "sharc-ring"];

@@ -48,7 +48,7 @@ pub(super) fn launch(
     let recorder = match &arguments.record {
         Some(path) => Some(
             Recorder::create(path, arguments.ranks, &title(arguments, &name))
-                .map_err(|error| Failure::failed(error.to_string()))?,
+                .map_err(|error| Failure::usage(error.to_string()))?,
         ),
         None => None,
     };

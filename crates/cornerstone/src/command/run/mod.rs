@@ -47,6 +47,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     let launches = planned(&request, selection.clone())?;
     checks::algorithms(&request, &selection)?;
     checks::ranks(&request, &launches)?;
+    request.fabric.check(&launches, &request.simulation, request.hosts.as_ref())?;
     if explains {
         return explain::execute(&request, &launches, &selection);
     }

@@ -150,7 +150,7 @@ pub(in crate::fabric) fn serve() -> Option<ExitCode> {
     };
     let world = match World::join(Options { library, name, ..Options::default() }) {
         Ok(world) => world,
-        Err(error) => return Some(not_joined(&error).report()),
+        Err(error) => return Some(not_joined(&error, false).report()),
     };
     Some(if world.rank() == 0 { be_the_first(world) } else { be_a_rank(world) })
 }
