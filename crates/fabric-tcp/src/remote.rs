@@ -39,9 +39,8 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpPro
         match inbox.receive(&stream) {
             Received::Message(Message::Listen { addresses, limit_ms }) => {
                 limit = Duration::from_millis(limit_ms.into());
-                let acceptor = listen(&stream, &addresses, secret);
-                let acceptor = acceptor.map_err(|error| {
-                    failed(format!("listening for other ranks at '{addresses}': {error}"))
+                let acceptor = listen(&stream, &addresses, secret).map_err(|error| {
+                    give_up(&stream, format!("listening for other ranks at '{addresses}': {error}"))
                 })?;
                 let own = join_words(&acceptor.addresses().map_err(broken)?);
                 send(&stream, &Message::Listening(own)).map_err(broken)?;
@@ -63,6 +62,13 @@ pub fn join(starter: SocketAddr, rank: usize, secret: &Secret) -> Result<(TcpPro
     let supervision = Supervision::Remote(Control::new(stream, inbox).map_err(broken)?);
     let met = Met { rank, addresses, acceptor, secret: secret.clone(), limit };
     met.connect(supervision).map(|tcp| (tcp, job.unwrap_or_default()))
+}
+
+/// Lets the starter end the run, for a reason that it reports once, whichever ranks share it.
+fn give_up(starter: &TcpStream, why: String) -> Error {
+    // If the starter is gone, nobody needs the reason.
+    let _ = send(starter, &Message::Failed { by_another: false, why: why.clone() });
+    Error::Aborted { why }
 }
 
 /// A rank that knows the addresses of all.

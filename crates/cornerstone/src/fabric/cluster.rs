@@ -146,13 +146,8 @@ pub(super) fn is_rank(rank: &ShmProcess) -> bool {
 
 /// Does the part of such a rank.
 pub(super) fn serve_rank(rank: ShmProcess) -> i32 {
-    let (mut rank, job) = match fabric_cluster::join(rank) {
-        Ok(joined) => joined,
-        Err(error) => {
-            note(&format!("cornerstone: error: {error}"));
-            return 1;
-        }
-    };
+    // The process that started the run reports why a rank cannot join.
+    let Ok((mut rank, job)) = fabric_cluster::join(rank) else { return 1 };
     let outcome = RankJob::from_bytes(&job).and_then(|RankJob { job, .. }| {
         let reporter = rank.endpoint().reporter();
         job::execute(&mut rank.world(), &job, &|bytes| reporter.report(bytes))

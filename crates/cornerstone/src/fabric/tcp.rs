@@ -103,6 +103,8 @@ pub(super) fn serve() -> Option<ExitCode> {
     }
     let status = match join(address, rank) {
         Ok((tcp, job)) => execute(tcp, &job),
+        // The process that started the run reports the reason.
+        Err(Error::Aborted { .. }) => 1,
         Err(error) => {
             note(&format!("cornerstone: error: {error}"));
             1

@@ -71,10 +71,14 @@ fn hosts_that_make_no_sense_are_refused_with_their_place() {
     with(&["--interfaces", "eth0"]).refuses(2, &["--interfaces means nothing without --hosts"]);
     with(&["--host", "localhost:2", "--interfaces", "127.0.0.1"])
         .refuses(2, &["the address of one host", "NAME:SLOTS@127.0.0.1"]);
-    with(&["--host", "localhost:2", "--interfaces", "lo,nosuch0"]).refuses(
-        1,
-        &["listening for other ranks at 'lo nosuch0'", "no interface 'nosuch0'", "lo 127.0.0.1"],
-    );
+    // Each rank finds it; it is said once, with a rank and its host.
+    for fabric in ["tcp", "cluster", "ofi"] {
+        let words = ["run", "ping-pong", "--fabric", fabric, "--interfaces", "lo,nosuch0"];
+        let ended = lab.run(&[&words[..], &["--host", "localhost:2,127.0.0.1:2"]].concat());
+        ended.refuses(1, &["failed: listening for other ranks at 'lo nosuch0'", "lo 127.0.0.1"]);
+        assert!(ended.stderr.contains("on localhost failed"), "{ended:#?}");
+        assert_eq!(ended.stderr.matches("no interface 'nosuch0'").count(), 1, "{ended:#?}");
+    }
     lab.run(&["run", "--hosts", "hosts"]).refuses(2, &["'hosts'"]);
     lab.write("hosts", "localhost:2\n");
     lab.run(&["run", "--hosts", "hosts"])

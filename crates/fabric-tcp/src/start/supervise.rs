@@ -106,7 +106,12 @@ impl Run<'_> {
                     Received::Nothing => break,
                     Received::Message(Message::Report(bytes)) => on_report(&bytes),
                     Received::Message(Message::Failed { by_another, why }) => {
-                        let reason = format!("failed: {why}");
+                        // Until all have met, the cause may be the host of the rank.
+                        let place = match self.begun {
+                            true => String::new(),
+                            false => format!("on {} ", self.ranks[rank].host),
+                        };
+                        let reason = format!("{place}failed: {why}");
                         self.fail(Some(rank), failed(rank, reason), by_another);
                     }
                     Received::Message(_) => {}
