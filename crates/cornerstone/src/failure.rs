@@ -66,6 +66,11 @@ impl Failure {
         if self.hint.is_some() { self } else { self.hint(hint) }
     }
 
+    /// Replaces the hint if the command line is wrong.
+    pub(crate) fn hint_if_misused(self, hint: &str) -> Self {
+        if self.status == STATUS_USAGE { self.hint(hint) } else { self }
+    }
+
     /// The same, with what it was that failed before its words.
     pub(crate) fn of(mut self, what: &str) -> Self {
         self.message = format!("{what}: {}", self.message);

@@ -92,11 +92,24 @@ impl Host {
         Ok(Host { name: name.into(), slots, addresses: Vec::new() })
     }
 
-    /// Returns whether its name denotes this host.
-    pub(crate) fn is_here(&self) -> bool {
-        let address = self.name.parse::<std::net::IpAddr>();
-        self.name == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    /// Returns whether its name denotes this host: a loopback address, or the name that the system has.
+    pub fn is_here(&self) -> bool {
+        let address = self.name.parse::<IpAddr>();
+        let is_own = || own_name().is_some_and(|own| is_same_name(&own, &self.name));
+        self.name == "localhost"
+            || address.map_or_else(|_| is_own(), |address| address.is_loopback())
     }
+}
+
+fn own_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// Returns whether two names denote one host, of which one may lack the domain.
+fn is_same_name(one: &str, other: &str) -> bool {
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    one == other || short(one) == short(other) && (!one.contains('.') || !other.contains('.'))
 }
 
 /// Returns whether addresses follow a host's slots. Without slots, the part before the sign is a user, as agents have
@@ -135,6 +148,23 @@ mod tests {
         assert_eq!(names(4), Some(four));
         assert_eq!(names(12), None::<Vec<String>>, "there are 11 slots");
         assert!(hosts[4].is_here() && !hosts[2].is_here());
+        let own = own_name().expect("the system has a name");
+        assert!(Host::named(&own, 1).unwrap().is_here());
+        assert!(!Host::named(&format!("{own}2"), 1).unwrap().is_here());
+    }
+
+    #[test]
+    fn a_name_without_its_domain_denotes_the_same_host() {
+        for (one, other, expected) in [
+            ("n1", "n1", true),
+            ("n1.rack.example", "n1", true),
+            ("n1", "n1.rack", true),
+            ("n1.rack.example", "n1.other.example", false),
+            ("n1", "n10", false),
+            ("n1.rack", "n2", false),
+        ] {
+            assert_eq!(is_same_name(one, other), expected, "{one} {other}");
+        }
     }
 
     #[test]

@@ -132,7 +132,8 @@ pub(crate) struct LaunchArguments {
 
     /// The fabric that carries messages: local (shared memory), tcp (the loopback interface of this host), cluster
     /// (shared memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric) or sim:MACHINE (a simulated
-    /// machine, in virtual time) [default: cluster if hosts are named, else local]
+    /// machine, in virtual time) [default: cluster if hosts are named, or if this host has not enough slots in a job of
+    /// SLURM, PBS or LSF on several hosts; else local]
     #[arg(long, value_name = "FABRIC")]
     fabric: Option<LaunchFabric>,
 
@@ -184,21 +185,29 @@ pub(crate) struct LaunchArguments {
     pub(crate) observation: ObservationArguments,
 
     /// The program and its arguments
-    #[arg(
-        value_name = "PROGRAM",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true)]
     pub(crate) program: Vec<OsString>,
 }
 
 impl LaunchArguments {
     /// What carries the messages.
     pub(crate) fn fabric(&self) -> LaunchFabric {
-        let names_hosts = self.hosts.hosts.is_some() || self.hosts.host.is_some();
-        let default = if names_hosts { LaunchFabric::Cluster } else { LaunchFabric::Local };
+        let default = if self.names_hosts() { LaunchFabric::Cluster } else { LaunchFabric::Local };
         self.fabric.clone().unwrap_or(default)
+    }
+
+    fn names_hosts(&self) -> bool {
+        self.hosts.hosts.is_some() || self.hosts.host.is_some()
+    }
+
+    /// Whether the user has said where the ranks run.
+    pub(crate) fn has_place(&self) -> bool {
+        self.fabric.is_some() || self.names_hosts()
+    }
+
+    /// Lets the ranks run on the hosts of the batch job.
+    pub(crate) fn use_hosts_of_job(&mut self) {
+        self.fabric = Some(LaunchFabric::Cluster);
     }
 }
 

@@ -35,6 +35,9 @@ const PARENT_PORT: &str = "CORNERSTONE_MPI_PARENT";
 /// The variable in which a rank finds this program, to start other runs with.
 const LAUNCHER: &str = "CORNERSTONE_LAUNCHER";
 
+/// The hint on a mistake that only a run on several hosts has.
+const OF_JOB: &str = "the ranks need the other hosts of this batch job; --fabric local starts them on this host alone";
+
 /// Starts the ranks of the program and those of the `others`, and returns when all have ended. Of the others count the
 /// program, its ranks, its folder and its variables.
 pub(super) fn execute(
@@ -52,6 +55,10 @@ pub(super) fn execute(
     if arguments.ranks == 0 {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
     }
+    let is_of_job = !arguments.has_place() && Hosts::of_job_are_needed(arguments.ranks);
+    if is_of_job {
+        arguments.use_hosts_of_job();
+    }
     let fabric = arguments.fabric();
     if !matches!(fabric, LaunchFabric::Simulated(_)) {
         simulated::refuse_options(&arguments)?;
@@ -62,6 +69,11 @@ pub(super) fn execute(
             simulated::launch(&arguments, others, &machine, &mut observation)
         }
         _ => run(&arguments, others, &mut observation),
+    };
+    let ended = match is_of_job {
+        // The user has named no hosts, and may not expect any.
+        true => ended.map_err(|failure| failure.hint_if_misused(OF_JOB)),
+        false => ended,
     };
     match observation {
         None => ended,

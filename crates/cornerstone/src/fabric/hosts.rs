@@ -52,6 +52,14 @@ impl Hosts {
         Ok(Some(Hosts { hosts, agent, listen: arguments.listen, reconnect, interfaces }))
     }
 
+    /// Whether a batch job has given several hosts, and this one cannot take all of `ranks` as the first of them: it
+    /// has too few slots, or it is the host from which the job was submitted. A list that cannot be read has no hosts.
+    pub(crate) fn of_job_are_needed(ranks: usize) -> bool {
+        let Some(Ok((hosts, _))) = hosts_of_job(&OfThisProcess) else { return false };
+        let fit = hosts.first().is_some_and(|first| first.is_here() && ranks <= first.slots);
+        hosts.len() > 1 && !fit
+    }
+
     /// This host alone, for so many ranks.
     pub(crate) fn this_one(ranks: usize) -> Hosts {
         let host = Host { name: "localhost".into(), slots: ranks, addresses: Vec::new() };

@@ -333,6 +333,38 @@ fn benchmarks_run_on_the_hosts_of_a_batch_system() {
     lab.spawn(command).wait().refuses(2, &["SLURM_JOB_NODELIST='n[1-'", "do not close"]);
 }
 
+/// Ranks that this host has slots for stay here. Others use the job's hosts in their order.
+#[test]
+fn a_program_in_a_batch_job_uses_its_hosts_when_it_needs_them() {
+    let lab = Lab::new();
+    let Some(program) = program(&lab, "a program in a batch job") else { return };
+    let program = program.to_str().unwrap();
+    let launched = |words: &[&str], hosts: &str| {
+        let mut command = lab.command(words);
+        command.env("SLURM_JOB_NODELIST", hosts).env("SLURM_TASKS_PER_NODE", "2,3");
+        lab.spawn(command).wait()
+    };
+    for launcher in ["launch", "mpiexec"] {
+        let ended = launched(&[launcher, "-n", "5", program], "localhost,127.0.0.1");
+        assert_eq!(ended.status, Some(0), "{ended:#?}");
+        assert_eq!(sorted(&ended.stdout), OF_TWO_HOSTS, "{ended:#?}");
+    }
+    // Where several hosts are used, --on-hang is refused.
+    for (ranks, more) in [("2", &[][..]), ("5", &["--fabric", "local"])] {
+        let words = [&["launch", "-n", ranks, "--on-hang", "tell"], more, &["true"]].concat();
+        let ended = launched(&words, "localhost,127.0.0.1");
+        assert_eq!(ended.status, Some(0), "{ended:#?}");
+    }
+    let words = ["launch", "-n", "5", "--on-hang", "tell", "true"];
+    launched(&words, "localhost,127.0.0.1").refuses(2, &["--on-hang", "--fabric local"]);
+    launched(&["launch", "-n", "6", "true"], "localhost,127.0.0.1")
+        .refuses(2, &["the hosts take 5 ranks, not 6", "--fabric local"]);
+    // A job that was submitted from here runs elsewhere.
+    launched(&["launch", "-n", "2", "true"], "somewhere.invalid,localhost")
+        .refuses(1, &["somewhere.invalid"]);
+    assert!(lab.becomes_empty());
+}
+
 #[test]
 fn hosts_that_make_no_sense_for_a_program_are_refused() {
     let lab = Lab::new();

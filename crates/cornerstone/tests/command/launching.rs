@@ -204,6 +204,7 @@ fn what_cannot_be_started_is_refused_by_name() {
     lab.run(&["launch", "-n", "2", "./not-there"]).refuses(1, &["./not-there"]);
     lab.write("data", "no program");
     lab.run(&["launch", "-n", "2", "./data"]).refuses(1, &["./data"]);
+    lab.run(&["launch", "-n", "2", "--no-option", "true"]).refuses(2, &["'--no-option'"]);
     lab.run(&["launch", "-n", "0", "true"]).refuses(2, &["at least 1 rank"]);
     for ranks in ["-3", "two", "99999999999999999999"] {
         let ended = lab.run(&["launch", "-n", ranks, "true"]);
