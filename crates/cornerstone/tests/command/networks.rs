@@ -74,6 +74,50 @@ fn metric<'a>(all: &'a [Value], benchmark: &str, name: &str) -> &'a Value {
     all.iter().find(is).unwrap_or_else(|| panic!("no {name} of {benchmark}"))
 }
 
+/// A link of SCI breaks after 1 s, all of SCI after 2, an ATM port after 3 and all of ATM after 4. ATM is repaired after
+/// 5 s and SCI after 6; a workstation is away from 7 to 7.5 s.
+#[test]
+fn a_stream_over_four_networks_slows_down_in_steps_as_they_break() {
+    let lab = Lab::new();
+    let words = ["run", "steady-stream", "--fabric", "sim:scale-faults", "--ranks", "16"];
+    let more = ["--sizes", "8192", "--duration", "8s", "--out", "run.jsonl"];
+    lab.succeed(&[&words[..], &more].concat());
+    let all = lab.measurements("run.jsonl");
+    let rates = metric(&all, "steady-stream", "rate")["samples"].as_array().unwrap();
+    let rates: Vec<f64> = rates.iter().map(|rate| rate.as_f64().unwrap()).collect();
+    // Ranks 0 to 7 send to 8 to 15, two on each workstation. SCI's adapter takes 92 ns a byte.
+    let sci = 1e3 / 92.0;
+    // TCP/IP over ATM takes 497 us and 60 ns a byte. Both senders of a port need less than its 16.9 MB/s.
+    let atm = 8192.0 / (497.0 + 0.060 * 8192.0);
+    // Ethernet cuts a message into six frames, with 78 more bytes each, and has 1.25 MB/s for all.
+    let ethernet = 8192.0 / ((8192.0 + 6.0 * 78.0) / 1.25);
+    let expected = [
+        (0.0..1.0, 8.0 * sci),
+        (1.0..2.0, 6.0 * sci + 2.0 * atm),
+        (2.0..3.0, 8.0 * atm),
+        (3.0..4.0, 6.0 * atm + ethernet),
+        (4.0..5.0, ethernet),
+        (5.0..6.0, 8.0 * atm),
+        (6.0..7.0, 8.0 * sci),
+        (7.0..7.5, 6.0 * sci),
+        (7.5..8.0, 8.0 * sci),
+    ];
+    for (time, rate) in expected {
+        // A hundred parts of 80 ms. Those in which networks change are left out, and the two after them, in which
+        // messages arrive that have waited. What waits for Ethernet when ATM is repaired still takes half a second.
+        let part = |moment: f64| (moment / 0.08).ceil() as usize;
+        let settle = if time.start == 5.0 { 8 } else { 2 };
+        let parts = &rates[part(time.start) + settle..part(time.end) - 1];
+        let mean = parts.iter().sum::<f64>() / parts.len() as f64;
+        // Few messages pass over Ethernet in a second.
+        let tolerance = if rate < 2.0 { 0.1 } else { 0.02 };
+        assert!(
+            (mean / rate - 1.0).abs() < tolerance,
+            "{time:?}: {mean} and not {rate}: {rates:?}"
+        );
+    }
+}
+
 #[test]
 fn a_file_of_faults_or_a_trace_that_cannot_be_used_is_refused_before_anything_is_measured() {
     let lab = Lab::new();

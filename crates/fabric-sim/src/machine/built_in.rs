@@ -29,6 +29,7 @@ machines![
     "paragon-sunmos",
     "scale-atm",
     "scale-cluster",
+    "scale-faults",
     "scale-sci",
     "sci-ring",
     "sci-scali",
