@@ -68,13 +68,14 @@ pub(crate) struct TradeoffArguments {
     #[arg(long, value_name = "LIST", default_value = "4,16,64,256,512,1KiB,2KiB,4KiB,8KiB,16KiB")]
     pub(crate) sizes: Sizes,
 
-    /// The number of ranks for --sizes
-    #[arg(long, value_name = "RANKS", default_value = "8")]
-    pub(crate) at: usize,
+    /// The number of ranks for --sizes [default: 8, or as many as the machine has]
+    #[arg(long, value_name = "RANKS")]
+    pub(crate) at: Option<usize>,
 
-    /// The numbers of ranks at which the systems are compared, with messages of --lengths
-    #[arg(long, value_name = "LIST", default_value = "2,4,8,16,32")]
-    pub(crate) ranks: RankCounts,
+    /// The numbers of ranks at which the systems are compared, with messages of --lengths [default: 2,4,8,16,32, as far
+    /// as the machine has them]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) ranks: Option<RankCounts>,
 
     /// The message sizes for --ranks
     #[arg(long, value_name = "LIST", default_value = "128,4KiB")]

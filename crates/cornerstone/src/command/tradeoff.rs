@@ -8,10 +8,15 @@ use std::process::ExitCode;
 use fabric_sim::Machine;
 use reproduction::{CallTradeoff, Crossing, SYSTEMS, SystemCurve, TradeoffQuestion, tradeoff};
 
-use crate::arguments::{Format, TradeoffArguments};
+use crate::arguments::{Format, RankCounts, TradeoffArguments};
 use crate::failure::Failure;
 use crate::output::{print, table};
 use crate::wording::{quantity, size};
+
+/// The number of ranks for all sizes, and the numbers of ranks for few sizes, unless the user chooses. Machines may have
+/// fewer.
+const RANKS_OF_SIZES: usize = 8;
+const RANKS: [usize; 5] = [2, 4, 8, 16, 32];
 
 /// Simulates the machine as it is and with each improvement, and compares the times.
 pub(crate) fn execute(arguments: &TradeoffArguments) -> Result<ExitCode, Failure> {
@@ -38,7 +43,7 @@ pub(crate) fn execute(arguments: &TradeoffArguments) -> Result<ExitCode, Failure
 
 /// The request, checked against the machine.
 fn question(arguments: &TradeoffArguments, machine: &Machine) -> Result<TradeoffQuestion, Failure> {
-    let TradeoffArguments { clock, links, at, .. } = *arguments;
+    let TradeoffArguments { clock, links, .. } = *arguments;
     let calls = arguments.calls.clone();
     if let Some(unknown) = calls.iter().find(|call| benchmark::find(call).is_none()) {
         return Err(Failure::usage(format!("there is no benchmark `{unknown}`"))
@@ -49,8 +54,12 @@ fn question(arguments: &TradeoffArguments, machine: &Machine) -> Result<Tradeoff
         list.dedup();
         list
     };
-    let ranks = arguments.ranks.0.clone();
     let most = machine.most_ranks(1);
+    let at = arguments.at.unwrap_or(RANKS_OF_SIZES.min(most));
+    let ranks = match &arguments.ranks {
+        Some(RankCounts(ranks)) => ranks.clone(),
+        None => RANKS.into_iter().filter(|&ranks| ranks <= most).collect(),
+    };
     if let Some(count) = ranks.iter().chain([&at]).find(|&&count| !(2..=most).contains(&count)) {
         return Err(Failure::usage(format!(
             "{} does not have {count} ranks, but 2 to {most}",

@@ -27,6 +27,16 @@ fn crossings_and_slopes_are_told_in_words_in_lines_and_as_data() {
 }
 
 #[test]
+fn a_machine_of_few_ranks_is_compared_at_those_that_it_has() {
+    let lab = Lab::new();
+    let csv = lab.succeed(&["tradeoff", "scale-atm", "--calls", "ping-pong", "--format", "csv"]);
+    // Ten sizes, and two sizes for 2, 4 and 8 ranks, on four systems.
+    assert_eq!(csv.stdout.lines().count(), 1 + 4 * (10 + 2 * 3), "{csv:#?}");
+    lab.run(&["tradeoff", "scale-atm", "--at", "16"])
+        .refuses(2, &["scale-atm does not have 16 ranks, but 2 to 8"]);
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused() {
     let lab = Lab::new();
     lab.run(&["tradeoff", "sharc-rink"]).refuses(2, &["(is it `sharc-ring`?)"]);
