@@ -17,12 +17,16 @@ pub(crate) fn tell(what: &str, ranks: &[RankActivity]) {
     let _ = std::io::stderr().write_all(words.as_bytes());
 }
 
+/// The state of each rank: a line without its subject, and remarks.
+pub(crate) fn lines_of_each(ranks: &[RankActivity]) -> Vec<Vec<String>> {
+    let mut sites = CallSites::default();
+    ranks.iter().map(|one| lines(&one.activity, &mut sites)).collect()
+}
+
 /// The state of the ranks, in indented lines.
 pub(crate) fn describe(ranks: &[RankActivity]) -> String {
-    let mut sites = CallSites::default();
     let mut kinds: Vec<(Vec<usize>, Vec<String>)> = Vec::new();
-    for RankActivity { rank, activity } in ranks {
-        let lines = lines(activity, &mut sites);
+    for (RankActivity { rank, .. }, lines) in ranks.iter().zip(lines_of_each(ranks)) {
         match kinds.iter_mut().find(|(_, known)| *known == lines) {
             Some((ranks, _)) => ranks.push(*rank),
             None => kinds.push((vec![*rank], lines)),
@@ -58,6 +62,7 @@ fn lines(activity: &Activity, sites: &mut CallSites) -> Vec<String> {
     match activity {
         Activity::NotJoined => vec!["has not called MPI_Init".into()],
         Activity::Finished => vec!["has finished".into()],
+        Activity::Described(lines) => lines.clone(),
         Activity::Runs(state) => vec![format!("is not in a call that waits for others ({state})")],
         Activity::Waits { waits, remarks } => {
             let mut lines: Vec<String> =

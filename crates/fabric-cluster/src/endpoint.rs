@@ -361,6 +361,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn report_wait(&mut self, place: WaitPlace) {
+        self.note_outer_state();
         self.inner_mut().report_wait(place);
     }
 

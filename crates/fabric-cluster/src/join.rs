@@ -83,6 +83,7 @@ fn meet(mut inner: ShmEndpoint, content: RankOfHost) -> Result<(ClusterEndpoint,
         Err(error) => return Err(give_up(inner, error)),
     };
     inner.name_ranks(content.ranks.clone());
+    inner.expect_outside();
     inner.set_every_rank_has_a_processor(outer.every_rank_has_a_processor());
     match outer.descriptor() {
         Ok(descriptor) => inner.wake_by(descriptor),

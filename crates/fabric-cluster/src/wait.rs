@@ -76,6 +76,12 @@ impl ClusterEndpoint {
         self.settle();
         let (inner, rest) = self.both_mut();
         rest.polls = rest.polls.wrapping_add(1);
+        if inner.is_reporting() {
+            rest.outer.poll_with(None)?;
+            self.settle();
+            self.note_outer_state();
+            return Ok(());
+        }
         let has_yielded = rest.outer.every_rank_has_a_processor() || poll > POLLS_OF_INNER_FIRST;
         if !rest.polls.is_multiple_of(if has_yielded { pace.every } else { EVERY_OF_INNER }) {
             return Ok(());
@@ -90,6 +96,16 @@ impl ClusterEndpoint {
         }
         self.settle();
         Ok(())
+    }
+
+    /// Adds the state of the outer fabric to the report in progress.
+    pub(crate) fn note_outer_state(&mut self) {
+        let (inner, rest) = self.both_mut();
+        let unexpected = match inner.is_noting_waits() {
+            true => rest.outer.unexpected(),
+            false => Vec::new(),
+        };
+        inner.note_outside(rest.outer.poll_state(), unexpected);
     }
 
     /// Waits until `done` returns true, which is called after every poll.

@@ -254,6 +254,17 @@ impl Slots {
         self.slots.iter().any(|slot| matches!(slot, Slot::Word))
     }
 
+    /// Returns whether the provider has not completed a send or an operation on memory of another rank, which it does
+    /// without another message. Receives and long messages without their receive do need one.
+    pub(crate) fn has_incomplete(&self) -> bool {
+        self.slots.iter().any(|slot| match slot {
+            Slot::Word => true,
+            Slot::Send(send) => send.stage == SendStage::Posted,
+            Slot::Access(access) => !access.is_done,
+            Slot::Free | Slot::Receive(_) | Slot::Words | Slot::Any => false,
+        })
+    }
+
     /// Returns the send of long message `number` to rank `to`, if its data wait for the receiver's word.
     pub(crate) fn held(&self, to: usize, number: u32) -> Option<u32> {
         let is_it = |slot: &Slot| match slot {

@@ -44,8 +44,9 @@ pub use arena::SharedAllocator;
 pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, join_if_rank};
 #[cfg(not(loom))]
 pub use launcher::{
-    Activity, Binding, CallSite, LaunchError, LaunchOptions, OnHang, OtherProgram, RankActivity,
-    Streams, ThreadWait, Watch, launch, launch_and_read,
+    Activity, Amounts, Binding, CallSite, HANG, HangSearch, LaunchError, LaunchOptions, NextStep,
+    OnHang, OtherProgram, RankActivity, Streams, ThreadWait, Watch, WholeRun, Word, launch,
+    launch_and_read,
 };
 pub use segment::{MAXIMUM_RANKS, PollState};
 pub use system::{close_on_exec, futex_wait, futex_wake, map_shared, memory_file};

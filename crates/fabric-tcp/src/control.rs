@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use contract::{Error, Result};
+use fabric_shm::{Amounts, Word};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::socket::Socket;
@@ -34,6 +35,14 @@ pub(crate) enum Message {
     GiveUp { died: Option<u32>, why: String },
     /// To a host: the user asks what the ranks do.
     Tell,
+    /// To the starter, from a host: what its launcher announces in the search for a hang.
+    LauncherWord(Word),
+    /// To a host: the next round of that search.
+    Round(u32),
+    /// To a host: the ranks can never continue; what do they wait for?
+    AskActivities,
+    /// To the starter, from a host: the answer, as [`activities`](crate::activities) writes it.
+    Activities(String),
 }
 
 /// Length of the longest message: enough for any job, address list or report, and too little to exhaust the memory by
@@ -63,6 +72,14 @@ impl Message {
                 (9, [&limit_ms.to_le_bytes()[..], addresses.as_bytes()].concat())
             }
             Message::Tell => (10, Vec::new()),
+            Message::LauncherWord(Word::Move) => (11, Vec::new()),
+            Message::LauncherWord(Word::Stand { round, amounts: Amounts { sent, received } }) => {
+                let both = [sent.to_le_bytes(), received.to_le_bytes()].concat();
+                (12, [&round.to_le_bytes()[..], &both].concat())
+            }
+            Message::Round(round) => (13, round.to_le_bytes().to_vec()),
+            Message::AskActivities => (14, Vec::new()),
+            Message::Activities(text) => (15, text.clone().into_bytes()),
         };
         [&[kind][..], &(body.len() as u32).to_le_bytes(), &body].concat()
     }
@@ -93,6 +110,17 @@ impl Message {
                 Message::Listen { addresses: text(addresses), limit_ms }
             }
             10 => Message::Tell,
+            11 => Message::LauncherWord(Word::Move),
+            12 => {
+                let (round, both) = body.split_first_chunk::<4>()?;
+                let (sent, received) = both.split_first_chunk::<8>()?;
+                let (sent, received) = (u64::from_le_bytes(*sent), received.as_array()?);
+                let amounts = Amounts { sent, received: u64::from_le_bytes(*received) };
+                Message::LauncherWord(Word::Stand { round: u32::from_le_bytes(*round), amounts })
+            }
+            13 => Message::Round(u32::from_le_bytes(*body.as_array()?)),
+            14 => Message::AskActivities,
+            15 => Message::Activities(text(body)),
             _ => return None,
         })
     }
@@ -256,6 +284,14 @@ mod tests {
             Message::GiveUp { died: Some(3), why: "killed".into() },
             Message::GiveUp { died: None, why: "stopped".into() },
             Message::Tell,
+            Message::LauncherWord(Word::Move),
+            Message::LauncherWord(Word::Stand {
+                round: 3,
+                amounts: Amounts { sent: 1 << 40, received: 7 },
+            }),
+            Message::Round(1 << 20),
+            Message::AskActivities,
+            Message::Activities("waits".into()),
             Message::Ended,
         ];
         let (mut one, other) = pair();

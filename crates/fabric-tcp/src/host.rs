@@ -12,6 +12,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use crate::control::{Inbox, Message, Received, send};
 use crate::handshake::{Caller, Purpose, connect};
+use crate::host_watch::{HostWatch, Questions, RunOfHost};
 use crate::secret::Secret;
 
 /// The part of a run that the starting process has assigned to the process of one host.
@@ -97,12 +98,18 @@ impl HostPart {
     }
 
     /// Starts the ranks, and returns the status of this process when all have ended. If the run is aborted elsewhere,
-    /// or the process that started it is gone, the ranks are ended. `at_end` is called when they have ended, and may
-    /// pass reports to the process that started the run.
+    /// or the process that started it is gone, the ranks are ended. With `watch`, the host takes part in the search for
+    /// hangs, if `options` has a watch too. `at_end` is called when the ranks have ended, and may pass reports to the
+    /// process that started the run.
     ///
     /// # Errors
     /// If that process cannot be called.
-    pub fn run(&self, options: &LaunchOptions, at_end: &mut dyn FnMut(Report<'_>)) -> Result<i32> {
+    pub fn run(
+        &self,
+        options: &LaunchOptions,
+        watch: Option<HostWatch>,
+        at_end: &mut dyn FnMut(Report<'_>),
+    ) -> Result<i32> {
         let failed = |reason: String| Error::System {
             what: format!("calling the process that started the run at {}", self.call),
             reason,
@@ -111,18 +118,25 @@ impl HostPart {
         let caller = Caller { purpose: Purpose::Host, rank: first, wanted: first };
         let control = connect(self.call, caller, &self.secret);
         let control = control.map_err(|error| failed(error.to_string()))?;
-        let watched = control.try_clone().map_err(|error| failed(error.to_string()))?;
+        let cloned = || control.try_clone().map_err(|error| failed(error.to_string()));
+        let watched = cloned()?;
+        let questions = Arc::new(Questions::default());
+        let mut options = options.clone();
+        if let Some(watch) = watch {
+            let questions = Arc::clone(&questions);
+            options.whole_run = Some(Arc::new(RunOfHost { watch, questions, control: cloned()? }));
+        }
         let has_ended = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&has_ended);
         std::thread::spawn(move || {
-            wait_for_end(&watched);
+            wait_for_end(&watched, &questions);
             std::thread::sleep(GRACE);
             // The launcher ends its ranks and returns. Relaxed: the flag guards no other memory.
             if !seen.load(Ordering::Relaxed) {
                 let _ = kill_process(getpid(), Signal::TERM);
             }
         });
-        let ended = fabric_shm::launch(options, &mut |_| ControlFlow::Continue(()));
+        let ended = fabric_shm::launch(&options, &mut |_| ControlFlow::Continue(()));
         has_ended.store(true, Ordering::Relaxed);
         let (message, status) = self.outcome(ended);
         // If the starter is gone, nobody needs the messages.
@@ -148,7 +162,7 @@ impl HostPart {
 }
 
 /// Passes questions on, and returns when the run was aborted, or the process that started it is gone.
-fn wait_for_end(control: &TcpStream) {
+fn wait_for_end(control: &TcpStream, questions: &Questions) {
     let mut inbox = Inbox::default();
     loop {
         match inbox.receive(control) {
@@ -157,7 +171,8 @@ fn wait_for_end(control: &TcpStream) {
             Received::Message(Message::Tell) => {
                 let _ = kill_process(getpid(), Signal::USR1);
             }
-            Received::Message(_) | Received::Nothing => {}
+            Received::Message(message) => questions.take(&message),
+            Received::Nothing => {}
         }
     }
 }

@@ -16,6 +16,7 @@
 // The one exception is `endpoint`, which promises how long the memory of a request is used.
 #![deny(unsafe_code)]
 
+mod activities;
 mod batch_system;
 mod control;
 mod endpoint;
@@ -23,6 +24,7 @@ mod engine;
 mod frame;
 mod handshake;
 mod host;
+mod host_watch;
 mod hosts_file;
 mod interface;
 mod launched;
@@ -44,6 +46,7 @@ mod supervision;
 pub use batch_system::{OfThisProcess, Surroundings, hosts_of_job};
 pub use endpoint::TcpEndpoint;
 pub use host::{HostPart, RankOfHost};
+pub use host_watch::HostWatch;
 pub use hosts_file::{Host, places};
 pub use interface::Interface;
 pub use other_processes::OtherProcesses;

@@ -1,6 +1,7 @@
 //! Starts ranks on several hosts, and supervises the run until the last rank has ended.
 
 mod agent;
+mod hangs;
 mod rank_connection;
 mod started_process;
 mod supervise;
@@ -10,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fabric_shm::LaunchError;
+use fabric_shm::{LaunchError, Watch};
 use rustix::event::Timespec;
 
 use crate::control::Message;
@@ -18,6 +19,7 @@ use crate::handshake::Acceptor;
 use crate::hosts_file::{Host, places};
 use crate::interface::Interface;
 use crate::secret::Secret;
+use hangs::Hangs;
 use rank_connection::RankConnection;
 use started_process::StartedProcess;
 
@@ -84,6 +86,9 @@ pub struct StartOptions {
     /// all hosts form a path, the second ones another, and so on. Each host looks for its own. Empty for the address by
     /// which the host reaches this process.
     pub interfaces: Vec<Interface>,
+    /// What happens on a hang of the ranks that processes of hosts start, if these have a
+    /// [`HostWatch`](crate::HostWatch).
+    pub watch: Option<Watch>,
 }
 
 /// What a signal of the user to this process requests.
@@ -113,6 +118,7 @@ struct Run<'a> {
     kill_at: Option<Instant>,
     /// The rank that died or failed, if one did, and the reason why the run was aborted.
     told: Option<(Option<u32>, String)>,
+    hangs: Option<Hangs>,
 }
 
 /// Starts the ranks, passes their reports to `on_report` as a launcher does, and returns when all have ended.
@@ -147,8 +153,10 @@ pub fn start(
         is_secondhand: false,
         kill_at: None,
         told: None,
+        hangs: None,
     };
     let groups = groups(&options.starting, &places);
+    run.hangs = Hangs::new(options.watch, groups.len());
     for (rank, host) in places.iter().enumerate() {
         let process = groups.iter().position(|(_, ranks)| ranks.contains(&rank)).unwrap_or(0);
         run.ranks.push(RankConnection::new(host.name.clone(), process));

@@ -34,8 +34,8 @@ have a handler for it. No rank outlives this command.
 
 If all ranks wait and no message is under way, the program is deadlocked. Within some seconds this
 command prints what each rank waits for, and ends the ranks. It prints source lines of programs that
-were compiled with -g. With --fabric cluster or ofi there is no deadlock detection. On several
-hosts each host prints on SIGUSR1 what its own ranks do, and SIGUSR2 reaches no rank.
+were compiled with -g. On several hosts each host prints on SIGUSR1 what its own ranks do, and
+SIGUSR2 reaches no rank.
 
 Exit status: that of the first rank that failed, or 128 plus the number of the signal, or 124 after
 a deadlock; else 0.";
@@ -165,7 +165,7 @@ pub(crate) struct LaunchArguments {
     #[arg(long)]
     pub(crate) check_leaks: bool,
 
-    /// The action after a deadlock (not with --fabric cluster or ofi) [default: end]
+    /// The action after a deadlock [default: end]
     #[arg(long, value_enum, value_name = "ACTION")]
     pub(crate) on_hang: Option<HangAction>,
 

@@ -118,9 +118,9 @@ fn run(
         let mut task = host_task(arguments)?;
         task.observed = observation.as_ref().map(Observation::wanted);
         task.provider = provider.map(|name| name.unwrap_or_default().to_owned());
-        let ended = cluster::launch_program(&hosts, arguments.ranks, &task, &mut |region| {
-            observation.iter_mut().for_each(|one| one.take(region));
-        });
+        let take = &mut |region: &[u8]| observation.iter_mut().for_each(|one| one.take(region));
+        let watch = watch(arguments);
+        let ended = cluster::launch_program(&hosts, arguments.ranks, &task, watch, take);
         return ended.map(|()| ExitCode::SUCCESS).map_err(explain);
     }
     on_this_host(hosts.as_ref(), &fabric)?;
@@ -130,7 +130,7 @@ fn run(
     launch(arguments, options, &mut start)
 }
 
-/// Refuses options about hangs where nothing detects them.
+/// Refuses reports of a standstill where no launcher sees all ranks.
 fn refuse_watch(
     arguments: &LaunchArguments,
     fabric: &LaunchFabric,
@@ -143,14 +143,7 @@ fn refuse_watch(
             "leave it out, and send SIGUSR1 to this command to see what the ranks of each host do",
         ));
     }
-    let detects = !is_on_hosts && !matches!(fabric, LaunchFabric::Ofi(_));
-    match arguments.on_hang {
-        Some(_) if !detects => Err(Failure::usage(format!(
-            "--on-hang has no effect with --fabric {fabric}, which detects no deadlocks"
-        ))
-        .hint("leave it out; deadlocks are detected with --fabric local, tcp and sim:MACHINE")),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Refuses hosts for a fabric that has one alone.

@@ -8,7 +8,7 @@ use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_cluster::{is_job, job_of};
 use fabric_shm::{Binding, LaunchError, LaunchOptions, OnHang, ShmProcess, Watch};
-use fabric_tcp::{HostPart, StartOptions, Starting, UserSignal};
+use fabric_tcp::{HostPart, HostWatch, StartOptions, Starting, UserSignal};
 use serde::{Deserialize, Serialize};
 
 use super::hosts::Hosts;
@@ -88,6 +88,7 @@ fn start_options(
         listen: hosts.listen,
         reconnect: hosts.reconnect,
         interfaces: hosts.interfaces.clone(),
+        watch: None,
         program,
         arguments: vec![HOST.into()],
         starting: Starting::EachHost { task: task_line, any_program: task.program.is_some() },
@@ -123,10 +124,12 @@ pub(crate) fn launch_program(
     hosts: &Hosts,
     ranks: usize,
     task: &HostTask,
+    watch: Watch,
     take: &mut dyn FnMut(&[u8]),
 ) -> Result<(), LaunchError> {
     let task = HostTask { ranks, ..task.clone() };
     let options = start_options(hosts, ranks, &task, Vec::new())?;
+    let options = StartOptions { watch: Some(watch), ..options };
     let interruption = Interruption::watch();
     let question = Question::watch();
     let asked = &mut || match interruption.signal() {
@@ -190,7 +193,7 @@ fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], 
     options.arguments = rest.to_vec();
     options.any_program = true;
     options.rank_names.clone_from(&part.ranks);
-    // Each host sees its own ranks alone.
+    // Each host sees its own ranks alone, and takes part in the search for hangs of all.
     options.watch =
         Some(Watch { on_hang: OnHang::Ignore, standstill: None, report: activity::tell });
     let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
@@ -239,7 +242,8 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     }
     // A question that arrives before or after the launcher's part must not end this process.
     let _question = is_program.then(Question::watch);
-    let status = part.run(&options, &mut |report| {
+    let watch = HostWatch { ranks: task.ranks, describe: activity::lines_of_each };
+    let status = part.run(&options, is_program.then_some(watch), &mut |report| {
         // Unreadable records are missing in the report, which names the rank.
         let regions = memory.take().and_then(|memory| memory.regions().ok());
         regions.into_iter().flatten().for_each(|region| report(&region));

@@ -44,6 +44,7 @@ pub(super) fn run(
         listen: hosts.listen,
         reconnect: hosts.reconnect,
         interfaces: hosts.interfaces.clone(),
+        watch: None,
         program,
         arguments: vec![RANK.into()],
         starting: Starting::EachRank,

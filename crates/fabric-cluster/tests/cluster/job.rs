@@ -42,7 +42,7 @@ pub(crate) fn serve() -> Option<i32> {
     let mut options = LaunchOptions::new(part.ranks.len(), job_of(&part));
     options.waits_for_descriptors = true;
     options.binding = Binding::None;
-    Some(part.run(&options, &mut |_| {}).unwrap_or(1))
+    Some(part.run(&options, None, &mut |_| {}).unwrap_or(1))
 }
 
 fn run(mut rank: Process<ClusterEndpoint>, case: &[u8]) -> i32 {

@@ -1,7 +1,4 @@
 //! Reports of long waits to the launcher of this host.
-//!
-//! They state what a rank waits for, and never that nothing else could end the wait: only the provider knows which
-//! messages it has under way.
 
 use contract::{Awaited, Endpoint, Request, Selector, WaitPlace};
 use fabric_shm::{PollState, ShmEndpoint};
@@ -53,8 +50,15 @@ impl OfiEndpoint {
     }
 
     pub(super) fn report(&mut self, place: WaitPlace) {
-        let state = self.engine.activity();
-        let found = PollState { state, may_end_otherwise: true, ..PollState::default() };
+        let own = self.engine.poll_state();
+        // Another rank may still be about to join over these connections.
+        let outer = self.outer.poll_state();
+        let found = PollState {
+            state: own.state ^ outer.state.rotate_left(32),
+            sent: own.sent + outer.sent,
+            received: own.received + outer.received,
+            ..own
+        };
         let unexpected = match self.is_noting_waits() {
             true => self.engine.unexpected(),
             false => Vec::new(),

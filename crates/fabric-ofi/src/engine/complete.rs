@@ -68,6 +68,8 @@ impl Engine {
             };
             return Err(self.objects()?.provider.failed(&what, i64::from(error)));
         }
+        let receives = matches!(self.slots.get(slot), Slot::Words | Slot::Any | Slot::Receive(_));
+        self.traffic[1] += u64::from(receives && one.end == End::Well);
         match self.slots.get(slot) {
             Slot::Word => self.slots.free(slot),
             Slot::Words => {

@@ -1,6 +1,6 @@
 //! Ranks that leave: requests that can never end without them, and the end of this rank's own part.
 
-use contract::{Awaited, Envelope, Error, Request, Result, Selector};
+use contract::{Error, Request, Result, Selector};
 
 use super::Engine;
 use crate::slots::{SendStage, Slot};
@@ -66,26 +66,6 @@ impl Engine {
             Slot::Access(access) => !access.is_done && self.is_gone(access.to),
             _ => false,
         }
-    }
-
-    /// Returns what a message that has not ended waits for.
-    pub(crate) fn awaited_by(&self, request: Request) -> Option<Awaited> {
-        match self.slots.get(request.0) {
-            Slot::Send(send) if !send.is_done() => {
-                Some(Awaited::Receive { to: send.to, envelope: send.envelope })
-            }
-            Slot::Receive(_) if self.is_done(request) => None,
-            Slot::Receive(one) => Some(match one.envelope {
-                Some(envelope) => Awaited::Data(envelope),
-                None => Awaited::Message(one.selector),
-            }),
-            _ => None,
-        }
-    }
-
-    /// Returns the messages that no receive has matched, as far as they are here.
-    pub(crate) fn unexpected(&self) -> Vec<Envelope> {
-        self.unexpected.envelopes()
     }
 
     /// Returns whether a request waits for a call of this same rank, which cannot happen during the wait.

@@ -12,6 +12,7 @@ mod complete;
 mod ending;
 mod probe;
 mod start;
+mod wait_reports;
 
 use std::collections::VecDeque;
 
@@ -82,6 +83,8 @@ pub(crate) struct Engine {
     any: (u32, Vec<u8>, Option<Completed>),
     polls: u64,
     activity: u64,
+    /// Numbers of the messages and words that the provider has accepted, and of those that it has delivered.
+    traffic: [u64; 2],
     completed: Vec<Completed>,
     has_left: bool,
     failed: Option<Error>,
@@ -115,6 +118,7 @@ impl Engine {
             any: (any, vec![0; EAGER_MAX], None),
             polls: 0,
             activity: 0,
+            traffic: [0; 2],
             completed: Vec::new(),
             has_left: false,
             failed: None,

@@ -96,7 +96,9 @@ impl Engine {
             _ => Readable::empty(),
         };
         let token = self.slots.token(post.slot);
-        self.objects()?.send(post.to, post.tag, data, post.beside, token)
+        let is_taken = self.objects()?.send(post.to, post.tag, data, post.beside, token)?;
+        self.traffic[0] += u64::from(is_taken);
+        Ok(is_taken)
     }
 
     /// Starts to receive a message into `room`.

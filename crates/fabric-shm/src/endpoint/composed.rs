@@ -28,6 +28,24 @@ impl ShmEndpoint {
         self.engine.name_ranks(names);
     }
 
+    /// Declares that the fabric which this one is a part of contributes to each report of a long wait
+    /// ([`note_outside`](ShmEndpoint::note_outside)).
+    pub fn expect_outside(&mut self) {
+        self.engine.expect_outside();
+    }
+
+    /// Returns whether a report of a long wait is in progress, to which that fabric must contribute.
+    #[inline]
+    pub fn is_reporting(&self) -> bool {
+        self.engine.is_reporting()
+    }
+
+    /// Adds to the report in progress what a poll of that fabric has found, and its unexpected messages, if the poll
+    /// [notes](ShmEndpoint::is_noting_waits) anything.
+    pub fn note_outside(&mut self, found: PollState, unexpected: Vec<Envelope>) {
+        self.engine.note_outside(found, unexpected);
+    }
+
     /// Returns whether the poll in progress notes what this rank waits for: then a wait checks each of its requests.
     pub fn is_noting_waits(&self) -> bool {
         self.engine.is_asked()

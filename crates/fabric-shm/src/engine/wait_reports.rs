@@ -26,6 +26,11 @@ pub(super) struct WaitReports {
     pub(super) is_asked: bool,
     /// Number of state changes of this rank that no other part of it shows.
     pub(super) moves: u64,
+    /// True between the beginning of a report and its end.
+    is_reporting: bool,
+    /// The state of another fabric that this one is a part of, if there is one, and the messages there that no receive
+    /// matches.
+    outside: Option<Outside>,
     /// What else than messages and collectives may end a wait.
     other_ends: Vec<Rc<dyn OtherEnds>>,
     /// The launcher's question that `answers` answer, and the answers about the waits of the threads, by their numbers.
@@ -34,6 +39,14 @@ pub(super) struct WaitReports {
     awaited: RefCell<Vec<Awaited>>,
     /// Events for which started collectives wait, even if this rank does not wait for these collectives.
     started: RefCell<Vec<Awaited>>,
+}
+
+/// The part of a report that another fabric contributes.
+#[derive(Default)]
+struct Outside {
+    /// What its poll has found in the report in progress.
+    found: Option<PollState>,
+    unexpected: Vec<Envelope>,
 }
 
 impl Engine {
@@ -45,6 +58,22 @@ impl Engine {
     /// Excludes the waits of this rank from those that can be proved endless, unless `ends` rules itself out.
     pub(crate) fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
         self.wait_reports.other_ends.push(ends);
+    }
+
+    /// Declares that this fabric is a part of another one, which [adds](Engine::note_outside) to each report.
+    pub(crate) fn expect_outside(&mut self) {
+        self.wait_reports.outside = Some(Outside::default());
+    }
+
+    /// Returns whether a report is in progress, to which another fabric must contribute.
+    #[inline]
+    pub(crate) fn is_reporting(&self) -> bool {
+        self.wait_reports.is_reporting
+    }
+
+    /// Adds to the report in progress what a poll of the other fabric has found, and its unexpected messages.
+    pub(crate) fn note_outside(&mut self, found: PollState, unexpected: Vec<Envelope>) {
+        self.wait_reports.outside = Some(Outside { found: Some(found), unexpected });
     }
 
     /// Notes something that this rank waits for, if the launcher asks.
@@ -128,16 +157,28 @@ impl Engine {
         self.wait_reports.awaited.borrow_mut().clear();
         self.wait_reports.started.borrow_mut().clear();
         self.wait_reports.is_asked = self.segment.block(self.me).wait_note().question().is_some();
+        self.wait_reports.is_reporting = true;
+        if let Some(outside) = &mut self.wait_reports.outside {
+            *outside = Outside::default();
+        }
     }
 
     /// Reports that a poll for everything was idle, and answers what this rank waits for.
     pub(crate) fn report_wait(&mut self, place: WaitPlace) {
-        let found = PollState { state: self.state_number(), ..PollState::default() };
+        let own = PollState { state: self.state_number(), ..PollState::default() };
         let name =
             |one: &Envelope| Envelope { source: self.name_of(one.source as usize) as u32, ..*one };
-        let messages: Vec<Envelope> = match self.wait_reports.is_asked {
+        let mut messages: Vec<Envelope> = match self.wait_reports.is_asked {
             true => self.unexpected.envelopes().map(name).collect(),
             false => Vec::new(),
+        };
+        let found = match self.wait_reports.outside.take() {
+            None => own,
+            Some(outside) => {
+                messages.extend(outside.unexpected);
+                self.wait_reports.outside = Some(Outside::default());
+                with_outside(own, outside.found)
+            }
         };
         self.report_noted(place, found, &messages);
     }
@@ -149,6 +190,7 @@ impl Engine {
         found: PollState,
         unexpected: &[Envelope],
     ) {
+        self.wait_reports.is_reporting = false;
         let is_asked = std::mem::take(&mut self.wait_reports.is_asked);
         let mut awaited = self.wait_reports.awaited.take();
         if awaited.is_empty() {
@@ -209,6 +251,7 @@ impl Engine {
     /// Declares that a long wait is over.
     #[cold]
     pub(crate) fn end_long_wait(&mut self) {
+        self.wait_reports.is_reporting = false;
         self.wait_reports.is_asked = false;
         self.wait_reports.answers.clear();
         self.segment.block(self.me).wait_note().end();
@@ -234,6 +277,14 @@ impl Engine {
         self.operations.hash_into(&mut hasher);
         hasher.finish()
     }
+}
+
+/// Returns the state of both fabrics. Without a poll of the other one, something may have arrived there.
+fn with_outside(own: PollState, outside: Option<PollState>) -> PollState {
+    let Some(outside) = outside else { return PollState { may_end_otherwise: true, ..own } };
+    let mut hasher = DefaultHasher::new();
+    (own.state, outside.state).hash(&mut hasher);
+    PollState { state: hasher.finish(), ..outside }
 }
 
 /// Returns what the active call of this thread waits for.

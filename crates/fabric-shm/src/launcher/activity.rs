@@ -32,6 +32,8 @@ pub enum Activity {
         /// Remarks about the rank, one line each.
         remarks: Vec<String>,
     },
+    /// What another host has found out about it: a line without its subject, and remarks.
+    Described(Vec<String>),
 }
 
 /// The wait of a thread.
@@ -64,6 +66,7 @@ impl fmt::Display for RankActivity {
             Activity::NotJoined => write!(f, "has not joined"),
             Activity::Runs(state) => write!(f, "does not wait for others ({state})"),
             Activity::Finished => write!(f, "has finished"),
+            Activity::Described(lines) => write!(f, "{}", lines.join("; ")),
             Activity::Waits { waits, remarks } => {
                 for (index, wait) in waits.iter().enumerate() {
                     let call = wait.call.as_deref().unwrap_or("a call");

@@ -4,6 +4,9 @@ use super::RankActivity;
 use crate::segment::MAXIMUM_RANKS;
 use crate::system::signal_name;
 
+/// What is reported of a run in which no rank can ever continue.
+pub const HANG: &str = "deadlock: all ranks wait, and no message is under way";
+
 /// The reason why a run could not be started or failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -22,7 +25,7 @@ pub enum LaunchError {
         status: u8,
     },
     /// No rank could ever continue; all were ended.
-    #[error("deadlock: all ranks wait, and no message is under way; all ranks were ended")]
+    #[error("{HANG}; all ranks were ended")]
     Hang {
         /// The activity of each rank.
         ranks: Vec<RankActivity>,

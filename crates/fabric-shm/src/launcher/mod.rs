@@ -10,12 +10,15 @@ mod signals;
 mod standstill;
 mod supervise;
 mod watch;
+mod whole_run;
 mod written;
 
 pub use activity::{Activity, CallSite, RankActivity, ThreadWait};
-pub use error::LaunchError;
+pub use error::{HANG, LaunchError};
 pub use options::{Binding, LaunchOptions, OtherProgram, Streams};
+pub use standstill::Amounts;
 pub use watch::{OnHang, Watch};
+pub use whole_run::{HangSearch, NextStep, WholeRun, Word};
 pub use written::launch_and_read;
 
 use std::ops::ControlFlow;

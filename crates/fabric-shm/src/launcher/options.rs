@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use super::{LaunchError, OnHang, Watch};
+use super::{LaunchError, OnHang, Watch, WholeRun};
 use crate::segment::MAXIMUM_RANKS;
 use crate::system;
 
@@ -48,6 +48,8 @@ pub struct LaunchOptions {
     pub watch: Option<Watch>,
     /// Numbers of the ranks in the reports of that supervision, if they belong to a larger run; empty otherwise.
     pub rank_names: Vec<usize>,
+    /// That larger run, if hangs of it are to be detected.
+    pub whole_run: Option<Arc<dyn WholeRun>>,
     /// Soft limit on the open descriptors of a rank; this process's own if not given.
     pub descriptor_limit: Option<u64>,
 }
@@ -122,6 +124,7 @@ impl LaunchOptions {
             waits_for_descriptors: false,
             watch: None,
             rank_names: Vec::new(),
+            whole_run: None,
             descriptor_limit: None,
         }
     }

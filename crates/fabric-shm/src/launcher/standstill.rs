@@ -17,9 +17,10 @@
 //! Some polls do more than others: in every few of them a rank checks whether the others make the same call, and
 //! publishes its own. Hence the required number of polls, and the required time.
 
+use std::iter::Sum;
 use std::time::{Duration, Instant};
 
-use crate::segment::{LongWait, PollState};
+use crate::segment::LongWait;
 
 /// Required idle polls of every rank. Calls are checked at every fourth poll at the latest.
 const POLLS: u64 = 6;
@@ -59,6 +60,13 @@ impl Standstill {
 
     /// Returns whether no rank can ever continue.
     pub(super) fn is_for_ever(&self, now: Instant, ranks: &[RankState]) -> bool {
+        let Amounts { sent, received } = Amounts::of(ranks);
+        sent == received && self.is_stuck(now, ranks, ranks.len())
+    }
+
+    /// Returns whether none of `ranks`, which belong to a run of `of` ranks, can continue unless something arrives that
+    /// is under way.
+    pub(super) fn is_stuck(&self, now: Instant, ranks: &[RankState], of: usize) -> bool {
         let Some((since, begin)) = &self.begin else { return false };
         let waits = |rank: &RankState| matches!(rank, RankState::Waits(_));
         let is_stuck = |(begin, now): (&RankState, &RankState)| match (begin, now) {
@@ -71,8 +79,37 @@ impl Standstill {
         is_same(begin, ranks)
             && ranks.iter().any(waits)
             && begin.iter().zip(ranks).all(is_stuck)
-            && now.duration_since(*since) >= TIME + TIME_PER_RANK * ranks.len() as u32
-            && sent(ranks) == received(ranks)
+            && now.duration_since(*since) >= TIME + TIME_PER_RANK * of as u32
+    }
+}
+
+/// What ranks have sent and received outside of memory that they share ([`PollState`](crate::PollState)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts {
+    /// What they have sent.
+    pub sent: u64,
+    /// What they have received.
+    pub received: u64,
+}
+
+impl Amounts {
+    pub(super) fn of(ranks: &[RankState]) -> Self {
+        let each = ranks.iter().map(|rank| match rank {
+            RankState::Waits(wait) => {
+                Amounts { sent: wait.found.sent, received: wait.found.received }
+            }
+            RankState::Runs | RankState::Finished => Amounts::default(),
+        });
+        each.sum()
+    }
+}
+
+impl Sum for Amounts {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Amounts::default(), |sum, one| Amounts {
+            sent: sum.sent.wrapping_add(one.sent),
+            received: sum.received.wrapping_add(one.received),
+        })
     }
 }
 
@@ -86,25 +123,10 @@ fn is_same(begin: &[RankState], now: &[RankState]) -> bool {
     begin.len() == now.len() && begin.iter().zip(now).all(is_same)
 }
 
-fn sent(ranks: &[RankState]) -> u64 {
-    sum(ranks, |found| found.sent_bytes)
-}
-
-fn received(ranks: &[RankState]) -> u64 {
-    sum(ranks, |found| found.received_bytes)
-}
-
-fn sum(ranks: &[RankState], of: impl Fn(&PollState) -> u64) -> u64 {
-    let each = ranks.iter().map(|rank| match rank {
-        RankState::Waits(wait) => of(&wait.found),
-        RankState::Runs | RankState::Finished => 0,
-    });
-    each.fold(0, u64::wrapping_add)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::segment::PollState;
 
     fn waits(number: u64, polls: u64, state: u64) -> RankState {
         let found = PollState { state, ..PollState::default() };
@@ -149,9 +171,8 @@ mod tests {
 
     #[test]
     fn bytes_written_and_not_read_are_in_flight() {
-        let of = |polls, sent_bytes, received_bytes| {
-            let found =
-                PollState { state: 1, sent_bytes, received_bytes, may_end_otherwise: false };
+        let of = |polls, sent, received| {
+            let found = PollState { state: 1, sent, received, may_end_otherwise: false };
             RankState::Waits(LongWait { number: 1, polls, found })
         };
         assert!(!is_hang(&[of(0, 50, 20), of(0, 20, 40)], &[of(9, 50, 20), of(9, 20, 40)]));

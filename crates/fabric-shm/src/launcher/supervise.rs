@@ -40,7 +40,9 @@ impl<'a> Supervisor<'a> {
             failure: None,
             kill_at: None,
             any_program: options.any_program,
-            watcher: options.watch.map(|watch| Watcher::new(watch, options.rank_names.clone())),
+            watcher: options.watch.map(|watch| {
+                Watcher::new(watch, options.rank_names.clone(), options.whole_run.clone())
+            }),
         }
     }
 

@@ -1,9 +1,12 @@
 //! The watch over the progress of a run, which asks ranks what they wait for if there is none.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::activity::{Activity, RankActivity, ThreadWait};
+use super::error::HANG;
 use super::standstill::{RankState, Standstill};
+use super::whole_run::{HostPart, WholeRun};
 use crate::segment::{Segment, State};
 
 /// Intervals of the checks of the ranks: while one of them is in a long wait, and while none is.
@@ -30,7 +33,8 @@ pub enum OnHang {
     End,
     /// Reports the hang once, and leaves the ranks unchanged.
     Report,
-    /// Does not look for hangs, because ranks may wait for something that this launcher does not see.
+    /// Does not look for hangs, because ranks may wait for something that this launcher does not see. Whoever started
+    /// the whole run may look for hangs of that ([`LaunchOptions::whole_run`](super::LaunchOptions::whole_run)).
     Ignore,
 }
 
@@ -38,6 +42,7 @@ pub enum OnHang {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Hang,
+    HangOfWholeRun,
     Standstill(Duration),
     Signal,
 }
@@ -54,6 +59,7 @@ pub(super) struct Watcher {
     watch: Watch,
     /// Numbers of the ranks in reports, if they are not their own.
     names: Vec<usize>,
+    whole_run: Option<HostPart>,
     standstill: Standstill,
     /// Duration of the standstill at its last report.
     reported_standstill: Duration,
@@ -66,10 +72,16 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn new(watch: Watch, names: Vec<usize>) -> Self {
+    /// Creates the watch over ranks with these numbers in reports, which may be a part of a larger run.
+    pub(super) fn new(
+        watch: Watch,
+        names: Vec<usize>,
+        whole_run: Option<Arc<dyn WholeRun>>,
+    ) -> Self {
         Watcher {
             watch,
             names,
+            whole_run: whole_run.map(HostPart::new),
             standstill: Standstill::default(),
             reported_standstill: Duration::ZERO,
             has_reported_hang: false,
@@ -102,17 +114,18 @@ impl Watcher {
             self.reported_standstill = Duration::ZERO;
             self.has_reported_hang = false;
         }
+        if let Some(part) = &mut self.whole_run {
+            part.note(now, &ranks, stands == Duration::ZERO);
+        }
         if let Some((reason, until)) = self.asking {
-            let has_answered = (0..ranks.len()).all(|rank| match ranks[rank] {
-                RankState::Waits(_) => {
-                    segment.block(rank).wait_note().answer_to(self.question).is_some()
-                }
-                _ => true,
-            });
-            if has_answered || now >= until {
+            if self.has_answered(segment, &ranks) || now >= until {
                 self.asking = None;
                 return self.report(reason, segment);
             }
+            return Finding::Nothing;
+        }
+        if self.whole_run.as_ref().is_some_and(|part| part.run().asks_for_activities()) {
+            self.ask_for(Reason::HangOfWholeRun, segment);
             return Finding::Nothing;
         }
         let detects_hangs = self.watch.on_hang != OnHang::Ignore && !self.has_reported_hang;
@@ -126,6 +139,15 @@ impl Watcher {
             self.ask_for(Reason::Standstill(stands), segment);
         }
         Finding::Nothing
+    }
+
+    fn has_answered(&self, segment: &Segment, ranks: &[RankState]) -> bool {
+        ranks.iter().enumerate().all(|(rank, state)| match state {
+            RankState::Waits(_) => {
+                segment.block(rank).wait_note().answer_to(self.question).is_some()
+            }
+            _ => true,
+        })
     }
 
     fn ask_for(&mut self, reason: Reason, segment: &Segment) {
@@ -147,10 +169,13 @@ impl Watcher {
             Reason::Hang if self.watch.on_hang == OnHang::End => return Finding::Hang(ranks),
             Reason::Hang => {
                 self.has_reported_hang = true;
-                report("deadlock: all ranks wait, and no message is under way", &ranks);
+                report(HANG, &ranks);
             }
             Reason::Standstill(time) => {
                 report(&format!("nothing has moved for {} s", time.as_secs()), &ranks);
+            }
+            Reason::HangOfWholeRun => {
+                self.whole_run.iter().for_each(|part| part.run().tell_activities(&ranks));
             }
             Reason::Signal => report("what the ranks do", &ranks),
         }

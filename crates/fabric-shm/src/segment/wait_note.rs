@@ -23,8 +23,8 @@ pub(crate) struct WaitNote {
     count: AtomicU64,
     polls: AtomicU64,
     state: AtomicU64,
-    sent_bytes: AtomicU64,
-    received_bytes: AtomicU64,
+    sent: AtomicU64,
+    received: AtomicU64,
     /// The launcher's latest question, and the question that the text answers.
     asked: AtomicU32,
     answered: AtomicU32,
@@ -39,10 +39,11 @@ pub(crate) struct WaitNote {
 pub struct PollState {
     /// Changes whenever any of this rank's messages and collectives has moved.
     pub state: u64,
-    /// Number of bytes that it has written to connections that others read, on fabrics with connections.
-    pub sent_bytes: u64,
-    /// Number of bytes that it has read from them.
-    pub received_bytes: u64,
+    /// What it has sent in ways that keep data outside of memory that ranks share: bytes of connections, messages of a
+    /// network. What is under way is the difference to what all ranks have received.
+    pub sent: u64,
+    /// What it has received in these ways.
+    pub received: u64,
     /// True if something else than messages and collectives may end its waits.
     pub may_end_otherwise: bool,
 }
@@ -113,15 +114,15 @@ impl Answer {
 impl WaitNote {
     /// Reports an idle poll of a long wait. Only the owner calls it.
     pub(crate) fn report(&self, found: PollState) {
-        let PollState { state, sent_bytes, received_bytes, may_end_otherwise } = found;
+        let PollState { state, sent, received, may_end_otherwise } = found;
         if self.number.load(Ordering::Relaxed) == 0 {
             let count = self.count.load(Ordering::Relaxed) + 1;
             self.count.store(count, Ordering::Relaxed);
             self.number.store(count, Ordering::Relaxed);
         }
         self.state.store(state, Ordering::Relaxed);
-        self.sent_bytes.store(sent_bytes, Ordering::Relaxed);
-        self.received_bytes.store(received_bytes, Ordering::Relaxed);
+        self.sent.store(sent, Ordering::Relaxed);
+        self.received.store(received, Ordering::Relaxed);
         self.may_end_otherwise.store(u32::from(may_end_otherwise), Ordering::Relaxed);
         let polls = self.polls.load(Ordering::Relaxed) + 1;
         // Release, partner of the acquire in `read`: a reader of the poll count sees what had moved until then.
@@ -138,8 +139,8 @@ impl WaitNote {
         let polls = self.polls.load(Ordering::Acquire);
         let found = PollState {
             state: self.state.load(Ordering::Relaxed),
-            sent_bytes: self.sent_bytes.load(Ordering::Relaxed),
-            received_bytes: self.received_bytes.load(Ordering::Relaxed),
+            sent: self.sent.load(Ordering::Relaxed),
+            received: self.received.load(Ordering::Relaxed),
             may_end_otherwise: self.may_end_otherwise.load(Ordering::Relaxed) != 0,
         };
         let number = self.number.load(Ordering::Acquire);
@@ -184,7 +185,7 @@ impl WaitNote {
 #[cfg(loom)]
 crate::primitive::fresh! {
     WaitNote {
-        number, count, polls, state, sent_bytes, received_bytes, asked, answered, text_bytes,
+        number, count, polls, state, sent, received, asked, answered, text_bytes,
         may_end_otherwise, text
     }
 }
@@ -203,8 +204,7 @@ mod tests {
     fn each_long_wait_has_a_number_of_its_own() {
         let note = note();
         assert_eq!(note.read(), None);
-        let found =
-            PollState { state: 5, sent_bytes: 2, received_bytes: 3, may_end_otherwise: true };
+        let found = PollState { state: 5, sent: 2, received: 3, may_end_otherwise: true };
         note.report(found);
         note.report(found);
         assert_eq!(note.read(), Some(LongWait { number: 1, polls: 2, found }));

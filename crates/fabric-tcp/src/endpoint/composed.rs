@@ -3,9 +3,9 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use contract::{Awaited, Error, Request, Result};
+use contract::{Awaited, Envelope, Error, Request, Result};
 
-use fabric_shm::ShmEndpoint;
+use fabric_shm::{PollState, ShmEndpoint};
 
 use super::TcpEndpoint;
 
@@ -46,6 +46,16 @@ impl TcpEndpoint {
     /// Returns what a request that is not done waits for.
     pub fn awaited_by(&self, request: Request) -> Awaited {
         self.engine.awaited_by(request)
+    }
+
+    /// Returns the state of the messages after an idle poll, for a report of a long wait.
+    pub fn poll_state(&self) -> PollState {
+        self.engine.poll_state()
+    }
+
+    /// Returns the messages that no receive matches.
+    pub fn unexpected(&self) -> Vec<Envelope> {
+        self.engine.unexpected()
     }
 
     /// Returns the rank of the launcher, if that is on this host, to which the composed fabric reports its long waits.

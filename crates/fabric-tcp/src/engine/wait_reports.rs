@@ -60,24 +60,34 @@ impl Engine {
 
     /// Reports that a sleep for everything has run out.
     pub(crate) fn report_wait(&mut self, place: WaitPlace) {
-        let connections = || self.peers.iter().flatten();
-        let sum = |index: usize| connections().map(|one| one.traffic[index]).sum();
-        let queued = connections().filter(|one| Connection::has_outgoing(one)).count() as u64;
-        let (receives, messages) = self.matching.waiting();
-        let counts = (receives as u64) << 20 ^ (messages as u64) << 40 ^ queued << 60;
-        let found = PollState {
-            state: self.activity ^ counts,
-            sent_bytes: sum(0),
-            received_bytes: sum(1),
-            may_end_otherwise: false,
-        };
-        let unexpected: Vec<Envelope> = match self.is_noting_waits() {
-            true => self.matching.unexpected().copied().collect(),
+        let found = self.poll_state();
+        let unexpected = match self.is_noting_waits() {
+            true => self.unexpected(),
             false => Vec::new(),
         };
         if let Some(launched) = self.supervision.launched_mut() {
             launched.report_noted_wait(place, found, &unexpected);
         }
+    }
+
+    /// Returns the state after an idle poll.
+    pub(crate) fn poll_state(&self) -> PollState {
+        let connections = || self.peers.iter().flatten();
+        let sum = |index: usize| connections().map(|one| one.traffic[index]).sum();
+        let queued = connections().filter(|one| Connection::has_outgoing(one)).count() as u64;
+        let (receives, messages) = self.matching.waiting();
+        let counts = (receives as u64) << 20 ^ (messages as u64) << 40 ^ queued << 60;
+        PollState {
+            state: self.activity ^ counts,
+            sent: sum(0),
+            received: sum(1),
+            may_end_otherwise: false,
+        }
+    }
+
+    /// Returns the messages that no receive matches.
+    pub(crate) fn unexpected(&self) -> Vec<Envelope> {
+        self.matching.unexpected().copied().collect()
     }
 
     /// Declares that a long wait is over.

@@ -70,9 +70,14 @@ impl StartedProcess {
 
     /// Asks a connected host what its ranks do. One that has not connected yet has none.
     pub(super) fn ask(&self) {
+        self.send(&Message::Tell);
+    }
+
+    /// Sends a connected host a message.
+    pub(super) fn send(&self, message: &Message) {
         if let Some(stream) = &self.stream {
             // The end of its stream shows if it is gone.
-            let _ = send(stream, &Message::Tell);
+            let _ = send(stream, message);
         }
     }
 

@@ -42,6 +42,12 @@ impl Run<'_> {
             self.check_lost();
             self.check_unconnected();
             self.begin_if_complete();
+            let hosts = self.processes.len();
+            if let Some(hang) = self.hangs.as_mut().and_then(|hangs| hangs.find(hosts))
+                && self.failure.is_none()
+            {
+                self.fail(None, hang, false);
+            }
             if self.kill_at.is_some_and(|at| Instant::now() >= at) {
                 self.processes.iter_mut().for_each(StartedProcess::kill);
                 self.ranks.iter_mut().for_each(RankConnection::drop_connection);
@@ -153,6 +159,13 @@ impl Run<'_> {
                         self.fail(None, LaunchError::System { what, reason: why }, false);
                     }
                     Received::Message(Message::Report(bytes)) => on_report(&bytes),
+                    Received::Message(Message::LauncherWord(word)) => {
+                        let hangs = self.hangs.iter_mut();
+                        hangs.for_each(|hangs| hangs.take_word(index, word, &self.processes));
+                    }
+                    Received::Message(Message::Activities(text)) => {
+                        self.hangs.iter_mut().for_each(|hangs| hangs.take_activities(&text));
+                    }
                     Received::Message(_) => {}
                     Received::Nothing | Received::Closed => break,
                 }

@@ -25,6 +25,7 @@ pub(crate) fn options(hosts: &str, ranks: usize, variable: &str, job: Vec<u8>) -
         job,
         reconnect: None,
         interfaces: Vec::new(),
+        watch: None,
     }
 }
 

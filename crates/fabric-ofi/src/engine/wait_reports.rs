@@ -1,0 +1,43 @@
+//! What this rank waits for, and the proof that nothing for it is under way.
+//!
+//! Only the provider knows which messages it has. Each message and word that it accepts is counted, and each that it
+//! delivers: those of unexpected messages too, because a long wait receives them. If the numbers of all ranks are
+//! equal at one moment, no provider has any. What else a provider may still complete by itself is excluded: sends that
+//! it has not completed, although their messages have arrived, and operations on memory. Memory that others may write
+//! to changes without any count, so a rank with such memory never counts as one that cannot continue.
+
+use contract::{Awaited, Envelope, Request};
+use fabric_shm::PollState;
+
+use super::Engine;
+use crate::slots::Slot;
+
+impl Engine {
+    /// Returns the state after an idle poll.
+    pub(crate) fn poll_state(&self) -> PollState {
+        let [sent, received] = self.traffic;
+        let has_memory = self.objects.as_ref().is_none_or(|objects| objects.has_regions());
+        let may_end_otherwise = has_memory || self.has_queued() || self.slots.has_incomplete();
+        PollState { state: self.activity, sent, received, may_end_otherwise }
+    }
+
+    /// Returns what a message that has not ended waits for.
+    pub(crate) fn awaited_by(&self, request: Request) -> Option<Awaited> {
+        match self.slots.get(request.0) {
+            Slot::Send(send) if !send.is_done() => {
+                Some(Awaited::Receive { to: send.to, envelope: send.envelope })
+            }
+            Slot::Receive(_) if self.is_done(request) => None,
+            Slot::Receive(one) => Some(match one.envelope {
+                Some(envelope) => Awaited::Data(envelope),
+                None => Awaited::Message(one.selector),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Returns the messages that no receive has matched, as far as they are here.
+    pub(crate) fn unexpected(&self) -> Vec<Envelope> {
+        self.unexpected.envelopes()
+    }
+}
