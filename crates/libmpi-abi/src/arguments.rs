@@ -169,6 +169,16 @@ pub(crate) enum IntOrCountMut {
     Count(*mut i64),
 }
 
+/// Stores a value at a place that C declares as `void *`, whatever its alignment: programs also pass a place in the
+/// midst of other data, and compilers of C accept that.
+///
+/// # Safety
+/// The place is writable.
+pub(crate) unsafe fn store<T>(place: *mut c_void, value: T) {
+    // SAFETY: the caller promises the same.
+    unsafe { place.cast::<T>().write_unaligned(value) };
+}
+
 impl From<*mut c_int> for IntOrCountMut {
     fn from(pointer: *mut c_int) -> Self {
         IntOrCountMut::Int(pointer)

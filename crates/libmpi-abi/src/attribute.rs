@@ -8,6 +8,7 @@ use std::rc::Rc;
 use mpi::{Attributes, Key, KeyFunctions};
 
 use crate::abi::*;
+use crate::arguments::store;
 use crate::failure::{Result, ensure, error_of};
 use crate::shared::Shared;
 
@@ -109,7 +110,7 @@ pub(crate) fn delete(attributes: &Attributes, of: For, object: impl Handle, key:
 pub(crate) unsafe fn give(found: Option<usize>, value: *mut c_void, flag: *mut c_int) {
     *flag = c_int::from(found.is_some());
     if let Some(found) = found {
-        *value.cast() = found;
+        store(value, found);
     }
 }
 

@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use contract::Endpoint;
 
 use crate::abi::*;
+use crate::arguments::store;
 use crate::chosen::Chosen;
 use crate::failure::{Result, ensure, error_of};
 use crate::info;
@@ -157,7 +158,7 @@ pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Res
     {
         let address = memory.as_ptr();
         SHARED_MEMORY.borrow_mut().insert(address as usize, size as usize);
-        *place.cast() = address;
+        store(place, address);
         return Ok(());
     }
     let mut memory = std::ptr::null_mut();
@@ -165,7 +166,7 @@ pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Res
     if code != 0 {
         return Err(error_of(ERR_NO_MEM, format!("{size} bytes are not available")));
     }
-    *place.cast() = memory;
+    store(place, memory);
     Ok(())
 }
 

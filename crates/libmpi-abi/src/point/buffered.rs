@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use mpi::{Capacity, SendBuffer};
 
 use crate::abi::*;
-use crate::arguments::IntOrCountMut;
+use crate::arguments::{IntOrCountMut, store};
 use crate::communicator;
 use crate::failure::{Result, ensure};
 use crate::process::{check_running, engine, process};
@@ -41,7 +41,7 @@ pub(crate) unsafe fn detach_from(
 ) -> Result {
     send_buffer.detach(engine()?)?;
     let (buffer, bytes) = attached.take().unwrap_or((std::ptr::null_mut(), 0));
-    *place.cast() = buffer;
+    store(place, buffer);
     size.write(bytes);
     Ok(())
 }

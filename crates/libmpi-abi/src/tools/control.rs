@@ -8,6 +8,7 @@ use contract::Endpoint;
 
 use super::{at, check, no_handle, no_name, write_string, write_value};
 use crate::abi::*;
+use crate::arguments::store;
 use crate::failure::{Result, ensure, error_of};
 use crate::process::engine_if_any;
 use crate::shared::Shared;
@@ -150,10 +151,10 @@ pub(crate) unsafe fn read_control(handle: usize, place: *mut c_void) -> Result {
     ensure!(!place.is_null(), T_ERR_INVALID, "no place for the value");
     let endpoint = engine_if_any().and_then(|engine| engine.endpoint().ok());
     match value {
-        Value::CheckLeaks => *place.cast() = leaks::setting(),
+        Value::CheckLeaks => store(place, leaks::setting()),
         Value::HasProcessors => {
             let all = endpoint.is_none_or(|endpoint| endpoint.every_rank_has_a_processor());
-            *place.cast() = c_int::from(all);
+            store(place, c_int::from(all));
         }
         Value::Fabric => {
             let name = endpoint.map(|endpoint| endpoint.describe().name).unwrap_or_default();
@@ -167,7 +168,7 @@ pub(crate) unsafe fn write_control(handle: usize, place: *const c_void) -> Resul
     let value = value(handle)?;
     ensure!(!place.is_null(), T_ERR_INVALID, "no value");
     match value {
-        Value::CheckLeaks => leaks::set(*place.cast()),
+        Value::CheckLeaks => leaks::set(place.cast::<c_int>().read_unaligned()),
         _ => return Err(error_of(T_ERR_CVAR_SET_NEVER, "the variable cannot be set")),
     }
     Ok(())

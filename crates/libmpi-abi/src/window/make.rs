@@ -9,7 +9,7 @@ use mpi::Exposed;
 use super::attribute::Numbers;
 use super::{Object, OfC, WINDOWS, Window, get};
 use crate::abi::*;
-use crate::arguments::IntOrCountMut;
+use crate::arguments::{IntOrCountMut, store};
 use crate::communicator::{self, Communicator};
 use crate::failure::{Result, ensure};
 use crate::handler::Handler;
@@ -39,7 +39,7 @@ pub(crate) unsafe fn create(
 
 /// Stores the address of the program's memory; `place` is that of a pointer.
 unsafe fn tell_base(place: *mut c_void, base: *mut u8) {
-    *place.cast() = base;
+    store(place, base);
 }
 
 /// A constructor of a window that allocates its memory, from C's arguments.

@@ -57,6 +57,24 @@ static void modes(void) {
     free(buffer);
 }
 
+/* Neither the buffer of buffered sends nor the place of its address need be aligned. */
+static void unaligned(void) {
+    int next = (rank + 1) % size, before = (rank + size - 1) % size, number = rank, got = -1, room;
+    char *whole = malloc(MPI_BSEND_OVERHEAD + 9), places[sizeof(void *) + 1];
+    void *buffer;
+    MPI_Buffer_attach(whole + 1, MPI_BSEND_OVERHEAD + 8);
+    MPI_Bsend(&number, 1, MPI_INT, next, 3, MPI_COMM_WORLD);
+    MPI_Recv(&got, 1, MPI_INT, before, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(got == before);
+    MPI_Buffer_detach(places + 1, &room);
+    memcpy(&buffer, places + 1, sizeof buffer);
+    CHECK(buffer == whole + 1 && room == MPI_BSEND_OVERHEAD + 8);
+    free(whole);
+    MPI_Alloc_mem(64, MPI_INFO_NULL, places + 1);
+    memcpy(&buffer, places + 1, sizeof buffer);
+    MPI_Free_mem(buffer);
+}
+
 /* A synchronous send ends only once its receive has begun. */
 static void synchronous(void) {
     if (size < 2) return;
@@ -243,6 +261,7 @@ int main(int argc, char **argv) {
     out = malloc(LONGEST);
     in = malloc(LONGEST);
     modes();
+    unaligned();
     synchronous();
     order();
     matched();
