@@ -10,7 +10,8 @@ Examples:
   cornerstone sci                                        a ring of 8, five rules of destination, increasing load
   cornerstone sci --shape inner-ring:4x8 --destinations random
   cornerstone sci --access free --destinations fixed:0   the share of a saturating neighbour without go bits
-  cornerstone sci --urgent 4 --urgency preempt           the delay of urgent packets under load";
+  cornerstone sci --urgent 4 --urgency preempt           the delay of urgent packets under load
+  cornerstone sci --machine sci-ring                     the rings that programs use on a machine";
 
 const DELAYS: &str = "Delays in nanoseconds (table 3 of the SCALE paper)";
 
@@ -22,6 +23,14 @@ pub(crate) struct SciArguments {
     #[arg(long, value_name = "SHAPE", default_value = "ring:8")]
     pub(crate) shape: Shape,
 
+    /// The rings of a machine with a section [sci], by its name or file, instead of the options for rings
+    #[arg(
+        long,
+        value_name = "MACHINE",
+        conflicts_with_all = ["shape", "link_rate", "access", "retry", "urgency", "seats", "queue", "stripping", "routing", "host", "responder", "bypass", "transmission"]
+    )]
+    pub(crate) machine: Option<String>,
+
     /// The targets of requests: downstream, random, upstream, self, fixed:NODE; several with commas
     #[arg(
         long,
@@ -32,7 +41,7 @@ pub(crate) struct SciArguments {
     )]
     pub(crate) destinations: Vec<Destination>,
 
-    /// The operation: move:BYTES, write:BYTES, read:BYTES (16, 64 or 256) or lock
+    /// The operation: move:BYTES, event:BYTES, write:BYTES, read:BYTES (16, 64 or 256) or lock
     #[arg(long, value_name = "OPERATION", default_value = "move:64", value_parser = operation)]
     pub(crate) operation: TransactionKind,
 
@@ -203,6 +212,7 @@ fn operation(text: &str) -> Result<TransactionKind, String> {
         let bytes = bytes.parse().ok()?;
         let operation = match kind {
             "move" => TransactionKind::Move(bytes),
+            "event" => TransactionKind::Event(bytes),
             "write" => TransactionKind::Write(bytes),
             "read" => TransactionKind::Read(bytes),
             _ => return None,
@@ -210,7 +220,8 @@ fn operation(text: &str) -> Result<TransactionKind, String> {
         operation.has_packets().then_some(operation)
     };
     parse().ok_or_else(|| {
-        "write move:64, write:16, read:256 or lock; packets hold 16, 64 or 256 bytes".into()
+        "write move:64, event:64, write:16, read:256 or lock; packets hold 16, 64 or 256 bytes"
+            .into()
     })
 }
 
@@ -223,6 +234,7 @@ mod tests {
         assert_eq!(destination("fixed:7"), Ok(Destination::Fixed(7)));
         assert!(destination("fixed:").is_err() && destination("all").is_err());
         assert_eq!(operation("read:256"), Ok(TransactionKind::Read(256)));
+        assert_eq!(operation("event:16"), Ok(TransactionKind::Event(16)));
         assert!(operation("read:100").unwrap_err().contains("16, 64 or 256"));
     }
 }

@@ -29,6 +29,7 @@ struct Case {
     destination: Destination,
     /// The data that each node offers, as a percentage of a link's rate; none if it fills its queues.
     load_percent: Option<u32>,
+    shape: Shape,
     duration: TimeSpan,
     findings: Findings,
 }
@@ -45,7 +46,10 @@ pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
     if arguments.seats.is_some() && arguments.access != AccessChoice::Train {
         return Err(Failure::usage("--seats belongs to --access train"));
     }
-    let settings = settings(arguments);
+    let settings = match &arguments.machine {
+        Some(name) => of_machine(name)?,
+        None => settings(arguments),
+    };
     let loads: Vec<Option<u32>> = match arguments.pace {
         PaceChoice::Available => vec![None],
         _ => arguments.loads.iter().copied().map(Some).collect(),
@@ -62,7 +66,9 @@ pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
     let mut cases = Vec::new();
     for (destination, load_percent, study) in studies {
         let findings = study::run(&study).map_err(|error| Failure::usage(error.to_string()))?;
-        let case = Case { destination, load_percent, duration: study.duration, findings };
+        let Study { duration, ref settings, .. } = study;
+        let shape = settings.shape;
+        let case = Case { destination, load_percent, shape, duration, findings };
         file.append(&record::measurements(arguments, &case))?;
         cases.push(case);
     }
@@ -71,6 +77,17 @@ pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
     note(&format!("results  {}", path.display()));
     note(&format!("charts   cornerstone report {}", path.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The rings of a machine.
+fn of_machine(name: &str) -> Result<RingSettings, Failure> {
+    let machine = fabric_sim::machine::find(name).map_err(|error| {
+        Failure::usage(error.to_string()).hint("`cornerstone machines` lists them")
+    })?;
+    machine.sci.ok_or_else(|| {
+        Failure::usage(format!("{name} has no rings of SCI"))
+            .hint("its file needs a section [sci] (docs/simulation/machines.md)")
+    })
 }
 
 fn settings(arguments: &SciArguments) -> RingSettings {
@@ -155,7 +172,7 @@ fn study_of(
         traffic: std::iter::once(loading).chain(urgent).collect(),
         warm_up: TimeSpan::from_ps(duration.as_ps() / WARM_UP_SHARE),
         duration,
-        joined: matches!(arguments.shape, Shape::MultiService { .. }).then_some((0, 1)),
+        joined: matches!(settings.shape, Shape::MultiService { .. }).then_some((0, 1)),
         seed: arguments.seed,
     }
 }
@@ -164,6 +181,7 @@ fn study_of(
 fn operation_name(operation: TransactionKind) -> String {
     match operation {
         TransactionKind::Move(bytes) => format!("move:{bytes}"),
+        TransactionKind::Event(bytes) => format!("event:{bytes}"),
         TransactionKind::Write(bytes) => format!("write:{bytes}"),
         TransactionKind::Read(bytes) => format!("read:{bytes}"),
         TransactionKind::Lock => "lock".into(),
@@ -195,7 +213,7 @@ fn tables(arguments: &SciArguments, cases: &[Case]) -> String {
     let mut legend = String::from(
         "\nload: data that each node offers, as a share of what a link carries. least / most: data of the\n\
          node that gets least through, over that of the node that gets most. refused: packets sent\n\
-         for which their target had no place, as a share of all.\n",
+         for which their target had no place, as a share of all; events are lost then.\n",
     );
     if arguments.urgent.is_some() {
         legend += "longest urgent: the longest delay of an urgent move of 16 bytes, one each 20 us; - if none was completed.\n";

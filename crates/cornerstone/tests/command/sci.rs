@@ -28,6 +28,27 @@ fn neighbours_get_what_links_carry_and_the_results_can_be_reported() {
 }
 
 #[test]
+fn the_rings_of_a_machine_can_be_loaded_like_those_of_the_command_line() {
+    let lab = Lab::new();
+    let words = ["sci", "--destinations", "fixed:0", "--loads", "80", "--duration-us", "200"];
+    let run = |more: &[&str]| lab.succeed(&[&words[..], more].concat()).stdout;
+    // Nothing but the retry differs from the defaults.
+    let of_machine = run(&["--machine", "sci-ring", "--out", "machine.jsonl"]);
+    let of_options = run(&["--retry", "again", "--out", "options.jsonl"]);
+    assert_eq!(of_machine, of_options);
+    let parameters = &lab.measurements("machine.jsonl")[0]["parameters"];
+    assert_eq!(
+        (&parameters["machine"], &parameters["shape"]),
+        (&"sci-ring".into(), &"ring:8".into())
+    );
+    assert!(parameters.get("access").is_none(), "{parameters}");
+    lab.run(&["sci", "--machine", "fat-tree"])
+        .refuses(2, &["fat-tree has no rings of SCI", "[sci]"]);
+    lab.run(&["sci", "--machine", "sci-rink"]).refuses(2, &["(is it `sci-ring`?)"]);
+    lab.run(&["sci", "--machine", "sci-ring", "--queue", "2"]).refuses(2, &["--queue"]);
+}
+
+#[test]
 fn what_cannot_be_is_told() {
     let lab = Lab::new();
     for (arguments, told) in [

@@ -50,7 +50,7 @@ pub struct Complete {
 pub struct Counts {
     /// Requests and responses sent, repetitions included.
     pub sent: u64,
-    /// Requests and responses for which there was no place.
+    /// Requests and responses for which there was no place. Events among them are lost.
     pub refused: u64,
     /// Packets that a node passed on.
     pub passed: u64,
@@ -327,8 +327,9 @@ impl Engine {
             Class::Request => what.operation.request_symbols(),
             Class::Response => what.operation.response_symbols().expect("it has a response"),
         };
+        let kind = if what.operation.has_echoes() { Kind::Send(class) } else { Kind::Event };
         let packet = self.packets.add(Packet {
-            kind: Kind::Send(class),
+            kind,
             transaction,
             to,
             from: node,

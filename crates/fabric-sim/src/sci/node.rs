@@ -31,6 +31,8 @@ pub(super) struct Node {
     pub(super) sends: bool,
     /// Whether the packet that it sends is one of its own.
     pub(super) sends_own: bool,
+    /// Whether that is an event, whose place in the output queue is free when it is sent.
+    pub(super) sends_event: bool,
     /// Whether its bypass FIFO has filled while it sent, and is not empty again.
     pub(super) recovers: bool,
     /// The idle symbols that come in, and those that go out.
@@ -137,6 +139,7 @@ impl Node {
             free_at: Time::ZERO,
             sends: false,
             sends_own: false,
+            sends_event: false,
             recovers: false,
             idle_in: Idle::FREE,
             idle_out: Idle::FREE,

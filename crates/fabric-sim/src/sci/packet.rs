@@ -35,6 +35,8 @@ pub enum TransactionKind {
     Write(u32),
     /// The request brings so many bytes. There is no response.
     Move(u32),
+    /// As a move, without an echo: the sender keeps nothing, and the packet is lost if its target has no place.
+    Event(u32),
     /// The request brings 16 bytes, which the responder combines with its memory; the response brings what was there.
     Lock,
     /// Asks the controller of a multi-service switch to join two outer rings into one.
@@ -49,7 +51,8 @@ impl TransactionKind {
         match self {
             TransactionKind::Read(bytes)
             | TransactionKind::Write(bytes)
-            | TransactionKind::Move(bytes) => DATA_BYTES.contains(&bytes),
+            | TransactionKind::Move(bytes)
+            | TransactionKind::Event(bytes) => DATA_BYTES.contains(&bytes),
             TransactionKind::Lock | TransactionKind::Join(..) | TransactionKind::Separate(..) => {
                 true
             }
@@ -61,7 +64,8 @@ impl TransactionKind {
         match self {
             TransactionKind::Read(bytes)
             | TransactionKind::Write(bytes)
-            | TransactionKind::Move(bytes) => bytes,
+            | TransactionKind::Move(bytes)
+            | TransactionKind::Event(bytes) => bytes,
             TransactionKind::Lock => LOCK_BYTES,
             TransactionKind::Join(..) | TransactionKind::Separate(..) => 0,
         }
@@ -84,8 +88,13 @@ impl TransactionKind {
             TransactionKind::Write(_)
             | TransactionKind::Join(..)
             | TransactionKind::Separate(..) => Some(HEADER_SYMBOLS),
-            TransactionKind::Move(_) => None,
+            TransactionKind::Move(_) | TransactionKind::Event(_) => None,
         }
+    }
+
+    /// Whether its packets are answered by echoes, and kept until then.
+    pub fn has_echoes(self) -> bool {
+        !matches!(self, TransactionKind::Event(_))
     }
 }
 
@@ -110,6 +119,8 @@ pub(super) enum Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Send(Class),
+    /// A request that no echo answers.
+    Event,
     /// The answer to the packet of this number: whether it was taken in.
     Echo {
         of: u32,

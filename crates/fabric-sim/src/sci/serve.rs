@@ -1,5 +1,7 @@
 //! The stripper, the input queues and the host interface.
 
+use contract::Time;
+
 use super::engine::{Complete, Engine, Event};
 use super::node::{Refused, Taken};
 use super::packet::{Class, ECHO_SYMBOLS, Kind, Packet, TransactionKind};
@@ -14,6 +16,7 @@ impl Engine {
             Kind::Send(class) if self.rings.strips(node, to) => {
                 self.strips(node, packet, class);
             }
+            Kind::Event if self.rings.strips(node, to) => self.strips_event(node, packet),
             Kind::Echo { of, taken } if to == node => {
                 self.packets.remove(packet);
                 self.echo_comes(node, of, taken);
@@ -29,12 +32,35 @@ impl Engine {
         }
     }
 
+    /// Returns the time at which the whole of a packet has come whose head is here.
+    fn whole_at(&self, packet: &Packet) -> Time {
+        // The bypass delay is part of every hop, and this packet does not enter the bypass FIFO.
+        let head = self.now().as_ps() - self.settings.delays.bypass.as_ps();
+        Time::from_ps(head) + self.symbols(packet.symbols)
+    }
+
+    /// Takes an event in, or drops it. Nothing goes on in its place.
+    fn strips_event(&mut self, node: u32, packet: u32) {
+        let what = self.packets[packet];
+        if self.takes(node, &what, Class::Request) {
+            let whole_at = self.whole_at(&what);
+            let input = &mut self.nodes[node as usize].input[Class::Request as usize];
+            input.taken.push_back(Taken { transaction: what.transaction, to: what.to, whole_at });
+        } else {
+            self.counts.refused += 1;
+            self.transactions.remove(what.transaction);
+        }
+        self.packets.remove(packet);
+        // It is no longer in the ring, for which the crossbar waits.
+        self.without_echo[self.rings.places[what.from as usize].ring as usize] -= 1;
+        self.crosses_if_quiet();
+        self.serves_next(node);
+    }
+
     /// Takes a request or response in, or refuses it; an echo goes on in its place.
     fn strips(&mut self, node: u32, packet: u32, class: Class) {
         let what = self.packets[packet];
-        // The bypass delay is part of every hop, and this packet does not enter the bypass FIFO.
-        let head = self.now().as_ps() - self.settings.delays.bypass.as_ps();
-        let whole_at = contract::Time::from_ps(head) + self.symbols(what.symbols);
+        let whole_at = self.whole_at(&what);
         let taken = self.takes(node, &what, class);
         self.takes_its_turn(node, packet, (class, taken));
         let input = &mut self.nodes[node as usize].input[class as usize];
@@ -102,16 +128,21 @@ impl Engine {
         self.without_echo[ring] -= 1;
         if taken {
             self.packets.remove(of);
-            self.nodes[node as usize].output[class as usize].held -= 1;
-            if class == Class::Request {
-                self.relieved.push(node);
-            }
-            self.room_in_output(node);
+            self.leaves_output(node, class);
         } else if self.settings.retry != Retry::Directed {
             self.packets[of].priority = 0;
             self.waits_again(node, of);
         }
         self.crosses_if_quiet();
+    }
+
+    /// An output queue no longer keeps a packet.
+    pub(super) fn leaves_output(&mut self, node: u32, class: Class) {
+        self.nodes[node as usize].output[class as usize].held -= 1;
+        if class == Class::Request {
+            self.relieved.push(node);
+        }
+        self.room_in_output(node);
     }
 
     pub(super) fn waits_again(&mut self, node: u32, packet: u32) {

@@ -35,8 +35,12 @@ impl Engine {
         this.sends_own = false;
         // A node that is empty again gives back the go bit with which it began to send.
         let go = if this.recovers { false } else { this.idle_in.go || !had_recovered };
+        let has_sent_event = std::mem::take(&mut this.sends_event);
         self.idles_go_out(node, go);
         self.sends_next(node);
+        if has_sent_event {
+            self.leaves_output(node, Class::Request);
+        }
     }
 
     /// Idle symbols of another kind come in.
@@ -122,6 +126,7 @@ impl Engine {
                 let packet = waiting.remove(at).expect("one waits");
                 this.sends_own = true;
                 this.train = this.train.map(|seats| seats - 1);
+                this.sends_event = self.packets[packet].kind == Kind::Event;
                 self.counts.sent += 1;
                 self.without_echo[self.rings.places[node as usize].ring as usize] += 1;
                 self.raise_level(node);
@@ -272,6 +277,7 @@ impl Engine {
     pub(super) fn class_of(&self, packet: u32) -> Option<Class> {
         match self.packets[packet].kind {
             Kind::Send(class) => Some(class),
+            Kind::Event => Some(Class::Request),
             Kind::Echo { .. } | Kind::Resume { .. } | Kind::Train => None,
         }
     }

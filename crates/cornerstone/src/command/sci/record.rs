@@ -38,22 +38,27 @@ pub(super) fn create(arguments: &SciArguments) -> Result<(ResultsFile, PathBuf),
 
 /// What was asked for, and decides the numbers.
 fn parameters(arguments: &SciArguments, case: &Case) -> Parameters {
-    let SciArguments { shape, access, retry, urgency, link_rate, pace, operation, .. } = arguments;
+    let SciArguments { access, retry, urgency, link_rate, pace, operation, .. } = arguments;
     let mut parameters = Parameters::new();
     let mut text = |name: &str, value: String| {
         parameters.insert(name.into(), value.as_str().into());
     };
     text("destination", rule(case.destination));
-    text("shape", shape.to_string());
-    text("access", name(access));
-    text("retry", name(retry));
-    text("urgency", name(urgency));
+    text("shape", case.shape.to_string());
     text("pace", name(pace));
-    text("link_gbit_per_s", name(link_rate));
     text("operation", operation_name(*operation));
+    match &arguments.machine {
+        Some(machine) => text("machine", machine.clone()),
+        None => {
+            text("access", name(access));
+            text("retry", name(retry));
+            text("urgency", name(urgency));
+            text("link_gbit_per_s", name(link_rate));
+        }
+    }
     let numbers = [
         ("load_percent", case.load_percent),
-        ("queue_packets", Some(arguments.queue)),
+        ("queue_packets", arguments.machine.is_none().then_some(arguments.queue)),
         ("urgent_node", arguments.urgent),
         ("duration_us", Some(arguments.duration_us)),
         ("seats", arguments.seats),
@@ -82,7 +87,7 @@ pub(super) fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measure
         benchmark: BENCHMARK.into(),
         group: GROUP.into(),
         fabric: "sim:sci".into(),
-        ranks: arguments.shape.hosts() as usize,
+        ranks: case.shape.hosts() as usize,
         parameters: parameters.clone(),
         samples,
         ..Measurement::new(metric, unit, better, summary)

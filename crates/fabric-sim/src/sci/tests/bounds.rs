@@ -4,17 +4,16 @@ use super::*;
 
 /// Moves of 64 bytes from every node, whenever there is room, with hosts that take no time.
 fn saturated(nodes: u32, destination: Destination) -> f64 {
+    saturated_by(TransactionKind::Move(64), nodes, destination)
+}
+
+fn saturated_by(operation: TransactionKind, nodes: u32, destination: Destination) -> f64 {
     let mut settings = ring(nodes);
     settings.delays.host = TimeSpan::ZERO;
     settings.delays.responder = TimeSpan::ZERO;
     let duration = TimeSpan::from_us(400);
-    let traffic = Traffic {
-        nodes: Vec::new(),
-        pace: Pace::Available,
-        destination,
-        operation: TransactionKind::Move(64),
-        priority: 0,
-    };
+    let traffic =
+        Traffic { nodes: Vec::new(), pace: Pace::Available, destination, operation, priority: 0 };
     let warm_up = TimeSpan::from_us(50);
     let study =
         study::Study { settings, traffic: vec![traffic], warm_up, duration, joined: None, seed: 1 };
@@ -37,6 +36,16 @@ fn neighbours_share_links_with_echoes_only() {
     // A packet of 40 symbols and an idle symbol on one link, its echo of 5 on all others.
     for nodes in [2, 4, 8, 16] {
         check(saturated(nodes, Destination::Downstream), each(nodes, 41 + 5 * (nodes - 1)));
+    }
+}
+
+#[test]
+fn events_leave_no_echoes_on_links() {
+    // A packet of 40 symbols and an idle symbol on one link for each node, and nothing else.
+    let event = TransactionKind::Event(64);
+    for nodes in [2, 8] {
+        check(saturated_by(event, nodes, Destination::Downstream), each(nodes, 41));
+        check(saturated_by(event, nodes, Destination::Upstream), each(nodes, 41 * (nodes - 1)));
     }
 }
 

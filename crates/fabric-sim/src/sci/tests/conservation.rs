@@ -22,9 +22,10 @@ fn links_carry_each_packet_and_its_echo_once_and_nothing_else() {
         let mut random = Random::new(seed, 0);
         let mut symbols = [0u64; NODES as usize];
         let mut packets = [0u64; NODES as usize];
-        // A packet goes to its target, its echo over the other links; with each goes an idle symbol.
-        let mut crosses = |from: u32, to: u32, length: u32| {
-            for (ways, length) in [(way(from, to), length), (way(to, from), ECHO_SYMBOLS)] {
+        // A packet goes to its target, its echo, if it has one, over the other links; with each goes an idle symbol.
+        let mut crosses = |from: u32, to: u32, length: u32, has_echo: bool| {
+            let echo = has_echo.then(|| (way(to, from), ECHO_SYMBOLS));
+            for (ways, length) in [(way(from, to), length)].into_iter().chain(echo) {
                 for link in ways {
                     symbols[link] += u64::from(length) + 1;
                     packets[link] += 1;
@@ -39,11 +40,13 @@ fn links_carry_each_packet_and_its_echo_once_and_nothing_else() {
                 TransactionKind::Read(16),
                 TransactionKind::Write(256),
                 TransactionKind::Lock,
-            ][random.below(4) as usize];
+                TransactionKind::Event(16),
+            ][random.below(5) as usize];
             assert!(engine.request((from, to), operation, (0, engine.now(), tag)));
-            crosses(from, to, operation.request_symbols());
+            let has_echo = !matches!(operation, TransactionKind::Event(_));
+            crosses(from, to, operation.request_symbols(), has_echo);
             if let Some(response) = operation.response_symbols() {
-                crosses(to, from, response);
+                crosses(to, from, response, true);
             }
             for _ in 0..random.below(20) {
                 engine.step();

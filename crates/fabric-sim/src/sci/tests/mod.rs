@@ -32,6 +32,8 @@ fn a_move_to_the_next_node_takes_a_hop_the_packet_and_the_host() {
     // The head comes after 16 ns of link and 32 ns of stripping. The packet has 8 + 32 symbols of 16 ns. Then come host
     // and responder.
     assert_eq!(alone(ring(4), (0, 1), TransactionKind::Move(64)), 16 + 32 + 40 * 16 + 100 + 200);
+    // Without its echo it is the same.
+    assert_eq!(alone(ring(4), (0, 1), TransactionKind::Event(64)), 16 + 32 + 40 * 16 + 100 + 200);
 }
 
 #[test]

@@ -102,6 +102,56 @@ fn every_transaction_completes_once_and_leaves_nothing() {
     }
 }
 
+/// Other transactions among them keep their turns, places and echoes.
+#[test]
+fn every_event_is_carried_out_or_lost_and_leaves_nothing() {
+    for (number, settings) in all().iter().enumerate() {
+        let seed = 500 + number as u64;
+        let mut random = Random::new(seed, 0);
+        let mut engine = Engine::new(settings.clone()).unwrap();
+        let hosts = u64::from(settings.shape.hosts());
+        let (mut made, mut done, mut others) = (0, 0, 0);
+        for _ in 0..3000 {
+            // Half of all goes to node 0, whose queues fill.
+            let to = (random.below(hosts) * random.below(2)) as u32;
+            let is_event = random.below(4) > 0;
+            let operation = match is_event {
+                true => TransactionKind::Event([16, 64][random.below(2) as usize]),
+                false => draw(settings.shape, &mut random),
+            };
+            let to = match operation {
+                TransactionKind::Join(..) | TransactionKind::Separate(..) => {
+                    engine.controller().unwrap()
+                }
+                _ => to,
+            };
+            let call = (random.below(4) as u8, engine.now(), u64::from(is_event));
+            if engine.request((random.below(hosts) as u32, to), operation, call) {
+                made += u64::from(is_event);
+                others += u64::from(!is_event);
+            }
+            for _ in 0..random.below(3) {
+                engine.step();
+            }
+        }
+        for _ in 0..200_000 {
+            engine.step();
+        }
+        for complete in engine.take_complete() {
+            done += complete.tag;
+            others -= 1 - complete.tag;
+        }
+        assert!(
+            made > 0 && done > 0 && done <= made,
+            "seed {seed}: {done} of {made}: {settings:?}"
+        );
+        assert_eq!((others, engine.under_way()), (0, 0), "seed {seed}: {settings:?}");
+        assert!(made - done <= engine.counts().refused, "seed {seed}: {settings:?}");
+        let held = engine.nodes.iter().flat_map(|node| &node.output).any(|output| output.held > 0);
+        assert!(!held && engine.without_echo.iter().all(|&count| count == 0), "{settings:?}");
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_events() {
     let settings = RingSettings { shape: Shape::InnerRing { rings: 3, nodes_each: 2 }, ..ring(1) };
