@@ -28,13 +28,64 @@ mod chosen {
         }
     }
 
-    /// Declares a read of memory that other ranks write. Only models check that the two cannot meet.
+    /// Declares a read of memory that other ranks write. Models check that the two cannot meet, and unit tests record
+    /// it; elsewhere nothing is done.
     #[inline(always)]
-    pub(crate) fn note_read(_: *const u8, _: usize) {}
+    pub(crate) fn note_read(_start: *const u8, _bytes: usize) {
+        #[cfg(test)]
+        super::recorded::note(super::recorded::Access {
+            is_write: false,
+            start: _start,
+            bytes: _bytes,
+        });
+    }
+
+    /// Declares that the lines of some memory are taken from their writer, unchanged.
+    #[inline(always)]
+    pub(crate) fn note_taken(_: *const u8, _: usize) {}
 
     /// As [`note_read`], for a write.
     #[inline(always)]
-    pub(crate) fn note_write(_: *const u8, _: usize) {}
+    pub(crate) fn note_write(_start: *const u8, _bytes: usize) {
+        #[cfg(test)]
+        super::recorded::note(super::recorded::Access {
+            is_write: true,
+            start: _start,
+            bytes: _bytes,
+        });
+    }
+}
+
+/// The accesses that a thread declares.
+#[cfg(all(test, not(loom)))]
+pub(crate) mod recorded {
+    use std::cell::RefCell;
+
+    #[derive(Clone, Copy)]
+    pub(crate) struct Access {
+        pub(crate) is_write: bool,
+        pub(crate) start: *const u8,
+        pub(crate) bytes: usize,
+    }
+
+    thread_local! {
+        static ACCESSES: RefCell<Option<Vec<Access>>> = const { RefCell::new(None) };
+    }
+
+    pub(super) fn note(access: Access) {
+        ACCESSES.with_borrow_mut(|accesses| {
+            if let Some(accesses) = accesses {
+                accesses.push(access);
+            }
+        });
+    }
+
+    /// Returns the accesses that `act` declares in this thread.
+    pub(crate) fn accesses_of(act: impl FnOnce()) -> Vec<Access> {
+        ACCESSES.set(Some(Vec::new()));
+        act();
+        ACCESSES.take().unwrap_or_default()
+    }
 }
 
 #[cfg(loom)]
@@ -107,6 +158,11 @@ mod chosen {
     /// Declares a read of memory that other ranks write.
     pub(crate) fn note_read(start: *const u8, bytes: usize) {
         for_each_watched(start, bytes, |cell| cell.with(|_| ()));
+    }
+
+    /// Declares that the lines of some memory are taken from their writer, unchanged. The instruction is a write.
+    pub(crate) fn note_taken(start: *const u8, bytes: usize) {
+        note_write(start, bytes);
     }
 
     /// As [`note_read`], for a write.

@@ -1,7 +1,7 @@
 //! Copies of short messages, prefetching of cache lines, and the transfer of their ownership.
 
 use super::{Body, Cell, LINE_BYTES};
-use crate::primitive::note_write;
+use crate::primitive::note_taken;
 
 /// Prefetches a line that will be written soon. A hint.
 #[inline]
@@ -40,7 +40,7 @@ pub(super) fn prefetch(line: &Cell) {
 /// them.
 #[inline]
 pub(crate) unsafe fn take_lines(start: *const u8, bytes: usize) {
-    note_write(start, bytes);
+    note_taken(start, bytes);
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for offset in (0..bytes).step_by(LINE_BYTES) {
         // SAFETY: the byte is among those that the caller promised, and keeps its value.

@@ -266,3 +266,5 @@ impl Team {
 
 #[cfg(all(test, loom))]
 mod tests;
+#[cfg(all(test, not(loom)))]
+mod traffic;

@@ -11,6 +11,7 @@
 //! more boards than its group and the other groups have members that speak for them, unless it takes data from each.
 
 mod blocks;
+mod charged;
 mod reduce;
 
 use std::borrow::Cow;
@@ -22,6 +23,7 @@ use contract::{CollectiveCall, Error, Readable, Result, TimeSpan, Work, WorkKind
 use crate::endpoint::{Idle, SimEndpoint};
 use crate::machine::Board;
 use crate::world::CallId;
+use charged::Charge;
 
 /// One rank's part in one call.
 struct Call<'r, 'a> {
@@ -100,6 +102,11 @@ impl Call<'_, '_> {
         self.endpoint.ranks()
     }
 
+    /// Notes what this rank is charged, for the test of `charged`.
+    fn note(&self, what: Charge, amount: usize) {
+        charged::note(self.me(), what, amount);
+    }
+
     fn pieces(&self) -> Pieces {
         self.plan.pieces
     }
@@ -116,7 +123,7 @@ impl Call<'_, '_> {
         for first in (0..pieces).step_by(window) {
             let mut steps = Vec::with_capacity(window);
             for piece in first..pieces.min(first + window) {
-                let step = self.endpoint.begin_step(self.call_id, &mut *self.idle)?;
+                let step = self.begin_step()?;
                 self.crowded = all || piece > 0;
                 put(self, step, piece);
                 steps.push((step, piece));
@@ -130,6 +137,12 @@ impl Call<'_, '_> {
         Ok(())
     }
 
+    /// Begins the next step, once this rank's place is free.
+    fn begin_step(&mut self) -> Result<u64> {
+        self.note(Charge::Step, 1);
+        self.endpoint.begin_step(self.call_id, &mut *self.idle)
+    }
+
     /// Writes a piece of `data`.
     fn put_piece(&mut self, step: u64, range: Range<usize>, data: &[u8]) {
         self.put(step, range.len(), &data[range]);
@@ -137,6 +150,7 @@ impl Call<'_, '_> {
 
     /// Spends the time to write `written_bytes` bytes for others to read, and shows them `data`.
     fn put(&mut self, step: u64, written_bytes: usize, data: &[u8]) {
+        self.note(Charge::Write, written_bytes);
         self.work(self.board.put.of(self.board.counted(written_bytes, data.len())));
         self.endpoint.put_part(step, data);
     }
@@ -188,6 +202,7 @@ impl Call<'_, '_> {
     ) -> Result<()> {
         self.see(of, step, part_bytes, self.size())?;
         self.endpoint.with_part(of, step, use_it);
+        self.note(Charge::Read, bytes);
         self.work(self.board.take.of(self.board.counted(bytes, part_bytes)));
         Ok(())
     }
@@ -223,6 +238,7 @@ impl Call<'_, '_> {
     fn combining(&self, bytes: usize) -> TimeSpan {
         let in_groups = self.levels().filter(|_| self.plan.owners_of(bytes) == Owners::Groups);
         let parts = in_groups.map_or(self.size(), |(members, groups)| members + groups - 1);
+        self.note(Charge::Combine, bytes * (self.size() - 1));
         let combine = &self.board.combine;
         let two = combine.of(bytes as u64);
         two + (two - combine.of(0)).times(parts as u64 - 2)

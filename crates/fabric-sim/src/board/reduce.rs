@@ -7,6 +7,7 @@ use collectives::plan::{Owners, part_of};
 use contract::{Combine, Result, TimeSpan};
 
 use super::Call;
+use super::charged::Charge;
 
 impl Call<'_, '_> {
     /// Combines `send` of all ranks into `receive` of the root.
@@ -24,6 +25,7 @@ impl Call<'_, '_> {
                 if is_root {
                     // A root that combines all by itself reads its own part where it is.
                     if call.claims_chunks(range.len()) {
+                        call.note(Charge::Write, range.len());
                         call.copy(range.len());
                     }
                     call.endpoint.put_part(step, &send[range]);
@@ -62,6 +64,7 @@ impl Call<'_, '_> {
                 let divided = call.claims_chunks(bytes);
                 let own = if divided { bytes / size } else { bytes };
                 let others = call.board.take.of((bytes - own) as u64);
+                call.note(Charge::Read, bytes - own);
                 let combined = call.combining(own);
                 let time = if divided { combined + others } else { combined };
                 let (own, result) = (&send[range.clone()], &mut receive[range]);
@@ -91,7 +94,7 @@ impl Call<'_, '_> {
             let mut put = Vec::with_capacity(pieces.window);
             for piece in pieces.window(first) {
                 let range = pieces.range(piece);
-                let step = self.endpoint.begin_step(self.call_id, &mut *self.idle)?;
+                let step = self.begin_step()?;
                 let written_bytes = range.len() - share(&range, me).len();
                 self.put(step, written_bytes, &send[range.clone()]);
                 put.push((step, range));
@@ -103,7 +106,7 @@ impl Call<'_, '_> {
                 let (from, result) = (&send[range.clone()], &mut receive[range.clone()]);
                 combine_parts(&mut self, step, from, result, &mut combine, time)?;
                 self.endpoint.end_step(step);
-                let step = self.endpoint.begin_step(self.call_id, &mut *self.idle)?;
+                let step = self.begin_step()?;
                 self.put_piece(step, own, receive);
                 combined.push((step, range));
             }
