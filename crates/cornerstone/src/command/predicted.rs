@@ -50,7 +50,7 @@ impl RankTime {
     }
 }
 
-/// Refuses more ranks than the machine can have.
+/// Refuses ranks that the machine cannot have at the level of detail that is wanted.
 pub(super) fn check_ranks(
     ranks: usize,
     machine: &Machine,
@@ -59,7 +59,8 @@ pub(super) fn check_ranks(
     let sharing = wanted.ranks_per_processor.map(|ranks| ranks as usize);
     let most = machine.most_ranks(sharing.unwrap_or(machine.ranks_per_processor));
     if ranks <= most {
-        return Ok(());
+        let checked = fabric_sim::check(machine, &options(ranks, wanted));
+        return checked.map_err(|error| Failure::usage(error.to_string()));
     }
     let each = ranks.div_ceil(machine.most_ranks(1).max(1));
     Err(Failure::usage(format!("{} has at most {most} ranks, not {ranks}", machine.name))

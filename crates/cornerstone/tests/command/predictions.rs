@@ -297,6 +297,8 @@ fn recordings_that_cannot_be_made_or_used_are_named() {
     refused("other", 2, &["'other'", "no recording"]);
     refused("wrong.ti", 2, &["'wrong.ti', line 2", "'fly'"]);
     refused("missing", 2, &["missing"]);
+    let coarse = ["replay", "r", "--fabric", "sim:scale-faults", "--level", "loggp"];
+    lab.run(&coarse).refuses(2, &["sim:scale-faults cannot be simulated at level loggp"]);
     lab.run(&["replay", "r", "--fabric", "local"]).refuses(2, &["local", "sim:MACHINE"]);
     lab.run(&["replay", "r"]).refuses(2, &["--fabric", "--to"]);
     lab.run(&["replay", "r", "--to", "r.txt"]).refuses(2, &["r.txt", ".goal"]);

@@ -166,7 +166,7 @@ fn programs_that_cannot_be_compared_are_refused() {
     let small = ["cluster", "--program", "many.ti", "--machines", "sharc-ring"];
     refused(&small, 2, "sharc-ring has at most 32 ranks, not 33");
     let grid = ["cluster", "--program", "program.ti", "--topologies", "torus:1x1"];
-    refused(&grid, 1, "torus:1x1: ");
+    refused(&grid, 2, "torus:1x1: ");
     refused(
         &["cluster", "--program", "program.ti", "--calls", "broadcast"],
         2,

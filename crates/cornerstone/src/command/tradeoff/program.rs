@@ -99,7 +99,9 @@ pub(super) fn execute(arguments: &TradeoffArguments, file: &Path) -> Result<Exit
     let machine = find(name)?;
     let (systems, remarks) = systems(arguments, &machine, factor)?;
     for system in &systems {
-        predicted::check_ranks(recording.ranks(), &system.machine, &arguments.prediction)?;
+        let checked =
+            predicted::check_ranks(recording.ranks(), &system.machine, &arguments.prediction);
+        checked.map_err(|failure| failure.of(&system.name))?;
     }
     let mut replayed: Vec<Replayed> = Vec::new();
     for system in systems {
