@@ -349,14 +349,14 @@ fn a_program_in_a_batch_job_uses_its_hosts_when_it_needs_them() {
         assert_eq!(ended.status, Some(0), "{ended:#?}");
         assert_eq!(sorted(&ended.stdout), OF_TWO_HOSTS, "{ended:#?}");
     }
-    // Where several hosts are used, --on-hang is refused.
+    // Where several hosts are used, --watch is refused.
     for (ranks, more) in [("2", &[][..]), ("5", &["--fabric", "local"])] {
-        let words = [&["launch", "-n", ranks, "--on-hang", "tell"], more, &["true"]].concat();
+        let words = [&["launch", "-n", ranks, "--watch", "60s"], more, &["true"]].concat();
         let ended = launched(&words, "localhost,127.0.0.1");
         assert_eq!(ended.status, Some(0), "{ended:#?}");
     }
-    let words = ["launch", "-n", "5", "--on-hang", "tell", "true"];
-    launched(&words, "localhost,127.0.0.1").refuses(2, &["--on-hang", "--fabric local"]);
+    let words = ["launch", "-n", "5", "--watch", "60s", "true"];
+    launched(&words, "localhost,127.0.0.1").refuses(2, &["--watch", "--fabric local"]);
     launched(&["launch", "-n", "6", "true"], "localhost,127.0.0.1")
         .refuses(2, &["the hosts take 5 ranks, not 6", "--fabric local"]);
     // A job that was submitted from here runs elsewhere.
