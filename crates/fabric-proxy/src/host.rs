@@ -1,11 +1,12 @@
 //! The launcher's end of all lines.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use contract::{Error, Result, Time, TimeSpan};
+use contract::{Envelope, Error, Result, Time, TimeSpan, describe_unexpected};
 use fabric_shm::close_on_exec;
 use recording::{Recorder, RecordingError};
 
@@ -20,6 +21,8 @@ pub struct Host {
     /// Whether no process will ask any more.
     stopped: AtomicBool,
     stuck: AtomicBool,
+    /// The messages without a receive of each rank after a deadlock, in lines.
+    unexpected: Mutex<BTreeMap<usize, Vec<String>>>,
     joined: AtomicBool,
     /// The recorder of the ranks' operations, if a recording is requested.
     recorder: Option<Mutex<Recorder>>,
@@ -56,6 +59,7 @@ impl Host {
             computing,
             stopped: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
+            unexpected: Mutex::default(),
             joined: AtomicBool::new(false),
             recorder: recorder.map(Mutex::new),
             fatal: Mutex::new(None),
@@ -122,8 +126,17 @@ impl Host {
         self.joined.store(true, Ordering::Release);
     }
 
+    /// After a deadlock, the messages of a rank that no receive has taken, one line for each kind.
+    pub fn unexpected(&self, rank: usize) -> Vec<String> {
+        let all = self.unexpected.lock().ok();
+        all.and_then(|all| all.get(&rank).cloned()).unwrap_or_default()
+    }
+
     /// A deadlock: the rank's process learns of it, and reports to the launcher.
-    pub(crate) fn note_stuck(&self) {
+    pub(crate) fn note_stuck(&self, rank: usize, unexpected: &[Envelope]) {
+        if let Ok(mut all) = self.unexpected.lock() {
+            all.insert(rank, describe_unexpected(unexpected.iter()));
+        }
         if !self.stuck.swap(true, Ordering::AcqRel) {
             self.lines.set_state(RunState::Stuck);
         }

@@ -275,6 +275,7 @@ int main(int argc, char **argv)
     if (!strcmp(name, "abort") && rank == 1) MPI_Abort(MPI_COMM_WORLD, 42);
     if (!strcmp(name, "dies") && rank == 1) raise(SIGKILL);
     if (!strcmp(name, "exits") && rank == 1) exit(5);
+    if (!strcmp(name, "stuck") && rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
     if (!strcmp(name, "stuck"))
         MPI_Recv(&rank, 1, MPI_INT, (rank + 1) % size, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // stuck
     if (!strcmp(name, "waits")) {

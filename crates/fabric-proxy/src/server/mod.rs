@@ -56,6 +56,11 @@ pub trait Works<E> {
     fn quiet_until(&self, _endpoint: &E) -> Option<(Time, TimeSpan)> {
         None
     }
+
+    /// The messages for this rank that have arrived and that no receive has taken.
+    fn unexpected(&self, _endpoint: &E) -> Vec<Envelope> {
+        Vec::new()
+    }
 }
 
 /// The end of a line that answers.
@@ -131,7 +136,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         };
         if matches!(outcome, Error::Deadlock { .. }) && !matches!(ask, Ask::GiveUpOn(_)) {
             // Its process continues to wait, so that it can report its place.
-            self.host.note_stuck();
+            self.host.note_stuck(endpoint.rank(), &self.works.unexpected(endpoint));
             return Err(outcome);
         }
         let mut writer = self.write(Kind::Failed, endpoint.any_has_left(), [0; VALUES], 0);

@@ -98,6 +98,11 @@ impl<'a> SimEndpoint<'a> {
         Some((world.quiet_until()?, world.machine.processor.polling))
     }
 
+    /// The messages for this rank that have arrived and that no receive has taken.
+    pub fn unexpected(&self) -> Vec<Envelope> {
+        self.world.borrow().unexpected(self.rank)
+    }
+
     /// How long some work takes this rank's processor.
     pub(crate) fn time_of(&self, work: Work) -> TimeSpan {
         self.world.borrow().machine.processor.time(work.kind, work.amount).times(work.times)

@@ -245,6 +245,11 @@ impl World {
         }
     }
 
+    /// The messages that have arrived at a rank and that no receive has taken.
+    pub(crate) fn unexpected(&self, rank: usize) -> Vec<Envelope> {
+        self.ranks[rank].mailbox.arrived().map(|one| one.envelope).collect()
+    }
+
     /// A receive and its message have found each other.
     pub(super) fn meet(&mut self, number: u32, receive: Request) {
         let local = self.is_local(number);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use contract::{Time, TimeSpan};
+use contract::{Envelope, Time, TimeSpan};
 use fabric_proxy::{Beside, Computing, Host, RankAccount, Works};
-use fabric_shm::{LaunchOptions, OtherProgram};
+use fabric_shm::{Activity, LaunchError, LaunchOptions, OtherProgram, RankActivity};
 use fabric_sim::{Machine, Options, Outside, SimEndpoint};
 use recording::Recorder;
 
@@ -61,7 +61,7 @@ pub(super) fn launch(
     let start = &mut |options: &LaunchOptions| {
         let ended = super::start(options);
         host.stop();
-        ended
+        ended.map_err(|error| with_unexpected(error, &host))
     };
     let ended = super::launch(arguments, options, start);
     host.stop();
@@ -98,6 +98,18 @@ fn report(
         note(&format!("cornerstone: {warning}"));
         observation.iter_mut().for_each(|one| one.remark(&warning));
     }
+}
+
+/// Adds to the ranks of a deadlock the messages that only the simulation knows.
+fn with_unexpected(mut error: LaunchError, host: &Host) -> LaunchError {
+    if let LaunchError::Hang { ranks } = &mut error {
+        for RankActivity { rank, activity } in ranks {
+            if let Activity::Waits { remarks, .. } = activity {
+                remarks.extend(host.unexpected(*rank));
+            }
+        }
+    }
+    error
 }
 
 /// Ends the recording, if there is one. That of a run in which not every rank came to its end cannot be replayed, and
@@ -196,6 +208,10 @@ impl Works<SimEndpoint<'_>> for OnProcessors {
 
     fn quiet_until(&self, endpoint: &SimEndpoint<'_>) -> Option<(Time, TimeSpan)> {
         endpoint.quiet_until()
+    }
+
+    fn unexpected(&self, endpoint: &SimEndpoint<'_>) -> Vec<Envelope> {
+        endpoint.unexpected()
     }
 }
 
