@@ -72,8 +72,6 @@ fn a_provider_that_is_not_there_is_refused_with_those_that_are() {
     let words = ["the provider 'udp', which has no tagged messages", "FI_PROVIDER=^ofi_rxd"];
     lab.spawn(command).wait().refuses(2, &words);
     lab.run(&["launch", "-n", "2", "--fabric", "ofi:", "true"]).refuses(2, &["names no provider"]);
-    lab.run(&["launch", "-n", "2", "--fabric", "ofi", "--on-hang", "tell", "true"])
-        .refuses(2, &["--on-hang has no effect with --fabric ofi, which detects no deadlocks"]);
 }
 
 #[test]
