@@ -30,8 +30,23 @@ pub(crate) enum Received {
     /// As `Blocks`, but ranks send from the receive buffer itself, so this rank's own blocks are there from the
     /// beginning.
     InPlace(fn(&Shape, usize) -> (usize, usize)),
-    /// The sum of the first block of every rank, as double-precision numbers.
-    Sum,
+    /// Sums of what ranks send, as double-precision numbers.
+    Sum(fn(&Shape) -> Addends),
+}
+
+impl Received {
+    /// The sum of the first block of every rank.
+    pub(crate) const SUM: Received =
+        Received::Sum(|shape| Addends { ranks: shape.ranks, first: 0 });
+}
+
+/// What the sums at a rank are of.
+#[derive(Clone, Copy)]
+pub(crate) struct Addends {
+    /// The number of ranks whose elements are added, from rank 0 on; if there are none, nothing is received.
+    pub(crate) ranks: usize,
+    /// The first of their elements.
+    pub(crate) first: usize,
 }
 
 /// Everything an event works on.
@@ -84,7 +99,7 @@ impl Data {
         let mut send = room(blocks.send)?;
         let mut receive = room(blocks.receive)?;
         match received {
-            Received::Sum => {
+            Received::Sum(_) => {
                 let numbers = send.elements_mut::<f64>().iter_mut().zip(0..);
                 numbers.for_each(|(number, index)| *number = addend(shape.me, index));
             }
@@ -121,7 +136,7 @@ impl Data {
     pub(crate) fn check(&self, received: Received, seed: u64) -> Result<()> {
         match received {
             Received::Nothing => Ok(()),
-            Received::Sum => self.check_sum(),
+            Received::Sum(of) => self.check_sum(of(&self.shape)),
             Received::Blocks(origin) | Received::InPlace(origin) => self.check_blocks(origin, seed),
         }
     }
@@ -136,11 +151,14 @@ impl Data {
         Ok(())
     }
 
-    fn check_sum(&self) -> Result<()> {
+    fn check_sum(&self, Addends { ranks, first }: Addends) -> Result<()> {
+        if ranks == 0 {
+            return Ok(());
+        }
         // Rank r adds r + 1 times the same number, so the sum is that number times 1 + 2 + ... + ranks.
-        let once: f64 = (1..=self.shape.ranks).map(|rank| rank as f64).sum();
+        let once: f64 = (1..=ranks).map(|rank| rank as f64).sum();
         for (index, &found) in self.receive.elements::<f64>().iter().enumerate() {
-            let sum = once * addend(0, index);
+            let sum = once * addend(0, first + index);
             if found != sum {
                 return Err(Error::Program(format!(
                     "wrong data: element {index} at rank {} is {found} where the sum is {sum}",
@@ -226,14 +244,28 @@ mod tests {
     #[test]
     fn sums_are_those_of_all_ranks() {
         let blocks = Blocks { send: 1, receive: 1, posted: 0 };
-        let mut data = Data::new(shape(3, 0, 16), blocks, Received::Sum, SEED).unwrap();
+        let mut data = Data::new(shape(3, 0, 16), blocks, Received::SUM, SEED).unwrap();
         // Elements 0 and 1 of rank r are r + 1 and 2 (r + 1): their sums over three ranks are 6 and 12.
         assert_eq!(data.send.elements::<f64>(), [1.0, 2.0]);
         data.receive.elements_mut::<f64>().copy_from_slice(&[6.0, 12.0]);
-        assert_eq!(data.check(Received::Sum, SEED), Ok(()));
+        assert_eq!(data.check(Received::SUM, SEED), Ok(()));
         data.receive.elements_mut::<f64>()[1] = 11.0;
-        let words = data.check(Received::Sum, SEED).unwrap_err().to_string();
+        let words = data.check(Received::SUM, SEED).unwrap_err().to_string();
         assert_eq!(words, "wrong data: element 1 at rank 0 is 11 where the sum is 12");
+    }
+
+    #[test]
+    fn sums_may_be_of_the_first_ranks_and_begin_at_any_element() {
+        // Rank r sends r + 1 times 1, 2, 3, 4. Of ranks 0 and 1 the sums of elements 2 and 3 are 3 * 3 and 3 * 4.
+        let received = Received::Sum(|_| Addends { ranks: 2, first: 2 });
+        let blocks = Blocks { send: 2, receive: 1, posted: 0 };
+        let mut data = Data::new(shape(3, 1, 16), blocks, received, SEED).unwrap();
+        data.receive.elements_mut::<f64>().copy_from_slice(&[9.0, 12.0]);
+        assert_eq!(data.check(received, SEED), Ok(()));
+        data.receive.elements_mut::<f64>().copy_from_slice(&[3.0, 6.0]);
+        assert!(data.check(received, SEED).is_err());
+        // Without addends nothing is received.
+        assert_eq!(data.check(Received::Sum(|_| Addends { ranks: 0, first: 0 }), SEED), Ok(()));
     }
 
     #[test]

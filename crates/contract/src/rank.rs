@@ -334,6 +334,31 @@ pub trait Rank {
         collective::allreduce(self, None, reduction, send, receive)
     }
 
+    /// Combines block r of `send` of all ranks into `receive` at rank r. `send` holds `size()` blocks.
+    fn reduce_scatter(
+        &mut self,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        collective::reduce_scatter(self, None, reduction, send, receive)
+    }
+
+    /// Combines `send` of ranks 0 to r into `receive` at each rank r.
+    fn scan(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        collective::scan(self, None, false, reduction, send, receive)
+    }
+
+    /// Combines `send` of the ranks before r into `receive` at each rank r. `receive` of rank 0 stays as it is.
+    fn exclusive_scan(
+        &mut self,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        collective::scan(self, None, true, reduction, send, receive)
+    }
+
     /// Copies block r of rank s's `send` to block s of rank r's `receive`. Both hold `size()` blocks.
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::all_to_all(self, None, send, receive)

@@ -108,8 +108,9 @@ fn name(
         }
         let applies =
             |range: &&PlanRange| range.collective == collective && range.from_bytes <= bytes as u64;
-        let range = plans.ranges.iter().rfind(applies)?;
-        if range.transport != Transport::Messages {
+        // A collective without any has no plans at all.
+        let range = plans.ranges.iter().rfind(applies);
+        if let Some(range) = range.filter(|range| range.transport != Transport::Messages) {
             return Some(transport(range.transport).into());
         }
     } else if makes_own(fabric) {
@@ -250,5 +251,9 @@ mod tests {
             Some("rabenseifner".into())
         );
         assert_eq!(name(&local_with_plans(2), "allreduce", 4, 8), None);
+        // Collectives without plans: 4 blocks of 64 KiB are long.
+        let without = |collective, bytes| name(&local_with_plans(4), collective, 4, bytes);
+        assert_eq!(without("scan", 8), Some("recursive-doubling".into()));
+        assert_eq!(without("reduce-scatter", 64 << 10), Some("recursive-halving".into()));
     }
 }

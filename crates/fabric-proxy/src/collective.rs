@@ -26,6 +26,11 @@ pub(crate) struct Shape {
 pub(crate) type Taken<'a> = (Shape, Option<Readable>, Option<Writable>, Option<Combine<'a>>);
 
 impl Shape {
+    /// True if a call has a shape. The others go by messages on every fabric that a proxy serves.
+    pub(crate) fn can_take(call: &CollectiveCall<'_>) -> bool {
+        !matches!(call, CollectiveCall::ReduceScatter { .. } | CollectiveCall::Scan { .. })
+    }
+
     /// Takes a call apart.
     pub(crate) fn take(call: CollectiveCall<'_>) -> Taken<'_> {
         let shape = |kind, root, each, told| Shape {
@@ -61,6 +66,9 @@ impl Shape {
             }
             CollectiveCall::Allreduce { send, receive, combine } => {
                 (shape(Kind::Allreduce, 0, 0, None), Some(send), Some(receive), Some(combine))
+            }
+            CollectiveCall::ReduceScatter { .. } | CollectiveCall::Scan { .. } => {
+                unreachable!("calls without a shape go by messages")
             }
         };
         let shape = Shape {

@@ -145,6 +145,45 @@ pub fn allreduce<R: Rank + ?Sized>(
     run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
 }
 
+/// Combines block r of `send` of all ranks into `receive` at rank r.
+pub fn reduce_scatter<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let (size, element_bytes) = (rank.size(), reduction.element.bytes());
+    expect_multiple(
+        Collective::ReduceScatter,
+        "`receive` in whole elements",
+        element_bytes,
+        receive,
+    )?;
+    let wanted = size * receive.len();
+    expect_bytes(Collective::ReduceScatter, "`send` in blocks of one a rank", wanted, send)?;
+    let blocks = Blocks::equal(size, receive.len() / element_bytes);
+    let call = Call::ReduceScatter { blocks, order: Order::Any };
+    run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
+}
+
+/// Combines `send` of the ranks up to each rank into `receive` at that rank; if `exclusive`, without its own, so that
+/// `receive` of rank 0 stays as it is.
+pub fn scan<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    exclusive: bool,
+    reduction: Reduction,
+    send: &[u8],
+    receive: &mut [u8],
+) -> Result<()> {
+    let element_bytes = reduction.element.bytes();
+    let call = Call::Scan { length: send.len() / element_bytes, exclusive };
+    expect_multiple(call.collective(), "`send` in whole elements", element_bytes, send)?;
+    expect_bytes(call.collective(), "`receive`", send.len(), receive)?;
+    run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
+}
+
 /// Copies block r of rank s's `send` to block s of rank r's `receive`.
 pub fn all_to_all<R: Rank + ?Sized>(
     rank: &mut R,

@@ -10,6 +10,8 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new("reductions/reduce-of-each-kind", ANY, reduce_each_kind),
         Case::new("reductions/allreduce-of-each-kind", ANY, allreduce_each_kind),
+        Case::new("reductions/reduce-scatter-of-each-kind", ANY, reduce_scatter_each_kind),
+        Case::new("reductions/scans-of-each-kind", ANY, scans_of_each_kind),
         Case::new("reductions/reduce-to-every-root", ANY, reduce_to_every_root),
         Case::new("reductions/long-vectors", ANY, long_vectors),
         Case::new("reductions/the-same-bits-everywhere", ANY, same_bits),
@@ -112,6 +114,38 @@ fn allreduce_each_kind(machine: &mut dyn Rank) -> Result<()> {
         for count in [0, 1, 3, 170] {
             check_allreduce(machine, reduction, count)?;
         }
+    }
+    Ok(())
+}
+
+fn reduce_scatter_each_kind(machine: &mut dyn Rank) -> Result<()> {
+    let (rank, size) = (machine.rank(), machine.size());
+    let long = [(Reduction::SUM_F64, 3000)];
+    for (reduction, count) in kinds().flat_map(|kind| [0, 1, 17].map(|n| (kind, n))).chain(long) {
+        let send = operand(reduction, rank, size * count);
+        let mut receive = vec![0; send.len() / size];
+        machine.reduce_scatter(reduction, &send, &mut receive)?;
+        let all = expected(reduction, size, size * count)?;
+        let what = || format!("reduce-scatter of {count}, {reduction:?}");
+        same(what, &all[rank * receive.len()..][..receive.len()], &receive)?;
+    }
+    Ok(())
+}
+
+fn scans_of_each_kind(machine: &mut dyn Rank) -> Result<()> {
+    let rank = machine.rank();
+    let long = [(Reduction::SUM_F64, 3000)];
+    for (reduction, count) in kinds().flat_map(|kind| [0, 1, 17].map(|n| (kind, n))).chain(long) {
+        let send = operand(reduction, rank, count);
+        let mut receive = vec![0; send.len()];
+        machine.scan(reduction, &send, &mut receive)?;
+        let what = || format!("scan of {count}, {reduction:?}");
+        same(what, &expected(reduction, rank + 1, count)?, &receive)?;
+        let mut receive = vec![0xa5; send.len()];
+        machine.exclusive_scan(reduction, &send, &mut receive)?;
+        let untouched = vec![0xa5; send.len()];
+        let before = if rank == 0 { untouched } else { expected(reduction, rank, count)? };
+        same(|| format!("exclusive scan of {count}, {reduction:?}"), &before, &receive)?;
     }
     Ok(())
 }

@@ -83,6 +83,26 @@ pub enum CollectiveCall<'a> {
         /// The operation on elements.
         combine: Combine<'a>,
     },
+    /// Combines block r of the data of all members at member r.
+    ReduceScatter {
+        /// This member's elements, a block for each member.
+        send: Readable,
+        /// Room for this member's block of the result.
+        receive: Writable,
+        /// The operation on elements.
+        combine: Combine<'a>,
+    },
+    /// Combines the data of the members up to each member at that member.
+    Scan {
+        /// This member's elements.
+        send: Readable,
+        /// Room for the result. That of an exclusive scan at member 0 stays as it is.
+        receive: Writable,
+        /// The operation on elements.
+        combine: Combine<'a>,
+        /// True if a member's own elements are left out.
+        exclusive: bool,
+    },
 }
 
 /// A started collective that has not ended: the value that
@@ -113,6 +133,13 @@ impl CollectiveCall<'_> {
             CollectiveCall::Allreduce { send, combine, .. } => {
                 combine.shape(Collective::Allreduce, send.bytes())
             }
+            CollectiveCall::ReduceScatter { receive, combine, .. } => {
+                combine.shape(Collective::ReduceScatter, receive.bytes())
+            }
+            CollectiveCall::Scan { send, combine, exclusive, .. } => {
+                let scan = [Collective::InclusiveScan, Collective::ExclusiveScan];
+                combine.shape(scan[usize::from(*exclusive)], send.bytes())
+            }
         }
     }
 
@@ -132,9 +159,10 @@ impl CollectiveCall<'_> {
     #[inline(always)]
     pub fn reduction(&self) -> Option<Reduction> {
         match self {
-            CollectiveCall::Reduce { combine, .. } | CollectiveCall::Allreduce { combine, .. } => {
-                combine.reduction
-            }
+            CollectiveCall::Reduce { combine, .. }
+            | CollectiveCall::Allreduce { combine, .. }
+            | CollectiveCall::ReduceScatter { combine, .. }
+            | CollectiveCall::Scan { combine, .. } => combine.reduction,
             _ => None,
         }
     }

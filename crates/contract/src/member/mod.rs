@@ -192,6 +192,31 @@ impl<E: Endpoint> Member<'_, E> {
     }
 }
 
+impl<E: Endpoint> Member<'_, E> {
+    /// Makes a scan, exclusive or not.
+    fn scan_of(
+        &mut self,
+        exclusive: bool,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        let whole = send.len().is_multiple_of(reduction.element.bytes());
+        let sound = whole && receive.len() == send.len();
+        let (send_lent, receive_lent) = (lend(send), lend_mut(receive));
+        let native = self.native_reduction(sound, reduction, |combine| CollectiveCall::Scan {
+            send: send_lent,
+            receive: receive_lent,
+            combine,
+            exclusive,
+        });
+        match native {
+            Some(outcome) => outcome,
+            None => collective::scan(self, None, exclusive, reduction, send, receive),
+        }
+    }
+}
+
 /// Lends memory to a call that returns only when the fabric no longer uses it.
 #[allow(unsafe_code)]
 fn lend(data: &[u8]) -> Readable {

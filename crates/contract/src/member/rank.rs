@@ -323,6 +323,37 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         }
     }
 
+    fn reduce_scatter(
+        &mut self,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        let whole = receive.len().is_multiple_of(reduction.element.bytes());
+        let sound = whole && send.len() == self.size() * receive.len();
+        let (send_lent, receive_lent) = (lend(send), lend_mut(receive));
+        let native = self.native_reduction(sound, reduction, |combine| {
+            CollectiveCall::ReduceScatter { send: send_lent, receive: receive_lent, combine }
+        });
+        match native {
+            Some(outcome) => outcome,
+            None => collective::reduce_scatter(self, None, reduction, send, receive),
+        }
+    }
+
+    fn scan(&mut self, reduction: Reduction, send: &[u8], receive: &mut [u8]) -> Result<()> {
+        self.scan_of(false, reduction, send, receive)
+    }
+
+    fn exclusive_scan(
+        &mut self,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        self.scan_of(true, reduction, send, receive)
+    }
+
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         let size = self.size();
         let sound = send.len() == receive.len() && send.len().is_multiple_of(size);

@@ -41,11 +41,24 @@ fn check_own_block(collective: &'static str, each: usize, told: Option<usize>) -
 /// True if MPI has an operation for a call.
 pub(super) fn has_operation(call: &CollectiveCall<'_>) -> bool {
     match call {
-        CollectiveCall::Reduce { combine, .. } | CollectiveCall::Allreduce { combine, .. } => {
-            combine.reduction.is_some()
-        }
+        CollectiveCall::Reduce { combine, .. }
+        | CollectiveCall::Allreduce { combine, .. }
+        | CollectiveCall::ReduceScatter { combine, .. }
+        | CollectiveCall::Scan { combine, .. } => combine.reduction.is_some(),
         _ => true,
     }
+}
+
+/// Ranks that receive the result of a reduction.
+enum Receivers {
+    Root(usize),
+    All,
+    /// Each rank receives the block of its number.
+    EachABlock,
+    /// Each rank receives the result of those before it, and its own operand if the scan is not exclusive.
+    LaterRanks {
+        exclusive: bool,
+    },
 }
 
 impl MpiEndpoint {
@@ -62,10 +75,17 @@ impl MpiEndpoint {
             CollectiveCall::Broadcast { root, data } => self.mpi_broadcast(comm, root, &data),
             CollectiveCall::Reduce { root, send, receive, combine } => {
                 let vectors = (&send, receive, me as usize == root);
-                self.mpi_reduction(comm, vectors, combine, Some(root))
+                self.mpi_reduction(comm, vectors, combine, Receivers::Root(root))
             }
             CollectiveCall::Allreduce { send, receive, combine } => {
-                self.mpi_reduction(comm, (&send, receive, true), combine, None)
+                self.mpi_reduction(comm, (&send, receive, true), combine, Receivers::All)
+            }
+            CollectiveCall::ReduceScatter { send, receive, combine } => {
+                self.mpi_reduction(comm, (&send, receive, true), combine, Receivers::EachABlock)
+            }
+            CollectiveCall::Scan { send, receive, combine, exclusive } => {
+                let vectors = (&send, receive, !exclusive || me > 0);
+                self.mpi_reduction(comm, vectors, combine, Receivers::LaterRanks { exclusive })
             }
             of_blocks => self.mpi_blocks(comm, of_blocks),
         }
@@ -115,14 +135,14 @@ impl MpiEndpoint {
         }
     }
 
-    /// Calls MPI_Reduce with a root, or MPI_Allreduce without one. The vectors are this rank's operand and the place of
-    /// the result; the flag says if this rank receives the result.
+    /// Calls the reduction of MPI that has these receivers. The vectors are this rank's operand and the place of the
+    /// result; the flag says if this rank receives the result.
     fn mpi_reduction(
         &mut self,
         comm: Handle,
         (send, mut receive, receives): (&Readable, Writable, bool),
         combine: Combine<'_>,
-        root: Option<usize>,
+        receivers: Receivers,
     ) -> Result<()> {
         let reduction: Reduction = combine.reduction.ok_or(Error::UnknownRequest)?;
         if send.bytes() == 0 {
@@ -132,16 +152,29 @@ impl MpiEndpoint {
         let (from, to) = aligned.pointers(send, &receive);
         let is_in_place = receives && from == to.cast_const();
         let from = if is_in_place { IN_PLACE } else { from };
-        let count = send.bytes() / reduction.element.bytes();
+        let bytes = match receivers {
+            Receivers::EachABlock => receive.bytes(),
+            _ => send.bytes(),
+        };
+        let count = bytes / reduction.element.bytes();
         let element = self.library.constants.element(reduction.element);
         let operation = self.reductions.operation(&self.library, reduction);
         // SAFETY: `from` and, where the result goes, `to` are addresses of `count` elements, aligned as these need.
         unsafe {
-            match root {
-                Some(root) => {
+            match receivers {
+                Receivers::Root(root) => {
                     collective!(self, "MPI_Reduce", count, reduce(count; from, to, count, element, operation, root as c_int, comm))
                 }
-                None => {
+                Receivers::EachABlock => {
+                    collective!(self, "MPI_Reduce_scatter_block", count, reduce_scatter(count; from, to, count, element, operation, comm))
+                }
+                Receivers::LaterRanks { exclusive: false } => {
+                    collective!(self, "MPI_Scan", count, scan(count; from, to, count, element, operation, comm))
+                }
+                Receivers::LaterRanks { exclusive: true } => {
+                    collective!(self, "MPI_Exscan", count, exclusive_scan(count; from, to, count, element, operation, comm))
+                }
+                Receivers::All => {
                     collective!(self, "MPI_Allreduce", count, allreduce(count; from, to, count, element, operation, comm))
                 }
             }

@@ -60,7 +60,7 @@ macro_rules! counted_table {
     ($(#[$about:meta])* $table:ident<$count:ty> $send:literal $receive:literal $send_receive:literal $post_send:literal
         $post_synchronous_send:literal $post_receive:literal $post_claimed_receive:literal $count_of:literal
         $broadcast:literal $scatter:literal $gather:literal $allgather:literal $reduce:literal $allreduce:literal
-        $all_to_all:literal) => {
+        $all_to_all:literal $reduce_scatter:literal $scan:literal $exclusive_scan:literal) => {
         table! {
             $(#[$about])*
             $table<$count> {
@@ -83,6 +83,9 @@ macro_rules! counted_table {
                 allgather $allgather (*const c_void, $count, Handle, *mut c_void, $count, Handle, Handle),
                 reduce $reduce (*const c_void, *mut c_void, $count, Handle, Handle, c_int, Handle),
                 allreduce $allreduce (*const c_void, *mut c_void, $count, Handle, Handle, Handle),
+                reduce_scatter $reduce_scatter (*const c_void, *mut c_void, $count, Handle, Handle, Handle),
+                scan $scan (*const c_void, *mut c_void, $count, Handle, Handle, Handle),
+                exclusive_scan $exclusive_scan (*const c_void, *mut c_void, $count, Handle, Handle, Handle),
                 all_to_all $all_to_all (*const c_void, $count, Handle, *mut c_void, $count, Handle, Handle),
             }
         }
@@ -93,13 +96,14 @@ counted_table! {
     /// Messages and collectives with counts of 32 bits, which every MPI has.
     Short<c_int> "MPI_Send" "MPI_Recv" "MPI_Sendrecv" "MPI_Isend" "MPI_Issend" "MPI_Irecv" "MPI_Imrecv" "MPI_Get_count"
         "MPI_Bcast" "MPI_Scatter" "MPI_Gather" "MPI_Allgather" "MPI_Reduce" "MPI_Allreduce" "MPI_Alltoall"
+        "MPI_Reduce_scatter_block" "MPI_Scan" "MPI_Exscan"
 }
 
 counted_table! {
     /// The same with counts of 64 bits, which MPI has had since version 4. The ABI fixes their type.
     Long<i64> "MPI_Send_c" "MPI_Recv_c" "MPI_Sendrecv_c" "MPI_Isend_c" "MPI_Issend_c" "MPI_Irecv_c" "MPI_Imrecv_c"
         "MPI_Get_count_c" "MPI_Bcast_c" "MPI_Scatter_c" "MPI_Gather_c" "MPI_Allgather_c" "MPI_Reduce_c"
-        "MPI_Allreduce_c" "MPI_Alltoall_c"
+        "MPI_Allreduce_c" "MPI_Alltoall_c" "MPI_Reduce_scatter_block_c" "MPI_Scan_c" "MPI_Exscan_c"
 }
 
 table! {

@@ -12,6 +12,7 @@ use super::ProxyEndpoint;
 use super::collective::out_of_turn;
 use crate::ask::Ask;
 use crate::clock::VirtualClock;
+use crate::collective::Shape;
 use crate::line::LONGEST_BYTES;
 use crate::reply::{Kind, envelope_of};
 
@@ -216,7 +217,8 @@ unsafe impl Endpoint for ProxyEndpoint {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        if self.sees_collectives { self.carry_out(place, call, idle) } else { None }
+        let is_passed = self.sees_collectives && Shape::can_take(&call);
+        if is_passed { self.carry_out(place, call, idle) } else { None }
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {

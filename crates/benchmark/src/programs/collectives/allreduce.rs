@@ -36,7 +36,7 @@ pub(in crate::programs) const ALLREDUCE: Benchmark = Benchmark {
                 one => collective::allreduce(rank, one, Reduction::SUM_F64, send, receive),
             }
         },
-        received: Received::Sum,
+        received: Received::SUM,
         ..COLLECTIVE
     },
     algorithms: Collective::Allreduce.algorithms(),

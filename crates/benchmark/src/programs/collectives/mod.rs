@@ -10,17 +10,27 @@ pub(in crate::programs) mod gather;
 pub(in crate::programs) mod gather_broadcast;
 pub(in crate::programs) mod node_broadcast;
 pub(in crate::programs) mod reduce;
+pub(in crate::programs) mod reduce_scatter;
 pub(in crate::programs) mod ring_broadcast;
+pub(in crate::programs) mod scan;
 pub(in crate::programs) mod scatter;
 
-use crate::case::{Case, Scope, each_size};
+use crate::case::{Case, Scope, each_block_size, each_size};
 
 /// The double-precision numbers that reductions add.
 pub(in crate::programs) const NUMBER_BYTES: u64 = size_of::<f64>() as u64;
 
 /// A measurement for each message size, rounded up to whole double-precision numbers.
 pub(in crate::programs) fn each_size_in_numbers(scope: &Scope) -> Vec<Case> {
-    let mut cases = each_size(scope);
+    in_numbers(each_size(scope))
+}
+
+/// The same for each size of a rank's block.
+pub(in crate::programs) fn each_block_size_in_numbers(scope: &Scope) -> Vec<Case> {
+    in_numbers(each_block_size(scope))
+}
+
+fn in_numbers(mut cases: Vec<Case>) -> Vec<Case> {
     for case in &mut cases {
         case.size_bytes = case.size_bytes.next_multiple_of(NUMBER_BYTES);
     }

@@ -35,7 +35,7 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
                 one => collective::reduce(rank, one, 0, Reduction::SUM_F64, send, receive),
             }
         },
-        received: Received::Sum,
+        received: Received::SUM,
         in_a_row: false,
         ..COLLECTIVE
     },

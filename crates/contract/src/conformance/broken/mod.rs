@@ -53,6 +53,8 @@ enum Fault {
     AllreduceWrongAtOne,
     AllreduceInOwnOrder,
     ReducesToZero,
+    ReduceScatterKeepsFirstBlock,
+    ExclusiveScanIncludesOwn,
     SplitsWithoutKeys,
     SplitsWithoutColours,
     GivesEverybodyAContext,
@@ -60,7 +62,7 @@ enum Fault {
 }
 
 /// The case that must find each fault, and the number of ranks.
-const FOUND_BY: [(Fault, usize, &str); 53] = [
+const FOUND_BY: [(Fault, usize, &str); 55] = [
     (Fault::SwapsNeighbours, 2, "order/one-pair"),
     (Fault::SwapsNeighbours, 3, "random/programs-of-blocking-calls"),
     (Fault::ShortOvertakesLong, 2, "order/lengths-do-not-overtake"),
@@ -107,6 +109,8 @@ const FOUND_BY: [(Fault, usize, &str); 53] = [
     (Fault::AllToAllUntransposed, 2, "collectives/all-to-all"),
     (Fault::AllreduceWrongAtOne, 5, "reductions/allreduce-of-each-kind"),
     (Fault::AllreduceInOwnOrder, 4, "reductions/the-same-bits-everywhere"),
+    (Fault::ReduceScatterKeepsFirstBlock, 2, "reductions/reduce-scatter-of-each-kind"),
+    (Fault::ExclusiveScanIncludesOwn, 2, "reductions/scans-of-each-kind"),
     (Fault::ReducesToZero, 3, "reductions/reduce-to-every-root"),
     (Fault::SplitsWithoutKeys, 3, "contexts/ranks-are-ordered-by-key"),
     (Fault::SplitsWithoutColours, 4, "contexts/colours-part-the-ranks"),

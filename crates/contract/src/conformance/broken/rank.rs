@@ -338,6 +338,31 @@ impl Rank for Broken<'_> {
         Ok(())
     }
 
+    fn reduce_scatter(
+        &mut self,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        if !self.has(Fault::ReduceScatterKeepsFirstBlock) {
+            return crate::collective::reduce_scatter(self, None, reduction, send, receive);
+        }
+        let mut all = vec![0; send.len()];
+        crate::collective::allreduce(self, None, reduction, send, &mut all)?;
+        receive.copy_from_slice(&all[..receive.len()]);
+        Ok(())
+    }
+
+    fn exclusive_scan(
+        &mut self,
+        reduction: Reduction,
+        send: &[u8],
+        receive: &mut [u8],
+    ) -> Result<()> {
+        let exclusive = !self.has(Fault::ExclusiveScanIncludesOwn);
+        crate::collective::scan(self, None, exclusive, reduction, send, receive)
+    }
+
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         crate::collective::all_to_all(self, None, send, receive)?;
         if self.has(Fault::AllToAllUntransposed) {
