@@ -300,6 +300,11 @@ static void receives(void) {
     }
 }
 
+// Each rank takes itself for the root.
+static void roots_differ(void) {
+    MPI_Bcast(a, COUNT, MPI_INT, rank, WORLD); // first
+}
+
 int main(int count, char **words) {
 #define PROGRAM(name) {#name, name}
     struct { const char *name; void (*run)(void); } all[] = {
@@ -310,6 +315,7 @@ int main(int count, char **words) {
         PROGRAM(collectives_overlap), PROGRAM(persistent_collective_changed), PROGRAM(column_changed),
         PROGRAM(columns_overlap), PROGRAM(columns), PROGRAM(read_twice), PROGRAM(fails),
         PROGRAM(insignificant), PROGRAM(persistent), PROGRAM(windows), PROGRAM(receives),
+        PROGRAM(roots_differ),
     };
     MPI_Init(&count, &words);
     MPI_Comm_rank(WORLD, &rank);

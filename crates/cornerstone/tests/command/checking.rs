@@ -113,6 +113,18 @@ fn each_mistake_in_the_use_of_memory_is_told_with_its_calls() {
     assert!(lab.becomes_empty());
 }
 
+#[test]
+fn members_of_a_collective_that_name_different_roots_are_told_with_both_calls() {
+    let Some(lab) = lab_with("members that name different roots", SOURCE) else { return };
+    let call = format!("MPI_Bcast {}", place("roots_differ", "first"));
+    let expected = format!(
+        "{call} has rank 1 as its root, but in the same collective rank 0 calls {call} with rank 0 as its root"
+    );
+    for way in WAYS {
+        assert_eq!(checked(&lab, way, "roots_differ"), [&*expected], "{way:?}");
+    }
+}
+
 /// Rank 0 is the root of the broadcast: it sends where the reduction receives, and the other receives there too.
 #[test]
 fn collectives_that_use_the_same_memory_are_told_by_what_each_rank_does() {
