@@ -16,16 +16,9 @@ pub fn launches_needed(confidence: f64) -> usize {
     (1.0 - (1.0 - confidence).log2()).ceil().max(1.0) as usize
 }
 
-/// The number of launches on each of two sides for which the interval of their ratio reaches this confidence:
-/// all n of one lie beyond all n of the other by chance in 2 of C(2n, n) arrangements.
+/// The number of launches on each of two sides for which the interval of their ratio reaches this confidence.
 pub fn launches_to_compare(confidence: f64) -> usize {
-    // C(2n, n) = C(2n - 2, n - 1) (4n - 2) / n.
-    let arrangements = (1..).scan(1.0, |all, n: usize| {
-        *all *= (4 * n - 2) as f64 / n as f64;
-        Some((n, *all))
-    });
-    let mut enough = arrangements.filter(|(_, all)| 2.0 / all <= 1.0 - confidence);
-    enough.next().map_or(usize::MAX, |(n, _)| n)
+    (1..).find(|&n| distinguishes([n, n], confidence)).expect("one arrangement of many is rare")
 }
 
 /// Returns whether so many launches on each side can tell both apart at this confidence: of all arrangements of them,

@@ -1,6 +1,7 @@
 use super::*;
 use random::SplitMix64;
 
+use crate::compare::effect_between;
 use crate::records::{measurement, run};
 
 fn launch(number: u32, samples: &[f64]) -> Measurement {
@@ -82,6 +83,23 @@ fn six_launches_reach_95_percent_and_eight_99() {
     assert_eq!(launches_needed(0.5), 2);
     // C(8, 4) = 70 and C(6, 3) = 20; C(10, 5) = 252 and 2 / 70 is more than 1 %.
     assert_eq!((launches_to_compare(0.95), launches_to_compare(0.99)), (4, 5));
+}
+
+#[test]
+fn three_launches_of_each_side_reach_exactly_90_percent() {
+    // 2 of C(6, 3) = 20 arrangements are the permitted tenth itself, although 1 - 0.9 is less than 0.1 as a float. The
+    // interval of a change omits nothing then, and has the same confidence.
+    assert_eq!(launches_to_compare(0.9), 3);
+    assert!(distinguishes([3, 3], 0.9) && !distinguishes([3, 2], 0.9));
+    let change = effect_between([&[1.0, 1.1, 1.2], &[2.0, 2.1, 2.2]], 0.9).unwrap();
+    assert!((change.confidence - 0.9).abs() < 1e-12, "{change:?}");
+    assert!((change.low - 2.0 / 1.2).abs() < 1e-12 && (change.high - 2.2).abs() < 1e-12);
+    // Whatever the confidence, so many tell two sides apart, and one fewer does not.
+    for confidence in (1..1000).map(|share| f64::from(share) / 1000.0) {
+        let n = launches_to_compare(confidence);
+        assert!(distinguishes([n, n], confidence), "{confidence}");
+        assert!(n == 1 || !distinguishes([n - 1, n - 1], confidence), "{confidence}");
+    }
 }
 
 #[test]
