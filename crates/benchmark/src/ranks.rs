@@ -26,6 +26,8 @@ pub enum Placement {
     /// The fabric's placement: each rank on a separate processor, if there are enough.
     #[default]
     Spread,
+    /// Rank r on the r-th processor, in every launch: the cases name processors by their ranks.
+    InOrder,
     /// All bound to one and the same processor.
     OneProcessor,
     /// The first half bound to one processor, the second half to another, like the tasks of two nodes. Ranks that

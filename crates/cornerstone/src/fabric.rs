@@ -8,6 +8,7 @@ mod local;
 pub(crate) mod mpi;
 pub(crate) mod ofi;
 pub(crate) mod openmp;
+mod places;
 mod simulated;
 mod tcp;
 

@@ -49,4 +49,6 @@ pub use launcher::{
     launch_and_read,
 };
 pub use segment::{MAXIMUM_RANKS, PollState};
-pub use system::{close_on_exec, futex_wait, futex_wake, map_shared, memory_file};
+pub use system::{
+    allowed_processors, close_on_exec, futex_wait, futex_wake, map_shared, memory_file,
+};

@@ -152,7 +152,7 @@ pub(crate) fn yield_processor() {
 }
 
 /// Returns the processors on which the calling thread may run, in ascending order.
-pub(crate) fn allowed_processors() -> io::Result<Vec<usize>> {
+pub fn allowed_processors() -> io::Result<Vec<usize>> {
     // SAFETY: a `cpu_set_t` is plain bits, for which zero is a value, and the size passed is its own.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

@@ -19,7 +19,8 @@ const AFTER: &str = "after";
 /// another time, and every message with it. Only a limit that is measured close to the numbers that are compared with
 /// it shows that. See docs/measurements.md#two-performance-states.
 pub(super) fn repeat_hand_over(launch: &mut Launch, settings: &Settings) {
-    if launch.ranks < 2 || launch.placement != Placement::Spread {
+    let apart = matches!(launch.placement, Placement::Spread | Placement::InOrder);
+    if launch.ranks < 2 || !apart {
         return;
     }
     let group = |step: &Step| find(&step.benchmark).map_or("", |benchmark| benchmark.group.name());

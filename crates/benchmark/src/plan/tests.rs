@@ -35,9 +35,11 @@ fn steps_share_launches_by_ranks_and_places() {
     };
     let unasked = [
         (1, Placement::Spread),
-        (4, Placement::Spread),
+        // The pairs of processors, which keep their places in all launches.
+        (4, Placement::InOrder),
         (2, Placement::OneProcessor),
         (2, Placement::Spread),
+        (4, Placement::Spread),
     ];
     assert_eq!(kinds(&[]), unasked);
     assert_eq!(kinds(&["hartstone"]), [(6, Placement::TwoProcessors)]);
@@ -135,14 +137,20 @@ fn labels_read_well() {
 fn the_hand_over_is_measured_again_after_each_group() {
     let launches =
         planned(&["hand-over", "ping-pong", "collectives", "barrier"], None, &sizes("8"));
-    let labels = |ranks: usize| -> Vec<String> {
-        let launch = launches.iter().find(|launch| launch.ranks == ranks).unwrap();
+    let labels = |ranks: usize, placement: Placement| -> Vec<String> {
+        let is_it = |one: &&Launch| one.ranks == ranks && one.placement == placement;
+        let launch = launches.iter().find(is_it).unwrap();
         launch.job.steps.iter().map(Step::label).collect()
     };
-    // The pairs of 4 processors and the collectives share a launch, the pair of the ping-pong has its own.
-    assert_eq!(labels(2), ["ping-pong 8 B", "hand-over after=latencies from=0 to=1"]);
-    let of_four = labels(4);
-    assert_eq!(of_four[5..7], ["hand-over from=2 to=3", "barrier"]);
+    assert_eq!(
+        labels(2, Placement::Spread),
+        ["ping-pong 8 B", "hand-over after=latencies from=0 to=1"]
+    );
+    // The pairs of 4 processors are measured once, and need nothing after them.
+    let pairs = labels(4, Placement::InOrder);
+    assert_eq!((pairs.len(), pairs[5].as_str()), (6, "hand-over from=2 to=3"));
+    let of_four = labels(4, Placement::Spread);
+    assert_eq!(of_four[0], "barrier");
     assert_eq!(of_four.last().unwrap(), "hand-over after=collectives from=0 to=1");
     assert_eq!(of_four.iter().filter(|label| label.contains("after")).count(), 1);
     let oversubscribed = planned(&["limits", "barrier"], Some(&[8]), &Settings::quick());

@@ -298,6 +298,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         environment,
         directory: Some(directory),
         binding: binding(arguments.bind),
+        draw: None,
         prefix: arguments.prefix,
         observed: None,
         ranks: arguments.ranks,

@@ -4,11 +4,13 @@ mod memory;
 mod processor;
 mod surroundings;
 mod system;
+mod topology;
 
 use record::Environment;
 
 pub(crate) use memory::MemoryBound;
 use system::System;
+pub(crate) use topology::ProcessorPlace;
 
 /// This machine, now.
 pub(crate) fn capture() -> Environment {
@@ -19,6 +21,11 @@ pub(crate) fn capture() -> Environment {
 /// The tightest bound on the memory that a run may use, if the kernel shows one.
 pub(crate) fn memory_bound() -> Option<MemoryBound> {
     memory::bound(&System::this())
+}
+
+/// The places of these processors in the machine, or `None` if the kernel does not show them.
+pub(crate) fn processor_places(processors: &[usize]) -> Option<Vec<ProcessorPlace>> {
+    topology::places(&System::this(), processors)
 }
 
 fn read(system: &System, processors_available: usize) -> Environment {

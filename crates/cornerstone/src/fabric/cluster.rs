@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
 use super::openmp;
+use super::places::Draw;
 use crate::activity;
 use crate::descriptors;
 use crate::interruption::{Interruption, Question};
@@ -35,6 +36,9 @@ pub(crate) struct HostTask {
     /// The folder in which the ranks begin.
     pub(crate) directory: Option<PathBuf>,
     pub(crate) binding: TaskBinding,
+    /// By which numbers the places are dealt, if they are.
+    #[serde(default)]
+    pub(crate) draw: Option<Draw>,
     /// Whether each line of output gets its rank.
     pub(crate) prefix: bool,
     /// What ranks record in addition to tables; nothing if they record nothing.
@@ -105,11 +109,11 @@ pub(super) fn run(
 ) -> Result<(), LaunchEnd> {
     let this_one = Hosts::this_one(launch.ranks);
     let binding = match launch.placement {
-        Placement::Spread => TaskBinding::OneCoreEach,
+        Placement::Spread | Placement::InOrder => TaskBinding::OneCoreEach,
         Placement::OneProcessor => TaskBinding::OneForAll,
         Placement::TwoProcessors => TaskBinding::Halves,
     };
-    let task = HostTask { binding, ..HostTask::default() };
+    let task = HostTask { binding, draw: Draw::of(launch), ..HostTask::default() };
     let job = RankJob { secret: None, provider: None, job: launch.job.clone() }.to_bytes();
     let options = start_options(hosts.unwrap_or(&this_one), launch.ranks, &task, job)
         .map_err(|error| LaunchEnd::Failed(error.to_string()))?;
@@ -213,6 +217,7 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
         (1, TaskBinding::OneCoreEach) => Binding::None,
         (_, binding) => binding.into(),
     };
+    options.processors = task.draw.map(Draw::processors).unwrap_or_default();
     options.environment = task.environment;
     let memory = task.observed.map(|wanted| Memory::new(part.ranks.len(), task.ranks, wanted));
     let mut memory =

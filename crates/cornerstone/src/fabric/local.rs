@@ -4,6 +4,7 @@ use benchmark::{Job, Launch, Placement};
 use fabric_shm::{Binding, LaunchOptions, ShmProcess};
 
 use super::job::{LaunchEnd, OnReport, RankJob, execute, read_reports};
+use super::places::Draw;
 
 /// Starts ranks on this host whose messages go through shared memory.
 pub(super) fn run(launch: &Launch, on_report: &mut OnReport<'_>) -> Result<(), LaunchEnd> {
@@ -19,10 +20,11 @@ pub(super) fn start(
 ) -> Result<(), LaunchEnd> {
     let mut options = LaunchOptions::new(launch.ranks, job.to_bytes());
     options.binding = match launch.placement {
-        Placement::Spread => Binding::OneCoreEach,
+        Placement::Spread | Placement::InOrder => Binding::OneCoreEach,
         Placement::OneProcessor => Binding::OneForAll,
         Placement::TwoProcessors => Binding::Halves,
     };
+    options.processors = Draw::of(launch).map(Draw::processors).unwrap_or_default();
     read_reports(on_report, |on_bytes| fabric_shm::launch(&options, on_bytes))
 }
 

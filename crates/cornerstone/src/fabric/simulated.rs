@@ -65,7 +65,9 @@ fn ranks_per_processor(wanted: &SimulationArguments, launch: &Launch) -> Option<
     match launch.placement {
         Placement::OneProcessor => Some(launch.ranks),
         Placement::TwoProcessors => Some((launch.ranks / 2).max(1)),
-        Placement::Spread => wanted.ranks_per_processor.map(|ranks| ranks as usize),
+        Placement::Spread | Placement::InOrder => {
+            wanted.ranks_per_processor.map(|ranks| ranks as usize)
+        }
     }
 }
 

@@ -67,7 +67,7 @@ fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<
         match placement {
             Placement::OneProcessor => Some(0),
             Placement::TwoProcessors => Some(usize::from(rank >= of_one_node && here(&0))),
-            Placement::Spread => {
+            Placement::Spread | Placement::InOrder => {
                 let before = (0..rank).filter(here).count();
                 let alone = (0..places.len()).filter(here).count() == 1;
                 (!alone).then_some(before)

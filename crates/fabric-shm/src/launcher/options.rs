@@ -18,6 +18,8 @@ pub struct LaunchOptions {
     pub ranks: usize,
     /// Binding of ranks to processors.
     pub binding: Binding,
+    /// The order in which [`Binding`] takes the processors that this process may use; ascending if empty.
+    pub processors: Vec<usize>,
     /// Bytes that every rank can read with [`ShmProcess::job`](crate::ShmProcess::job).
     pub job: Vec<u8>,
     /// Program that each rank runs; it must call [`join_if_rank`](crate::join_if_rank) first.
@@ -83,8 +85,8 @@ pub struct Streams {
 pub enum Binding {
     /// Ranks are not bound; the system may move them.
     None,
-    /// Rank r on the r-th processor that this process may use. With more ranks than processors, the list is used
-    /// repeatedly.
+    /// Rank r on the r-th processor that this process may use, in the order of [`LaunchOptions::processors`]. With more
+    /// ranks than processors, the list is used repeatedly.
     #[default]
     OneCoreEach,
     /// All ranks on the first processor that this process may use.
@@ -111,6 +113,7 @@ impl LaunchOptions {
         LaunchOptions {
             ranks,
             binding: Binding::default(),
+            processors: Vec::new(),
             job,
             // The link, not the path behind it, which is gone if the program was rebuilt since it was started.
             program: PathBuf::from("/proc/self/exe"),
@@ -160,7 +163,22 @@ impl LaunchOptions {
             what: "asking which processors may be used".into(),
             reason: error.to_string(),
         })?;
-        self.plan_on(&allowed)
+        self.plan_on(&self.ordered(allowed)?)
+    }
+
+    /// Returns the processors that this process may use in the order of the options.
+    fn ordered(&self, allowed: Vec<usize>) -> Result<Vec<usize>, LaunchError> {
+        if self.processors.is_empty() {
+            return Ok(allowed);
+        }
+        let mut ascending = self.processors.clone();
+        ascending.sort_unstable();
+        match ascending == allowed {
+            true => Ok(self.processors.clone()),
+            false => Err(LaunchError::BadOptions(format!(
+                "an order of the processors {ascending:?}; this process may use {allowed:?}"
+            ))),
+        }
     }
 
     fn plan_on(&self, allowed: &[usize]) -> Result<Plan, LaunchError> {
@@ -236,6 +254,25 @@ mod tests {
         let together = plan(3, Binding::OneForAll).unwrap();
         assert_eq!(together.processors, [Some(2), Some(2), Some(2)]);
         assert!(!together.every_rank_has_a_processor);
+    }
+
+    #[test]
+    fn bindings_take_the_processors_in_the_order_of_the_options() {
+        let planned = |binding, processors: &[usize]| {
+            let options = LaunchOptions::new(3, Vec::new());
+            let options = LaunchOptions { binding, processors: processors.to_vec(), ..options };
+            options.ordered(vec![2, 5]).and_then(|order| options.plan_on(&order))
+        };
+        let places = |binding, order| planned(binding, order).unwrap().processors;
+        assert_eq!(places(Binding::OneCoreEach, &[5, 2]), [5, 2, 5].map(Some));
+        assert_eq!(places(Binding::OneForAll, &[5, 2]), [5, 5, 5].map(Some));
+        assert_eq!(places(Binding::Halves, &[5, 2]), [5, 2, 2].map(Some));
+        assert_eq!(places(Binding::Cores(vec![2]), &[5, 2]), [2, 2, 2].map(Some));
+        assert_eq!(places(Binding::OneCoreEach, &[]), [2, 5, 2].map(Some));
+        for wrong in [&[5][..], &[2, 5, 7], &[2, 2]] {
+            let refused = planned(Binding::OneCoreEach, wrong).unwrap_err().to_string();
+            assert!(refused.contains("may use [2, 5]"), "{refused}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::declaration::{Benchmark, Group};
 use crate::presentation::View;
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, NO_DATA};
-use crate::ranks::RankRule;
+use crate::ranks::{Placement, RankRule};
 use crate::shape::Role;
 
 pub(crate) const HAND_OVER: Benchmark = Benchmark {
@@ -22,6 +22,7 @@ pub(crate) const HAND_OVER: Benchmark = Benchmark {
         In runs with other groups, the first pair is measured again after each group, because a hypervisor may \
         move a processor during the run.",
     ranks: RankRule::EveryProcessor,
+    placement: Placement::InOrder,
     view: View::CorePairs,
     cases: pairs,
     program: Program { event: hand_over, parts: |_| 2, ..SHARED_LINE },

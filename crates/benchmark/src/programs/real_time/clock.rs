@@ -33,7 +33,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
         an interrupted run keeps them. The paper measures for half an hour.",
     source: paper::MITRE.part("section 4.2"),
     ranks: RankRule::EveryProcessor,
-    placement: Placement::Spread,
+    placement: Placement::InOrder,
     view: View::Pauses,
     cases: once,
     program: Program { timing: Timing::Slowest, in_a_row: false, ..NO_DATA },
