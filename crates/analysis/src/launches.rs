@@ -4,6 +4,8 @@
 //! machine. So a case's median is the median of its launches' medians, and its interval the nonparametric one of these
 //! medians, which six launches give at 95 %. What is between the samples of one launch stays in the other quantiles.
 
+mod one_period;
+
 use std::collections::BTreeMap;
 
 use record::{Measurement, Run, StopReason, Summary};
@@ -119,10 +121,12 @@ fn inflation(correlations: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// The run with one measurement for each case and metric, over all its launches. A measurement that was made again in
-/// the same launch, as a resumed run may, counts as it was made last; so does one that holds a search or pauses.
+/// the same launch, as a resumed run may, counts as it was made last; so does one that holds a search for a period or
+/// pauses.
 pub fn pooled(mut run: Run) -> Run {
     let Some(header) = run.headers.last() else { return run };
     let (precision, confidence) = (header.precision, header.confidence);
+    let trials = one_period::Trials::take(&mut run.measurements);
     let mut order = Vec::new();
     let mut cases: BTreeMap<_, BTreeMap<u32, Measurement>> = BTreeMap::new();
     for measurement in std::mem::take(&mut run.measurements) {
@@ -141,6 +145,7 @@ pub fn pooled(mut run: Run) -> Run {
             cases.remove(&case).into_iter().flat_map(BTreeMap::into_values).collect();
         run.measurements.extend(pool(launches, precision, confidence, shared));
     }
+    trials.give_back(&mut run.measurements);
     run
 }
 

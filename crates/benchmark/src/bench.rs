@@ -263,7 +263,7 @@ impl Bench<'_> {
     pub(crate) fn trial_line(&self, trial: Trial) -> TrialLine {
         let Step { benchmark, parameters, size_bytes, .. } = self.step.clone();
         let key = Key { benchmark, ranks: self.shape.ranks, parameters, size_bytes };
-        TrialLine { key, fabric: self.fabric.clone(), trial }
+        TrialLine { key, fabric: self.fabric.clone(), launch: 0, trial }
     }
 
     pub(crate) fn skip(&mut self, reason: String) -> Result<()> {

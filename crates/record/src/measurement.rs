@@ -224,7 +224,7 @@ impl Measurement {
 }
 
 /// Returns whether a launch is the first, which records omit.
-fn is_first(launch: &u32) -> bool {
+pub(super) fn is_first(launch: &u32) -> bool {
     *launch == 0
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::measurement::is_first;
 use super::{Forecast, Key};
 
 /// One trial: a period, kept up for a number of instances.
@@ -160,6 +161,9 @@ pub struct TrialLine {
     pub key: Key,
     /// Fabric on which it ran.
     pub fabric: String,
+    /// Number of its launch, from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub launch: u32,
     /// The trial.
     pub trial: Trial,
 }

@@ -106,7 +106,8 @@ pub(crate) struct RunArguments {
 
     /// Start the ranks N times, and measure every case in each launch with its share of the time limit; intervals are
     /// over launches [default: 6, and up to 30 of at least 50 ms for a case until its interval is within half of
-    /// --precision; fewer if there is no time for 6; wake-up 1]. Periods and clock have one launch
+    /// --precision; fewer if there is no time for 6; wake-up and --period 1]. Searches for a period and clock have one
+    /// launch
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) launches: Option<u32>,
 
@@ -137,9 +138,8 @@ pub(crate) struct RunArguments {
 
     /// The fabric that carries messages: local (our own shared memory), tcp (on this host, or on --hosts), cluster
     /// (shared memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric), sim:MACHINE (simulated: a name
-    /// from
-    /// `cornerstone machines`, or a machine file), mpi (under mpiexec), or mpi:NAME (starts the launcher of that MPI: mpich,
-    /// intel, openmpi, or cornerstone for our own library) [default: local]
+    /// from `cornerstone machines`, or a machine file), mpi (under mpiexec), or mpi:NAME (starts the launcher of that
+    /// MPI: mpich, intel, openmpi, or cornerstone for our own library) [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     pub(crate) fabric: Option<FabricChoice>,
 

@@ -20,16 +20,17 @@ fn verdict(search: &PeriodSearch) -> String {
         percent(search.confidence)
     );
     match (search.end, search.shortest_sustained_us, search.longest_refused_us) {
-        (SearchEnd::OnePeriod, Some(period), _) => {
-            format!("{} is sustained ({wanted})", us(period))
+        (SearchEnd::OnePeriod, sustained, refused) => {
+            let why = format!("({wanted}{})", by_launches(search));
+            match (sustained, refused) {
+                (Some(period), _) => format!("{} is sustained {why}", us(period)),
+                (None, Some(period)) => format!("{} is not sustained {why}", us(period)),
+                (None, None) => {
+                    let all = all_of(&search.trials).map_or("nothing".into(), |all| counted(&all));
+                    format!("{all} missed, which leaves the period undecided {why}")
+                }
+            }
         }
-        (SearchEnd::OnePeriod, _, Some(period)) => {
-            format!("{} is not sustained ({wanted})", us(period))
-        }
-        (SearchEnd::OnePeriod, None, None) => format!(
-            "{} missed, which leaves the period undecided ({wanted})",
-            search.trials.first().map_or("nothing".into(), counted)
-        ),
         (_, None, _) if !search.unconfirmed.is_empty() => {
             format!("no period is confirmed to be sustained ({wanted}; {trials})")
         }
@@ -54,6 +55,28 @@ fn verdict(search: &PeriodSearch) -> String {
             format!("all periods that were tried are undecided ({wanted}; {trials})")
         }
     }
+}
+
+/// The verdicts of launches that tried one period; nothing for one launch.
+fn by_launches(search: &PeriodSearch) -> String {
+    let launches = &search.trials;
+    let count = |is: fn(&Trial) -> bool| launches.iter().filter(|trial| is(trial)).count();
+    let (sustained, refused) = (count(|trial| trial.sustained), count(|trial| trial.refused));
+    let open = launches.len() - sustained - refused;
+    let verdicts = [(sustained, "sustained"), (refused, "refused"), (open, "undecided")];
+    let named = verdicts.iter().filter(|(launches, _)| *launches > 0);
+    let named: Vec<String> = named.map(|(count, verdict)| format!("{count} {verdict}")).collect();
+    match launches.len() {
+        0 | 1 => String::new(),
+        all => format!("; {all} launches: {}", named.join(", ")),
+    }
+}
+
+/// All instances of trials of one period, as one trial.
+fn all_of(trials: &[Trial]) -> Option<Trial> {
+    let sum = |of: fn(&Trial) -> u64| trials.iter().map(of).sum();
+    let (instances, missed) = (sum(|trial| trial.instances), sum(|trial| trial.missed));
+    trials.first().map(|first| Trial { instances, missed, ..first.clone() })
 }
 
 /// `12 of 3400 instances of 5.00 ms`.
@@ -251,6 +274,28 @@ mod tests {
             "{told}"
         );
         assert!(reservation(&search).unwrap().contains("--duration"));
+    }
+
+    #[test]
+    fn launches_that_tried_one_period_are_counted_by_their_verdicts() {
+        let sustaining = Trial { sustained: true, ..trial(0, 0.0099) };
+        let refusing = Trial { refused: true, ..trial(9, 0.06) };
+        let told = |refused, sustained, trials: &[&Trial]| {
+            let trials = trials.iter().map(|&trial| trial.clone()).collect();
+            verdict(&PeriodSearch { trials, ..found(SearchEnd::OnePeriod, refused, sustained) })
+        };
+        let wanted = "(at most 1 % missed, at 95 % confidence";
+        let every = told(None, Some(5e3), &[&sustaining, &sustaining]);
+        assert_eq!(every, format!("5.00 ms is sustained {wanted}; 2 launches: 2 sustained)"));
+        let some = told(Some(5e3), None, &[&sustaining, &refusing, &trial(3, 0.026)]);
+        let verdicts = "3 launches: 1 sustained, 1 refused, 1 undecided";
+        assert_eq!(some, format!("5.00 ms is not sustained {wanted}; {verdicts})"));
+        // 300 instances and 3 missed, and 300 and none.
+        let open = told(None, None, &[&trial(3, 0.026), &sustaining]);
+        let missed = "3 of 600 instances of 5.00 ms missed, which leaves the period undecided";
+        assert_eq!(open, format!("{missed} {wanted}; 2 launches: 1 sustained, 1 undecided)"));
+        let alone = told(Some(5e3), None, &[&refusing]);
+        assert_eq!(alone, format!("5.00 ms is not sustained {wanted})"));
     }
 
     #[test]

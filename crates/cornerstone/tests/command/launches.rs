@@ -48,16 +48,36 @@ fn of_one_launch_nothing_is_claimed_of_others() {
 }
 
 #[test]
-fn wake_up_is_measured_in_each_launch_and_a_period_in_one_with_a_note() {
+fn wake_up_is_measured_in_each_launch_and_a_search_in_one_with_a_note() {
     let lab = Lab::new();
     let words = "run wake-up --only for=moment --only by=spin --only load=none --duration 20ms \
                  --launches 2 --out a.jsonl";
     lab.succeed(&words.split_whitespace().collect::<Vec<_>>());
     // The latency and the worst.
     assert_eq!(by_launch(&lab), [(0, 2), (1, 2)].into());
-    let words = "run hartstone --ranks 2 --period 1s --instances 2 --launches 3";
+    let words = "run hartstone --ranks 2 --sizes 8 --search-limit 300ms --launches 3";
     let ended = lab.run(&words.split_whitespace().collect::<Vec<_>>());
     assert!(ended.stderr.contains("note: hartstone is measured in one launch"), "{ended:#?}");
+}
+
+#[test]
+fn a_period_is_tried_in_each_launch_and_the_launches_are_counted() {
+    let lab = Lab::new();
+    let words = "run hartstone --ranks 2 --sizes 8 --period 20ms --instances 3 --miss-rate 99% \
+                 --hygiene pin --launches 3 --out a.jsonl";
+    let ended = lab.succeed(&words.split_whitespace().collect::<Vec<_>>());
+    assert!(!ended.stderr.contains("one launch"), "{ended:#?}");
+    assert!(!ended.stdout.contains("one launch"), "{ended:#?}");
+    // One line for each set of priorities and launch.
+    let trials = lab.records("a.jsonl").into_iter().filter(|line| line["kind"] == "trial");
+    let launches: Vec<u64> = trials.map(|line| line["launch"].as_u64().unwrap_or(0)).collect();
+    let each = launches.iter().filter(|launch| **launch == 0).count();
+    assert_eq!(launches, (0..3).flat_map(|launch| vec![launch; each]).collect::<Vec<_>>());
+    assert!(each > 0);
+    assert_eq!(ended.stdout.matches("; 3 launches: ").count(), each, "{}", ended.stdout);
+    // What is read from the file later is the same.
+    let page = std::fs::read_to_string(lab.path("a.html")).unwrap();
+    assert!(page.contains("3 launches: "), "no count of launches");
 }
 
 #[test]

@@ -95,11 +95,14 @@ fn planned(
     let mut all = launches(request, &selection, &settings, 0)?;
     let is_launched_again = |one: &&Benchmark| match one.group {
         // Its cases take their time in each launch, so only a user can want several.
-        Group::RealTime => one.repeats == Repeats::Launches && request.chosen_launches,
+        Group::RealTime => {
+            reason_for_one_launch(one, &settings).is_none() && request.chosen_launches
+        }
         _ => true,
     };
     if request.chosen_launches && rounds.most > 1 {
-        selection.iter().filter_map(|one| reason_for_one_launch(one)).for_each(|why| note(&why));
+        let reasons = selection.iter().filter_map(|one| reason_for_one_launch(one, &settings));
+        reasons.for_each(|why| note(&why));
     }
     selection.retain(is_launched_again);
     let further = if selection.is_empty() { 1..1 } else { 1..rounds.most };
@@ -110,9 +113,11 @@ fn planned(
 }
 
 /// Why a benchmark has one launch, however many the user wants.
-fn reason_for_one_launch(benchmark: &Benchmark) -> Option<String> {
+fn reason_for_one_launch(benchmark: &Benchmark, settings: &Settings) -> Option<String> {
     let why = match benchmark.repeats {
         Repeats::Launches => return None,
+        // A trial of one period is repeated by launches alone.
+        Repeats::Trials if settings.real_time.period_s.is_some() => return None,
         Repeats::Trials => "it repeats trials of a period; --searches repeats a search",
         Repeats::Never => "it observes the processors for as long as --duration says",
     };

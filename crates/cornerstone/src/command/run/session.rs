@@ -230,7 +230,8 @@ impl Session {
                 self.progress.detail(samples, half_width);
                 Ok(())
             }
-            RankReport::Event(Event::Tried(line)) => {
+            RankReport::Event(Event::Tried(mut line)) => {
+                line.launch = launch.number;
                 self.progress.trial(&line.trial);
                 self.results.append_trial(&line)?;
                 self.run.trials.push(line);
