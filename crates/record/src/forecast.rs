@@ -52,6 +52,9 @@ pub struct ForecastPoint {
 pub struct WithoutPauses {
     /// The kind.
     pub kind: PauseKind,
+    /// Ranks whose processors it takes, as far as they observed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<usize>,
     /// Share of the recording that it took.
     pub share: f64,
     /// Shortest period with the wanted miss rate, in microseconds.

@@ -19,6 +19,8 @@ pub struct LostKind {
     pub kind: PauseKind,
     /// What share of the recording it took.
     pub share: f64,
+    /// The times that it took.
+    pub lost: Vec<Lost>,
     /// The recording as it would be without it.
     pub without: Recording,
 }
@@ -57,6 +59,7 @@ pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
             kind,
             share: members.iter().map(|one| one.length_us).sum::<f64>() / recording.length_us(),
             without: recording.without(&members),
+            lost: members,
         }
     };
     let mut kinds: Vec<LostKind> = together.into_iter().map(of_kind).collect();

@@ -14,12 +14,20 @@
 //! max-plus algebra (Baccelli, Cohen, Olsder and Quadrat, *Synchronization and Linearity*, chapter 1) in which the
 //! slowest stage stands for all. The instance ends when the line reaches u(k), which is late if a pause lies before it.
 //! So the pauses stay where they were in time, whatever the period.
+//!
+//! A chain may have a source that must be rid of an instance within its periods ([`Source`]). It takes s instances'
+//! worth of work for that by itself, and can be l instances' worth ahead of the results, until the buffers between are
+//! full:
+//!
+//!   v(k) = max(done(k T) + s, u(k) - l).
 
 mod kinds;
 mod recording;
 
 pub use kinds::{LostKind, lost_kinds};
-pub use recording::{Recording, TooShort};
+pub use recording::{Lost, Recording, Source, TooShort};
+
+use recording::Cursor;
 
 use crate::statistics::{MissRate, miss_rate};
 
@@ -29,6 +37,9 @@ const BLOCKS: usize = 32;
 /// The most instances of one replay: more say nothing new, and take time.
 const INSTANCES_MAX: usize = 1 << 20;
 
+/// From so many moments of the recording trials begin whose first instances show what is usual.
+const TRIALS: usize = 24;
+
 /// A job at a period.
 #[derive(Clone, Copy, Debug)]
 pub struct Replayed {
@@ -36,6 +47,9 @@ pub struct Replayed {
     pub period_us: f64,
     /// How many further periods an instance may take before it is late.
     pub waiting: u64,
+    /// How many of the first instances of a trial show what an instance usually takes, which later ones may take in
+    /// addition. 0 where an instance must end within its periods.
+    pub settling: usize,
     /// How many times as long the work takes as in the recording; pauses stay as they are.
     pub pace: f64,
 }
@@ -43,60 +57,160 @@ pub struct Replayed {
 impl Recording {
     /// For each instance that the recording has time for, whether it would be missed.
     pub fn missed(&self, job: Replayed) -> Vec<bool> {
-        let Replayed { period_us, waiting, pace } = job;
+        late(&self.responses(job, 0.0, INSTANCES_MAX), job, 0.0)
+    }
+
+    /// The responses of at most so many instances that begin from a moment on, as far as the recording has time for
+    /// them.
+    fn responses(&self, job: Replayed, from_us: f64, most: usize) -> Vec<Response> {
+        let Replayed { period_us, pace, .. } = job;
         assert!(period_us > 0.0 && pace > 0.0, "a period and a pace are above 0");
-        let allowed_us = period_us * (waiting + 1) as f64;
-        let latency = self.latency() * pace;
         let mut starts = self.cursor();
-        let mut ends = self.cursor();
-        let mut missed = Vec::new();
+        // Of the result and of the source.
+        let mut ends = [self.cursor(), self.cursor()];
+        let mut responses = Vec::new();
         let mut before = f64::NEG_INFINITY;
-        while missed.len() < INSTANCES_MAX {
-            let start_us = missed.len() as f64 * period_us;
-            let Some(alone) = starts.done(start_us).map(|done| done + latency) else { break };
+        while responses.len() < most {
+            let start_us = from_us + responses.len() as f64 * period_us;
+            let Some(begun) = starts.done(start_us) else { break };
+            let alone = begun + self.latency() * pace;
             let done = alone.max(before + pace);
-            let Some(end_us) = ends.when(done) else { break };
+            let taken = self.taken(begun, done, pace);
+            let [Some(end_us), Some(taken_us)] = [ends[0].when(done), ends[1].when(taken)] else {
+                break;
+            };
             before = done;
-            let is_missed = end_us - start_us > allowed_us;
-            missed.push(is_missed);
+            let response =
+                Response { result_us: end_us - start_us, source_us: taken_us - start_us };
+            responses.push(response);
             // Without a backlog, and as long as the line rises evenly, the next ones end after the same time.
             if alone >= done && starts.rate() * period_us >= pace {
-                let steady_us =
-                    starts.steady_until_us().min(ends.steady_until_us() - (end_us - start_us));
+                let of_end = |(end, us): (&Cursor<'_>, f64)| end.steady_until_us() - us;
+                let ends_us = ends.iter().zip([response.result_us, response.source_us]);
+                let steady_us = ends_us.map(of_end).fold(starts.steady_until_us(), f64::min);
                 let same = ((steady_us - start_us) / period_us).floor();
-                let is_one_line = starts.rate() == ends.rate();
-                if is_one_line && same >= 1.0 {
-                    let same = (same as usize).min(INSTANCES_MAX - missed.len());
-                    missed.extend(std::iter::repeat_n(is_missed, same));
+                if ends.iter().all(|end| end.rate() == starts.rate()) && same >= 1.0 {
+                    let same = (same as usize).min(most - responses.len());
+                    responses.extend(std::iter::repeat_n(response, same));
                     before += same as f64 * period_us * starts.rate();
                 }
             }
         }
-        missed
+        responses
     }
 
-    /// How often instances are missed, with bounds; none where the recording has time for too few instances to say.
+    /// What is done when the source is rid of an instance that began at `begun` and whose result is complete at `done`.
+    fn taken(&self, begun: f64, done: f64, pace: f64) -> f64 {
+        self.source.map_or(begun, |source| {
+            let [alone, ahead] = [source.alone_us, source.ahead_us].map(|us| us / self.each_us());
+            (begun + alone * pace).max(done - ahead * pace)
+        })
+    }
+
+    /// What trials would consider usual, in microseconds, or one time if it is the same for all: the latest of the
+    /// first instances of trials that begin at moments all over the recording. A pause then makes later instances of
+    /// its trial seem less late.
+    fn usual_us(&self, job: Replayed) -> Vec<f64> {
+        let of_trial = |trial: usize| {
+            let from_us = self.length_us() * trial as f64 / TRIALS as f64;
+            let first = self.responses(job, from_us, job.settling);
+            let results = first.iter().map(|response| response.result_us);
+            (first.len() == job.settling).then(|| results.fold(0.0, f64::max))
+        };
+        let mut usual: Vec<f64> = (0..TRIALS).filter_map(of_trial).collect();
+        usual.sort_by(f64::total_cmp);
+        if usual.first() == usual.last() {
+            usual.truncate(1);
+        }
+        usual
+    }
+
+    /// How often instances are missed, with bounds; none where the recording has time for too few instances to say. If
+    /// trials differ in what they consider usual, it is the mean rate of all, and the bounds are those of single ones.
     pub fn miss_rate(&self, job: Replayed, confidence: f64) -> Option<MissRate> {
         const INSTANCES_MIN: usize = 32;
-        let missed = self.missed(job);
-        (missed.len() >= INSTANCES_MIN).then(|| miss_rate(&missed, BLOCKS, confidence))
+        let period_us = job.period_us;
+        let responses = self.responses(job, 0.0, INSTANCES_MAX);
+        if responses.len() < INSTANCES_MIN {
+            return None;
+        }
+        let (first, second) = responses.split_at(responses.len() / 2);
+        let is_behind = falls_behind([first, second].map(least_us), period_us);
+        let of_trial = |usual_us: &f64| {
+            let mut missed = late(&responses, job, *usual_us);
+            if is_behind && job.settling > 0 {
+                missed[first.len()..].fill(true);
+            }
+            let rate = miss_rate(&missed, BLOCKS, confidence);
+            // A longer trial of a job that falls behind misses more and more.
+            MissRate { max: if is_behind { 1.0 } else { rate.max }, ..rate }
+        };
+        match &self.usual_us(job)[..] {
+            [] => Some(of_trial(&0.0)),
+            usual => Some(of_trials(usual.iter().map(of_trial))),
+        }
     }
 
     /// The periods from about the work of an instance up to the longest that the recording says something of, with what
     /// is missed at each.
-    pub fn curve(&self, waiting: u64, pace: f64, confidence: f64) -> Vec<(f64, MissRate)> {
+    pub fn curve(&self, job: Replayed, confidence: f64) -> Vec<(f64, MissRate)> {
         const STEP: f64 = 1.09;
         const BELOW: f64 = 0.8;
         const POINTS_MAX: usize = 96;
-        let first_us = BELOW * pace * self.each_us();
+        let first_us = BELOW * job.pace * self.each_us();
         std::iter::successors(Some(first_us), |us| Some(us * STEP))
             .take(POINTS_MAX)
             .map_while(|period_us| {
-                let job = Replayed { period_us, waiting, pace };
+                let job = Replayed { period_us, ..job };
                 Some((period_us, self.miss_rate(job, confidence)?))
             })
             .collect()
     }
+}
+
+/// From the beginning of the period of an instance, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Response {
+    /// To its end.
+    result_us: f64,
+    /// Until its source is rid of it.
+    source_us: f64,
+}
+
+/// Which instances with these responses are late, if results may take so long beyond their periods.
+fn late(responses: &[Response], job: Replayed, usual_us: f64) -> Vec<bool> {
+    let allowed_us = job.period_us * (job.waiting + 1) as f64;
+    let is_late = |response: &Response| {
+        response.result_us - usual_us > allowed_us || response.source_us > allowed_us
+    };
+    responses.iter().map(is_late).collect()
+}
+
+/// Returns whether a job falls behind that takes at least so long in the first and the second half of a trial: what was
+/// delayed by a pause takes as long as before at some time. Any unit will do.
+pub fn falls_behind([first, second]: [f64; 2], period: f64) -> bool {
+    /// The permitted increase, as a share of the period.
+    const LATER_SHARE: f64 = 0.25;
+    second - first > LATER_SHARE * period
+}
+
+/// The shortest time to a result.
+fn least_us(responses: &[Response]) -> f64 {
+    responses.iter().map(|response| response.result_us).fold(f64::INFINITY, f64::min)
+}
+
+/// The mean of the rates of trials, of which there is at least one, with the bounds of all together.
+fn of_trials(rates: impl ExactSizeIterator<Item = MissRate>) -> MissRate {
+    let trials = rates.len() as u64;
+    let sum = |all: MissRate, one: MissRate| MissRate {
+        missed: all.missed + one.missed,
+        min: all.min.min(one.min),
+        max: all.max.max(one.max),
+        clustering: all.clustering.max(one.clustering),
+        ..one
+    };
+    let all = rates.reduce(sum).expect("there is a trial");
+    MissRate { missed: (all.missed + trials / 2) / trials, ..all }
 }
 
 /// The shortest period of a curve from which on what `measure` takes from each miss rate is no more than `most`. Of the

@@ -1,5 +1,7 @@
 //! How much work was done until when.
 
+use std::collections::BTreeMap;
+
 /// So many instances at least, or nothing can be said.
 const INSTANCES_MIN: usize = 64;
 /// Instances whose time is about the usual one are joined to a stretch of at most so many.
@@ -39,9 +41,21 @@ struct Stretch {
     lost_us: f64,
 }
 
+/// The source of a chain, which must be rid of each instance in time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Source {
+    /// How long it takes for one into an empty chain, in microseconds.
+    pub alone_us: f64,
+    /// How long before the result it is rid of one while instances follow each other at once, in microseconds.
+    pub ahead_us: f64,
+}
+
 /// A run back to back, as the work that was done until each moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
+    pub(super) source: Option<Source>,
+    /// When the line begins, in microseconds since the first instance did.
+    begin_us: f64,
     stretches: Vec<Stretch>,
     /// Moments in microseconds, with the instances done until then; both rise.
     knots: Vec<(f64, f64)>,
@@ -83,8 +97,10 @@ impl Recording {
         let each_us = usual(&each);
         let lost_from = lost_from(&each, each_us);
         // The first instances fill the chain, and are no measure of anything.
-        let stretches = joined(&each[each.len() / 16..], each_us, lost_from);
-        Ok(Recording::of(stretches, each_us, latency_us.max(each_us)))
+        let (filling, full) = each.split_at(each.len() / 16);
+        let stretches = joined(full, each_us, lost_from);
+        let recording = Recording::of(stretches, each_us, latency_us.max(each_us));
+        Ok(Recording { begin_us: filling.iter().sum(), ..recording })
     }
 
     fn of(stretches: Vec<Stretch>, each_us: f64, latency_us: f64) -> Recording {
@@ -106,7 +122,7 @@ impl Recording {
             }
             knots.push((us, done));
         }
-        Recording { stretches, knots, each_us, latency_us }
+        Recording { source: None, begin_us: 0.0, stretches, knots, each_us, latency_us }
     }
 
     /// What an instance usually takes after the one before, in microseconds.
@@ -151,7 +167,33 @@ impl Recording {
     pub fn without(&self, gone: &[Lost]) -> Recording {
         let mut stretches = self.stretches.clone();
         gone.iter().for_each(|lost| stretches[lost.place].lost_us = 0.0);
-        Recording::of(stretches, self.each_us, self.latency_us)
+        let without = Recording::of(stretches, self.each_us, self.latency_us);
+        Recording { source: self.source, begin_us: self.begin_us, ..without }
+    }
+
+    /// The recording of a chain with this source.
+    pub fn with_source(self, source: Option<Source>) -> Recording {
+        Recording { source, ..self }
+    }
+
+    /// For each rank how often one of its pauses explains one of these times best: the longest of those that came at
+    /// most a latency before it and took at least half as long. Pauses are given by rank, with their beginning, in
+    /// microseconds since the first instance began, and their length.
+    pub fn ranks_of(&self, lost: &[Lost], seen: &[(usize, f64, f64)]) -> BTreeMap<usize, usize> {
+        let mut ranks = BTreeMap::new();
+        for one in lost {
+            let at_us = one.at_us + self.begin_us;
+            let explains = |&&(_, begin_us, length_us): &&(usize, f64, f64)| {
+                let until_us = begin_us + length_us + self.latency_us + self.each_us;
+                let is_there = begin_us <= at_us + one.length_us && at_us <= until_us;
+                is_there && 2.0 * length_us >= one.length_us
+            };
+            let longest = seen.iter().filter(explains).max_by(|a, b| a.2.total_cmp(&b.2));
+            if let Some((rank, ..)) = longest {
+                *ranks.entry(*rank).or_default() += 1;
+            }
+        }
+        ranks
     }
 
     /// A place on the line, at its beginning.

@@ -2,7 +2,7 @@ use super::*;
 use random::SplitMix64;
 
 fn job(period_us: f64) -> Replayed {
-    Replayed { period_us, waiting: 0, pace: 1.0 }
+    Replayed { period_us, waiting: 0, settling: 0, pace: 1.0 }
 }
 
 /// Ends of instances that take these times one after the other.
@@ -53,7 +53,7 @@ fn the_latency_of_a_chain_is_more_than_its_cycle_and_does_not_add_up() {
     // Three stages of 10 us: an instance every 10 us, each taking 30.
     let recording = Recording::new(&ends([10.0; 1000]), 30.0).unwrap();
     let missed = |period_us, waiting| {
-        let missed = recording.missed(Replayed { period_us, waiting, pace: 1.0 });
+        let missed = recording.missed(Replayed { waiting, ..job(period_us) });
         missed.iter().filter(|missed| **missed).count()
     };
     assert!(missed(29.0, 0) > 100);
@@ -86,7 +86,7 @@ fn skipping_over_what_is_alike_changes_nothing() {
                 let Some(end_us) = recording.cursor().when(before) else { break };
                 oracle.push(end_us - start_us > period_us * (waiting + 1) as f64);
             }
-            let found = recording.missed(Replayed { period_us, waiting, pace });
+            let found = recording.missed(Replayed { waiting, pace, ..job(period_us) });
             let differ = found.iter().zip(&oracle).filter(|(a, b)| a != b).count();
             // Where a sum lies on the deadline itself the order of adding decides.
             assert!(
@@ -95,6 +95,74 @@ fn skipping_over_what_is_alike_changes_nothing() {
             );
         }
     }
+}
+
+#[test]
+fn instances_may_take_what_the_first_of_their_trial_take_in_addition() {
+    // Instances follow each other every 10 us, and one takes 30 us by itself. The pause of 100 us lies 8755 us after
+    // the first sixteenth of the 2000 instances, and no trial begins within 90 us before it.
+    let end = |instance: u32| f64::from(10 * instance + if instance > 1000 { 100 } else { 0 });
+    let ends: Vec<f64> = (1..=2000).map(end).collect();
+    let recording = Recording::new(&ends, 30.0).unwrap();
+    let rate = |settling| recording.miss_rate(Replayed { settling, ..job(12.0) }, 0.95).unwrap();
+    assert_eq!(rate(0).missed, rate(0).instances);
+    // Instances 728 and 729 begin at 8736 and 8748 us, and end 100 us later than usual. 730 begins at 8760 us in the
+    // pause and ends an instance's work after 729: 98 us later than usual. Each further one gains 2 us, so 730 to 772
+    // are more than 12 us later: 45 in all.
+    assert_eq!(rate(8).missed, 45);
+}
+
+#[test]
+fn the_rate_is_the_mean_of_trials_whose_first_instances_met_a_pause_or_not() {
+    // The recording lasts 1875 instances and a pause of 1 ms, 19 750 us, so trials begin every 823 us: one or two of
+    // the 24 in the pause. They consider usual what remains of it, and miss fewer instances than the others.
+    let end = |instance: u32| f64::from(10 * instance + if instance > 1000 { 1000 } else { 0 });
+    let ends: Vec<f64> = (1..=2000).map(end).collect();
+    let recording = Recording::new(&ends, 30.0).unwrap();
+    let job = Replayed { settling: 8, ..job(12.0) };
+    let responses = recording.responses(job, 0.0, INSTANCES_MAX);
+    let of_most = miss_rate(&late(&responses, job, 30.0), BLOCKS, 0.95);
+    let all = recording.miss_rate(job, 0.95).unwrap();
+    assert!(all.missed < of_most.missed && all.missed >= of_most.missed * 22 / 24, "{all:?}");
+    assert!(all.min < of_most.min && all.max == of_most.max, "{all:?} {of_most:?}");
+}
+
+#[test]
+fn a_source_must_be_rid_of_each_instance_in_time() {
+    // As above, with results that may take any time in addition. The source takes 5 us by itself, and is up to 40 us,
+    // four instances, ahead of the results.
+    let end = |instance: u32| f64::from(10 * instance + if instance > 1000 { 100 } else { 0 });
+    let ends: Vec<f64> = (1..=2000).map(end).collect();
+    let source = Source { alone_us: 5.0, ahead_us: 40.0 };
+    let recording = Recording::new(&ends, 30.0).unwrap().with_source(Some(source));
+    let job = Replayed { settling: 8, ..job(12.0) };
+    let missed = late(&recording.responses(job, 0.0, INSTANCES_MAX), job, f64::INFINITY);
+    // The pause is from 8755 to 8855 us. Instance 729 begins at 8748 us and is taken at 8753 us. Those from 730 on
+    // begin in the pause, k at 12 k us, and by themselves are taken when 2.5 us of work are done after it: they begin
+    // before 8857.5 - 12 us, so up to 737. The buffers hold four results' worth of work: the result of 730 is complete
+    // at 8888 us, so 730 is taken no sooner than 8848 us, and 738 not before 8968 - 40 us, 72 us after it began. Each
+    // further one gains 2 us: 768 is taken 12 us after it began, in time, and 767 is not.
+    let which: Vec<usize> = (0..missed.len()).filter(|&instance| missed[instance]).collect();
+    assert_eq!(which, (730..768).collect::<Vec<_>>());
+    // Nothing is missed if the chain can hold the work of a pause, but for the time in which the source itself pauses.
+    let roomy = Source { ahead_us: 400.0, ..source };
+    let recording = recording.with_source(Some(roomy));
+    let missed = late(&recording.responses(job, 0.0, INSTANCES_MAX), job, f64::INFINITY);
+    assert_eq!(missed.iter().filter(|missed| **missed).count(), 8);
+}
+
+#[test]
+fn a_job_that_falls_behind_may_miss_all_of_a_longer_trial() {
+    let ends: Vec<f64> = (1..=2000).map(|instance| f64::from(10 * instance)).collect();
+    let recording = Recording::new(&ends, 10.0).unwrap();
+    // At 9 us each instance is 1 us later than the one before, and so the ninth and all after it.
+    assert_eq!(recording.miss_rate(job(9.0), 0.95).unwrap().max, 1.0);
+    assert!(recording.miss_rate(job(10.5), 0.95).unwrap().max < 0.1);
+    // Of a chain whose results may take as long as they do at first, the second half is missed.
+    let all = recording.responses(job(9.0), 0.0, INSTANCES_MAX);
+    let settling = all.len() - 1;
+    let chain = recording.miss_rate(Replayed { settling, ..job(9.0) }, 0.95).unwrap();
+    assert_eq!(chain.missed as usize, all.len() - all.len() / 2);
 }
 
 /// A machine that pauses at random moments, whether anything runs or not: how long it takes for `work_us` from `now_us`
@@ -187,13 +255,13 @@ fn the_shortest_period_of_a_curve_and_what_would_make_it_shorter() {
     let mut machine = Pausing::new(3, 25_000.0, 500.0);
     let each = ends_on(&mut machine, 50_000, 20.0);
     let recording = Recording::new(&each, 20.0).unwrap();
-    let curve = recording.curve(0, 1.0, 0.95);
+    let curve = recording.curve(job(1.0), 0.95);
     let found = shortest(&curve, 0.01, |rate| rate.missed as f64 / rate.instances as f64).unwrap();
     // 2 % of the time is lost, so far shorter periods than the pauses miss 2 % or more.
     assert!(found > 300.0, "{found}");
     let kinds = lost_kinds(&recording);
     let gone = kinds.iter().fold(recording.clone(), |rest, _| rest.without(&rest.lost()));
-    let quiet = shortest(&gone.curve(0, 1.0, 0.95), 0.01, |rate| rate.max).unwrap();
+    let quiet = shortest(&gone.curve(job(1.0), 0.95), 0.01, |rate| rate.max).unwrap();
     // A step of the curve is 9 %.
     assert!((20.0..22.0).contains(&quiet), "{quiet}");
     assert!(kinds.iter().all(|kind| kind.without.lost().len() < recording.lost().len()));

@@ -6,9 +6,9 @@
 
 use std::cell::Cell;
 
-use contract::{Rank, Result, TimeSpan};
+use contract::{Rank, Result, Time, TimeSpan};
 
-use super::deadlines::Deadlines;
+use super::deadlines::{Body, Deadlines};
 use super::segment::{TrialSegment, TrialSegments};
 use super::trial::Trial;
 use super::{first_guess, os_isolation};
@@ -72,6 +72,21 @@ pub(crate) fn back_to_back(
     Ok(rounds)
 }
 
+/// Executes `instances` back to back, so that the job can note what its parts do, and returns when the first began.
+/// Collective.
+pub(crate) fn once_back_to_back(
+    bench: &mut Bench<'_>,
+    body: Body<'_>,
+    instances: u64,
+) -> Result<Time> {
+    let os_isolation = bench.settings.real_time.os_isolation;
+    os_isolation::apply(bench.rank, os_isolation, &bench.step.parameters)?;
+    let mut segments = TrialSegments::new(body, bench.overheads.agreement);
+    let ran = segments.run(bench.rank, TimeSpan::ZERO, instances);
+    os_isolation::restore(bench.rank);
+    ran.map(|segment| segment.begin)
+}
+
 /// Whether there are two rounds and they are equal, as in virtual time. More rounds would be equal, too.
 fn all_alike(rounds: &[Vec<f64>]) -> bool {
     matches!(rounds, [first, second] if first == second && !first.is_empty())
@@ -111,7 +126,7 @@ mod tests {
     use super::*;
 
     fn segment(responses_ps: Vec<u64>) -> TrialSegment {
-        TrialSegment { responses_ps, worst: Vec::new(), pauses: Vec::new() }
+        TrialSegment { begin: Time::ZERO, responses_ps, worst: Vec::new(), pauses: Vec::new() }
     }
 
     #[test]

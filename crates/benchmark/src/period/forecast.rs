@@ -1,12 +1,17 @@
 //! The prediction of a search for periods before it tries them, and its correction by trials.
 
-use analysis::replay::{Recording, Replayed, lost_kinds, shortest};
+use analysis::replay::{Lost, Recording, Replayed, lost_kinds, shortest};
 use analysis::statistics::MissRate;
 use contract::TimeSpan;
 use record::{Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord, WithoutPauses};
 
 use super::acceptance::Acceptance;
 use super::decision::Foreseen;
+use super::notes::Interruption;
+use super::outcome::Known;
+use super::schedule::Schedule;
+use super::segment::TrialSegment;
+use crate::settings::RealTime;
 
 /// The number of single instances.
 pub(super) const ALONE: usize = 9;
@@ -23,6 +28,8 @@ const REFUSED: f64 = 2.0;
 const TEACHING_MIN: u64 = 64;
 /// The kinds of pauses that are explained.
 const KINDS_EXPLAINED: usize = 5;
+/// A rank that explains less than one of so many lost times explains little.
+const LITTLE: usize = 8;
 /// The factors by which work may take longer in trials than in the recording.
 const PACE_MIN: f64 = 0.8;
 const PACE_MAX: f64 = 2.5;
@@ -31,7 +38,9 @@ const PACE_STEP: f64 = 1.03;
 /// A recording, and how trials differed from what it predicts.
 pub(super) struct Forecast {
     recording: Recording,
-    waiting: u64,
+    /// The pauses that ranks observed in the recorded run: rank, beginning and length, in microseconds.
+    seen: Vec<(usize, f64, f64)>,
+    known: Known,
     wanted: Acceptance,
     pace: f64,
     explains: bool,
@@ -57,30 +66,48 @@ pub(super) fn instances(each: TimeSpan, finding_s: f64) -> Result<u64, String> {
     Ok(within.clamp(INSTANCES_MIN, INSTANCES_MAX))
 }
 
+/// The time for finding a period, if the search predicts and has the time for it, in seconds.
+pub(crate) fn predicting_s(settings: &RealTime) -> Option<f64> {
+    let is_search = settings.period_s.is_none() && settings.search_limit_s.is_some();
+    let finding_s = Schedule::new(settings).finding_s;
+    (is_search && finding_s >= FINDING_MIN_S).then_some(finding_s)
+}
+
 impl Forecast {
-    /// From when the instances of a run back to back ended, and what single ones took, in picoseconds.
+    /// From a run back to back, and what single instances took, in picoseconds.
     pub(super) fn new(
-        ends_ps: &[u64],
+        run: &TrialSegment,
         alone_ps: &[u64],
-        waiting: u64,
+        known: Known,
         wanted: Acceptance,
         explains: bool,
     ) -> Result<Forecast, String> {
         let us = |ps: &u64| TimeSpan::from_ps(*ps).as_us();
-        let ends_us: Vec<f64> = ends_ps.iter().map(us).collect();
+        let ends_us: Vec<f64> = run.responses_ps.iter().map(us).collect();
         let mut alone: Vec<f64> = alone_ps.iter().map(us).collect();
         alone.sort_by(f64::total_cmp);
         let latency_us = alone.get(alone.len() / 2).copied().unwrap_or_default();
         let recording = Recording::new(&ends_us, latency_us)
             .map_err(|short| format!("nothing was predicted: {short}"))?;
+        let recording = recording.with_source(known.source);
+        let pause = |(rank, pause): &(usize, Interruption)| {
+            (*rank, pause.at.since(run.begin).as_us(), pause.length.as_us())
+        };
+        let seen = run.pauses.iter().map(pause).collect();
         let mut forecast =
-            Forecast { recording, waiting, wanted, pace: 1.0, explains, foreseen: None };
+            Forecast { recording, seen, known, wanted, pace: 1.0, explains, foreseen: None };
         forecast.foreseen = forecast.foresee();
         Ok(forecast)
     }
 
     fn curve(&self, recording: &Recording) -> Vec<(f64, MissRate)> {
-        recording.curve(self.waiting, self.pace, self.wanted.confidence)
+        recording.curve(self.job(0.0), self.wanted.confidence)
+    }
+
+    /// The job at a period.
+    fn job(&self, period_us: f64) -> Replayed {
+        let Known { waiting, settling, .. } = self.known;
+        Replayed { period_us, waiting, settling, pace: self.pace }
     }
 
     fn shortest_us(&self, curve: &[(f64, MissRate)]) -> Option<f64> {
@@ -112,7 +139,7 @@ impl Forecast {
             return;
         }
         let agrees = |pace: f64| {
-            let job = Replayed { period_us: trial.period_us, waiting: self.waiting, pace };
+            let job = Replayed { pace, ..self.job(trial.period_us) };
             let rate = self.recording.miss_rate(job, self.wanted.confidence);
             rate.is_none_or(|rate| {
                 rate.min <= trial.miss_rate_max && trial.miss_rate_min <= rate.max
@@ -133,6 +160,18 @@ impl Forecast {
         }
     }
 
+    /// The ranks whose pauses explain a kind of lost time, without those that explain little of it. None if ranks
+    /// observed less than half of it: the others may have paused, too.
+    fn ranks_of(&self, lost: &[Lost]) -> Vec<usize> {
+        let ranks = self.recording.ranks_of(lost, &self.seen);
+        let all: usize = ranks.values().sum();
+        if 2 * all < lost.len() {
+            return Vec::new();
+        }
+        let matter = ranks.into_iter().filter(|(_, times)| LITTLE * times >= all);
+        matter.map(|(rank, _)| rank).collect()
+    }
+
     /// For the record of the search.
     pub(super) fn record(&self) -> ForecastRecord {
         let recording = &self.recording;
@@ -140,9 +179,8 @@ impl Forecast {
         let quiet = recording.without(&lost);
         let curve = self.curve(recording);
         let point = |(period_us, rate): &(f64, MissRate)| {
-            let job = Replayed { period_us: *period_us, waiting: self.waiting, pace: self.pace };
-            let by_work =
-                quiet.miss_rate(job, self.wanted.confidence).map_or(0.0, |rate| share(&rate));
+            let by_work = quiet.miss_rate(self.job(*period_us), self.wanted.confidence);
+            let by_work = by_work.map_or(0.0, |rate| share(&rate));
             ForecastPoint {
                 period_us: *period_us,
                 miss_rate: share(rate),
@@ -155,6 +193,7 @@ impl Forecast {
         let explained = if self.explains { lost_kinds(recording) } else { Vec::new() };
         let without = explained.into_iter().map(|kind| WithoutPauses {
             shortest_us: self.shortest_us(&self.curve(&kind.without)),
+            ranks: self.ranks_of(&kind.lost),
             kind: kind.kind,
             share: kind.share,
         });
@@ -182,9 +221,15 @@ fn share(rate: &MissRate) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use contract::Time;
+
     use super::*;
 
     const WANTED: Acceptance = Acceptance { miss_rate: 0.01, confidence: 0.95 };
+
+    fn run(responses_ps: Vec<u64>) -> TrialSegment {
+        TrialSegment { begin: Time::ZERO, responses_ps, worst: Vec::new(), pauses: Vec::new() }
+    }
 
     /// The forecast of a job whose instances take 20 us, where one in so many takes 1 ms more.
     fn forecast(pausing: usize) -> Forecast {
@@ -195,7 +240,7 @@ mod tests {
                 end_ps
             })
             .collect();
-        Forecast::new(&ends, &[20_000_000; 9], 0, WANTED, true).unwrap()
+        Forecast::new(&run(ends), &[20_000_000; 9], Known::default(), WANTED, true).unwrap()
     }
 
     fn trial(period_us: f64, missed: u64) -> TrialRecord {
@@ -266,7 +311,9 @@ mod tests {
         // 12 % of 9 s hold 10 800 instances of 100 us.
         assert_eq!(instances(TimeSpan::from_us(100), 9.0), Ok(10_800));
         assert_eq!(instances(TimeSpan::from_ps(1), 9.0), Ok(INSTANCES_MAX));
-        let few = Forecast::new(&[1, 2, 3], &[1], 0, WANTED, false).err().unwrap();
+        let few = Forecast::new(&run(vec![1, 2, 3]), &[1], Known::default(), WANTED, false)
+            .err()
+            .unwrap();
         assert!(few.contains("3 recorded instances are too few"), "{few}");
     }
 }

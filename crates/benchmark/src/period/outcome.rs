@@ -1,5 +1,6 @@
 //! The input of a search, and its outcome.
 
+use analysis::replay::Source;
 use analysis::statistics::MissRate;
 use contract::TimeSpan;
 use record::PeriodSearch;
@@ -12,6 +13,10 @@ pub(crate) struct Known {
     pub(crate) each: Option<TimeSpan>,
     /// The number of instances that may wait for each other before one is late.
     pub(crate) waiting: u64,
+    /// The number of the first instances of a trial whose time later ones may take in addition.
+    pub(crate) settling: usize,
+    /// The source of a chain, which rank 0 knows.
+    pub(crate) source: Option<Source>,
 }
 
 /// The instances of a trial, as a multiple of those that may wait, if the user left the length open. A job that has an

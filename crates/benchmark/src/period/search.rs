@@ -59,7 +59,7 @@ pub(crate) fn find_knowing(
         os_isolation::restore(bench.rank);
         return found;
     }
-    let mut runner = TrialRunner::new(bench, segments, known.waiting);
+    let mut runner = TrialRunner::new(bench, segments, known);
     let answer = match asked {
         Some(period) => one_period(&mut runner, period)?,
         None => {

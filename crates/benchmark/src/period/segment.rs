@@ -1,6 +1,6 @@
 //! Segments: stretches of a trial that all ranks run at once, and whose notes rank 0 gets.
 
-use contract::{Buffer, Element, Operation, Rank, Reduction, Result, TimeSpan};
+use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Time, TimeSpan};
 
 use super::deadlines::{Body, Deadlines};
 use super::notes::{Interruption, LateEnd, NOTE_WORDS, Note, PAUSES_KEPT, WORST_KEPT};
@@ -25,6 +25,8 @@ const REPEATED_BELOW: u64 = 100;
 
 /// The notes of a segment; empty at every rank but 0.
 pub(super) struct TrialSegment {
+    /// The beginning of the first instance.
+    pub(super) begin: Time,
     /// For each instance the time from its start to its last end on any rank, in picoseconds.
     pub(super) responses_ps: Vec<u64>,
     /// The latest ends of each rank, with the rank.
@@ -82,7 +84,7 @@ impl<'a> TrialSegments<'a> {
             let may_repeat = instances < REPEATED_BELOW && self.late_starts < DOUBLED_MAX;
             self.late_starts = DOUBLED_MAX.min(self.late_starts + u32::from(any_is_late));
             if !(any_is_late && may_repeat) {
-                return bring(rank, deadlines);
+                return bring(rank, begin, deadlines);
             }
         }
     }
@@ -94,14 +96,15 @@ fn maximum(rank: &mut dyn Rank, mine: u64) -> Result<u64> {
     Ok(u64::from_ne_bytes(all))
 }
 
-fn bring(rank: &mut dyn Rank, deadlines: &Deadlines) -> Result<TrialSegment> {
+fn bring(rank: &mut dyn Rank, begin: Time, deadlines: &Deadlines) -> Result<TrialSegment> {
     let root = rank.rank() == 0;
     let bytes = deadlines.responses().len();
     let mut responses = Buffer::try_zeroed(if root { bytes } else { 0 })?;
     rank.reduce(0, LATEST, deadlines.responses(), &mut responses)?;
     let worst = bring_notes(rank, deadlines.worst(), WORST_KEPT)?;
     let pauses = bring_notes(rank, deadlines.pauses(), PAUSES_KEPT)?;
-    Ok(TrialSegment { responses_ps: responses.elements::<u64>().to_vec(), worst, pauses })
+    let responses_ps = responses.elements::<u64>().to_vec();
+    Ok(TrialSegment { begin, responses_ps, worst, pauses })
 }
 
 const NOTE_BYTES: usize = NOTE_WORDS * size_of::<u64>();

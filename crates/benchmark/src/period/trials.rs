@@ -11,7 +11,7 @@ use super::command::Command;
 use super::decision::{Answer, Foreseen, Verdict};
 use super::forecast::{self, Forecast};
 use super::notes::{Interruption, LateEnd, WORST_KEPT};
-use super::outcome::{PERIODS_PER_WAITING, SearchOutcome};
+use super::outcome::{Known, PERIODS_PER_WAITING, SearchOutcome};
 use super::schedule::Schedule;
 use super::segment::{INSTANCES_MAX, TrialSegment, TrialSegments};
 use super::trial::record_of;
@@ -38,7 +38,7 @@ pub(super) struct TrialRunner<'a, 'b> {
     bench: &'a mut Bench<'b>,
     segments: TrialSegments<'a>,
     /// The number of instances that may wait for each other.
-    waiting: u64,
+    known: Known,
     wanted: Acceptance,
     begin: Time,
     pub(super) schedule: Schedule,
@@ -80,7 +80,7 @@ pub(super) enum Confirmed {
 }
 
 impl<'a, 'b> TrialRunner<'a, 'b> {
-    pub(super) fn new(bench: &'a mut Bench<'b>, segments: TrialSegments<'a>, waiting: u64) -> Self {
+    pub(super) fn new(bench: &'a mut Bench<'b>, segments: TrialSegments<'a>, known: Known) -> Self {
         let miss_rate = bench.settings.real_time.miss_rate;
         let confidence = bench.settings.confidence;
         let schedule = Schedule::new(&bench.settings.real_time);
@@ -88,7 +88,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         TrialRunner {
             bench,
             segments,
-            waiting,
+            known,
             wanted: Acceptance { miss_rate, confidence },
             begin,
             schedule,
@@ -121,22 +121,22 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         };
         let mut alone = Vec::new();
         for _ in 0..forecast::ALONE {
-            alone.extend(self.back_to_back(1)?);
+            alone.extend(self.back_to_back(1)?.responses_ps);
         }
-        let ends = self.back_to_back(instances)?;
-        match Forecast::new(&ends, &alone, self.waiting, self.wanted, explains) {
+        let segment = self.back_to_back(instances)?;
+        match Forecast::new(&segment, &alone, self.known, self.wanted, explains) {
             Ok(forecast) => self.forecast = Some(forecast),
             Err(why) => self.no_forecast = Some(why),
         }
         Ok(())
     }
 
-    /// When each of `instances` ended that follow each other at once, in picoseconds since the first began.
-    fn back_to_back(&mut self, instances: u64) -> Result<Vec<u64>> {
+    /// A segment of `instances` that follow each other at once.
+    fn back_to_back(&mut self, instances: u64) -> Result<TrialSegment> {
         Command::Segment { period: TimeSpan::ZERO, instances }.send(self.bench.rank)?;
         let segment = self.segments.run(self.bench.rank, TimeSpan::ZERO, instances)?;
         self.keep_pauses(&segment);
-        Ok(segment.responses_ps)
+        Ok(segment)
     }
 
     /// Whether a period has been tried.
@@ -272,7 +272,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let settings = &self.bench.settings.real_time;
         let instances = settings.instances(period, self.wanted.instances_needed());
         // The last segment, which is most of the trial, must hold that many.
-        let for_waiting = (PERIODS_PER_WAITING * self.waiting).div_ceil(GROWTH) * (GROWTH + 1);
+        let for_waiting =
+            (PERIODS_PER_WAITING * self.known.waiting).div_ceil(GROWTH) * (GROWTH + 1);
         let free = settings.trials_are_free();
         let shorter = self.forecast.as_ref().filter(|_| free).map_or(u64::MAX, |_| {
             let part = (SHARE_PREDICTED * self.schedule.finding_s / period.as_s()) as u64;

@@ -15,7 +15,7 @@ use crate::chain::{Level, intake};
 use crate::period::PERIODS_PER_WAITING;
 
 /// The first results of a trial, which show the latency of a matrix while the chain is full.
-const SETTLING: u64 = 8;
+pub(crate) const SETTLING: u64 = 8;
 
 /// A rank's share of the sink.
 pub(super) struct SinkPart {

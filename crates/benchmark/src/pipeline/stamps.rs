@@ -72,6 +72,11 @@ fn gather(rank: &mut dyn Rank, mine: &Buffer, matrices: usize) -> Result<Vec<u64
 }
 
 impl AllStamps {
+    /// The number of levels.
+    pub(super) fn levels(&self) -> usize {
+        self.levels
+    }
+
     /// The number of matrices with stamps.
     pub(super) fn matrices(&self) -> usize {
         self.matrices

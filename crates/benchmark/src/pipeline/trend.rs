@@ -6,6 +6,7 @@
 //! pause works the delay off, and its latency returns to what it was. So the least latency of each half is a better
 //! criterion than the median (decision 0026).
 
+use analysis::replay::falls_behind;
 use contract::TimeSpan;
 
 /// The fewest matrices that show a trend: half of fewer could be one pause.
@@ -13,8 +14,6 @@ const MATRICES_MIN: u64 = 8;
 /// The first matrices of a trial, in which the chain fills: their share of all, and their largest number.
 const FILLING_SHARE: u64 = 4;
 const FILLING_MAX: u64 = 8;
-/// The permitted increase, as a share of the period, of the least latency from the first half to the second.
-const LATER_SHARE: f64 = 0.25;
 
 /// The least latency in each half of a trial.
 #[derive(Default)]
@@ -50,7 +49,8 @@ impl Trend {
     pub(super) fn behind(&self, period: TimeSpan) -> Option<(std::ops::Range<u64>, TimeSpan)> {
         let [Some(first), Some(second)] = self.least else { return None };
         let later = TimeSpan::from_ps(second.as_ps().saturating_sub(first.as_ps()));
-        let fell = later.as_ps() as f64 > LATER_SHARE * period.as_ps() as f64;
+        let least = [first, second].map(|latency| latency.as_ps() as f64);
+        let fell = falls_behind(least, period.as_ps() as f64);
         (fell && self.matrices >= MATRICES_MIN).then(|| (self.middle()..self.matrices, later))
     }
 }

@@ -37,12 +37,25 @@ pub(crate) fn without_pauses(search: &PeriodSearch) -> Vec<String> {
         |shortest_us: Option<f64>| shortest_us.map_or("no period".into(), |us| quantity(us, "us"));
     let of_kind = forecast.without.iter().map(|without| {
         format!(
-            "without those of {}, {} of the time: {}",
+            "without those of {}{}, {} of the time: {}",
             pause_kind(&without.kind),
+            on(&without.ranks),
             percent(without.share),
             period(without.shortest_us)
         )
     });
     let all = forecast.without_all_us.map(|us| format!("without any pause: {}", period(Some(us))));
     of_kind.chain(all).collect()
+}
+
+/// ` on ranks 0 and 3`; nothing where no rank is known.
+fn on(ranks: &[usize]) -> String {
+    match ranks {
+        [] => String::new(),
+        [rank] => format!(" on rank {rank}"),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(usize::to_string).collect();
+            format!(" on ranks {} and {last}", first.join(", "))
+        }
+    }
 }

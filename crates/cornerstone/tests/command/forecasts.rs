@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lab::{Ended, Lab};
+use crate::lab::{Ended, Lab, words};
 
 /// A machine whose two processors pause for 400 us every 10 ms at the same moments: 4 % of the time.
 const PAUSING: &str = "\
@@ -108,4 +108,96 @@ fn a_search_too_short_to_record_anything_says_so_and_searches_all_the_same() {
             .stdout;
     assert!(shown.contains("nothing was predicted: 0.005 s to find a period within"), "{shown}");
     assert!(!search(&lab, "run.jsonl")["trials"].as_array().unwrap().is_empty());
+}
+
+/// Two processors with pauses of two kinds, each at its own moments: 16 % of the time.
+const APART: &str = "\
+name = \"apart\"
+title = \"a machine whose processors pause at different moments\"
+ranks_max = 2
+[endpoint]
+send_us = 5
+receive_us = 5
+[processor]
+polling_us = 1
+[network]
+shape = \"switch\"
+link_mb_per_s = 64
+[[pause]]
+period_us = 7000
+length_us = 700
+[[pause]]
+period_us = 31000
+length_us = 2000
+[[source]]
+of = [\"endpoint\", \"network\", \"pause\", \"processor\"]
+kind = \"assumed\"
+from = \"a test\"
+";
+
+/// Two ranks that share every stage. Each sends the other 32 KiB of a matrix, half a millisecond on the slow link, and
+/// its two transforms are 573 440 operations.
+const CHAIN: &str = "\
+title = \"two transforms\"
+[matrix]
+rows = 128
+columns = 128
+[flow]
+rows_per_message = 16
+[source]
+on = [0, 1]
+[[stage]]
+functions = [\"fft\"]
+on = [0, 1]
+[[stage]]
+functions = [\"corner-turn\"]
+on = [0, 1]
+[[stage]]
+functions = [\"fft\"]
+on = [0, 1]
+[sink]
+on = [0, 1]
+";
+
+fn chain(lab: &Lab, machine: &str, more: &[&str]) -> Ended {
+    let fabric = format!("sim:{machine}.toml");
+    lab.succeed(
+        &[&["pipeline", "chain.toml", "--fabric", &fabric, "--miss-rate", "5%"], more].concat(),
+    )
+}
+
+#[test]
+fn a_chain_on_processors_that_pause_at_different_moments_misses_what_is_predicted() {
+    let lab = Lab::new();
+    lab.write("chain.toml", CHAIN);
+    lab.write("messages.toml", APART);
+    // With a rate of computing and a faster link the processors are the bottleneck instead of the link.
+    let computing = APART
+        .replace("polling_us = 1", "polling_us = 1\nfft_mflops = 1000")
+        .replace("link_mb_per_s = 64", "link_mb_per_s = 400");
+    lab.write("computing.toml", &computing);
+    for machine in ["messages", "computing"] {
+        let out = format!("{machine}.jsonl");
+        let limited = "--search-limit 4s --instances 40 --confirm 0 --explain --out";
+        let shown = chain(&lab, machine, &[&words(limited)[..], &[&out]].concat()).stdout;
+        assert!(shown.contains("without those of every 31.0 ms"), "{shown}");
+        // Ranks that compute observe their own pauses.
+        let is_named = machine == "messages" || shown.contains(" on ranks 0 and 1, ");
+        assert!(is_named, "{shown}");
+        let forecast = search(&lab, &out)["forecast"].clone();
+        let curve = forecast["curve"].as_array().unwrap();
+        let number = |value: &Value| value.as_f64().unwrap();
+        for (index, times) in [1.4, 1.9, 2.5].into_iter().enumerate() {
+            let is_it =
+                |point: &&Value| number(&point["period_us"]) > times * number(&forecast["each_us"]);
+            let point = curve.iter().find(is_it).unwrap();
+            let period = format!("{}us", point["period_us"]);
+            let out = format!("trial-{machine}-{index}.jsonl");
+            chain(&lab, machine, &["--period", &period, "--duration", "1s", "--out", &out]);
+            let trial = search(&lab, &out)["trials"][0].clone();
+            let missed = number(&trial["missed"]) / number(&trial["instances"]);
+            let bounds = number(&point["miss_rate_min"])..=number(&point["miss_rate_max"]);
+            assert!(bounds.contains(&missed), "{machine}: {missed} of {period} for {point}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::data::Blocks;
 use crate::declaration::{Benchmark, Group, Repeats};
 use crate::paper;
 use crate::period::{self, Deadlines, Known, Trial, derived};
-use crate::pipeline::{Member, Mode, WAYS, computing_us, in_rounds, profile};
+use crate::pipeline::{Member, Mode, SETTLING, WAYS, computing_us, in_rounds, profile, source_of};
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
 use crate::ranks::{Placement, RankRule};
@@ -140,13 +140,18 @@ fn flowing(
     mode: Mode,
     rounds: &[Vec<f64>],
 ) -> Result<()> {
-    let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
-        member.keep_up(mode, rank, trial, deadlines)
-    };
     // A period is to be kept in every performance state of the machine.
     let slowest_us = rounds.iter().map(|round| round[0]).fold(0.0, f64::max);
     let each = (mode == Mode::SelfTimed).then(|| TimeSpan::from_s(slowest_us / 1e6));
-    let known = Known { each, waiting: chain.backlog as u64 };
+    let source = match each {
+        Some(each) => source_of(bench, member, each)?,
+        None => None,
+    };
+    let (waiting, settling) = (chain.backlog as u64, SETTLING as usize);
+    let known = Known { each, waiting, settling, source };
+    let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
+        member.keep_up(mode, rank, trial, deadlines)
+    };
     let found = period::find_knowing(bench, known, &mut body)?;
     let period_us = found.search.as_ref().and_then(|search| search.shortest_sustained_us);
     let period = period_us.map(|us| TimeSpan::from_s(us / 1e6));
