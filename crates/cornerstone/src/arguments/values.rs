@@ -173,7 +173,7 @@ impl FromStr for Seconds {
         if seconds > 0.0 && seconds <= 86_400.0 {
             Ok(Seconds(seconds))
         } else {
-            Err(format!("'{text}' is not between 0 and a day"))
+            Err(format!("'{text}' is not a time above 0 and of a day at most"))
         }
     }
 }

@@ -96,9 +96,13 @@ impl MeasuredCommand {
     }
 }
 
-/// Whether these two words of a line are `cornerstone run`.
+/// Whether these two words of a line are `cornerstone run`. Builds that are compared may be files side by side, such as
+/// `cornerstone-old` and `cornerstone.new`.
 fn is_run(program: &str, command: &str) -> bool {
-    Path::new(program).file_name().is_some_and(|name| name == "cornerstone") && command == "run"
+    let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let suffix = name.strip_prefix("cornerstone");
+    suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with(['-', '.', '_']))
+        && command == "run"
 }
 
 /// A run's measurements as those of launch `number` of several runs; if it has several launches, they stay separate.
@@ -162,6 +166,9 @@ mod tests {
         let is_ours = |line: &str| MeasuredCommand::new(line).map(|command| command.of_cornerstone);
         assert!(is_ours("old/cornerstone run ping-pong").unwrap());
         assert!(is_ours("env A=1 nice cornerstone run").unwrap());
+        assert!(is_ours("./cornerstone-old run ping-pong").unwrap());
+        assert!(is_ours("builds/cornerstone.new run").unwrap());
+        assert!(!is_ours("cornerstones run").unwrap());
         assert!(!is_ours("mpiexec -n 2 osu_latency").unwrap());
         assert!(!is_ours("cornerstone launch -n 2 osu_latency --out x").unwrap());
         for refused in ["", "  ", "cornerstone run --out x", "cornerstone run --resume=x"] {
