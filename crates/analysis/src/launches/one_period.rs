@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::record::{Key, Measurement, PeriodSearch, SearchEnd};
+use record::{Key, Measurement, PeriodSearch, SearchEnd};
 
 /// The trials of the cases that were tried at one period in several launches, by case and fabric.
 pub(super) struct Trials(BTreeMap<(Key, String), PeriodSearch>);
@@ -70,7 +70,7 @@ fn together(launches: Vec<PeriodSearch>) -> PeriodSearch {
 
 #[cfg(test)]
 mod tests {
-    use contract::record::{Better, LateInstance, Summary, Trial};
+    use record::{Better, LateInstance, Summary, Trial};
 
     use super::*;
     use crate::launches::pooled;
