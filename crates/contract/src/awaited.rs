@@ -38,6 +38,13 @@ pub enum Awaited {
         /// Members that have not reached it; empty if they are not known.
         missing: Vec<usize>,
     },
+    /// Access to a rank's memory in a window.
+    Lock {
+        /// The rank.
+        of: usize,
+        /// The rank with exclusive access, if there is one.
+        holder: Option<usize>,
+    },
 }
 
 impl fmt::Display for Awaited {
@@ -78,6 +85,13 @@ impl fmt::Display for Awaited {
             Awaited::Members { collective, members, missing } => {
                 let missing = name_ranks(missing);
                 write!(f, "for {missing} in a {collective} of {members} ranks")
+            }
+            Awaited::Lock { of, holder } => {
+                write!(f, "for the lock of the window of rank {of}")?;
+                match holder {
+                    Some(holder) => write!(f, ", which rank {holder} holds"),
+                    None => f.write_str(", which other ranks share"),
+                }
             }
         }
     }

@@ -360,6 +360,12 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.inner_mut().begin_wait_report();
     }
 
+    fn note_awaited(&mut self, awaited: Awaited) {
+        if self.inner().is_noting_waits() {
+            self.inner().note_awaited_outside(awaited);
+        }
+    }
+
     fn report_wait(&mut self, place: WaitPlace) {
         self.note_outer_state();
         self.inner_mut().report_wait(place);

@@ -11,10 +11,10 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, NewContext, OneSided, OtherEnds, Readable, RemoteAddress,
-    RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan, WaitPlace,
-    Writable,
+    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
+    Endpoint, Envelope, Error, FabricDescription, NewContext, OneSided, OtherEnds, Readable,
+    RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
+    WaitPlace, Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
@@ -361,6 +361,10 @@ unsafe impl Endpoint for Chosen {
 
     fn begin_wait_report(&mut self) {
         with!(self, mut endpoint => endpoint.begin_wait_report());
+    }
+
+    fn note_awaited(&mut self, awaited: Awaited) {
+        with!(self, mut endpoint => endpoint.note_awaited(awaited));
     }
 
     fn report_wait(&mut self, place: WaitPlace) {

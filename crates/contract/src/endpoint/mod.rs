@@ -32,8 +32,8 @@ use std::rc::Rc;
 
 use crate::FabricDescription;
 use crate::{
-    ClockQuality, Error, InPlace, Isolation, OperatingSystem, Priority, PriorityGranted, Readable,
-    Result, SharedLine, Time, TimeSpan, Work, Writable,
+    Awaited, ClockQuality, Error, InPlace, Isolation, OperatingSystem, Priority, PriorityGranted,
+    Readable, Result, SharedLine, Time, TimeSpan, Work, Writable,
 };
 
 /// One rank's endpoint of a fabric.
@@ -374,6 +374,9 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Prepares for the poll whose result [`report_wait`](Endpoint::report_wait) reports, outside of the waits of this
     /// endpoint, which report themselves.
     fn begin_wait_report(&mut self) {}
+
+    /// Adds to the report in progress what this rank waits for, outside of the waits of this endpoint.
+    fn note_awaited(&mut self, _awaited: Awaited) {}
 
     /// Reports to the launcher that a poll in a long wait was idle.
     fn report_wait(&mut self, _place: WaitPlace) {}

@@ -7,7 +7,7 @@ use super::ask::Ticket;
 use super::control::Control;
 use super::wire::Kind;
 use super::{Route, Window};
-use crate::{Endpoint, Error, Result, Selector};
+use crate::{Awaited, Endpoint, Error, Result, Selector};
 
 /// Number of times that a request for shared access yields to waiters for exclusive access.
 const TURNS_LEFT: u32 = 64;
@@ -105,6 +105,16 @@ impl Window {
             }
         }
         Ok(true)
+    }
+
+    /// Returns what an attempt that has not succeeded waits for, or `None` while it lets others go first.
+    pub fn awaited_lock(&self, attempt: &LockAttempt) -> Option<Awaited> {
+        if matches!(attempt.state, Attempt::Passed(turns) if turns < TURNS_LEFT) {
+            return None;
+        }
+        let rank_of = |member: usize| self.targets[member].rank;
+        let holder = self.control_of(attempt.target).and_then(Control::holder);
+        Some(Awaited::Lock { of: rank_of(attempt.target), holder: holder.map(rank_of) })
     }
 
     /// As [`try_lock`](Window::try_lock), for this member's own memory, which it serves to the others.

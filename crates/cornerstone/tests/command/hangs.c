@@ -178,6 +178,27 @@ static void sleeps(void) {
     rest_waits();
 }
 
+// Each rank locks its own memory before that of the next.
+static void locks(void) {
+    MPI_Win win;
+    MPI_Win_create(&value, sizeof value, sizeof value, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, (rank + 1) % size, 0, win); // lock
+}
+
+// Rank 0 releases its lock late. The others want it exclusively and together.
+static void held(void) {
+    MPI_Win win;
+    MPI_Win_create(&value, sizeof value, sizeof value, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    if (rank == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) sleep(LONG_S);
+    else MPI_Win_lock(rank == 1 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Win_unlock(0, win);
+    MPI_Win_free(&win);
+}
+
 static void *sends_later(void *unused) {
     sleep(LONG_S);
     rest_waits();
@@ -335,6 +356,8 @@ int main(int count, char **words) {
     if (is("computes", words)) computes();
     if (is("until", words)) until();
     if (is("sleeps", words)) sleeps();
+    if (is("locks", words)) locks();
+    if (is("held", words)) held();
     if (is("thread", words)) thread();
     if (is("generalized", words)) generalized();
     if (is("stopped", words)) stopped();

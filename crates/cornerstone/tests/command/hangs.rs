@@ -99,6 +99,21 @@ fn all_kinds_of_waits_are_found_on_every_fabric() {
 }
 
 #[test]
+fn locks_of_windows_that_ranks_take_in_different_orders_are_found() {
+    let Some(lab) = prepared("locks of windows in different orders") else { return };
+    let lock = line_with("// lock");
+    let of = format!("rank 0 waits in MPI_Win_lock (locks, program.c:{lock})");
+    for way in WAYS {
+        run(&lab, way, "locks").refuses(STATUS, &[STUCK, &of]);
+    }
+    let told = format!("{of} for the lock of the window of rank 1, which rank 1 holds");
+    for way in &WAYS[..2] {
+        run(&lab, way, "locks").refuses(STATUS, &[&told]);
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
 fn hangs_of_programs_with_several_threads_are_found_once_no_thread_can_act() {
     let test = "hangs of programs with several threads";
     let Some(lab) = prepared(test) else { return };
@@ -166,6 +181,7 @@ fn programs_that_poll_sleep_compute_or_wait_for_others_than_ranks_are_left_alone
             "file",
             "computes",
             "sleeps",
+            "held",
             "thread",
             "generalized",
             "stopped",

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem, OtherEnds,
-    OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result,
-    Selector, SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
+    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
+    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem,
+    OtherEnds, OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory,
+    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
 };
 
 use super::{ShmEndpoint, real_time};
@@ -325,6 +325,10 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn begin_wait_report(&mut self) {
         self.engine.begin_report();
+    }
+
+    fn note_awaited(&mut self, awaited: Awaited) {
+        self.engine.note_awaited(|| awaited);
     }
 
     fn report_wait(&mut self, place: WaitPlace) {

@@ -114,6 +114,10 @@ impl Engine {
                 let missing = missing.into_iter().map(|rank| self.name_of(rank)).collect();
                 Awaited::Members { collective, members, missing }
             }
+            Awaited::Lock { of, holder } => Awaited::Lock {
+                of: self.name_of(of),
+                holder: holder.map(|rank| self.name_of(rank)),
+            },
         }
     }
 

@@ -3,6 +3,7 @@
 mod activity;
 mod context;
 mod generalized;
+mod polling;
 mod polls;
 mod send_buffer;
 mod setups;
@@ -19,6 +20,7 @@ pub use context::Context;
 pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, Levels, too_long};
 pub use generalized::Generalized;
 use generalized::OpenGeneralized;
+pub(crate) use polling::Polled;
 pub use send_buffer::{Capacity, SendBuffer};
 pub(crate) use setups::{AwaitsSetup, Setup};
 pub use turns::OtherThreads;

@@ -4,6 +4,7 @@ use contract::{Endpoint, LockAttempt};
 
 use super::Window;
 use super::epoch::{HeldLock, Promise};
+use crate::engine::Polled;
 use crate::error::Result;
 
 /// The kind of a lock.
@@ -14,9 +15,6 @@ pub enum Lock {
     /// No other member has a lock.
     Exclusive,
 }
-
-/// Number of polls of a lock between two polls for all progress.
-const POLLS: u32 = 100;
 
 impl<E: Endpoint + 'static> Window<E> {
     /// Locks a member's memory, which begins an epoch. May wait for others to release their locks.
@@ -80,22 +78,20 @@ impl<E: Endpoint + 'static> Window<E> {
         let mut attempt = LockAttempt::new(rank, exclusive);
         let mut failed = Ok(false);
         let mut try_now = |endpoint: &mut E| {
-            failed = self.service.window_mut().try_lock(endpoint, &mut attempt);
-            !matches!(failed, Ok(false))
+            let mut window = self.service.window_mut();
+            failed = window.try_lock(endpoint, &mut attempt);
+            match failed {
+                Ok(false) => window.awaited_lock(&attempt).map_or(Polled::Continues, Polled::Waits),
+                _ => Polled::Ended,
+            }
         };
         if self.service.goes_by_messages() {
+            let mut is_over = |endpoint: &mut E| matches!(try_now(endpoint), Polled::Ended);
             self.engine()
-                .wait_for(&mut try_now, &|endpoint| self.service.hopeless_now(endpoint))?;
+                .wait_for(&mut is_over, &|endpoint| self.service.hopeless_now(endpoint))?;
         } else {
             // Nobody sends a message when a lock is released, so this does not sleep.
-            while !try_now(&mut *self.engine().endpoint()?) {
-                for _ in 0..POLLS {
-                    std::hint::spin_loop();
-                }
-                self.engine().progress()?;
-                self.engine().let_others_in();
-                std::thread::yield_now();
-            }
+            self.engine().poll_until(&mut try_now)?;
         }
         failed.map(drop).map_err(Into::into)
     }
