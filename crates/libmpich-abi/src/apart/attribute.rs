@@ -41,22 +41,21 @@ unsafe fn finish(code: c_int, key: c_int, value: *mut c_void, flag: *mut c_int) 
         return ErrorCode::outward(code);
     }
     if *flag != 0 {
+        // Programs of C may pass the address of memory for a pointer, which need not be aligned.
         let place = value.cast::<*const c_int>();
-        match key {
-            keys::IO | keys::HOST => {
-                *place = stable(values::RANK_NUMBER, RankNumber::outward(**place))
-            }
-            keys::WIN_CREATE_FLAVOR => {
-                *place = stable(values::WINDOW_FLAVOR, WindowFlavor::outward(**place));
-            }
-            keys::WIN_MODEL => *place = stable(values::WINDOW_MODEL, WindowModel::outward(**place)),
+        let found = place.read_unaligned();
+        let replaced = match key {
+            keys::IO | keys::HOST => stable(values::RANK_NUMBER, RankNumber::outward(*found)),
+            keys::WIN_CREATE_FLAVOR => stable(values::WINDOW_FLAVOR, WindowFlavor::outward(*found)),
+            keys::WIN_MODEL => stable(values::WINDOW_MODEL, WindowModel::outward(*found)),
             keys::LASTUSEDCODE => {
                 // Nobody else writes it, and each writes what holds now.
-                LAST_CODE.store(ErrorCode::outward(**place), Ordering::Relaxed);
-                *place = LAST_CODE.as_ptr();
+                LAST_CODE.store(ErrorCode::outward(*found), Ordering::Relaxed);
+                LAST_CODE.as_ptr()
             }
-            _ => {}
-        }
+            _ => found,
+        };
+        place.write_unaligned(replaced);
     }
     0
 }
