@@ -360,8 +360,9 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.inner_mut().begin_wait_report();
     }
 
-    fn note_awaited(&mut self, awaited: Awaited) {
+    fn note_sole_awaited(&mut self, awaited: Awaited) {
         if self.inner().is_noting_waits() {
+            self.inner().forget_awaited();
             self.inner().note_awaited_outside(awaited);
         }
     }

@@ -363,8 +363,8 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.begin_wait_report());
     }
 
-    fn note_awaited(&mut self, awaited: Awaited) {
-        with!(self, mut endpoint => endpoint.note_awaited(awaited));
+    fn note_sole_awaited(&mut self, awaited: Awaited) {
+        with!(self, mut endpoint => endpoint.note_sole_awaited(awaited));
     }
 
     fn report_wait(&mut self, place: WaitPlace) {

@@ -375,8 +375,8 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// endpoint, which report themselves.
     fn begin_wait_report(&mut self) {}
 
-    /// Adds to the report in progress what this rank waits for, outside of the waits of this endpoint.
-    fn note_awaited(&mut self, _awaited: Awaited) {}
+    /// Declares what alone can end the wait of the report in progress, outside of the waits of this endpoint.
+    fn note_sole_awaited(&mut self, _awaited: Awaited) {}
 
     /// Reports to the launcher that a poll in a long wait was idle.
     fn report_wait(&mut self, _place: WaitPlace) {}

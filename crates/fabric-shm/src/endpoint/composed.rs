@@ -56,6 +56,11 @@ impl ShmEndpoint {
         self.engine.note_named(awaited);
     }
 
+    /// Forgets what was noted in such a poll.
+    pub fn forget_awaited(&self) {
+        self.engine.forget_awaited();
+    }
+
     /// Reports an idle poll of a wait outside this fabric, with what was noted in it. `unexpected` are the messages
     /// that no receive matches, if it [notes](ShmEndpoint::is_noting_waits) anything.
     pub fn report_noted_wait(

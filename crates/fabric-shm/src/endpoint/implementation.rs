@@ -327,7 +327,8 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.begin_report();
     }
 
-    fn note_awaited(&mut self, awaited: Awaited) {
+    fn note_sole_awaited(&mut self, awaited: Awaited) {
+        self.engine.forget_awaited();
         self.engine.note_awaited(|| awaited);
     }
 

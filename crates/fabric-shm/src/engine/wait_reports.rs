@@ -84,6 +84,11 @@ impl Engine {
         }
     }
 
+    /// Forgets what was noted in the report in progress.
+    pub(crate) fn forget_awaited(&self) {
+        self.wait_reports.awaited.borrow_mut().clear();
+    }
+
     /// As [`note_awaited`](Engine::note_awaited), for something outside of this fabric, and only if the launcher asks.
     pub(crate) fn note_named(&self, awaited: Awaited) {
         let mut all = self.wait_reports.awaited.borrow_mut();

@@ -69,7 +69,7 @@ pub(crate) fn no_case(case: &str) -> Result<()> {
 /// Returns the tests of the endpoint, on 2 to 5 ranks. `start` runs a case on a number of ranks.
 pub(crate) fn endpoint_tests<E: Endpoint + 'static>(
     group: &str,
-    start: impl Fn(usize, &str) -> Ended + Copy + Send + 'static,
+    start: impl Fn(usize, &str) -> Ended + Copy + 'static,
 ) -> impl Iterator<Item = Test> {
     conformance::endpoint_cases::<E>().into_iter().map(move |case| {
         Test::new(format!("{group}/{}", case.name), move || {
@@ -86,7 +86,7 @@ pub(crate) fn test_of(
     group: &str,
     case: &'static Case,
     counts: &'static [usize],
-    start: impl Fn(usize, &str) -> Ended + Send + 'static,
+    start: impl Fn(usize, &str) -> Ended + 'static,
 ) -> Test {
     Test::new(format!("{group}/{}", case.name), move || {
         counts.iter().copied().filter(|&ranks| case.runs_at(ranks)).try_for_each(|ranks| {
@@ -100,7 +100,7 @@ pub(crate) fn test_of(
 pub(crate) fn conformance_tests<E: Endpoint + 'static>(
     group: &str,
     counts: &'static [usize],
-    start: impl Fn(usize, &str) -> Ended + Copy + Send + 'static,
+    start: impl Fn(usize, &str) -> Ended + Copy + 'static,
 ) -> Vec<Test> {
     let of_ranks = conformance::cases().iter().map(|case| test_of(group, case, counts, start));
     endpoint_tests::<E>(group, start).chain(of_ranks).collect()

@@ -1,62 +1,121 @@
 //! Runs named tests and prints results in the format of `cargo test`.
 
-use std::sync::Mutex;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
 /// The most tests that run at once. They mostly wait for processes that start and end, but each has several ranks.
 const AT_ONCE_MAX: usize = 4;
 
+/// The variable with the part of the tests that a process runs: its number and how many there are. A process can
+/// launch one run at a time, so each part has its own.
+const PART: &str = "CORNERSTONE_TEST_PART";
+
 /// A named test.
 pub(crate) struct Test {
     name: String,
-    body: Box<dyn FnOnce() -> Result<(), String> + Send>,
+    body: Box<dyn FnOnce() -> Result<(), String>>,
 }
 
 impl Test {
     pub(crate) fn new(
         name: impl Into<String>,
-        body: impl FnOnce() -> Result<(), String> + Send + 'static,
+        body: impl FnOnce() -> Result<(), String> + 'static,
     ) -> Self {
         Test { name: name.into(), body: Box::new(body) }
     }
 }
 
-/// Runs the tests that the command line selects, one on each processor, each while it holds what `watch` returns for its
-/// name. Returns the exit status.
-pub(crate) fn run<W>(tests: Vec<Test>, watch: impl Fn(&str) -> W + Sync) -> i32 {
+/// Runs the tests that the command line selects, a part of them on each processor, each while it holds what `watch`
+/// returns for its name. Returns the exit status.
+pub(crate) fn run<W>(tests: Vec<Test>, watch: impl Fn(&str) -> W) -> i32 {
     let start = Instant::now();
     let wanted: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word));
-    let tests = Mutex::new(tests.into_iter().filter(|test| is_wanted(&test.name)));
-    let outcomes = Mutex::new((0, Vec::new()));
-    let work = || {
-        loop {
-            let next = tests.lock().expect("no test panics here").next();
-            let Some(Test { name, body }) = next else { break };
-            let watch = watch(&name);
-            let outcome = body();
-            drop(watch);
-            println!("test {name} ... {}", if outcome.is_ok() { "ok" } else { "FAILED" });
-            let (passed, failures) = &mut *outcomes.lock().expect("no test panics here");
-            match outcome {
-                Ok(()) => *passed += 1,
-                Err(why) => failures.push((name, why)),
+    let tests: Vec<Test> = tests.into_iter().filter(|test| is_wanted(&test.name)).collect();
+    let processors = thread::available_parallelism().map_or(1, |count| count.get());
+    let at_once = processors.min(AT_ONCE_MAX).min(tests.len());
+    let (passed, failed) = match own_part() {
+        Some((part, parts)) => run_here(tests.into_iter().skip(part).step_by(parts), watch),
+        None if at_once < 2 => run_here(tests.into_iter(), watch),
+        None => run_in_parts(at_once),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    let word = if failed == 0 { "ok" } else { "FAILED" };
+    // Whoever has started a part counts for all.
+    if own_part().is_none() {
+        println!(
+            "\ntest result: {word}. {passed} passed; {failed} failed; 0 ignored; finished in {seconds:.1} s"
+        );
+    }
+    i32::from(failed > 0)
+}
+
+fn own_part() -> Option<(usize, usize)> {
+    let words = std::env::var(PART).ok()?;
+    let (part, parts) = words.split_once(' ')?;
+    Some((part.parse().ok()?, parts.parse().ok()?))
+}
+
+/// Runs the tests one after the other, and returns how many have passed and failed.
+fn run_here<W>(tests: impl Iterator<Item = Test>, watch: impl Fn(&str) -> W) -> (usize, usize) {
+    let (mut passed, mut failed) = (0, 0);
+    for Test { name, body } in tests {
+        let watch = watch(&name);
+        let outcome = body();
+        drop(watch);
+        match outcome {
+            Ok(()) => {
+                passed += 1;
+                println!("test {name} ... ok");
+            }
+            Err(why) => {
+                failed += 1;
+                println!("---- {name} ----\n{why}\ntest {name} ... FAILED");
             }
         }
-    };
-    let at_once = thread::available_parallelism().map_or(1, |count| count.get().min(AT_ONCE_MAX));
-    thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
-    drop(tests);
-    let (passed, failures) = outcomes.into_inner().expect("no test panics here");
-    for (name, why) in &failures {
-        println!("\n---- {name} ----\n{why}");
     }
-    let seconds = start.elapsed().as_secs_f64();
-    let word = if failures.is_empty() { "ok" } else { "FAILED" };
-    println!(
-        "\ntest result: {word}. {passed} passed; {} failed; 0 ignored; finished in {seconds:.1} s",
-        failures.len()
-    );
-    i32::from(!failures.is_empty())
+    (passed, failed)
+}
+
+/// Runs a part of the tests in each of so many processes, prints what they print, and counts the results. A part that
+/// ends before its tests have is a failure, too.
+fn run_in_parts(parts: usize) -> (usize, usize) {
+    let counts = thread::scope(|scope| {
+        let started: Vec<_> = (0..parts)
+            .map(|part| {
+                let child = start_part(part, parts);
+                scope.spawn(move || follow(child))
+            })
+            .collect();
+        started.into_iter().map(|one| one.join().expect("it does not panic")).collect::<Vec<_>>()
+    });
+    counts.into_iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+fn start_part(part: usize, parts: usize) -> Child {
+    let program = std::env::current_exe().expect("this program has a path");
+    Command::new(program)
+        .args(std::env::args_os().skip(1))
+        .env(PART, format!("{part} {parts}"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this program can be started again")
+}
+
+fn follow(mut child: Child) -> (usize, usize) {
+    let (mut passed, mut failed) = (0, 0);
+    let output = BufReader::new(child.stdout.take().expect("its output is a pipe"));
+    for line in output.lines().map_while(Result::ok) {
+        passed += usize::from(line.starts_with("test ") && line.ends_with(" ... ok"));
+        failed += usize::from(line.starts_with("test ") && line.contains(" ... FAILED"));
+        println!("{line}");
+    }
+    let status = child.wait().expect("it was started here");
+    if !status.success() && failed == 0 {
+        println!("a process with a part of the tests has ended with {status}");
+        failed = 1;
+    }
+    (passed, failed)
 }

@@ -84,7 +84,7 @@ impl<E: Endpoint> Engine<E> {
             Polled::Ended => return Ok(true),
             Polled::Continues => {}
             Polled::Waits(awaited) => {
-                endpoint.note_awaited(awaited);
+                endpoint.note_sole_awaited(awaited);
                 let place = others.zip(wait).map(|(others, wait)| others.note_idle_poll(wait));
                 endpoint.report_wait(place.unwrap_or(WaitPlace::ALONE));
             }
