@@ -36,7 +36,8 @@ pub(crate) fn run<W>(tests: Vec<Test>, watch: impl Fn(&str) -> W) -> i32 {
     let tests: Vec<Test> = tests.into_iter().filter(|test| is_wanted(&test.name)).collect();
     let processors = thread::available_parallelism().map_or(1, |count| count.get());
     let at_once = processors.min(AT_ONCE_MAX).min(tests.len());
-    let (passed, failed) = match own_part() {
+    let own = own_part();
+    let (passed, failed) = match own {
         Some((part, parts)) => run_here(tests.into_iter().skip(part).step_by(parts), watch),
         None if at_once < 2 => run_here(tests.into_iter(), watch),
         None => run_in_parts(at_once),
@@ -44,7 +45,7 @@ pub(crate) fn run<W>(tests: Vec<Test>, watch: impl Fn(&str) -> W) -> i32 {
     let seconds = start.elapsed().as_secs_f64();
     let word = if failed == 0 { "ok" } else { "FAILED" };
     // Whoever has started a part counts for all.
-    if own_part().is_none() {
+    if own.is_none() {
         println!(
             "\ntest result: {word}. {passed} passed; {failed} failed; 0 ignored; finished in {seconds:.1} s"
         );

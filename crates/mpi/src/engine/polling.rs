@@ -5,6 +5,7 @@ use std::time::Instant;
 use contract::{Awaited, Endpoint, REPORT_INTERVAL, WaitPlace};
 
 use super::Engine;
+use super::turns::number_of_wait;
 use crate::error::Result;
 
 /// Number of pauses between two polls.
@@ -69,14 +70,8 @@ impl<E: Endpoint> Engine<E> {
         number: &mut Option<u64>,
     ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
-        let others = self.others.get();
-        let wait = others.map(|others| {
-            *number.get_or_insert_with(|| {
-                // The rank has one more wait than was reported.
-                endpoint.end_wait_reports();
-                others.begin_long_wait()
-            })
-        });
+        let others = self.others.get().copied();
+        let wait = others.map(|others| number_of_wait(&mut *endpoint, others, number));
         endpoint.begin_wait_report();
         endpoint.progress()?;
         self.activities.advance(&mut endpoint);

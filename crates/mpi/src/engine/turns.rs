@@ -141,11 +141,7 @@ impl<E: Endpoint> Engine<E> {
         hopeless: &dyn Fn(&E) -> Option<Request>,
     ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
-        let wait = *number.get_or_insert_with(|| {
-            // The rank has one more wait than was reported.
-            endpoint.end_wait_reports();
-            others.begin_long_wait()
-        });
+        let wait = number_of_wait(&mut *endpoint, others, number);
         endpoint.begin_wait_report();
         endpoint.progress()?;
         match self.check_wait(&mut endpoint, done, hopeless) {
@@ -157,4 +153,17 @@ impl<E: Endpoint> Engine<E> {
             }
         }
     }
+}
+
+/// Returns the number of a long wait, which begins with the first call.
+pub(super) fn number_of_wait<E: Endpoint>(
+    endpoint: &mut E,
+    others: &'static dyn OtherThreads,
+    number: &mut Option<u64>,
+) -> u64 {
+    *number.get_or_insert_with(|| {
+        // The rank has one more wait than was reported.
+        endpoint.end_wait_reports();
+        others.begin_long_wait()
+    })
 }
