@@ -138,11 +138,9 @@ pub fn allreduce<R: Rank + ?Sized>(
     send: &[u8],
     receive: &mut [u8],
 ) -> Result<()> {
-    let element_bytes = reduction.element.bytes();
-    expect_multiple(Collective::Allreduce, "`send` in whole elements", element_bytes, send)?;
-    expect_bytes(Collective::Allreduce, "`receive`", send.len(), receive)?;
-    let call = Call::Allreduce { length: send.len() / element_bytes, order: Order::Any };
-    run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
+    let length = send.len() / reduction.element.bytes();
+    let call = Call::Allreduce { length, order: Order::Any };
+    combine_at_all(rank, algorithm, call, reduction, (send, receive))
 }
 
 /// Combines block r of `send` of all ranks into `receive` at rank r.
@@ -177,8 +175,19 @@ pub fn scan<R: Rank + ?Sized>(
     send: &[u8],
     receive: &mut [u8],
 ) -> Result<()> {
+    let call = Call::Scan { length: send.len() / reduction.element.bytes(), exclusive };
+    combine_at_all(rank, algorithm, call, reduction, (send, receive))
+}
+
+/// Runs a call that combines elements of `send` into as many of `receive` at each rank.
+fn combine_at_all<R: Rank + ?Sized>(
+    rank: &mut R,
+    algorithm: Option<Algorithm>,
+    call: Call,
+    reduction: Reduction,
+    (send, receive): (&[u8], &mut [u8]),
+) -> Result<()> {
     let element_bytes = reduction.element.bytes();
-    let call = Call::Scan { length: send.len() / element_bytes, exclusive };
     expect_multiple(call.collective(), "`send` in whole elements", element_bytes, send)?;
     expect_bytes(call.collective(), "`receive`", send.len(), receive)?;
     run(rank, call, Own::InInput, algorithm, Memory::of_elements(reduction, send, receive))
