@@ -4,8 +4,8 @@
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_MPI_ROOTS  installations of MPICH 5, Intel MPI and Open MPI 5, with colons between: folders with bin/mpiexec
 Nothing else should run meanwhile. Words choose rows by name, or by name and ranks: interop/speed.py latency bcast:4
-Non-blocking collectives (ibcast, ...) and one-sided programs (put_latency-flush, ...; all of them: one-sided) are measured only
-if they are named.
+Non-blocking collectives (ibcast, ...), persistent ones (bcast_persistent, ...) and one-sided programs (put_latency-flush, ...; all
+of them: one-sided) are measured only if they are named.
 
 Every rank has a processor of its own in each library while there are enough. The processors are kept busy for a moment before each
 program, as a library that starts at once would else be measured on processors that are still waking up. With more ranks than
@@ -33,7 +33,7 @@ import tempfile
 import common
 import installations
 import speed_table
-from speed_table import COLLECTIVES, EVERY_ROW, NON_BLOCKING, ONE_SIDED, ONE_SIDED_ROWS, ROWS
+from speed_table import COLLECTIVES, EVERY_ROW, NON_BLOCKING, ONE_SIDED, ONE_SIDED_ROWS, PERSISTENT, ROWS
 
 LIBRARY_LIMIT_BYTES = 2 << 20
 BIND_OURS = ["--bind", "core"]
@@ -125,7 +125,7 @@ def values(output, name):
             numbers = [float(word) for word in words]
         except ValueError:
             continue
-        if name.endswith("barrier"):
+        if "barrier" in name:
             found[0] = numbers[0]
         elif len(numbers) > 1:
             # Of the message rate it is the rate, not the bandwidth.
@@ -171,9 +171,9 @@ def options_of(name):
         return ["-w", "allocate", "-s", name.split("-")[1]]
     if name == "mbw_mr":
         return ["-m", "64:64"]
-    if name.endswith("barrier"):
+    if "barrier" in name:
         return []
-    if name in NON_BLOCKING:
+    if name in NON_BLOCKING + PERSISTENT:
         return ["-m", "8:65536"]
     return ["-m", "1:1048576"] if name in COLLECTIVES else []
 

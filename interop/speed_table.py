@@ -14,7 +14,10 @@ ROWS += [(name, ranks) for ranks in (2, 4, 8) for name in COLLECTIVES]
 # Non-blocking collectives, measured where they are asked for: the overall time, in which as much is computed as the collective takes.
 NON_BLOCKING = tuple("i" + name for name in COLLECTIVES)
 NON_BLOCKING_ROWS = [(name, ranks) for ranks in (2, 4, 8) for name in NON_BLOCKING]
-EVERY_ROW = ROWS + NON_BLOCKING_ROWS + ONE_SIDED_ROWS
+# Persistent collectives, measured where they are asked for.
+PERSISTENT = tuple(name + "_persistent" for name in COLLECTIVES)
+PERSISTENT_ROWS = [(name, ranks) for ranks in (2, 4, 8) for name in PERSISTENT]
+EVERY_ROW = ROWS + NON_BLOCKING_ROWS + PERSISTENT_ROWS + ONE_SIDED_ROWS
 # Collectives are judged from here on; the shorter ones before serve to get under way.
 SHORTEST_COLLECTIVE_BYTES = 4
 # The columns of the short table: up to which size.
@@ -31,7 +34,7 @@ def goal(name, ranks, size):
         return 0.95 if name in RATES else 1.0
     if name in RATES:
         return 1.5 if size < 1024 else 1.05
-    if name in NON_BLOCKING:
+    if name in NON_BLOCKING + PERSISTENT:
         return 1.1
     return 0.95 if ranks == 2 else 0.8
 
@@ -62,13 +65,13 @@ class Cell:
         return self.ratio < self.wanted if self.name in RATES else self.ratio > self.wanted
 
     def __str__(self):
-        what = self.name if self.name.endswith("barrier") else f"{self.name} of {self.size} bytes"
+        what = self.name if "barrier" in self.name else f"{self.name} of {self.size} bytes"
         return f"{what} at {self.ranks} ranks: {self.ratio:.2f}, wanted {self.wanted}"
 
 
 def cells(name, ranks, medians, tcp=False):
     """The cells of a row from `medians`, by library and size; over TCP if that is said."""
-    shortest = 0 if name.endswith("barrier") else SHORTEST_COLLECTIVE_BYTES if name in COLLECTIVES else 1
+    shortest = 0 if "barrier" in name else SHORTEST_COLLECTIVE_BYTES if name in COLLECTIVES else 1
     for size, ours in medians["ours"].items():
         others = {peer: of[size] for peer, of in medians.items() if peer != "ours" and size in of}
         if size >= shortest and others:

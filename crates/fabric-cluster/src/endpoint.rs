@@ -275,6 +275,10 @@ unsafe impl Endpoint for ClusterEndpoint {
         Some(outcome.map_err(|error| self.outer_error(error)))
     }
 
+    fn starts_collectives(&self, place: ContextPlace) -> bool {
+        self.inner_place(place).is_some_and(|place| self.inner().starts_collectives(place))
+    }
+
     fn start_collective(
         &mut self,
         place: ContextPlace,

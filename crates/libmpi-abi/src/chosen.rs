@@ -278,6 +278,11 @@ unsafe impl Endpoint for Chosen {
         })
     }
 
+    fn starts_collectives(&self, place: ContextPlace) -> bool {
+        !is_between_runs(place.0 << 1)
+            && with!(self, endpoint => endpoint.starts_collectives(place))
+    }
+
     #[inline(always)]
     fn start_collective(
         &mut self,

@@ -190,6 +190,11 @@ fn persistent_requests_serve_again_and_again_and_receives_can_be_cancelled() {
     succeeds("again");
 }
 
+#[test]
+fn members_start_persistent_collectives_in_any_order() {
+    succeeds("persistent");
+}
+
 fn succeeds_over_tcp(name: &str, ranks: &[usize]) {
     let program = compile(name);
     for &ranks in ranks {
@@ -200,7 +205,9 @@ fn succeeds_over_tcp(name: &str, ranks: &[usize]) {
 
 #[test]
 fn programs_run_over_tcp_as_well() {
-    for name in ["environment", "messages", "errors", "grids", "again", "types", "together"] {
+    for name in
+        ["environment", "messages", "errors", "grids", "again", "types", "together", "persistent"]
+    {
         succeeds_over_tcp(name, &[1, 2, 4]);
     }
 }

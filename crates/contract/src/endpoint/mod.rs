@@ -292,6 +292,12 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         None
     }
 
+    /// Returns whether [`start_collective`](Endpoint::start_collective) may start collectives of this context, at all
+    /// members alike.
+    fn starts_collectives(&self, _place: ContextPlace) -> bool {
+        false
+    }
+
     /// Starts a collective if this fabric has something better than messages for it; returns `None` otherwise, at all
     /// members alike. [`advance_collective`](Endpoint::advance_collective) does all the work. The started collectives
     /// of a context end in the order in which they were started, and before a later

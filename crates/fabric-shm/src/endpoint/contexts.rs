@@ -30,6 +30,11 @@ impl ShmEndpoint {
         self.teams.get_mut(place.0 as usize)?.as_deref_mut()
     }
 
+    /// Returns whether a context has a team.
+    pub(super) fn has_team(&self, place: ContextPlace) -> bool {
+        self.teams.get(place.0 as usize).is_some_and(Option::is_some)
+    }
+
     /// Allocates a board for this rank's part in a new team. Returns [`ContextOffer::NOTHING`] without shared memory.
     pub(super) fn offer_board(&mut self) -> ContextOffer {
         let free = self.retired.iter().position(RetiredBoard::is_free);

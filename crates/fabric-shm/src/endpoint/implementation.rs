@@ -258,6 +258,10 @@ unsafe impl Endpoint for ShmEndpoint {
         self.collective_of_team(place, call, idle)
     }
 
+    fn starts_collectives(&self, place: ContextPlace) -> bool {
+        self.has_team(place)
+    }
+
     #[inline]
     fn start_collective(
         &mut self,

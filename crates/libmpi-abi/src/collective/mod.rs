@@ -27,7 +27,7 @@ unsafe fn go_on<C: Collective<Chosen>>(call: C, how: How) -> Result {
     match how {
         How::Blocking => return call.run(),
         How::Nonblocking(place) => *place = request::register(call.start()?),
-        How::Persistent(place) => *place = request::register(call.persistent()),
+        How::Persistent(place) => *place = request::register(call.persistent()?),
     }
     Ok(())
 }

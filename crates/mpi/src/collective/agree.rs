@@ -41,6 +41,12 @@ impl Proposal {
         Ok(Proposal { number, offer: endpoint.offer_context() })
     }
 
+    /// Returns the proposal without an offer, which is withdrawn: the context gets no memory of the fabric.
+    pub(crate) fn without_offer<E: Endpoint>(self, at: &CollectiveContext<E>) -> Result<Self> {
+        at.context.engine().endpoint()?.withdraw_context(self.offer);
+        Ok(Proposal { offer: ContextOffer::NOTHING, ..self })
+    }
+
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         [&self.number.to_ne_bytes()[..], &self.offer.0.to_ne_bytes()].concat()
     }
@@ -69,8 +75,15 @@ impl Agreement {
 
     /// Exchanges proposals only.
     pub(crate) fn with<E: Endpoint + 'static>(at: &CollectiveContext<E>) -> Result<Self> {
-        let mine = Proposal::new(at)?.to_bytes();
-        Ok(Agreement::read(&allgather_bytes(at.clone(), &mine)?, Proposal::BYTES))
+        Agreement::on(at, Proposal::new(at)?)
+    }
+
+    /// As [`with`](Agreement::with), from this member's proposal.
+    pub(crate) fn on<E: Endpoint + 'static>(
+        at: &CollectiveContext<E>,
+        mine: Proposal,
+    ) -> Result<Self> {
+        Ok(Agreement::read(&allgather_bytes(at.clone(), &mine.to_bytes())?, Proposal::BYTES))
     }
 
     /// Creates and opens a context for the members of `group`, in which all members of the collective agree. Returns

@@ -15,6 +15,7 @@ mod gather;
 mod levels;
 mod native;
 mod neighbours;
+mod persistent;
 mod reduce;
 mod reduce_scatter;
 mod reduction;
@@ -175,14 +176,25 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
         Ok(Request::new(&engine, native::start(self)?))
     }
 
-    /// Returns a persistent request: by messages, because members may start their requests in any order.
-    fn persistent(self) -> Request<E> {
-        let (at, chosen) = announce(&self, Manner::Persistent);
+    /// Returns a persistent request. Members may start their requests in any order, so each has a context of its own in
+    /// the fabric, or tags of its own among the messages (decision 0117).
+    ///
+    /// # Errors
+    /// Errors that end the run.
+    fn persistent(self) -> Result<Request<E>> {
         let engine = self.context().engine().clone();
-        Request::persistent(&engine, move || {
-            let schedule = schedule_at(&self, at.clone(), &chosen);
-            Ok(Action::Collective(schedule::start(schedule)?))
-        })
+        let (at, chosen) = announce(&self, Manner::Persistent);
+        let apart = persistent::Apart::of(&self)?;
+        let plan = Rc::new(self);
+        Ok(Request::persistent(&engine, move || {
+            let started = apart.as_ref().map_or(Ok(None), |apart| apart.start(&plan))?;
+            Ok(match started {
+                Some(action) => action,
+                None => {
+                    Action::Collective(schedule::start(schedule_at(&*plan, at.clone(), &chosen))?)
+                }
+            })
+        }))
     }
 }
 

@@ -123,7 +123,9 @@ impl<E: Endpoint, P: Plan<E>> AnyPlan<E> for P {
 }
 
 /// A collective in progress in the fabric.
-struct UnderWay {
+struct UnderWay<E: Endpoint> {
+    /// Context in which the fabric carries it out.
+    at: Rc<Context<E>>,
     packed: Packed,
     started: StartedCollective,
     outcome: RefCell<Result>,
@@ -131,26 +133,26 @@ struct UnderWay {
 }
 
 /// Such a collective with its plan.
-struct StartedCall<P> {
+struct StartedCall<P, E: Endpoint> {
     plan: P,
-    call: UnderWay,
+    call: UnderWay<E>,
 }
 
-impl UnderWay {
-    /// Lets the fabric start a collective. Returns `None` if it leaves that to messages.
-    fn start<E: Endpoint>(plan: &dyn AnyPlan<E>, endpoint: &mut E) -> Option<Self> {
-        let (place, packed) = (plan.context().place()?, plan.packed()?);
+impl<E: Endpoint> UnderWay<E> {
+    /// Lets the fabric start a collective in the context `at`. Returns `None` if it leaves that to messages.
+    fn start(plan: &dyn AnyPlan<E>, at: &Rc<Context<E>>, endpoint: &mut E) -> Option<Self> {
+        let (place, packed) = (at.place()?, plan.packed()?);
         let mut started = None;
         plan.hand_over(&packed, &mut |call| started = endpoint.start_collective(place, &call));
-        let started = started?;
-        plan.context().count_started();
+        let (at, started) = (at.clone(), started?);
+        at.count_started();
         let outcome = RefCell::new(Ok(()));
-        let call = UnderWay { packed, started, outcome, has_ended: Cell::new(false) };
+        let call = UnderWay { at, packed, started, outcome, has_ended: Cell::new(false) };
         call.advance(plan, endpoint);
         Some(call)
     }
 
-    fn advance<E: Endpoint>(&self, plan: &dyn AnyPlan<E>, endpoint: &mut E) {
+    fn advance(&self, plan: &dyn AnyPlan<E>, endpoint: &mut E) {
         if self.has_ended.get() {
             return;
         }
@@ -160,7 +162,7 @@ impl UnderWay {
         });
         let Some(outcome) = outcome else { return };
         let outcome = plan.end(&self.packed, outcome.map_err(Into::into));
-        let closed = plan.context().count_ended(endpoint);
+        let closed = self.at.count_ended(endpoint);
         *self.outcome.borrow_mut() = outcome.and(closed);
         self.has_ended.set(true);
     }
@@ -171,15 +173,15 @@ impl UnderWay {
 }
 
 /// The result of starting a collective.
-enum Beginning {
+enum Beginning<E: Endpoint> {
     Ended(Result),
-    UnderWay(UnderWay),
+    UnderWay(UnderWay<E>),
     /// It runs by messages.
     ByMessages,
 }
 
-fn begin<E: Endpoint>(plan: &dyn AnyPlan<E>) -> Result<Beginning> {
-    let call = UnderWay::start(plan, &mut *plan.context().engine().endpoint()?);
+fn begin<E: Endpoint>(plan: &dyn AnyPlan<E>, at: &Rc<Context<E>>) -> Result<Beginning<E>> {
+    let call = UnderWay::start(plan, at, &mut *plan.context().engine().endpoint()?);
     Ok(match call {
         None => Beginning::ByMessages,
         Some(call) if call.has_ended.get() => {
@@ -195,14 +197,9 @@ fn begin<E: Endpoint>(plan: &dyn AnyPlan<E>) -> Result<Beginning> {
 /// # Errors
 /// As for [`Engine::endpoint`](crate::Engine::endpoint).
 pub(super) fn start<E: Endpoint + 'static, P: Plan<E>>(plan: P) -> Result<Action<E>> {
-    match begin(&plan)? {
+    match begin(&plan, Plan::context(&plan))? {
         Beginning::Ended(outcome) => Ok(Action::Done(Status::empty(), outcome)),
-        Beginning::UnderWay(call) => {
-            let engine = Plan::context(&plan).engine().clone();
-            let running = Rc::new(StartedCall { plan, call });
-            engine.add(running.clone());
-            Ok(Action::Collective(running))
-        }
+        Beginning::UnderWay(call) => Ok(under_way(StartedCall { plan: Owned(plan), call })),
         Beginning::ByMessages => start_by_messages(&plan),
     }
 }
@@ -212,9 +209,53 @@ fn start_by_messages<E: Endpoint + 'static>(plan: &dyn AnyPlan<E>) -> Result<Act
     Ok(Action::Collective(schedule::start(plan.schedule(Manner::Nonblocking))?))
 }
 
-impl<E: Endpoint, P: Plan<E>> Activity<E> for StartedCall<P> {
+/// Starts a collective of which the plan is used again, in the context `at`. Returns `None` if the fabric leaves it to
+/// messages.
+///
+/// # Errors
+/// As for [`Engine::endpoint`](crate::Engine::endpoint).
+pub(super) fn start_again<E: Endpoint + 'static>(
+    plan: Rc<dyn AnyPlan<E>>,
+    at: &Rc<Context<E>>,
+) -> Result<Option<Action<E>>> {
+    Ok(match begin(&*plan, at)? {
+        Beginning::Ended(outcome) => Some(Action::Done(Status::empty(), outcome)),
+        Beginning::UnderWay(call) => Some(under_way(StartedCall { plan, call })),
+        Beginning::ByMessages => None,
+    })
+}
+
+fn under_way<E: Endpoint + 'static, P: PlanOf<E> + 'static>(call: StartedCall<P, E>) -> Action<E> {
+    let engine = call.plan.plan().context().engine().clone();
+    let running = Rc::new(call);
+    engine.add(running.clone());
+    Action::Collective(running)
+}
+
+/// A plan that a started call owns or shares.
+trait PlanOf<E: Endpoint> {
+    /// Returns it.
+    fn plan(&self) -> &dyn AnyPlan<E>;
+}
+
+/// A plan of one call.
+struct Owned<P>(P);
+
+impl<E: Endpoint, P: Plan<E>> PlanOf<E> for Owned<P> {
+    fn plan(&self) -> &dyn AnyPlan<E> {
+        &self.0
+    }
+}
+
+impl<E: Endpoint> PlanOf<E> for Rc<dyn AnyPlan<E>> {
+    fn plan(&self) -> &dyn AnyPlan<E> {
+        &**self
+    }
+}
+
+impl<E: Endpoint, P: PlanOf<E>> Activity<E> for StartedCall<P, E> {
     fn advance(&self, endpoint: &mut E) {
-        self.call.advance(&self.plan, endpoint);
+        self.call.advance(self.plan.plan(), endpoint);
     }
 
     fn has_ended(&self) -> bool {
@@ -231,7 +272,7 @@ impl<E: Endpoint, P: Plan<E>> Activity<E> for StartedCall<P> {
     }
 
     fn context(&self) -> u32 {
-        Plan::context(&self.plan).number()
+        self.plan.plan().context().number()
     }
 }
 

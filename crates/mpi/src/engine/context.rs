@@ -35,6 +35,8 @@ pub struct Context<E: Endpoint> {
     started: Cell<usize>,
     /// The fabric's place after it was closed, until those have ended.
     closing: Cell<Option<ContextPlace>>,
+    /// Number of contexts that are open for its persistent collectives.
+    apart: Cell<usize>,
     /// Buffer of its buffered sends, if the program has attached one.
     send_buffer: Rc<SendBuffer>,
     /// Buffer that several communicators share, used if the other has no capacity.
@@ -103,6 +105,7 @@ impl<E: Endpoint> Context<E> {
             sequence: Cell::new(0),
             started: Cell::new(0),
             closing: Cell::new(None),
+            apart: Cell::new(0),
         })
     }
 
@@ -179,6 +182,16 @@ impl<E: Endpoint> Context<E> {
             endpoint.close_context(place)?;
         }
         Ok(())
+    }
+
+    /// Returns the number of contexts that are open for its persistent collectives.
+    pub(crate) fn count_apart(&self) -> usize {
+        self.apart.get()
+    }
+
+    /// Records that such a context was opened (1) or closed (-1).
+    pub(crate) fn add_apart(&self, difference: isize) {
+        self.apart.set(self.apart.get().wrapping_add_signed(difference));
     }
 
     /// Records that a collective was started in the fabric.

@@ -1,0 +1,69 @@
+//! Contexts of persistent collectives (decision 0117).
+
+use std::rc::Rc;
+
+use contract::Endpoint;
+
+use super::agree::{Agreement, Proposal};
+use super::native::{self, AnyPlan};
+use crate::engine::Context;
+use crate::error::Result;
+use crate::request::Action;
+use crate::schedule::{CallId, CollectiveContext, CollectiveKind, Manner};
+
+/// Number of persistent collectives of a communicator that get memory of the fabric at the same time. The memory of
+/// each lasts until its request is freed.
+const APART_MAX: usize = 32;
+
+/// A context in which the fabric carries out the starts of one persistent collective. Closed when its request is freed.
+pub(super) struct Apart<E: Endpoint> {
+    context: Rc<Context<E>>,
+    /// The context whose members make the call.
+    of: Rc<Context<E>>,
+}
+
+impl<E: Endpoint + 'static> Apart<E> {
+    /// Opens a context for the starts of `plan`. Returns `None`, at all members alike, if the fabric leaves them to
+    /// messages.
+    ///
+    /// # Errors
+    /// Errors that end the run.
+    pub(super) fn of(plan: &dyn AnyPlan<E>) -> Result<Option<Self>> {
+        let of = plan.context();
+        let Some(place) = of.place() else { return Ok(None) };
+        let is_started = of.engine().endpoint()?.starts_collectives(place);
+        if !is_started || of.two_groups().is_some() || plan.packed().is_none() {
+            return Ok(None);
+        }
+        let call_id = CallId::of(CollectiveKind::Duplicate).in_manner(Manner::Persistent);
+        let at = CollectiveContext::next(of, call_id);
+        let mut mine = Proposal::new(&at)?;
+        if of.count_apart() >= APART_MAX {
+            // Members may differ here, because each frees its requests when it likes. So they agree as ever, on a
+            // context in which the fabric starts nothing.
+            mine = mine.without_offer(&at)?;
+        }
+        let everybody: Vec<usize> = (0..of.size()).collect();
+        let context = Rc::new(of.part(&everybody).expect("this process is a member"));
+        Agreement::on(&at, mine)?.open(&mut *of.engine().endpoint()?, &at, Some(&context))?;
+        of.add_apart(1);
+        Ok(Some(Apart { context, of: of.clone() }))
+    }
+
+    /// Starts the collective. Returns `None` if the fabric leaves it to messages.
+    ///
+    /// # Errors
+    /// As for [`Engine::endpoint`](crate::Engine::endpoint).
+    pub(super) fn start(&self, plan: &Rc<impl AnyPlan<E> + 'static>) -> Result<Option<Action<E>>> {
+        native::start_again(plan.clone(), &self.context)
+    }
+}
+
+impl<E: Endpoint> Drop for Apart<E> {
+    fn drop(&mut self) {
+        self.of.add_apart(-1);
+        // A start in progress continues, and the context is closed after it. An error ends the run, and the next call
+        // returns it.
+        let _ = self.context.close();
+    }
+}
