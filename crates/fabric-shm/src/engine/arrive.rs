@@ -166,9 +166,11 @@ impl Engine {
             ring.pop_short(cells)
         } else {
             let body = *body;
-            let (first, second) = ring.data(&body, kept);
-            buffer[..first.len()].copy_from_slice(first);
-            buffer[first.len()..kept].copy_from_slice(second);
+            let mut copied = 0;
+            ring.read(&body, kept, |part| {
+                buffer[copied..copied + part.len()].copy_from_slice(part);
+                copied += part.len();
+            });
             ring.pop(&body, 0, &mut self.outbound[source].ring.lines)
         };
         self.outbound[source].ring.end_row();
@@ -232,21 +234,18 @@ impl Engine {
 
     fn arrive_more(&mut self, source: usize, body: &Body, bytes: usize) {
         let Inbound { ring: Some(ring), stream } = &mut self.inbound[source] else { return };
-        let (first, second) = ring.data(body, bytes);
         match stream {
             Stream::None => unreachable!("data from rank {source} without a message"),
             Stream::Receive(request) => {
                 let operation = &mut self.operations[*request];
-                operation.append(first);
-                operation.append(second);
+                ring.read(body, bytes, |part| operation.append(part));
                 if operation.done {
                     *stream = Stream::None;
                 }
             }
             Stream::Unexpected { left } => {
                 if let Some(copy) = self.unexpected.last_from(source as u32) {
-                    copy.extend_from_slice(first);
-                    copy.extend_from_slice(second);
+                    ring.read(body, bytes, |part| copy.extend_from_slice(part));
                 }
                 *left -= bytes;
                 if *left == 0 {

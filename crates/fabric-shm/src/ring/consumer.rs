@@ -1,7 +1,7 @@
 //! The receiver's end of a ring.
 
 use super::byte_ring::{ByteRing, ReceiverLines, SenderLines};
-use super::lines::{prefetch, take_lines};
+use super::lines::{TAKEN_BYTES, prefetch, take_lines};
 use super::{Body, Credits, INLINE_BYTES, LINE_BYTES, LINE_WORD, Place};
 use crate::primitive::{Ordering, note_read, spin_loop};
 
@@ -86,24 +86,28 @@ impl Consumer {
         cell.body.with(|place| unsafe { std::slice::from_raw_parts(place.cast(), bytes) })
     }
 
-    /// Returns the first `bytes` bytes of the oldest message's payload, in two parts if they wrap around the ring's
-    /// end.
+    /// Passes the first `bytes` bytes of the oldest message's payload to `copy`, in parts.
     #[inline]
-    pub(crate) fn data(&self, body: &Body, bytes: usize) -> (&[u8], &[u8]) {
-        let ring = if body.is_on_reverse_path() { &self.reverse_path } else { &self.lines.ring };
+    pub(crate) fn read(&self, body: &Body, bytes: usize, mut copy: impl FnMut(&[u8])) {
+        // Our own lines, which we write next, need not be taken: our store fetches them anyway.
+        let is_own = body.is_on_reverse_path();
+        let ring = if is_own { &self.reverse_path } else { &self.lines.ring };
         let bytes = bytes.min(usize::from(body.lines) * LINE_BYTES);
         let (from, first, rest) = ring.parts(body.payload[LINE_WORD], bytes);
-        note_read(from, first);
-        note_read(ring.start, rest);
-        // SAFETY: both parts lie inside the byte ring; the sender wrote them before it published the cell that `peek`
-        // returned, and does not touch them until our credit, or, if they are our own, until we use them.
-        unsafe {
-            // Our own lines, which we write next, need not be taken: our store fetches them anyway.
-            if !body.is_on_reverse_path() {
-                take_lines(from, first);
-                take_lines(ring.start, rest);
+        for (from, bytes) in [(from, first), (ring.start, rest)] {
+            note_read(from, bytes);
+            let part_bytes = if is_own { bytes.max(1) } else { TAKEN_BYTES };
+            for start in (0..bytes).step_by(part_bytes) {
+                let here = part_bytes.min(bytes - start);
+                // SAFETY: the part lies inside the byte ring. The sender wrote it before it published the cell that
+                // `peek` returned, and does not touch it until our credit, or, if it is our own, until we use it.
+                unsafe {
+                    if !is_own {
+                        take_lines(from.add(start), here);
+                    }
+                    copy(std::slice::from_raw_parts(from.add(start), here));
+                }
             }
-            (std::slice::from_raw_parts(from, first), std::slice::from_raw_parts(ring.start, rest))
         }
     }
 

@@ -27,6 +27,11 @@ pub(super) fn prefetch(line: &Cell) {
     let _ = line;
 }
 
+/// Length that is taken from its writer at once, before it is copied. It must stay in the nearest cache meanwhile, and
+/// the copy of one part overlaps with the taking of the next only if parts are short. See
+/// docs/measurements.md#length-that-is-taken-at-once.
+pub(crate) const TAKEN_BYTES: usize = 2 << 10;
+
 /// Takes ownership of the cache lines of `bytes` bytes from the processor that wrote them, before they are read, by
 /// adding zero to one byte of each.
 ///

@@ -25,7 +25,7 @@ mod producer;
 
 pub(crate) use byte_ring::ByteRing;
 pub(crate) use consumer::Consumer;
-pub(crate) use lines::{copy_short, take_lines};
+pub(crate) use lines::{TAKEN_BYTES, copy_short, take_lines};
 pub(crate) use producer::Producer;
 
 use crate::primitive::{AtomicU32, AtomicU64, UnsafeCell};

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::board::SHORT_BYTES;
 use crate::primitive::{note_read, note_write};
-use crate::ring::{copy_short, take_lines};
+use crate::ring::{TAKEN_BYTES, copy_short, take_lines};
 
 /// Consecutive slots, where the first follows the last: memory that continues at its beginning.
 #[derive(Clone, Copy)]
@@ -84,9 +84,6 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
         }
     }
 }
-
-/// Length that is taken from its writer before it is copied: it stays in the nearest cache meanwhile.
-const TAKEN_BYTES: usize = 8 << 10;
 
 /// Copies `bytes` bytes out of a slot of which this rank is the only reader, and takes ownership of their cache lines
 /// ([`take_lines`]). Not needed if members swap places, because the lines change owners then anyway.

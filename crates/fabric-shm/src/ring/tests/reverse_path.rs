@@ -35,8 +35,8 @@ impl Side {
     /// Returns the next message, if there is one, and whether it came on the reverse path.
     fn receive(&mut self) -> Option<(Vec<u8>, bool)> {
         let found = *self.back.peek()?;
-        let (first, second) = self.back.data(&found, found.payload[0] as usize);
-        let data = [first, second].concat();
+        let mut data = Vec::new();
+        self.back.read(&found, found.payload[0] as usize, |part| data.extend_from_slice(part));
         self.back.pop(&found, 0, &mut self.out.lines);
         Some((data, found.is_on_reverse_path()))
     }
