@@ -1,4 +1,4 @@
-//! How fast machines are simulated, side by side with SimGrid's SMPI where that is installed.
+//! The speed of simulation of machines, beside SimGrid's SMPI if that is installed.
 //!
 //! `cargo bench -p fabric-sim --bench speed` prints, for an all-to-all of 1000-byte messages on one switch, messages
 //! simulated a second by both; then the time and memory of level L2 at 1024 ranks, and of 100 000 ranks at level L1,
@@ -15,11 +15,13 @@ use fabric_sim::sci::{Destination, Pace, RingSettings, Traffic, TransactionKind}
 use fabric_sim::{Level, Options, machine, run};
 
 const MESSAGE_BYTES: usize = 1000;
-/// SimGrid's own figure for such a program is some 160 000 messages a second; this takes it about a second.
+/// Number of messages for SMPI. SimGrid's own rate for such a program is some 160 000 messages a second, so this takes
+/// about a second.
 const SMPI_MESSAGES: usize = 200_000;
 const OURS_MESSAGES: usize = 1_000_000;
 
-/// Each measurement has a process of its own, as SMPI's have, so that none finds memory that another has used.
+/// Runs one measurement, or each of them in a process of its own, as SMPI's are, so that none finds memory that another
+/// has used.
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -68,7 +70,7 @@ fn compare() {
     }
 }
 
-/// What this program prints if it is asked for one measurement.
+/// Runs this program for one measurement, and returns its output.
 fn part(words: &[&str]) -> String {
     let program = std::env::current_exe().expect("the system knows what it runs");
     let output = Command::new(program).args(words).output().expect("it can be run again");
@@ -85,7 +87,8 @@ fn level_named(word: &str) -> Level {
     named.expect("loggp or packets")
 }
 
-/// The rate at which `rounds` all-to-alls between `ranks` ranks are simulated, starting the ranks included.
+/// Returns the rate at which `rounds` all-to-alls between `ranks` ranks are simulated, including the start of the
+/// ranks.
 fn messages_per_s(ranks: usize, level: Level) -> f64 {
     let messages = ranks * (ranks - 1);
     let rounds = OURS_MESSAGES.div_ceil(messages);
@@ -134,7 +137,7 @@ fn barrier_and_broadcast(ranks: usize) {
     }
 }
 
-/// All nodes of a ring send to random others whenever they have room, for a simulated second.
+/// Simulates a ring for a second of virtual time. All nodes send to random others whenever they have room.
 fn sci_ring(nodes: usize) {
     let traffic = Traffic {
         nodes: Vec::new(),
@@ -161,7 +164,7 @@ fn sci_ring(nodes: usize) {
     );
 }
 
-/// The most memory that this process has had, as Linux counts it.
+/// Returns the most memory in GiB that this process has had, as Linux counts it.
 fn peak_gib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -169,7 +172,7 @@ fn peak_gib() -> f64 {
     kib.unwrap_or(0.0) / (1024.0 * 1024.0)
 }
 
-/// The same program for SMPI, if its compiler is here.
+/// Compiles the same program for SMPI, if its compiler is installed.
 fn smpi() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("smpi");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("all_to_all");

@@ -1,4 +1,4 @@
-//! The clock and the events to come, which every part of the simulation shares.
+//! The clock and the future events, which every part of the simulation shares.
 
 use contract::Time;
 
@@ -12,11 +12,11 @@ pub(crate) enum Event {
     Wake(u32),
     /// The overhead of a message is spent, and the network gets it.
     Launch(u32),
-    /// The adapter of an access's target has carried it out.
+    /// The adapter of an access's target has executed it.
     Served(u32),
     /// A rank can continue as soon as it gets the processor that it shares.
     Ready(u32),
-    /// What runs on a shared processor ends.
+    /// The current job of a shared processor ends.
     Stop(u32),
     /// The scheduler of a shared processor chooses the next job.
     Choose(u32),
@@ -24,27 +24,27 @@ pub(crate) enum Event {
     Started(u32),
     /// L1: the last byte of a parcel leaves the sender.
     Left(u32),
-    /// L1: a parcel comes to the receiver's port.
+    /// L1: a parcel arrives at the receiver's port.
     AtPort(u32),
-    /// L1: a parcel is through the receiver's port.
+    /// L1: a parcel has passed the receiver's port.
     Arrived(u32),
     /// L2: a node's engine has prepared a packet.
     Prepared(u32),
     /// L2: a channel has carried a packet.
     ChannelFree(u32),
-    /// L2: a packet can be passed on by the node at which it has arrived.
+    /// L2: the node at which a packet has arrived can forward it.
     AtNode(u32),
     /// L2: a node's processor has begun to forward a packet.
     Forwarded(u32),
     /// L2: a packet has arrived at its last node.
     AtEnd(u32),
-    /// L2: a node's engine has taken in a packet.
+    /// L2: a node's engine has received a packet.
     TakenIn(u32),
-    /// L2: something breaks or is mended.
+    /// L2: something fails or is repaired.
     Fault(u32),
-    /// L2: the sender of a message knows what of it was lost.
+    /// L2: the sender of a message has detected which of its packets were lost.
     Again(u32),
-    /// SCI: something happens in the rings. The number is of the hash of their events before.
+    /// SCI: an event of the rings. The number comes from the hash of their earlier events.
     Rings(u32),
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Agenda {
 }
 
 impl Event {
-    /// The event as two numbers, for the hash.
+    /// Returns the event as two numbers, for the hash.
     fn code(self) -> (u32, u32) {
         match self {
             Event::Wake(rank) => (0, rank),
@@ -105,24 +105,25 @@ impl Agenda {
         self.queue.push(time, event);
     }
 
-    /// When the next event is.
+    /// Returns the time of the next event.
     pub(crate) fn next_time(&self) -> Option<Time> {
         self.queue.next_time()
     }
 
-    /// Whether there is another event of this instant.
+    /// Returns whether there is another event at this instant.
     pub(crate) fn has_more_now(&self) -> bool {
         self.queue.next_time() == Some(self.now)
     }
 
-    /// Takes the next event, and sets the clock to its time.
+    /// Removes the next event, and sets the clock to its time.
     pub(crate) fn pop(&mut self) -> Option<Event> {
         let (time, event) = self.queue.pop()?;
         self.note(time, event);
         Some(event)
     }
 
-    /// Sets the clock to `time` for `rank`, if nothing else happens until then. It does what a push and a pop would do.
+    /// Sets the clock to `time` for `rank`, if nothing else happens until then, with the effect of a push and a pop.
+    /// Returns whether it did.
     pub(crate) fn jump(&mut self, time: Time, rank: u32) -> bool {
         let first = self.queue.next_time().is_none_or(|next| next > time);
         if first {

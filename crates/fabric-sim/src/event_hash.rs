@@ -1,10 +1,10 @@
-//! A hash of everything that happened, to show that two runs were the same.
+//! A hash of all events, which shows whether two runs were the same.
 
 use contract::Time;
 
 use random::finalise;
 
-/// The hash of a run's events so far, in their order and with their times.
+/// Hash of a run's events so far, in their order and with their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventHash(u64);
 
@@ -13,7 +13,7 @@ impl EventHash {
         EventHash(0)
     }
 
-    /// Adds an event: its time, its kind and what it is about.
+    /// Adds an event: its time, its kind and its subject.
     pub(crate) fn add(&mut self, time: Time, kind: u32, thing: u32) {
         let what = u64::from(kind) << 32 | u64::from(thing);
         self.0 = finalise(self.0.rotate_left(5) ^ time.as_ps() ^ finalise(what));

@@ -1,15 +1,15 @@
 //! Simulated machines as a fabric: the same programs as on a real machine, in virtual time and repeatable.
 //!
-//! Rank programs are stackful coroutines in one thread. A call that takes time or has to wait suspends its rank, and
-//! the [`agenda`] decides which rank continues when. Time is integer picoseconds, and nothing depends on the host: the
-//! same machine, seed and program give the same event hash everywhere.
+//! Rank programs are stackful coroutines in one thread. A call that takes time or must wait suspends its rank, and the
+//! [`agenda`] decides which rank continues when. Time is integer picoseconds, and nothing depends on the host: the same
+//! machine, seed and program give the same event hash everywhere.
 //!
 //! Messages are simulated at one of two levels (L1, L2). [`unloaded`] is the oracle for both (L0): a message that meets
 //! no other takes exactly the same time at all three.
 //!
-//! * [`array`] is a simulator of its own kind: the Finite Element Machine word by word.
-//! * A [`Machine`] has all costs. [`machine::parse`] reads one from a file, [`machine::find`] finds one that is built
-//!   in.
+//! * [`array`] is a separate simulator: the Finite Element Machine word by word.
+//! * A [`Machine`] contains all costs. [`machine::parse`] reads one from a file, [`machine::find`] returns a built-in
+//!   one.
 //! * [`run`] runs a program on it; [`run_endpoints`] gives a program the endpoint itself.
 // Unsafe code is the promise of `endpoint/fabric.rs` that it keeps the rules of `contract::Endpoint`.
 #![deny(unsafe_code)]

@@ -1,11 +1,11 @@
-//! How a message is cut into packets and passed on.
+//! Kinds of messages: how a message is divided into packets and forwarded.
 
-/// What a message is for, which decides how it is cut into packets and passed on.
+/// Purpose of a message, which determines how it is divided into packets and forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     /// Data: packets with headers.
     Data,
-    /// An RTS or a CTS, which nodes may pass on faster.
+    /// An RTS or a CTS, which nodes may forward faster.
     Control,
     /// A step of a machine's own collective, which every node expects: one packet of any length, without a header.
     Bare,

@@ -1,18 +1,20 @@
-//! Work of ranks that is done outside of the simulation, and whose length is known only when it is over.
+//! Work of ranks outside of the simulation, whose length is known only when it has ended.
 
 use std::rc::Rc;
 
 use contract::{Time, TimeSpan};
 
-/// Who works outside for the ranks: processes, for example, that compute while the simulation goes on.
+/// Executes work of ranks outside of the simulation, for example in processes that compute while the simulation
+/// continues.
 pub trait Outside {
-    /// How many ranks may work at once; with none, all work is waited for where it begins.
+    /// Returns the number of ranks that may work at once. If it is 0, each rank waits for its work where that begins.
     fn at_once(&self) -> usize;
-    /// How long a rank's work takes in virtual time, once it is over.
+    /// Returns the virtual time that a rank's work took, or None if it has not ended.
     fn ended(&self, rank: usize) -> Option<TimeSpan>;
-    /// How long it takes at least, as far as is known now. Events until then may happen while the work goes on.
+    /// Returns the least virtual time that it takes, as far as is known now. Events until then may happen during the
+    /// work.
     fn at_least(&self, rank: usize) -> TimeSpan;
-    /// Sleeps until the work of one of `ranks` may be over, or have gone on for `span`.
+    /// Sleeps until the work of one of `ranks` may have ended, or has continued for `span`.
     fn wait(&self, ranks: &[usize], span: Option<TimeSpan>);
 }
 
@@ -26,16 +28,16 @@ pub(crate) struct OutsideWork {
 struct Work {
     rank: usize,
     begin: Time,
-    /// It does not end before this moment.
+    /// Moment before which the work does not end.
     earliest: Time,
 }
 
-/// What may happen next beside work outside.
+/// Next event beside work outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {
     /// The next event.
     Event,
-    /// The end of a rank's work, which began at a moment and took a span.
+    /// The end of a rank's work: the rank, the beginning and the span.
     End(usize, Time, TimeSpan),
 }
 
@@ -44,7 +46,7 @@ impl OutsideWork {
         OutsideWork { source, under_way: Vec::new() }
     }
 
-    /// Whether a rank may begin to work beside others.
+    /// Returns whether a rank may begin to work beside others.
     pub(crate) fn takes(&self) -> bool {
         self.under_way.len() < self.source.at_once()
     }
@@ -57,8 +59,8 @@ impl OutsideWork {
         self.under_way.push(Work { rank, begin: now, earliest: now });
     }
 
-    /// What happens next, if the next event is at `next`. It waits until that is certain. An event happens only when no
-    /// work can end before it, and when there is a place for the rank that it may let work.
+    /// Returns what happens next, if the next event is at `next`, and waits until that is certain. An event may happen
+    /// only if no work can end before it, and if there is a place for the rank that may begin work because of it.
     pub(crate) fn next(&mut self, next: Option<Time>) -> Beside {
         loop {
             let ended =
@@ -83,13 +85,13 @@ impl OutsideWork {
         self.source.wait(&ranks, span);
     }
 
-    /// The moment before which none of the work can end, as far as is known now; none if no rank works.
+    /// Returns the moment before which none of the work can end, as far as is known now; None if no rank works.
     pub(crate) fn earliest(&self) -> Option<Time> {
         let at_least = |work: &Work| work.begin + self.source.at_least(work.rank);
         self.under_way.iter().map(|work| at_least(work).max(work.earliest)).min()
     }
 
-    /// How much longer some work has to go on until nothing can end before `next`.
+    /// Returns how much longer some work must continue until nothing can end before `next`, or None if nothing can.
     fn until(&mut self, next: Time) -> Option<TimeSpan> {
         for work in self.under_way.iter_mut().filter(|work| work.earliest < next) {
             work.earliest = work.begin + self.source.at_least(work.rank);
@@ -105,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// Ranks whose work goes on by a microsecond with each wait.
+    /// Ranks whose work advances by a microsecond with each wait.
     struct Steady {
         lengths_us: Vec<u64>,
         now_us: Cell<u64>,
@@ -142,8 +144,8 @@ mod tests {
         (steady.clone(), OutsideWork::new(steady))
     }
 
-    /// The work of rank 0 takes 5 us from 10 us on, so what happens until 13 us may do so once it is known to have gone
-    /// on for 3 us, and what happens at 16 us only after its end.
+    /// The work of rank 0 takes 5 us from 10 us on. So an event at 13 us may happen once the work is known to have
+    /// lasted 3 us, and an event at 16 us only after its end.
     #[test]
     fn an_event_waits_for_work_that_may_end_before_it() {
         let (steady, mut outside) = work(&[5]);
@@ -155,7 +157,7 @@ mod tests {
         assert!(outside.is_empty());
     }
 
-    /// Two are as many as may work at once: no event happens, however early, before one of them has ended.
+    /// Two ranks may work at once, and two do. So no event happens, however early, before one of them has ended.
     #[test]
     fn no_more_ranks_work_at_once_than_may() {
         let (steady, mut outside) = work(&[4, 2]);

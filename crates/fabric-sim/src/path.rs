@@ -1,35 +1,36 @@
-//! The critical path of a run: the chain of activities, from rank to rank, that the run's length depends on.
+//! The critical path of a run: the chain of activities, from rank to rank, that determines the run's length.
 //!
-//! It is carried forward, and nothing is kept of what is past: each rank has the path that led to it, each message that
-//! of its sender when it was sent. A rank that waited goes on with the path of what it waited for.
+//! The paths are extended as the run advances, without a record of the past. Each rank has the path that led to it;
+//! each message has the path of its sender when it was sent. A rank that waited continues the path of what ended its
+//! wait.
 
 use contract::{Time, TimeSpan};
 
-/// What the time of a run was spent on, along its critical path. The four spans make up the length of the run.
+/// Time of a run along its critical path, by activity. The sum of the four spans is the length of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CriticalPath {
-    /// The rank that it ends at.
+    /// The rank at which it ends.
     pub rank: usize,
     /// Computing of the program.
     pub computing: TimeSpan,
     /// Work of processors for messages and collectives.
     pub library: TimeSpan,
-    /// Messages on their way, and what ranks show each other on boards.
+    /// Messages under way, and parts on boards until other ranks see them.
     pub moving: TimeSpan,
     /// Sleeps of the program.
     pub sleeping: TimeSpan,
-    /// How often it goes from one rank to another.
+    /// Number of changes from one rank to another.
     pub changes: u64,
 }
 
 impl CriticalPath {
-    /// Its length.
+    /// Returns its length.
     pub fn length(&self) -> TimeSpan {
         self.computing + self.library + self.moving + self.sleeping
     }
 }
 
-/// What a rank does with its time.
+/// Activity of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     Computing,
@@ -48,7 +49,7 @@ pub(crate) struct PathUntil {
 pub(crate) struct Paths {
     ranks: Vec<PathUntil>,
     messages: Vec<PathUntil>,
-    /// That of the rank that ended last.
+    /// The path to the rank that ended last.
     pub(crate) last: CriticalPath,
 }
 
@@ -59,7 +60,7 @@ impl Paths {
         Paths { ranks: ranks.collect(), messages: Vec::new(), last: path(0) }
     }
 
-    /// A rank has done something up to now, since its path was last carried on.
+    /// Extends a rank's path until now with one activity.
     pub(crate) fn carry_on(&mut self, rank: usize, now: Time, doing: Doing) {
         let PathUntil { path, until } = &mut self.ranks[rank];
         let span = match doing {
@@ -71,13 +72,13 @@ impl Paths {
         *until = now;
     }
 
-    /// The path to what a rank does now.
+    /// Returns the path to a rank's current activity.
     pub(crate) fn of_rank(&mut self, rank: usize, now: Time) -> PathUntil {
         self.carry_on(rank, now, Doing::Library);
         self.ranks[rank]
     }
 
-    /// A message goes on because of what a rank does now: it sends it, or posts the receive that it waits for.
+    /// Sets the path of a message that depends on a rank's current activity: the rank sends it, or posts its receive.
     pub(crate) fn depend(&mut self, message: u32, rank: usize, now: Time) {
         let index = message as usize;
         if self.messages.len() <= index {
@@ -86,12 +87,12 @@ impl Paths {
         self.messages[index] = self.of_rank(rank, now);
     }
 
-    /// A rank that waited continues now because of a message.
+    /// Continues a rank that waited with the path of a message.
     pub(crate) fn wake_by_message(&mut self, rank: usize, message: u32, now: Time) {
         self.wake(rank, self.messages[message as usize], now);
     }
 
-    /// The same because of what another rank did, whose path it was.
+    /// As [`wake_by_message`](Paths::wake_by_message), with the path `cause` of another rank.
     pub(crate) fn wake(&mut self, rank: usize, cause: PathUntil, now: Time) {
         let PathUntil { mut path, until } = cause;
         path.moving = path.moving + now.since(until);
@@ -100,7 +101,7 @@ impl Paths {
         self.ranks[rank] = PathUntil { path, until: now };
     }
 
-    /// A rank has ended its part.
+    /// Ends a rank's path.
     pub(crate) fn end(&mut self, rank: usize, now: Time) {
         self.last = self.of_rank(rank, now).path;
     }
@@ -114,9 +115,9 @@ mod tests {
         Time::ZERO + TimeSpan::from_us(us)
     }
 
-    /// Rank 0 computes for 5 us, takes 1 us to send, and its message is there at 10 us. Rank 1 has computed for 3 us
-    /// and waits; it sleeps from 11 us to 14 us. So its path is 5 us of computing, 1 us and 1 us of the library, 4 us
-    /// of the message's way, and 3 us of sleep.
+    /// Rank 0 computes for 5 us, takes 1 us to send, and its message arrives at 10 us. Rank 1 has computed for 3 us and
+    /// waits; it sleeps from 11 us to 14 us. So its path is 5 us of computing, 1 us and 1 us of the library, 4 us of
+    /// the message under way, and 3 us of sleep.
     #[test]
     fn a_rank_that_waited_goes_on_with_the_path_of_its_message() {
         let mut paths = Paths::new(2);

@@ -5,58 +5,58 @@ use contract::TimeSpan;
 const FS_PER_PS: u128 = 1_000;
 const FS_PER_US: f64 = 1e9;
 
-/// The time of each byte (or operation), in femtoseconds. The unit is so small that rounding changes a rate by less
-/// than a millionth. It is an integer, so that every machine computes the same.
+/// Time of a byte (or an operation) in femtoseconds. The unit is so small that rounding changes a rate by less than a
+/// millionth. It is an integer, so that every machine computes the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PerUnit(u64);
 
-/// A fixed time and a time for each byte.
+/// Fixed time and time for each byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// For each message or packet, however short.
+    /// Time for each message or packet, of any length.
     pub fixed: TimeSpan,
-    /// For each byte of it.
+    /// Time for each byte of it.
     pub per_byte: PerUnit,
 }
 
-/// A cost that is a straight line in each of several ranges of lengths: the cost of the range's first length, and the
+/// Cost that is a straight line in each of several ranges of lengths: the cost of the range's first length, and the
 /// cost of each byte beyond it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Piecewise {
-    /// The first length of each piece in bytes, ascending from 0, and its line. Empty: no cost.
+    /// First length of each piece in bytes, ascending from 0, and its line. Empty if there is no cost.
     pieces: Vec<(u64, Cost)>,
 }
 
 impl PerUnit {
-    /// No time at all.
+    /// No time.
     pub const ZERO: PerUnit = PerUnit(0);
 
-    /// `fs` femtoseconds each.
+    /// Creates a time of `fs` femtoseconds a unit.
     pub const fn from_fs(fs: u64) -> Self {
         PerUnit(fs)
     }
 
-    /// `us` microseconds each, rounded to the femtosecond.
+    /// Creates a time of `us` microseconds a unit, rounded to the femtosecond.
     pub fn from_us(us: f64) -> Self {
         PerUnit((us * FS_PER_US).round() as u64)
     }
 
-    /// The time of a unit at `rate` units a microsecond (MB/s, or millions of operations a second).
+    /// Creates the time of a unit at `rate` units a microsecond (MB/s, or millions of operations a second).
     pub fn from_rate_per_us(rate: f64) -> Self {
         PerUnit((FS_PER_US / rate).round() as u64)
     }
 
-    /// In femtoseconds.
+    /// Returns the time of a unit in femtoseconds.
     pub const fn as_fs(self) -> u64 {
         self.0
     }
 
-    /// Units in a microsecond: MB/s for bytes. Infinite where a unit takes no time.
+    /// Returns the units in a microsecond: MB/s for bytes. Infinite if a unit takes no time.
     pub fn rate_per_us(self) -> f64 {
         FS_PER_US / self.0 as f64
     }
 
-    /// The time that `amount` units take, rounded to the picosecond.
+    /// Returns the time of `amount` units, rounded to the picosecond.
     pub const fn times(self, amount: u64) -> TimeSpan {
         // Most amounts are small, and 128-bit division is slow.
         if let Some(fs) = self.0.checked_mul(amount) {
@@ -67,37 +67,38 @@ impl PerUnit {
 }
 
 impl Cost {
-    /// The cost of `bytes` bytes.
+    /// Returns the cost of `bytes` bytes.
     pub fn of(self, bytes: u64) -> TimeSpan {
         self.fixed + self.per_byte.times(bytes)
     }
 
-    /// Whether it is zero at every length.
+    /// Returns whether the cost is zero at every length.
     pub fn is_zero(self) -> bool {
         self == Cost::default()
     }
 }
 
 impl Piecewise {
-    /// The same line at every length.
+    /// Creates a cost with the same line at every length.
     pub fn line(cost: Cost) -> Self {
         Piecewise { pieces: vec![(0, cost)] }
     }
 
-    /// Lines from these lengths on. `None` unless the first is 0 and the others ascend.
+    /// Creates a cost with lines from these lengths on. Returns `None` unless the first length is 0 and the others
+    /// ascend.
     pub fn new(pieces: Vec<(u64, Cost)>) -> Option<Self> {
         let ascending = pieces.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let from_zero = pieces.first().is_none_or(|piece| piece.0 == 0);
         (ascending && from_zero).then_some(Piecewise { pieces })
     }
 
-    /// The cost of `bytes` bytes.
+    /// Returns the cost of `bytes` bytes.
     pub fn of(&self, bytes: u64) -> TimeSpan {
         let piece = self.pieces.iter().rev().find(|(from, _)| *from <= bytes);
         piece.map_or(TimeSpan::ZERO, |(from, cost)| cost.of(bytes - from))
     }
 
-    /// The pieces: the first length of each in bytes, and its line.
+    /// Returns the pieces: the first length of each in bytes, and its line.
     pub fn pieces(&self) -> &[(u64, Cost)] {
         &self.pieces
     }

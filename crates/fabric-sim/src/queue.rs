@@ -9,10 +9,10 @@ use random::finalise;
 
 /// Events by time. Those of one instant come in the order in which they were pushed, which makes a run repeatable.
 ///
-/// Programs that do the same on every rank make many events of one instant. These share a bucket, and the heap holds
-/// each bucket once, so that most events never touch the heap.
+/// Programs that do the same on every rank create many events of one instant. These share a bucket, and the heap holds
+/// each bucket once, so most events never touch the heap.
 pub(crate) struct Queue<E> {
-    /// Time and number of each bucket, and its place.
+    /// Time and number of each bucket, and its index.
     heap: BinaryHeap<Reverse<(Time, u64, u32)>>,
     buckets: Vec<VecDeque<E>>,
     free: Vec<u32>,
@@ -82,7 +82,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Against a sorted list, with pushes and pops mixed, few times (long buckets) and many (buckets forgotten).
+    /// Compares the queue with a sorted list, with pushes and pops mixed, few times (long buckets) and many (buckets
+    /// forgotten).
     #[test]
     fn events_of_one_instant_come_in_the_order_they_were_pushed() {
         for (seed, times) in [(11, 5), (12, 300), (13, 100_000)] {

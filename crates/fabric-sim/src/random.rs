@@ -2,8 +2,8 @@
 
 use random::{STEP, finalise, mix};
 
-/// A stream of random numbers. Number `n` of a stream depends on the seed, the stream and `n` only, however many others
-/// were drawn before. A change in one part of a simulation therefore does not change the numbers of another part.
+/// A stream of random numbers. Number `n` of a stream depends only on the seed, the stream and `n`, not on the other
+/// numbers drawn. A change in one part of a simulation therefore does not change the numbers of another part.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     key: u64,
@@ -11,34 +11,34 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// Stream `stream` under `seed`.
+    /// Creates stream `stream` under `seed`.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         Random { key: finalise(mix(seed) ^ stream.wrapping_mul(STEP)), counter: 0 }
     }
 
-    /// The next number, each of the 2^64 equally likely.
+    /// Returns the next number, each of the 2^64 equally likely.
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.counter += 1;
         self.number(self.counter - 1)
     }
 
-    /// Number `n` of the stream, the first being number 0.
+    /// Returns number `n` of the stream. The first is number 0.
     fn number(&self, n: u64) -> u64 {
         finalise(self.key.wrapping_add((n + 1).wrapping_mul(STEP)))
     }
 
-    /// Number `n` of the stream, scaled to less than `bound`, which is above zero.
+    /// Returns number `n` of the stream, scaled to less than `bound`, which is above zero.
     pub(crate) fn number_below(&self, n: u64, bound: u64) -> u64 {
         scale(self.number(n), bound)
     }
 
-    /// A number below `bound`, which is above zero.
+    /// Returns the next number, scaled to less than `bound`, which is above zero.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         scale(self.next_u64(), bound)
     }
 }
 
-/// Multiply and shift (Lemire 2019). The bias is less than bound / 2^64.
+/// Multiplies and shifts (Lemire 2019). The bias is less than bound / 2^64.
 fn scale(number: u64, bound: u64) -> u64 {
     ((u128::from(number) * u128::from(bound)) >> 64) as u64
 }

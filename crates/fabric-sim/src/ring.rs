@@ -1,19 +1,19 @@
-//! The collectives of the SHARC ring: after one barrier every node knows what comes, so data go around the ring without
-//! headers and without being asked for (MPI-SHARC, section 3.2).
+//! The collectives of the SHARC ring. After one barrier every node expects the data, so they travel around the ring
+//! without headers and without requests (MPI-SHARC, section 3.2).
 //!
-//! Each is written as what a node does on its two links: take from the left, pass to the right.
+//! Each collective is written as the actions of a node on its two links: receive from the left, send to the right.
 
 use contract::{CollectiveCall, Error, Request, Result, Selector, Tag, TimeSpan, Work, WorkKind};
 
 use crate::endpoint::{Idle, SimEndpoint, WORLD_COLLECTIVES};
 use crate::machine::RingCollectives;
 
-/// Data of a broadcast are passed on in pieces of at most this length: a node's buffer for packets in transit.
+/// Longest piece of a broadcast in bytes: a node's buffer for packets in transit.
 const PACKET_BYTES: usize = 2048;
-/// The barrier's token is one word.
+/// The barrier's token: one word.
 const TOKEN: [u8; 4] = [0; 4];
 
-// Tags beyond those of the generic collectives, so that a rank in one of those notices.
+// Tags beyond those of the generic collectives, so that a rank in one of those detects the mismatch.
 const BARRIER: u32 = 0xf_0000;
 const BROADCAST: u32 = 0xf_1000;
 const ALLGATHER: u32 = 0xf_2000;
@@ -22,7 +22,7 @@ fn tag(mark: u32, root: usize) -> Tag {
     Tag::from_wire((Tag::MAX + 1) | mark | (root as u32 & 0xfff))
 }
 
-/// Whether the ring has a collective of its own for this call.
+/// Returns whether the ring has a collective of its own for this call.
 pub(crate) fn carries(call: &CollectiveCall<'_>) -> bool {
     matches!(
         call,
@@ -32,10 +32,10 @@ pub(crate) fn carries(call: &CollectiveCall<'_>) -> bool {
     )
 }
 
-/// Carries out such a collective of all ranks.
+/// Executes such a collective of all ranks.
 ///
 /// # Panics
-/// If the ring has none for it.
+/// If the ring has no collective of its own for this call.
 pub(crate) fn carry_out<'a>(
     endpoint: &mut SimEndpoint<'a>,
     idle: Idle<'_, 'a>,
@@ -104,7 +104,8 @@ impl Node<'_, '_> {
         self.end_pass(sending)
     }
 
-    /// Receives from the left; the message must be of the same call, and fill `buffer`. `name` says what it is of.
+    /// Receives from the left. The message must be of the same call, and fill `buffer`. `name` is the name of the call
+    /// in an error.
     fn take(&mut self, name: &'static str, buffer: &mut [u8]) -> Result<()> {
         let left = self.left();
         let source = Some(left as u32);
@@ -137,8 +138,8 @@ impl Node<'_, '_> {
         Ok(())
     }
 
-    /// Waits until every rank has come here. A token goes around once to gather all, and once more to release them;
-    /// `last` is released last. So whoever waits for data of `last` is ready when it begins.
+    /// Waits until every rank has arrived. A token goes around once to gather all, and once more to release them;
+    /// `last` is released last. So every rank that waits for data of `last` is ready when `last` begins.
     fn meet(&mut self, last: usize) -> Result<()> {
         let first = (last + 1) % self.size();
         self.work(self.costs.barrier_entry);
@@ -153,12 +154,12 @@ impl Node<'_, '_> {
         if self.me() == last { Ok(()) } else { self.pass(&TOKEN) }
     }
 
-    /// Copies `buffer` of rank `root` to all, packet after packet around the ring: while a node passes one on, the next
-    /// comes in.
+    /// Copies `buffer` of rank `root` to all, packet after packet around the ring: while a node forwards one packet,
+    /// the next one arrives.
     fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
         self.meet(root)?;
         let last = (root + self.size() - 1) % self.size();
-        // Without data there is still a message, so that ranks that disagree on the length meet.
+        // Without data there is still a message, so that ranks with different lengths detect the mismatch.
         let count = buffer.len().div_ceil(PACKET_BYTES).max(1);
         for index in 0..count {
             let end = buffer.len().min((index + 1) * PACKET_BYTES);
@@ -179,10 +180,10 @@ impl Node<'_, '_> {
         Ok(())
     }
 
-    /// Puts `send` of rank r into block r of every rank's `receive`, where it is already if a rank sends none.
+    /// Puts `send` of rank r into block r of every rank's `receive`. A rank without `send` has its block there already.
     ///
-    /// With `told` the rank takes part with blocks of that length, so that its neighbour finds the mistake, and fails
-    /// itself.
+    /// With `told`, the rank takes part with blocks of that length, so that its neighbour detects the mismatch, and
+    /// then fails.
     fn allgather(
         &mut self,
         send: Option<&[u8]>,
@@ -205,7 +206,7 @@ impl Node<'_, '_> {
         self.rotate(receive)
     }
 
-    /// Every node passes on what it took last, all at the same time.
+    /// Sends the block that this node received last, step by step, at all nodes at the same time.
     fn rotate(&mut self, buffer: &mut [u8]) -> Result<()> {
         let (me, size) = (self.me(), self.size());
         self.work(self.costs.allgather_entry);

@@ -17,74 +17,73 @@ use crate::path::{CriticalPath, Paths};
 use crate::trace::Trace;
 use crate::world::{Counts, World};
 
-/// How a program is to be run.
+/// Options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// How many ranks, at least one.
+    /// Number of ranks, at least one.
     pub ranks: usize,
-    /// The level of detail; the machine's own if none is given.
+    /// Level of detail; the machine's own if `None`.
     pub level: Option<Level>,
-    /// How many ranks share a processor: rank r is on processor r divided by this. The machine's own number if none
-    /// is given.
+    /// Number of ranks on each processor: rank r is on processor r divided by this. The machine's own number if `None`.
     pub ranks_per_processor: Option<usize>,
-    /// The seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether computations are really done, so that their results can be checked.
+    /// True if computations are executed, so that their results can be checked.
     pub check_results: bool,
-    /// Whether messages carry their data. Without, everything takes as long, but receives get no data; requests for
-    /// windows and their answers always have them.
+    /// True if messages carry their data. Otherwise everything takes as long, but receives get no data. Requests for
+    /// windows and their answers always carry data.
     pub carry_data: bool,
-    /// Whether to keep a trace.
+    /// True to record a trace.
     pub trace: bool,
-    /// Whether to find the critical path.
+    /// True to find the critical path.
     pub critical_path: bool,
-    /// The stack of each rank in bytes; chosen by the number of ranks if none is given.
+    /// Stack of each rank in bytes; if `None`, the number of ranks determines it.
     pub stack_bytes: Option<usize>,
 }
 
-/// What a run that ended in order leaves.
+/// Results of a run that ended without a failure.
 #[derive(Clone, Debug)]
 pub struct Outcome<T> {
-    /// What each rank's program returned.
+    /// Return value of each rank's program.
     pub results: Vec<T>,
-    /// The virtual time at which the last rank ended.
+    /// Virtual time at which the last rank ended.
     pub end: Time,
-    /// The hash of all events: the same for the same input, on every machine.
+    /// Hash of all events: the same for the same input, on every machine.
     pub event_hash: u64,
-    /// How much happened.
+    /// Numbers of messages, bytes and events.
     pub counts: Counts,
-    /// The use of each channel that was used (level L2).
+    /// Use of each channel that was used (level L2).
     pub channels: Vec<ChannelUse>,
-    /// The trace, if one was asked for.
+    /// The trace, if the options request one.
     pub trace: Option<Trace>,
-    /// The critical path, if it was asked for.
+    /// The critical path, if the options request it.
     pub critical_path: Option<CriticalPath>,
 }
 
-/// What can be seen of a run under way.
+/// View of a run in progress.
 pub struct Watched<'a> {
     world: &'a RefCell<World>,
 }
 
 impl Watched<'_> {
-    /// The virtual time.
+    /// Returns the virtual time.
     pub fn now(&self) -> Time {
         self.world.borrow().now()
     }
 
-    /// The use of each channel up to now (level L2). Its longest queue is that since it was asked for before.
+    /// Returns the use of each channel until now (level L2). Its longest queue is the longest since the previous call.
     pub fn channel_use(&self) -> Vec<ChannelUse> {
         self.world.borrow_mut().channel_use()
     }
 }
 
-/// Why a run did not end in order: the rank that failed first, and its error.
+/// Reason why a run failed: the rank that failed first, and its error.
 pub type Failure = (usize, Error);
 
 type Routine<T> = Coroutine<(), (), Result<T>, PooledStack>;
 
 impl Options {
-    /// `ranks` ranks at the machine's own level, with results checked and no trace.
+    /// Creates options for `ranks` ranks at the machine's own level, with results checked and no trace.
     pub fn new(ranks: usize) -> Self {
         Options {
             ranks,
@@ -103,8 +102,8 @@ impl Options {
 /// Runs `program` on every rank of a machine, in virtual time and in this thread.
 ///
 /// # Errors
-/// The first rank that failed and its error; a deadlock counts for the first rank that waits. A machine that cannot
-/// have so many ranks, or a stack that cannot be had, counts for rank 0.
+/// The first rank that failed and its error. A deadlock is the failure of the first rank that waits. If the machine
+/// cannot have so many ranks, or a stack cannot be allocated, rank 0 has failed.
 pub fn run<T: 'static>(
     machine: &Machine,
     options: &Options,
@@ -113,7 +112,7 @@ pub fn run<T: 'static>(
     run_watched(machine, options, program, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The same as [`run`] under watch: `watch` is called whenever a rank has run, and may end the run.
+/// As [`run`], but calls `watch` whenever a rank has run. `watch` may end the run.
 ///
 /// # Errors
 /// As [`run`]; a run that `watch` ended has the error [`Error::Aborted`].
@@ -132,8 +131,8 @@ pub fn run_watched<T: 'static>(
     execute(machine, options, None, over_endpoint, watch)
 }
 
-/// The same as [`run`] for programs over the endpoints themselves. A program that ends without
-/// [`Endpoint::finish`](contract::Endpoint::finish) is finished with what it returns.
+/// As [`run`], for programs over the endpoints themselves. If a program ends without
+/// [`Endpoint::finish`](contract::Endpoint::finish), the rank ends with its return value.
 ///
 /// # Errors
 /// As [`run`].
@@ -145,8 +144,7 @@ pub fn run_endpoints<T: 'static>(
     execute(machine, options, None, program, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The same as [`run_endpoints`], for ranks whose work `outside` does beside the simulation
-/// ([`SimEndpoint::work_outside`]).
+/// As [`run_endpoints`], for ranks whose work `outside` does beside the simulation ([`SimEndpoint::work_outside`]).
 ///
 /// # Errors
 /// As [`run`].
@@ -199,7 +197,7 @@ fn execute<T: 'static>(
     })
 }
 
-/// Checks that a machine can have the ranks that `options` ask for, at their level.
+/// Checks that a machine can have the ranks that `options` request, at their level.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if [`run`] would refuse them.
@@ -209,7 +207,7 @@ pub fn check(machine: &Machine, options: &Options) -> Result<()> {
     ways(machine, options.ranks, sharing, level).map(drop).map_err(|why| refusal(machine, why))
 }
 
-/// The networks of a machine with as many nodes as `ranks` ranks need.
+/// Creates the networks of a machine with as many nodes as `ranks` ranks need.
 fn ways(
     machine: &Machine,
     ranks: usize,
@@ -270,7 +268,7 @@ impl<T: 'static> Ranks<T> {
         Ok(Ranks { routines, results })
     }
 
-    /// Lets a rank continue until it waits or ends.
+    /// Continues a rank until it waits or ends.
     fn resume(&mut self, world: &RefCell<World>, rank: usize) {
         let Some(routine) = &mut self.routines[rank] else { return };
         let outcome = match catch_unwind(AssertUnwindSafe(|| routine.resume(()))) {
@@ -285,8 +283,8 @@ impl<T: 'static> Ranks<T> {
     }
 }
 
-/// Every rank begins at time zero, in order; then events happen in the order of their times. When a run fails, or
-/// nothing can happen any more, every rank's pending call returns an error.
+/// Runs all ranks. Every rank begins at time zero, in order; then events happen in the order of their times. When a run
+/// fails, or no event is left, every rank's pending call returns an error.
 fn drive<T: 'static>(
     world: &RefCell<World>,
     ranks: &mut Ranks<T>,
@@ -308,7 +306,7 @@ fn drive<T: 'static>(
     }
     world.borrow_mut().declare_deadlock();
     for rank in 0..ranks.routines.len() {
-        // A rank that suspends itself in spite of the failure is unwound when its coroutine is dropped.
+        // If a rank suspends itself in spite of the failure, it is unwound when its coroutine is dropped.
         ranks.resume(world, rank);
     }
 }
@@ -317,7 +315,8 @@ fn no_stack(rank: usize, error: &StackError) -> Error {
     Error::System { what: format!("making a stack for rank {rank}"), reason: error.to_string() }
 }
 
-/// Pages that are never touched take no memory, but the page tables of many large stacks do.
+/// Returns the stack of a rank in bytes. Pages that are never touched take no memory, but the page tables of many large
+/// stacks do.
 fn stack_bytes(ranks: usize) -> usize {
     match ranks {
         0..=1024 => 512 * 1024,

@@ -27,7 +27,7 @@ use crate::{Failure, Machine, Options, Outcome};
 
 const TAG: Tag = Tag::new(3);
 
-/// A machine of these lines of TOML, with everything's source assumed.
+/// Creates a machine from these lines of TOML, with the source of every part assumed.
 fn machine(lines: &str) -> Machine {
     let text = format!(
         "name = \"test\"\ntitle = \"a test's\"\n{lines}\n[[source]]\n\

@@ -1,4 +1,4 @@
-//! A trace of a run, which Chrome's `about:tracing` and Perfetto show.
+//! A trace of a run, for the viewers Chrome's `about:tracing` and Perfetto.
 
 mod chrome;
 
@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use contract::Time;
 
-/// An activity of a rank.
+/// Activity of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// A blocking send.
@@ -19,11 +19,11 @@ pub enum Activity {
     Wait,
     /// A computation.
     Compute,
-    /// Something with a name of its own: an index into the names of the trace.
+    /// A call with a name of its own: an index into the names of the trace.
     Call(u32),
 }
 
-/// The spans of a run in virtual time.
+/// Spans of a run in virtual time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// Each activity: its rank, its kind, its beginning and its end.
@@ -34,7 +34,7 @@ pub struct Trace {
     pub channels: Vec<(String, Time, Time)>,
     /// Names of activities.
     pub names: Vec<String>,
-    /// The critical path, where it is known: the rank that it is at, from when to when.
+    /// The critical path, if it is known: for each part its rank, its beginning and its end.
     pub path: Vec<(usize, Time, Time)>,
 }
 
@@ -69,15 +69,15 @@ impl Activity {
     }
 }
 
-/// What the head of a file with a trace has, by which it is known.
+/// Text at the head of a file with a trace, by which it is recognised.
 pub const MARK: &str = "\"traceEvents\":[";
 
-/// The most events of a file. Viewers open files with more slowly or not at all.
+/// Largest number of events in a file. Viewers open files with more slowly or not at all.
 const EVENTS_MAX: usize = 500_000;
 
 impl Trace {
-    /// The moment at which the trace is cut, so that at most `most` events begin before it. `None` where it has no
-    /// more.
+    /// Returns the moment at which the trace must be cut so that at most `most` events begin before it, or `None` if it
+    /// has no more than that.
     fn cut(&self, most: usize) -> Option<Time> {
         let messages = self.messages.iter().flat_map(|&(_, _, _, sent, _)| [sent, sent]);
         let activities = self.activities.iter().map(|&(_, _, begin, _)| begin);
@@ -89,7 +89,7 @@ impl Trace {
     }
 
     /// Writes the trace in the JSON format of Chrome's trace viewer: ranks and links as tracks, messages as arrows. Of
-    /// a trace that is too large for viewers it writes the beginning, and returns the moment at which that ends.
+    /// a trace that is too large for viewers, writes the beginning and returns the moment at which that ends.
     ///
     /// # Errors
     /// Those of `out`.
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use contract::TimeSpan;
 
-    /// Three activities, a message of two events and a packet, which begin a microsecond after each other.
+    /// Returns three activities, a message of two events and a packet, which begin at intervals of a microsecond.
     fn trace() -> Trace {
         let at = |us| Time::ZERO + TimeSpan::from_us(us);
         Trace {
@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(names(&calls, None), ["MPI_Recv (main)", "rank 3"]);
     }
 
-    /// Of six events four may be there: the fifth, which is the message's second, begins at 3 us, and what begins
-    /// before is written.
+    /// At most four of six events may be written. The fifth, which is the message's second, begins at 3 us, so the
+    /// events that begin before 3 us are written.
     #[test]
     fn a_longer_one_is_cut_at_a_moment_and_says_so() {
         let cut = trace().cut(4);

@@ -1,6 +1,6 @@
 //! Level L0: the time of a message in a network that carries nothing else, in closed form.
 //!
-//! A message of m packets passes a row of stages (the sender's engine, each link, the receiver's engine) as work passes
+//! A message of m packets passes a row of stages (the sender's engine, each link, the receiver's engine) as jobs pass
 //! the machines of a flow shop: packet i leaves stage j after `max(leave(i, j-1), leave(i-1, j)) + cost(i, j)`. The
 //! last packet leaves the last stage after the time of the longest path through the table of costs, which goes only to
 //! the right (the next stage) and down (the next packet). The packets between the first and the last cost the same. The
@@ -13,7 +13,7 @@ use crate::machine::{Machine, Switching};
 use crate::message_kind::MessageKind;
 use crate::quantity::Cost;
 
-/// Equal stages in a row: an engine, a link, or both where one waits while the other works.
+/// Equal stages in a row: an engine, a link, or both if one waits while the other works.
 #[derive(Clone, Copy)]
 struct Stage {
     engine: Cost,
@@ -21,7 +21,8 @@ struct Stage {
     count: u64,
 }
 
-/// The time of an engine before the first packet of a message. The steps of a machine's own collectives have none.
+/// Returns the time of an engine before the first packet of a message. The steps of a machine's own collectives and
+/// accesses have none.
 fn setup(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     match kind {
         MessageKind::Bare | MessageKind::Access => TimeSpan::ZERO,
@@ -29,8 +30,7 @@ fn setup(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     }
 }
 
-/// The costs of the first packet, each of the middle ones and the last in a stage, and the number of equal stages in a
-/// row.
+/// Costs of the first packet, each of the middle ones and the last in a stage, and number of equal stages in a row.
 #[derive(Clone, Copy)]
 struct Column {
     first: TimeSpan,
@@ -39,21 +39,21 @@ struct Column {
     width: u64,
 }
 
-/// The time from the moment at which the sender's engine starts a message of `bytes` bytes until its last byte leaves
-/// the receiver's engine, over a route of `links` links.
+/// Returns the time from the moment at which the sender's engine starts a message of `bytes` bytes until its last byte
+/// leaves the receiver's engine, over a route of `links` links.
 pub fn transfer(machine: &Machine, bytes: u64, links: u64, kind: MessageKind) -> TimeSpan {
     setup(machine, bytes, kind)
         + delays(machine, links, kind)
         + longest_path(&columns(machine, &stages(machine, links), bytes, kind))
 }
 
-/// The time after which the sender's engine and the first link are free again.
+/// Returns the time after which the sender's engine and the first link are free again.
 pub fn occupation(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     let [send, link, _] = stages(machine, 1);
     setup(machine, bytes, kind) + longest_path(&columns(machine, &[send, link], bytes, kind))
 }
 
-/// The time for which a message occupies the last link and the receiver's engine.
+/// Returns the time for which a message occupies the last link and the receiver's engine.
 pub fn taking_in(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     let [_, _, receive] = stages(machine, 1);
     let link = Stage { engine: Cost::default(), link: true, count: 1 };
@@ -62,7 +62,7 @@ pub fn taking_in(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     setup + longest_path(&columns(machine, &[link, receive], bytes, kind))
 }
 
-/// The delays of a message that do not depend on its length.
+/// Returns the delays of a message that do not depend on its length.
 fn delays(machine: &Machine, links: u64, kind: MessageKind) -> TimeSpan {
     let network = &machine.network;
     let forward = network.forwarding(kind) + network.head_time(kind);
@@ -84,8 +84,9 @@ fn stages(machine: &Machine, links: u64) -> [Stage; 3] {
     ]
 }
 
-/// The number of packets of a message, and their costs in each stage. Of equal stages in a row only the first and the
-/// last are columns of their own, because a path that turns between them costs no more than one that turns at an end.
+/// Returns the number of packets of a message, and their costs in each stage. Of equal stages in a row only the first
+/// and the last are columns of their own, because a path that turns between them costs no more than one that turns at
+/// an end.
 fn columns(
     machine: &Machine,
     stages: &[Stage],
@@ -118,8 +119,8 @@ fn columns(
     (packets, columns)
 }
 
-/// The longest path: the first packet through the columns up to `down`, the middle packets from there to `over`, the
-/// last packet through the rest.
+/// Returns the length of the longest path: the first packet through the columns up to `down`, the middle packets from
+/// there to `over`, the last packet through the rest.
 fn longest_path((packets, columns): &(u64, Vec<Column>)) -> TimeSpan {
     let sum = |range: &[Column], cost: fn(&Column) -> TimeSpan| {
         range.iter().fold(TimeSpan::ZERO, |sum, column| sum + cost(column).times(column.width))
@@ -153,7 +154,7 @@ mod tests {
     use crate::machine::parse;
     use crate::random::Random;
 
-    /// The flow shop, packet by packet and stage by stage.
+    /// Returns the time of the flow shop, computed packet by packet and stage by stage.
     fn obvious(machine: &Machine, bytes: u64, links: u64) -> TimeSpan {
         let (packets, whole) = (
             machine.network.packets(bytes, MessageKind::Data),

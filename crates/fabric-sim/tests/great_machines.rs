@@ -1,6 +1,6 @@
 //! The suite that every fabric must pass, packet by packet between 256 ranks, on machines of different topology.
 //!
-//! Nearly all of the time goes into the suite's own checks of data.
+//! The suite's own checks of data take nearly all of the time.
 
 use contract::conformance;
 use fabric_sim::{Level, Options, machine, run};
@@ -11,7 +11,7 @@ fn passes(name: &str) {
     let mut machine = machine::find(name).unwrap();
     // The suite sends between any two ranks.
     machine.network.single_hop = false;
-    // The suite checks what arrives, not when, and most polls would be in vain.
+    // The suite checks which messages arrive, not when, and most polls would be idle.
     machine.processor.polling = machine.processor.polling.times(16);
     let launch = |case: &'static conformance::Case, ranks: usize| {
         let options = Options { level: Some(Level::Packets), ..Options::new(ranks) };

@@ -1,30 +1,30 @@
-//! What the receive interrupt leaves for RECV: a queue of buffers, or the latest.
+//! The results of the receive interrupt for RECV: a queue of buffers, or the latest.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{Medium, ReceiveMode};
 
-/// The buffers of one sender over one medium.
+/// Buffers of one sender over one medium.
 #[derive(Default)]
 pub(super) struct Received {
     pub(super) mode: ReceiveMode,
-    /// The buffer whose words come.
+    /// The words of the buffer that is arriving.
     temporary: Vec<u16>,
     /// Synchronous: complete buffers that were not received. `None` for one whose checksum was wrong.
     pub(super) queue: VecDeque<Option<Vec<u16>>>,
     /// Asynchronous: the last complete buffer.
     pub(super) latest: Option<Vec<u16>>,
-    /// Asynchronous: whether a buffer came with a wrong checksum since the last RECV.
+    /// Asynchronous: true if a buffer came with a wrong checksum since the last RECV.
     pub(super) was_spoiled: bool,
 }
 
-/// What a processor receives, by medium and sender.
+/// The buffers that a processor receives, by medium and sender.
 #[derive(Default)]
 pub(super) struct Inbox {
     pairs: BTreeMap<(Medium, usize), Received>,
 }
 
-/// The checksum that ends a buffer: the sum of its words. (The paper does not say which it was.)
+/// Returns the checksum that ends a buffer: the sum of its words. (The paper does not specify the checksum.)
 pub(super) fn checksum(words: &[u16]) -> u16 {
     words.iter().fold(0x5A5A, |sum, &word| sum.wrapping_add(word))
 }
@@ -34,12 +34,12 @@ impl Inbox {
         self.pairs.entry((medium, from)).or_default()
     }
 
-    /// The receive interrupt takes a word.
+    /// Adds a word that the receive interrupt has taken.
     pub(super) fn take(&mut self, medium: Medium, from: usize, bits: u16) {
         self.pair(medium, from).temporary.push(bits);
     }
 
-    /// The receive interrupt has taken the last word of a buffer, and hands the whole of it over.
+    /// Completes a buffer, because the receive interrupt has taken its last word.
     pub(super) fn complete(&mut self, medium: Medium, from: usize) {
         let pair = self.pair(medium, from);
         let mut words = std::mem::take(&mut pair.temporary);

@@ -1,4 +1,4 @@
-//! The links and the bus: words on their way, and the FIFOs that they wait in.
+//! The links and the bus: words under way, and the FIFOs in which they wait.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use contract::{Time, TimeSpan};
 
 use crate::machine::Array;
 
-/// A word on its way.
+/// A word under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) from: usize,
-    /// `None`: all processors but the sender.
+    /// Receiver. `None`: all processors but the sender.
     pub(super) to: Option<usize>,
     pub(super) bits: u16,
-    /// Whether it is the checksum, which ends a buffer.
+    /// True if it is the checksum, which ends a buffer.
     pub(super) last: bool,
 }
 
@@ -34,40 +34,40 @@ impl Link {
         Link { from, to, fifo, wire, wire_free: Time::ZERO }
     }
 
-    /// Whether the FIFO has room for a word more than are in it and on the wire.
+    /// Returns whether the FIFO has room for another word beside those in it and on the wire.
     pub(super) fn has_room(&self, array: &Array) -> bool {
         self.fifo.len() + self.wire.len() < array.link_fifo_words
     }
 
-    /// Puts a word on the wire; when it arrives.
+    /// Puts a word on the wire, and returns the time of its arrival.
     pub(super) fn carry(&mut self, now: Time, word: Word, array: &Array) -> Time {
         self.wire.push_back(word);
         self.wire_free = self.wire_free.max(now) + array.link_word;
         self.wire_free
     }
 
-    /// The oldest word on the wire has arrived.
+    /// Moves the oldest word on the wire, which has arrived, to the FIFO.
     pub(super) fn arrive(&mut self) {
         let word = self.wire.pop_front().expect("a word is on the wire");
         self.fifo.push_back(word);
     }
 }
 
-/// What the bus did.
+/// Use of the bus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusUse {
     /// Words that it carried; one to all processors is one word.
     pub words: u64,
-    /// The longest wait of a word at the head of its FIFO while the bus carried others.
+    /// Longest wait of a word at the head of its FIFO while the bus carried others.
     pub longest_wait: TimeSpan,
-    /// When it began to carry the first word.
+    /// Time at which it began to carry the first word.
     pub begin: Time,
-    /// When it had carried the last.
+    /// Time at which it had carried the last.
     pub end: Time,
 }
 
 impl BusUse {
-    /// From the beginning of its first word to the end of its last.
+    /// Returns the time from the beginning of its first word to the end of its last.
     pub fn span(&self) -> TimeSpan {
         self.end.since(self.begin)
     }
@@ -75,13 +75,14 @@ impl BusUse {
 
 /// The bus, with the FIFOs at each processor.
 pub(super) struct Bus {
-    /// Towards the bus, by processor.
+    /// FIFOs to the bus, by processor.
     pub(super) out: Vec<VecDeque<Word>>,
-    /// From the bus, by processor.
+    /// FIFOs from the bus, by processor.
     pub(super) into: Vec<VecDeque<Word>>,
-    /// Processors with a word at the head of their FIFO, and since when, in the order in which they asked.
+    /// Processors with a word at the head of their FIFO, and the time since which they have it, in the order of their
+    /// requests.
     asking: VecDeque<(usize, Time)>,
-    /// The processor whose word it carries.
+    /// Processor whose word it carries.
     carries: Option<usize>,
     pub(super) used: BusUse,
 }
@@ -106,7 +107,7 @@ impl Bus {
         }
     }
 
-    /// Begins to carry the word of whoever asked first, of those whose receivers have room. Returns whether it did.
+    /// Begins to carry the word of the oldest request whose receivers have room. Returns whether it did.
     pub(super) fn grant(&mut self, now: Time, array: &Array) -> bool {
         if self.carries.is_some() {
             return false;
@@ -126,7 +127,7 @@ impl Bus {
         true
     }
 
-    /// Ends to carry a word: it is in its receivers' FIFOs, which are returned with its sender.
+    /// Delivers the carried word to its receivers' FIFOs. Returns its sender and its receivers.
     pub(super) fn deliver(&mut self, now: Time) -> (usize, Vec<usize>) {
         let from = self.carries.take().expect("the bus carries a word");
         self.used.end = now;

@@ -1,7 +1,7 @@
-//! The flag network, and the network for sums and maxima: all cooperating processors bring something, and all get the
-//! outcome.
+//! The flag network, and the network for sums and maxima: all cooperating processors contribute to an operation, and
+//! all get the outcome.
 
-/// What processors bring to a meeting.
+/// Contribution of a processor to an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Brought {
     Flag,
@@ -9,10 +9,10 @@ pub(super) enum Brought {
     Maximum(i32),
 }
 
-/// A meeting of all cooperating processors, one after the other.
+/// An operation of all cooperating processors, one after another.
 pub(super) struct Meeting {
     brought: Vec<Option<Brought>>,
-    /// The outcome of the last.
+    /// Outcome of the last operation.
     pub(super) outcome: i32,
 }
 
@@ -25,10 +25,11 @@ impl Meeting {
         node < self.brought.len()
     }
 
-    /// A processor comes. Returns whether it is the last; then the outcome is known and the next meeting begins.
+    /// Adds a processor's contribution. Returns whether it is the last; then the outcome is known and the next
+    /// operation begins.
     ///
     /// # Errors
-    /// A sentence, if it comes to another meeting than those who are there.
+    /// A sentence, if it contributes to another operation than the processors before it.
     pub(super) fn come(&mut self, node: usize, brought: Brought) -> Result<bool, String> {
         let same =
             |other: &Brought| std::mem::discriminant(other) == std::mem::discriminant(&brought);
@@ -54,7 +55,7 @@ impl Meeting {
         Ok(true)
     }
 
-    /// How many cooperate.
+    /// Returns the number of processors that cooperate.
     pub(super) fn size(&self) -> usize {
         self.brought.len()
     }

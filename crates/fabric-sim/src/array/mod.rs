@@ -3,11 +3,11 @@
 //!
 //! After Knott, *A performance analysis of the PASLIB version 2.1X SEND and RECV routines on the Finite Element
 //! Machine* (1983). A machine with an `[array]` in its file runs programs of ranks like any other, message by message;
-//! [`run_array`] runs programs over [`ArrayNode`], in which each word, each entry of an interrupt and each FIFO counts.
+//! [`run_array`] runs programs over [`ArrayNode`], which simulates each word, each entry of an interrupt and each FIFO.
 //!
 //! * `wiring`: how links are plugged;
 //! * `media`: links and bus, with their FIFOs;
-//! * `buffers`: what the receive interrupt leaves for RECV;
+//! * `buffers`: the results of the receive interrupt for RECV;
 //! * `processor`: program and interrupts;
 //! * `meeting`: the networks of flags, sums and maxima;
 //! * `world`: all of it, and the events;
@@ -30,10 +30,10 @@ pub use processor::InterruptCounts;
 pub use run::{ArrayOutcome, run_array};
 pub use wiring::Wiring;
 
-/// The most words of a buffer (section 5).
+/// Largest number of words in a buffer (section 5).
 pub const BUFFER_WORDS_MAX: usize = 255;
 
-/// The way of a buffer.
+/// Medium of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Medium {
     /// The link that joins two processors.
@@ -42,29 +42,29 @@ pub enum Medium {
     Global,
 }
 
-/// What the receive interrupt does with complete buffers.
+/// Treatment of complete buffers by the receive interrupt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReceiveMode {
-    /// They queue.
+    /// Buffers queue.
     #[default]
     Synchronous,
-    /// The last replaces the one before.
+    /// Each buffer replaces the one before.
     Asynchronous,
 }
 
-/// How a program is to be run on an array.
+/// Options of a run on an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayOptions {
-    /// How many processors cooperate.
+    /// Number of processors that cooperate.
     pub nodes: usize,
-    /// How links are plugged; as the machine says if not given.
+    /// Wiring of the links; the machine's own if `None`.
     pub wiring: Option<Vec<Wiring>>,
-    /// Whether the controller, on the bus alone, runs the program too.
+    /// True if the controller, which is connected only to the bus, runs the program, too.
     pub controller: bool,
 }
 
 impl ArrayOptions {
-    /// So many processors, plugged as the machine says, and no controller.
+    /// Creates options for this number of processors, with the machine's wiring and no controller.
     pub fn new(nodes: usize) -> Self {
         ArrayOptions { nodes, wiring: None, controller: false }
     }

@@ -1,4 +1,4 @@
-//! What a program sees of its processor: SEND and RECV, the flag network and that for sums and maxima.
+//! The interface of a program to its processor: SEND and RECV, the flag network and that for sums and maxima.
 
 use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use super::processor::{InterruptCounts, Port};
 use super::world::{Waiting, World};
 use super::{BUFFER_WORDS_MAX, Medium, ReceiveMode};
 
-/// A processor of an array, as its program sees it.
+/// A processor of an array, for its program.
 pub struct ArrayNode<'a> {
     world: Rc<RefCell<World>>,
     yielder: &'a Yielder<(), ()>,
@@ -31,22 +31,22 @@ impl<'a> ArrayNode<'a> {
         ArrayNode { world, yielder, number, addition }
     }
 
-    /// Its number. The controller's is that of the last processor and one.
+    /// Returns its number. The controller's is that of the last processor plus one.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// How many processors cooperate. The controller does not.
+    /// Returns the number of processors that cooperate. The controller does not.
     pub fn size(&self) -> usize {
         self.world().meeting.size()
     }
 
-    /// The time on the clock that all share.
+    /// Returns the time on the clock that all share.
     pub fn now(&self) -> Time {
         self.world().now()
     }
 
-    /// Computes for so long, and longer if interrupts take the processor.
+    /// Computes for `span`, and longer if interrupts take the processor.
     pub fn compute(&self, span: TimeSpan) {
         self.spend(span, false);
     }
@@ -57,10 +57,10 @@ impl<'a> ArrayNode<'a> {
         a + b
     }
 
-    /// SEND: queues a copy of `words` for processor `to`, and returns. The send interrupt moves them.
+    /// Calls SEND, which queues a copy of `words` for processor `to`, and returns. The send interrupt moves the words.
     ///
     /// # Errors
-    /// A number of words that no buffer has, a processor that is not there, and one that no link joins with this one.
+    /// A number of words that no buffer has, a processor that does not exist, and one that no link joins with this one.
     pub fn send(&self, medium: Medium, to: usize, words: &[u16]) -> Result<()> {
         let port = match medium {
             Medium::Local => self.link(to)?,
@@ -72,7 +72,7 @@ impl<'a> ArrayNode<'a> {
         self.queue(port, Some(to), words)
     }
 
-    /// SEND to all others at once, over the bus: each gets a buffer of this processor.
+    /// Calls SEND to all others at once, over the bus: each gets a buffer of this processor.
     ///
     /// # Errors
     /// A number of words that no buffer has.
@@ -83,7 +83,7 @@ impl<'a> ArrayNode<'a> {
     /// Chooses the mode in which buffers of `from` are received over a medium. Without this call it is synchronous.
     ///
     /// # Errors
-    /// A pair of which buffers have come, or whose mode was chosen before.
+    /// A pair with buffers that were not received, or whose mode is asynchronous already.
     pub fn expect(&self, medium: Medium, from: usize, mode: ReceiveMode) -> Result<()> {
         let mut world = self.world();
         if world.has_come(self.number, medium, from) {
@@ -95,7 +95,7 @@ impl<'a> ArrayNode<'a> {
         Ok(())
     }
 
-    /// RECV, synchronous: the first buffer of `from` that was not received. Waits for it.
+    /// Calls synchronous RECV: waits for the first buffer of `from` that was not received, and returns it.
     ///
     /// # Errors
     /// A pair of the other mode, and a buffer with a wrong checksum, which is lost.
@@ -113,8 +113,8 @@ impl<'a> ArrayNode<'a> {
         words.ok_or_else(|| wrong_checksum(medium, from))
     }
 
-    /// RECV, asynchronous: a copy of the last complete buffer of `from`. Never waits; `None` before the first. Receive
-    /// interrupts are locked out meanwhile.
+    /// Calls asynchronous RECV: returns a copy of the last complete buffer of `from`, or `None` before the first. Never
+    /// waits. Receive interrupts are locked out meanwhile.
     ///
     /// # Errors
     /// A pair of the other mode, and once for buffers that came with a wrong checksum.
@@ -134,13 +134,13 @@ impl<'a> ArrayNode<'a> {
     /// Sets this processor's flag, and waits until all have set theirs. Then all flags are down again.
     ///
     /// # Errors
-    /// The controller, which has no flag; processors that come to different meetings.
+    /// The controller, which has no flag; processors that call different operations.
     pub fn all_flags(&self) -> Result<()> {
         let time = self.world().array.flag;
         self.meet(Brought::Flag, time).map(drop)
     }
 
-    /// The sum of the numbers that all processors bring.
+    /// Returns the sum of the numbers of all processors.
     ///
     /// # Errors
     /// As [`ArrayNode::all_flags`].
@@ -149,7 +149,7 @@ impl<'a> ArrayNode<'a> {
         self.meet(Brought::Sum(value), time)
     }
 
-    /// The largest of the numbers that all processors bring.
+    /// Returns the largest of the numbers of all processors.
     ///
     /// # Errors
     /// As [`ArrayNode::all_flags`].
@@ -158,7 +158,7 @@ impl<'a> ArrayNode<'a> {
         self.meet(Brought::Maximum(value), time)
     }
 
-    /// How often its interrupts were entered so far.
+    /// Returns the numbers of entries of its interrupts so far.
     pub fn interrupts(&self) -> InterruptCounts {
         self.world().nodes[self.number].processor.counts
     }

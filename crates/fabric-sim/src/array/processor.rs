@@ -1,9 +1,9 @@
 //! A processor: its program, and the interrupts that take the processor from it.
 //!
-//! An interrupt runs to its end, word by word, and the program goes on after it. The send interrupt of a medium is
+//! An interrupt runs to its end, word by word, and the program continues after it. The send interrupt of a medium is
 //! raised while buffers wait for it and its FIFO has room; it leaves when the FIFO is full. The receive interrupt is
 //! raised by the first word of a buffer, and stays until the buffer is complete. While it waits for a word that has not
-//! come, send interrupts may run: two processors that send to each other would wait for ever otherwise.
+//! arrived, send interrupts may run: otherwise two processors that send to each other would wait for ever.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ pub(super) enum Port {
     Bus,
 }
 
-/// What an interrupt does next, which takes a time of its own.
+/// Next step of an interrupt, which takes a time of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The send interrupt of a port is entered and left.
@@ -37,7 +37,7 @@ pub(super) enum Interrupt {
     Send(Port),
     Receive {
         port: Port,
-        /// The sender of the buffer that raised it.
+        /// Sender of the buffer that raised it.
         from: usize,
     },
 }
@@ -46,9 +46,9 @@ pub(super) enum Interrupt {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     pub(super) left: TimeSpan,
-    /// Since when it runs; `None` while an interrupt has the processor.
+    /// Time since which it runs; `None` while an interrupt has the processor.
     pub(super) since: Option<Time>,
-    /// Whether receive interrupts wait until it is done.
+    /// True if receive interrupts wait until it is done.
     pub(super) locks_out_receive: bool,
 }
 
@@ -56,18 +56,18 @@ pub(super) struct Job {
 #[derive(Default)]
 pub(super) struct Processor {
     pub(super) job: Option<Job>,
-    /// The interrupt that has the processor is the last; one before it waits for words.
+    /// The last interrupt has the processor; one before it waits for words.
     pub(super) interrupts: Vec<Interrupt>,
-    /// What the last interrupt does at the moment.
+    /// Current step of the last interrupt.
     pub(super) step: Option<Step>,
-    /// Counts jobs and steps, so that the end of one that was interrupted is known.
+    /// Counter of starts and interruptions of jobs, by which the end of an interrupted job is recognised.
     pub(super) generation: u32,
     /// Words that SEND has queued, by port: links first, then the bus.
     pub(super) queues: Vec<(Port, VecDeque<Word>)>,
     pub(super) counts: InterruptCounts,
 }
 
-/// How often a processor's interrupts were entered.
+/// Numbers of entries of a processor's interrupts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterruptCounts {
     /// Send interrupts.
@@ -98,7 +98,7 @@ impl Processor {
         }
     }
 
-    /// Whether receive interrupts are locked out.
+    /// Returns whether receive interrupts are locked out.
     pub(super) fn locks_out_receive(&self) -> bool {
         self.job.is_some_and(|job| job.locks_out_receive)
     }

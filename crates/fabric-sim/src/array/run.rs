@@ -15,21 +15,21 @@ use super::{ArrayOptions, InterruptCounts};
 use crate::machine::Machine;
 use crate::run::Failure;
 
-/// Pages that are never touched take no memory.
+/// Stack of each program in bytes. Pages that are never touched take no memory.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// What a run on an array leaves.
+/// Results of a run on an array.
 #[derive(Clone, Debug)]
 pub struct ArrayOutcome<T> {
-    /// What each processor's program returned, the controller's last.
+    /// Return value of each processor's program, the controller's last.
     pub results: Vec<T>,
-    /// When the last program ended.
+    /// Time at which the last program ended.
     pub end: Time,
-    /// How often the interrupts of each processor were entered.
+    /// Numbers of entries of each processor's interrupts.
     pub interrupts: Vec<InterruptCounts>,
-    /// What the bus did.
+    /// Use of the bus.
     pub bus: BusUse,
-    /// The hash of all events: the same for the same input, everywhere.
+    /// Hash of all events: the same for the same input, everywhere.
     pub event_hash: u64,
 }
 
@@ -38,8 +38,8 @@ type Routine<T> = Coroutine<(), (), Result<T>, PooledStack>;
 /// Runs `program` on every processor of a machine's array.
 ///
 /// # Errors
-/// A machine without an array, links that cannot be plugged so, the first program that failed, and programs that wait
-/// for each other.
+/// A machine without an array, links that cannot be plugged as requested, the first program that failed, and programs
+/// that wait for each other.
 pub fn run_array<T: 'static>(
     machine: &Machine,
     options: &ArrayOptions,

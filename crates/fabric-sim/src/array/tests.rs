@@ -1,4 +1,4 @@
-//! An array of round numbers, so that every moment can be told by hand; and random programs.
+//! An array of round numbers, so that every time can be derived by hand; and random programs.
 
 use std::rc::Rc;
 
@@ -16,8 +16,8 @@ fn cost(fixed: u64, word: u64) -> WordCost {
     WordCost { fixed: us(fixed), word: us(word) }
 }
 
-/// Two words in a link's FIFO, three and one on the bus; the receiver takes four times as long for a word as the
-/// sender.
+/// Returns a machine with two words in a link's FIFO, three and one on the bus. The receiver takes four times as long
+/// for a word as the sender.
 fn machine() -> Machine {
     let array = Array {
         wiring: vec![Wiring::Row],
@@ -54,9 +54,9 @@ fn at(end: Time) -> u64 {
     end.since(Time::ZERO).as_ps() / 1_000_000
 }
 
-/// One word and the checksum: SEND until 110; the interrupt is entered until 117, the words are in the FIFO's wire at
-/// 120 and 123, and at the other end at 121 and 124. The receiver takes them from 121 to 133 and 145, and completes the
-/// buffer until 165. RECV takes 55 more.
+/// One word and the checksum: SEND until 110; the interrupt is entered until 117, the words are on the wire of the link
+/// at 120 and 123, and at the other end at 121 and 124. The receiver takes them from 121 to 133 and 145, and completes
+/// the buffer until 165. RECV takes 55 more.
 #[test]
 fn a_word_takes_calls_interrupts_and_wire() {
     let outcome = ran(2, |node| {
@@ -72,9 +72,9 @@ fn a_word_takes_calls_interrupts_and_wire() {
     assert_eq!(outcome.interrupts, [one(1, 0), one(0, 1)]);
 }
 
-/// The same over the bus: a word is on it for 1 µs, from 120 and 123, so nothing changes; the second finds the
-/// receiver's FIFO full until the first was taken at 133, and comes at 134, before the receiver is asked for it at 134:
-/// taken until 146, complete at 166.
+/// As above, over the bus: a word is on it for 1 µs, from 120 and 123, so the first word takes as long. The second
+/// finds the receiver's FIFO full until the first was taken at 133, and arrives at 134: taken until 146, complete at
+/// 166.
 #[test]
 fn the_bus_waits_for_room_at_the_receiver() {
     let outcome = ran(2, |node| {
@@ -125,11 +125,12 @@ fn two_that_send_to_each_other_do_not_wait_for_ever() {
     }
 }
 
-/// `None` before the first. SEND takes 300, its interrupts 2 words in 13 and 19 more in 10 each, 203 in all, and the program 1000: SENDs end at 300, 1803 and
-/// 3306, and words come from 11 later on. A buffer's receive interrupt takes 21 x 12 + 20 = 272. The receiver computes
-/// for 2316 and is interrupted twice: from 40 to 2900. It looks, which takes 40 + 20 x 2 = 80, computes, and looks at
-/// 3300 again: both times it sees the second buffer. The words of the third are there at 3317, and wait until the look
-/// is over at 3380: then the interrupt, 500 of computing, and a look end at 4232.
+/// `None` before the first. SEND takes 300, its interrupts 2 words in 13 and 19 more in 10 each, 203 in all, and the
+/// program 1000: SENDs end at 300, 1803 and 3306, and words arrive from 11 later on. A buffer's receive interrupt takes
+/// 21 x 12 + 20 = 272. The receiver computes for 2316 and is interrupted twice: from 40 to 2900. It calls asynchronous
+/// RECV, which takes 40 + 20 x 2 = 80, computes, and calls it at 3300 again: both times it receives the second buffer.
+/// The words of the third arrive at 3317, and wait until RECV ends at 3380: then the interrupt, 500 of computing, and a
+/// RECV end at 4232.
 #[test]
 fn the_latest_is_the_last_complete_buffer() {
     let outcome = ran(2, |node| {
@@ -152,7 +153,7 @@ fn the_latest_is_the_last_complete_buffer() {
     assert_eq!(outcome.results[1], (expected.to_vec(), 4232));
 }
 
-/// The last comes to the flags at 30: all go on at 39. Then sums and maxima, 11 each.
+/// The last processor sets its flag at 30: all continue at 39. Then sums and maxima, 11 each.
 #[test]
 fn flags_sums_and_maxima_join_all() {
     let outcome = ran(3, |node| {
@@ -223,7 +224,7 @@ fn arrays_that_cannot_be_are_refused() {
     assert!(shuffle.contains("a power of two of processors, not 36"), "{shuffle}");
 }
 
-/// What the processors of a random program send: (from, to, medium, words).
+/// Returns the sends of the processors of a random program: (from, to, medium, words).
 fn random_sends(seed: u64, nodes: usize) -> Vec<(usize, usize, Medium, Vec<u16>)> {
     let mut random = SplitMix64::new(seed);
     let mut below = |end: usize| random.below(end);
@@ -237,8 +238,8 @@ fn random_sends(seed: u64, nodes: usize) -> Vec<(usize, usize, Medium, Vec<u16>)
     (0..60).map(send).collect()
 }
 
-/// Every buffer arrives whole, once, and in the order of its pair; receive interrupts are entered at most once a SEND;
-/// and a run repeats.
+/// Every buffer arrives whole, once, and in the order of its pair. Receive interrupts are entered at most once a SEND.
+/// A run repeats.
 #[test]
 fn random_programs_lose_nothing() {
     for seed in 1..=8 {

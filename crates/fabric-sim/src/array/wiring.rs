@@ -1,13 +1,13 @@
-//! How the links of an array are plugged. Links are generated from the number of processors.
+//! Wiring of the links of an array. Links are generated from the number of processors.
 
 /// A scheme of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wiring {
     /// Left and right neighbours in a row whose ends are not joined.
     Row,
-    /// The same in a ring.
+    /// As `Row`, with the ends joined.
     Ring,
-    /// The eight neighbours on a torus, row by row. Processors that are not there have no links.
+    /// The eight neighbours on a torus, row by row. Processors that do not exist have no links.
     EightNeighbours {
         /// Rows of the torus.
         rows: usize,
@@ -18,19 +18,19 @@ pub enum Wiring {
     /// a power of two.
     PerfectShuffle,
     /// Cycles of this many processors in place of the corners of a cube (Preparata and Vuillemin 1981). Processor
-    /// number `corner * dimensions + place` is joined with those before and after it on its cycle, and with its like at
-    /// the corner that differs in bit `place`.
+    /// number `corner * dimensions + place` is joined with those before and after it on its cycle, and with the one of
+    /// the same place at the corner that differs in bit `place`.
     CubeConnectedCycles {
-        /// Dimensions of the cube, and the length of a cycle.
+        /// Dimensions of the cube, and length of a cycle.
         dimensions: u32,
     },
 }
 
 impl Wiring {
-    /// The links between `nodes` processors, each once, the lower number first, in ascending order.
+    /// Returns the links between `nodes` processors, each once, the lower number first, in ascending order.
     ///
     /// # Errors
-    /// A sentence, if this wiring cannot join so many.
+    /// A sentence, if this wiring cannot join that number of processors.
     pub fn links(self, nodes: usize) -> Result<Vec<(usize, usize)>, String> {
         let mut links: Vec<(usize, usize)> = match self {
             Wiring::Row => (1..nodes).map(|right| (right - 1, right)).collect(),
@@ -73,10 +73,10 @@ impl Wiring {
     }
 }
 
-/// The links of several wirings together, no pair twice, and no processor with more than `links_max`.
+/// Returns the links of several wirings together, no pair twice.
 ///
 /// # Errors
-/// A sentence.
+/// A sentence, if a wiring cannot join the processors or a processor would have more than `links_max` links.
 pub(super) fn together(
     wirings: &[Wiring],
     nodes: usize,
@@ -107,7 +107,7 @@ fn eight(node: usize, rows: usize, columns: usize) -> impl Iterator<Item = (usiz
     })
 }
 
-/// The bits of a number below `nodes`, a power of two, rotated by one to the left.
+/// Returns the bits of a number below `nodes`, a power of two, rotated by one to the left.
 fn shuffle(node: usize, nodes: usize) -> usize {
     match nodes {
         1 => 0,

@@ -1,4 +1,4 @@
-//! All processors of an array with what joins them, and the events of a run.
+//! All processors of an array with their links and bus, and the events of a run.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::queue::Queue;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
-    /// A processor's program goes on.
+    /// A processor's program continues.
     Wake(usize),
     /// The job of a processor's program ends, unless it was interrupted since.
     JobDone(usize, u32),
@@ -27,7 +27,7 @@ enum Event {
     BusWord,
 }
 
-/// What a program waits for.
+/// Object of a program's wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
     Nothing,
@@ -49,7 +49,7 @@ pub(super) struct World {
     pub(super) array: Array,
     pub(super) nodes: Vec<Node>,
     pub(super) links: Vec<Link>,
-    /// The link from one processor to another.
+    /// Number of the link from one processor to another.
     pub(super) link_numbers: BTreeMap<(usize, usize), usize>,
     pub(super) bus: Bus,
     pub(super) meeting: Meeting,
@@ -59,7 +59,8 @@ pub(super) struct World {
 }
 
 impl World {
-    /// `links` joins pairs of the first `cooperating` processors; the controller, if there is one, comes after them.
+    /// Creates the world. `links` joins pairs of the first `cooperating` processors; the controller, if there is one,
+    /// comes after them.
     pub(super) fn new(
         array: &Array,
         links: &[(usize, usize)],
@@ -101,7 +102,7 @@ impl World {
         self.queue.push(at, Event::Wake(node));
     }
 
-    /// Handles events until a program can go on, and says whose. `None`: nothing can happen any more.
+    /// Handles events until a program can continue, and returns its processor. `None`: there are no more events.
     pub(super) fn advance(&mut self) -> Option<usize> {
         loop {
             let (time, event) = self.queue.pop()?;
@@ -141,7 +142,7 @@ impl World {
         }
     }
 
-    /// Gives a processor's program work.
+    /// Starts work of a processor's program.
     pub(super) fn begin_job(&mut self, node: usize, span: TimeSpan, locks_out_receive: bool) {
         let Node { processor, waiting, .. } = &mut self.nodes[node];
         processor.job = Some(Job { left: span, since: None, locks_out_receive });
@@ -149,13 +150,13 @@ impl World {
         self.run(node);
     }
 
-    /// SEND has queued words for a port.
+    /// Adds words that SEND has queued for a port.
     pub(super) fn queue_words(&mut self, node: usize, port: Port, words: Vec<Word>) {
         self.nodes[node].processor.queue(port).extend(words);
         self.run(node);
     }
 
-    /// Lets a processor do what is due: interrupts before its program.
+    /// Lets a processor continue with what is due: interrupts before its program.
     fn run(&mut self, node: usize) {
         if self.nodes[node].processor.step.is_some() {
             return;
@@ -176,7 +177,7 @@ impl World {
         }
     }
 
-    /// What a processor's interrupts do next. Enters and leaves them.
+    /// Returns the next step of a processor's interrupts, and enters and leaves them.
     fn next_step(&mut self, node: usize) -> Option<Step> {
         loop {
             let ready = self.send_ready(node);
@@ -211,7 +212,7 @@ impl World {
         }
     }
 
-    /// The ports for which words wait, and whose FIFO has room.
+    /// Returns the ports for which words wait, and whose FIFO has room.
     fn send_ready(&self, node: usize) -> Vec<Port> {
         let queues = self.nodes[node].processor.queues.iter();
         let ports = queues.filter(|(_, words)| !words.is_empty()).map(|(port, _)| *port);
@@ -223,7 +224,7 @@ impl World {
             .collect()
     }
 
-    /// The receive interrupt of a port with a word, unless they are locked out.
+    /// Returns the receive interrupt of a port with a word, unless receive interrupts are locked out.
     fn receive_raised(&self, node: usize) -> Option<Interrupt> {
         let processor = &self.nodes[node].processor;
         if processor.locks_out_receive() {
@@ -234,12 +235,12 @@ impl World {
         })
     }
 
-    /// The link that leads to a processor over the same wire as one that leads away.
+    /// Returns the link that leads to a processor over the same wire as one that leads away.
     fn back(link: usize) -> usize {
         link ^ 1
     }
 
-    /// The first word that has come through a port.
+    /// Returns the first word that has come through a port.
     fn fifo(&self, node: usize, port: Port) -> Option<Word> {
         match port {
             Port::Link(link) => self.links[Self::back(link)].fifo.front().copied(),
@@ -288,7 +289,7 @@ impl World {
         }
     }
 
-    /// Takes a word out of a FIFO. Returns whose buffer it has ended, if it has.
+    /// Takes a word out of a FIFO. Returns the sender of the buffer that the word ends, if it ends one.
     fn take_word(&mut self, node: usize, port: Port) -> Option<usize> {
         let word = match port {
             Port::Link(link) => {
@@ -327,7 +328,7 @@ impl World {
         }
     }
 
-    /// Who waits for what, for a run in which nothing can happen any more.
+    /// Explains which processor waits for what, for a run in which nothing can happen any more.
     pub(super) fn explain_deadlock(&self) -> String {
         let stuck = self.nodes.iter().enumerate().filter_map(|(number, node)| match node.waiting {
             Waiting::Buffer(medium, from) => Some(format!(
@@ -339,7 +340,8 @@ impl World {
         stuck.collect::<Vec<_>>().join("; ")
     }
 
-    /// Whether buffers of a pair came in a mode, which can then not be changed.
+    /// Returns whether the mode of a pair can no longer be changed: buffers were not yet received, or it is not the
+    /// default.
     pub(super) fn has_come(&mut self, node: usize, medium: Medium, from: usize) -> bool {
         let pair = self.nodes[node].inbox.pair(medium, from);
         pair.latest.is_some() || !pair.queue.is_empty() || pair.mode != ReceiveMode::default()

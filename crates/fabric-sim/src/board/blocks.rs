@@ -8,7 +8,7 @@ use contract::Result;
 use super::Call;
 
 impl Call<'_, '_> {
-    /// Gives block r of `send` at the root to rank r; the root's own stays where it is if it has no room for it.
+    /// Copies block r of `send` at the root to rank r. The root's own block is not copied if the root has no `receive`.
     pub(super) fn scatter(
         mut self,
         root: usize,
@@ -45,7 +45,7 @@ impl Call<'_, '_> {
         )
     }
 
-    /// Puts `send` of rank r into block r of the root's `receive`, where the root's own is if it sends none.
+    /// Puts `send` of rank r into block r of the root's `receive`. A root without `send` has its block there already.
     pub(super) fn gather(
         mut self,
         root: usize,
@@ -83,10 +83,10 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// Puts `send` of rank r into block r of every rank's `receive`, where it is already if a rank sends none.
+    /// Puts `send` of rank r into block r of every rank's `receive`. A rank without `send` has its block there already.
     ///
-    /// With `told` the rank takes part with blocks of that length, so that all ranks find the mistake, and fails
-    /// itself.
+    /// With `told`, the rank takes part with blocks of that length, so that all ranks detect the mismatch, and then
+    /// fails.
     pub(super) fn allgather(
         mut self,
         send: Option<&[u8]>,
@@ -116,8 +116,8 @@ impl Call<'_, '_> {
         )
     }
 
-    /// Gives block r of `send` of rank s to rank r, as block s of its `receive`, where they are already if a rank
-    /// sends none. `told` is as for `allgather`.
+    /// Copies block r of `send` of rank s to rank r, as block s of its `receive`. A rank without `send` has its blocks
+    /// in `receive`. `told` is as for `allgather`.
     pub(super) fn all_to_all(
         mut self,
         send: Option<&[u8]>,
@@ -141,7 +141,7 @@ impl Call<'_, '_> {
         }
         let copies_last = copy.is_none() && !self.plan.own_block_first;
         receive[me * each..][..each].copy_from_slice(&send[me * each..][..each]);
-        // Nobody reads its own block, so none has room on a board.
+        // No rank reads its own block, so that has no room on a board.
         let parts = size - 1;
         let place = |of: usize, on: usize| if of > on { of - 1 } else { of };
         let pieces = self.pieces();
@@ -185,7 +185,7 @@ fn take_blocks(
     })
 }
 
-/// The same range of every block, one behind the other.
+/// Returns the same range of every block, one after another.
 fn across(blocks: &[u8], each: usize, range: Range<usize>) -> Vec<u8> {
     let starts = (0..blocks.len()).step_by(each.max(1));
     starts.flat_map(|start| &blocks[start + range.start..start + range.end]).copied().collect()

@@ -1,7 +1,7 @@
-//! What collectives over boards are charged for. A test holds it against the table that also the executor of the fabric
-//! in shared memory is held against, so that the twin cannot drift from what it is the twin of.
+//! The record of the charges for collectives over boards. A test compares it with the table that the executor of the
+//! fabric in shared memory must match, too, so that the twin cannot drift from that fabric.
 
-/// What a rank is charged for.
+/// Kind of work that a rank is charged for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Charge {
     /// A step.
@@ -14,7 +14,7 @@ pub(super) enum Charge {
     Combine,
 }
 
-/// Notes what a rank is charged. Only the test reads it.
+/// Records a charge of a rank. Only the test reads it.
 pub(super) fn note(_rank: usize, _what: Charge, _amount: usize) {
     #[cfg(test)]
     tests::note(_rank, _what, _amount);
@@ -36,7 +36,7 @@ mod tests {
     use crate::machine::parse;
     use crate::{Options, run};
 
-    /// A machine with the boards of the fabric; its times do not matter.
+    /// A machine with the boards of the fabric. Its times do not matter.
     const BOARDS: &str = "name = \"test\"\ntitle = \"test\"\n[processor]\ncopy_mb_per_s = 1000\n[board]\n\
         ranks_max = 32\nbytes_max = 1048576\nline_bytes = 48\npiece_bytes = 32768\nslot_bytes = 73728\nplaces = 16\n\
         see_us = 1\nput = [{ from_bytes = 0, us = 1, ns_per_byte = 1 }]\n\
@@ -46,7 +46,7 @@ mod tests {
         of = [\"processor\", \"protocol\", \"network\", \"board\"]\nkind = \"assumed\"\nfrom = \"a test\"\n";
 
     thread_local! {
-        /// By rank: the ranks of a simulated machine share a thread.
+        /// Charges by rank: the ranks of a simulated machine share a thread.
         static CHARGED: RefCell<Vec<Traffic>> = const { RefCell::new(Vec::new()) };
     }
 
@@ -67,7 +67,7 @@ mod tests {
         check(Subject::Twin, charged);
     }
 
-    /// What the ranks of a case are charged.
+    /// Returns the charges of the ranks of a case.
     fn charged(case: &Case) -> Vec<Traffic> {
         let machine = parse("test.toml", BOARDS).unwrap();
         CHARGED.set(vec![Traffic::default(); case.ranks]);

@@ -1,14 +1,14 @@
-//! Collectives over boards in shared memory: each rank shows its part, the others read it there.
+//! Collectives over boards in shared memory: each rank puts its part on its board, and the others read it there.
 //!
-//! The way of each is the [plan](collectives::plan) that the fabric in shared memory would carry out. What a step
-//! of it takes is here.
+//! Each collective follows the [plan](collectives::plan) that the fabric in shared memory would execute. This module
+//! contains the costs of its steps.
 //!
 //! A collective is a number of steps, which all ranks count alike. In a step a rank puts a piece of its part on its
-//! board, takes the others' from theirs, or both. Long parts are cut into pieces, one for each step, and half as many
-//! pieces as a board has places are put before the first is taken. A rank that works there while others do takes
-//! longer by the board's crowding, however many they are. Each board that it looks at in a step, except the first,
-//! takes it a look more: that is a line that another rank has written. Where ranks arrive in groups, no rank looks at
-//! more boards than its group and the other groups have members that speak for them, unless it takes data from each.
+//! board, takes the others' from theirs, or both. Long parts are divided into pieces, one for each step, and half as
+//! many pieces as a board has places are put before the first is taken. A rank that works there while others do takes
+//! longer by the board's crowding, independently of their number. Each board that it reads in a step, except the first,
+//! costs the time of a further board, because that is a line that another rank has written. If ranks arrive in groups,
+//! a rank reads only the boards of its group and one for each other group, unless it takes data from each.
 
 mod blocks;
 mod charged;
@@ -32,13 +32,13 @@ struct Call<'r, 'a> {
     board: &'r Board,
     plan: Plan,
     call_id: CallId,
-    /// Whether several ranks write, read or combine at the same time.
+    /// True if several ranks write, read or combine at the same time.
     crowded: bool,
-    /// The last step in which this rank has seen others' parts, and how many.
+    /// The last step in which this rank has seen others' parts, and their number.
     seen: Option<(u64, usize)>,
 }
 
-/// Carries out a collective of all ranks.
+/// Executes a collective of all ranks.
 pub(crate) fn carry_out<'a>(
     endpoint: &mut SimEndpoint<'a>,
     idle: Idle<'_, 'a>,
@@ -83,12 +83,12 @@ fn slice_of(block: &Option<Readable>) -> Option<&[u8]> {
     block.as_ref().map(Readable::as_slice)
 }
 
-/// All of some memory.
+/// Returns all of some memory.
 fn whole(memory: &mut Writable) -> &mut [u8] {
     memory.part_mut(0..memory.bytes())
 }
 
-/// What is sent; a copy of it, if the result goes to the same memory.
+/// Returns the sent data; a copy of them, if the result goes to the same memory.
 fn apart<'m>(send: &'m Readable, receive: &Writable) -> Cow<'m, [u8]> {
     match send.as_ptr() == receive.as_mut_ptr().cast_const() {
         true => Cow::Owned(send.as_slice().to_vec()),
@@ -105,7 +105,7 @@ impl Call<'_, '_> {
         self.endpoint.ranks()
     }
 
-    /// Notes what this rank is charged, for the test of `charged`.
+    /// Records a charge of this rank, for the test of `charged`.
     fn note(&self, what: Charge, amount: usize) {
         charged::note(self.me(), what, amount);
     }
@@ -120,8 +120,8 @@ impl Call<'_, '_> {
         mut put: impl FnMut(&mut Self, u64, usize),
         mut take: impl FnMut(&mut Self, u64, usize) -> Result<()>,
     ) -> Result<()> {
-        // One rank writes the next pieces while another reads those before: all but the first are written, and all
-        // but the last are read, while another rank works there.
+        // One rank writes the next pieces while another reads those before. All but the first are written, and all but
+        // the last are read, while another rank works there.
         let (all, pieces, window) = (self.crowded, self.pieces().count(), self.pieces().window);
         for first in (0..pieces).step_by(window) {
             let mut steps = Vec::with_capacity(window);
@@ -151,14 +151,14 @@ impl Call<'_, '_> {
         self.put(step, range.len(), &data[range]);
     }
 
-    /// Spends the time to write `written_bytes` bytes for others to read, and shows them `data`.
+    /// Spends the time to write `written_bytes` bytes for others to read, and puts `data` on this rank's board.
     fn put(&mut self, step: u64, written_bytes: usize, data: &[u8]) {
         self.note(Charge::Write, written_bytes);
         self.work(self.board.put.of(self.board.counted(written_bytes, data.len())));
         self.endpoint.put_part(step, data);
     }
 
-    /// Waits for a rank's part of a step, which must be `bytes` long, and hands it to `use_it`.
+    /// Waits for a rank's part of a step, which must be `bytes` long, and calls `use_it` with it.
     fn part(
         &mut self,
         of: usize,
@@ -171,19 +171,19 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// How many boards this rank looks at in a step from which it takes no data.
+    /// Returns the number of boards that this rank reads in a step from which it takes no data.
     fn most_boards(&self) -> usize {
         self.levels().map_or(self.size(), |(members, groups)| members + groups - 2)
     }
 
-    /// Waits for a rank's part of a step, which must be `bytes` long. It takes a look, unless so many boards were
-    /// looked at in this step.
+    /// Waits for a rank's part of a step, which must be `bytes` long. Spends the time of a further board, unless
+    /// `most_boards` boards or more were read in this step.
     fn see(&mut self, of: usize, step: u64, bytes: usize, most_boards: usize) -> Result<()> {
         let found_bytes = self.endpoint.see_part(of, step, &mut *self.idle)?;
         let before = self.seen.filter(|&(seen_in, _)| seen_in == step).map_or(0, |(_, seen)| seen);
         self.seen = Some((step, before + 1));
-        // The time until the first line is seen is the time of its way; the others follow it one by one. In groups two
-        // more lines are on their way: from a group to the last of all, and from there to the members.
+        // The time until the first line is seen is the time of its transfer; the others follow it one by one. In groups
+        // two more lines are transferred: from a group to the last of all, and from there to the members.
         if before == 0 && self.plan.group_ranks.is_some() {
             self.endpoint.work(self.board.see.times(2));
         } else if (1..most_boards).contains(&before) {
@@ -195,7 +195,7 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// The same, and the time to copy `bytes` of it.
+    /// As [`part`](Call::part), and spends the time to copy `bytes` of it.
     fn take(
         &mut self,
         of: usize,
@@ -210,20 +210,20 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// The other ranks, beginning with the next one.
+    /// Returns the other ranks, beginning with the next one.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let (me, size) = (self.me(), self.size());
         (1..size).map(move |distance| (me + distance) % size)
     }
 
-    /// A copy within this rank's memory.
+    /// Spends the time of a copy within this rank's memory.
     fn copy(&mut self, bytes: usize) {
         let copy = Work::new(WorkKind::CopyBytes, bytes as u64);
         self.work(self.endpoint.time_of(copy));
     }
 
-    /// A copy of a part of a block, at the rate of the whole block: the caches that the block fits decide how
-    /// long it takes. Returns the part's length.
+    /// Spends the time of copying a part of a block, at the rate of the whole block, because the caches that the block
+    /// fits determine the rate. Returns the part's length.
     fn copy_part(&mut self, bytes: usize, block_bytes: usize) -> usize {
         let whole = self.endpoint.time_of(Work::new(WorkKind::CopyBytes, block_bytes as u64));
         let ps = u128::from(whole.as_ps()) * bytes as u128 / block_bytes.max(1) as u128;
@@ -231,13 +231,13 @@ impl Call<'_, '_> {
         bytes
     }
 
-    /// The members of a group and the number of groups, where ranks arrive in groups.
+    /// Returns the number of members of a group and the number of groups, if ranks arrive in groups.
     fn levels(&self) -> Option<(usize, usize)> {
         self.plan.group_ranks.map(|members| (members, self.size().div_ceil(members)))
     }
 
-    /// The time to combine all ranks' pieces of `bytes` bytes; in groups, those of a group and then the groups'. What
-    /// the shortest takes is spent once a call, not once a part.
+    /// Returns the time to combine all ranks' pieces of `bytes` bytes; in groups, those of a group and then the
+    /// groups'. The time for a length of 0 is spent once a call, not once a part.
     fn combining(&self, bytes: usize) -> TimeSpan {
         let in_groups = self.levels().filter(|_| self.plan.owners_of(bytes) == Owners::Groups);
         let parts = in_groups.map_or(self.size(), |(members, groups)| members + groups - 1);
@@ -247,7 +247,7 @@ impl Call<'_, '_> {
         two + (two - combine.of(0)).times(parts as u64 - 2)
     }
 
-    /// The rank's processor works as long as `alone` says of a rank that works alone.
+    /// Lets the rank's processor work for the time that a rank alone would need, lengthened if the boards are crowded.
     fn work(&mut self, alone: TimeSpan) {
         self.endpoint.work(if self.crowded { self.board.crowded(alone) } else { alone });
     }
@@ -257,7 +257,7 @@ impl Call<'_, '_> {
         Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
     }
 
-    /// Waits until every rank has come here.
+    /// Waits until every rank has arrived.
     fn barrier(mut self) -> Result<()> {
         self.run(
             |call, step, _| call.put(step, 0, &[]),

@@ -1,5 +1,5 @@
-//! Reduce and allreduce over boards. Parts are combined from the last rank's to the first one's, the lower always on
-//! the left.
+//! Reduce and allreduce over boards. Parts are combined from the last rank's to the first one's, always with the lower
+//! rank's on the left.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ impl Call<'_, '_> {
             |call, step, piece| {
                 let range = pieces.range(piece);
                 if is_root {
-                    // A root that combines all by itself reads its own part where it is.
+                    // A root that combines everything itself reads its own part in place.
                     if call.claims_chunks(range.len()) {
                         call.note(Charge::Write, range.len());
                         call.copy(range.len());
@@ -73,10 +73,10 @@ impl Call<'_, '_> {
         )
     }
 
-    /// The same where each rank combines a share of every piece. It puts all but that share, combines the share
-    /// into its memory and onto its board, and takes the others' from theirs.
+    /// As [`allreduce`](Call::allreduce), but each rank combines a share of every piece. It puts all but that share,
+    /// combines the share into its memory and onto its board, and takes the others' from theirs.
     ///
-    /// The fabric needs no steps for the combined shares, which lie in the slots of those that were put. Here each
+    /// The fabric needs no steps for the combined shares, which lie in the slots of the parts that were put. Here each
     /// window's shares have steps of their own.
     fn allreduce_by_shares(
         mut self,
@@ -121,13 +121,13 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// Whether the ranks divide the combining of a piece of that length among them.
+    /// Returns whether the ranks divide the combining of a piece of that length among them.
     fn claims_chunks(&self, bytes: usize) -> bool {
         self.plan.owners_of(bytes) == Owners::Chunks
     }
 }
 
-/// Combines all ranks' parts, from the last one's to the first one's, once all are there; it takes `time`.
+/// Combines all ranks' parts, from the last one's to the first one's, once all have arrived. It takes `time`.
 fn combine_parts(
     call: &mut Call<'_, '_>,
     step: u64,

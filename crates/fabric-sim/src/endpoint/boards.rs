@@ -1,4 +1,4 @@
-//! What the collectives over boards ask of an endpoint.
+//! The part of an endpoint that collectives over boards use.
 
 use contract::{Error, Result};
 
@@ -6,7 +6,7 @@ use super::{Idle, SimEndpoint};
 use crate::world::{CallId, Next};
 
 impl<'a> SimEndpoint<'a> {
-    /// The next step of a collective over boards, once this rank's place is free.
+    /// Returns the next step of a collective over boards, once this rank's place is free.
     pub(crate) fn begin_step(&mut self, call_id: CallId, idle: Idle<'_, 'a>) -> Result<u64> {
         let mut looked_at = None;
         loop {
@@ -22,7 +22,7 @@ impl<'a> SimEndpoint<'a> {
         self.world.borrow_mut().put_part(self.rank, step, data);
     }
 
-    /// Waits until this rank sees another's part of a step; its length.
+    /// Waits until this rank sees another's part of a step, and returns its length.
     pub(crate) fn see_part(&mut self, of: usize, step: u64, idle: Idle<'_, 'a>) -> Result<usize> {
         let mut looked_at = None;
         loop {
@@ -36,12 +36,12 @@ impl<'a> SimEndpoint<'a> {
         world.seen_part(of, step).map(<[u8]>::len).ok_or(Error::UnknownRequest)
     }
 
-    /// Whether this rank sees another's part of a step by now.
+    /// Returns whether this rank sees another's part of a step by now.
     pub(crate) fn sees_part(&self, of: usize, step: u64) -> bool {
         self.world.borrow().sees_part(of, step)
     }
 
-    /// Hands a part that this rank has seen to `use_it`.
+    /// Calls `use_it` with a part that this rank has seen.
     pub(crate) fn with_part(&self, of: usize, step: u64, use_it: impl FnOnce(&[u8])) {
         if let Some(data) = self.world.borrow().seen_part(of, step) {
             use_it(data);

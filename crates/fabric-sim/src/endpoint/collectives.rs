@@ -1,4 +1,4 @@
-//! Which collectives of all ranks the machine carries out itself, and how.
+//! The collectives of all ranks that the machine executes itself.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::machine::{Board, RingCollectives};
 use crate::world::World;
 use crate::{board, ring};
 
-/// Where the ranks of collectives over boards run.
+/// Placement of the ranks of collectives over boards.
 const TOPOLOGY: Topology = Topology::OwnProcessors;
 
 impl<'a> SimEndpoint<'a> {
-    /// Carries a collective out, if the machine has something better than messages for it.
+    /// Executes a collective, if the machine has something better than messages for it.
     pub(super) fn own_collective(
         &mut self,
         call: CollectiveCall<'_>,
@@ -35,7 +35,7 @@ impl<'a> SimEndpoint<'a> {
         world.machine.ring_collectives.clone().filter(|_| own)
     }
 
-    /// The machine's boards and the plan of the fabric that has them, where a collective goes over them.
+    /// Returns the machine's boards and the plan of the fabric that has them, if a collective uses them.
     fn plan(&self, call: &CollectiveCall<'_>) -> Option<(Arc<Board>, Plan)> {
         let world = self.world.borrow();
         let board = self.board(&world)?;
@@ -43,13 +43,13 @@ impl<'a> SimEndpoint<'a> {
         (plan.transport != Transport::Messages).then(|| (Arc::clone(board), plan))
     }
 
-    /// The machine's boards, where collectives may go over them. They do not where ranks share processors: nobody
-    /// knows what a switch between them costs there.
+    /// Returns the machine's boards, if collectives may use them. They may not if ranks share processors, because the
+    /// cost of a context switch is unknown there.
     fn board<'w>(&self, world: &'w World) -> Option<&'w Arc<Board>> {
         world.machine.board.as_ref().filter(|_| self.size > 1 && !world.shares_processors())
     }
 
-    /// The plans of all collectives, where the machine has boards.
+    /// Returns the plans of all collectives, if the machine has boards.
     pub(super) fn plans(&self, world: &World) -> Option<Plans> {
         let board = self.board(world)?;
         Some(Plans::of(self.size, TOPOLOGY, board.capabilities()))

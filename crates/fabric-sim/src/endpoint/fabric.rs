@@ -12,7 +12,7 @@ use crate::path::Doing;
 use crate::trace::Activity;
 use crate::world::Mode;
 
-/// Windows go by messages, or by agents where the machine says what accesses cost.
+/// Windows use messages, or agents if the machine has the costs of accesses.
 impl RemoteMemory for SimEndpoint<'_> {
     fn has_agents(&self) -> bool {
         self.world.borrow().windows().is_some()
@@ -41,9 +41,9 @@ impl RemoteMemory for SimEndpoint<'_> {
 
 impl OtherRuns for SimEndpoint<'_> {}
 
-// SAFETY: the data of a send are copied when it is posted. The memory of a receive is written to when the world
-// declares the request done, and not before; a request that was cancelled has lost it, as has one whose rank has
-// ended. The world declares nothing done once a call has failed.
+// SAFETY: the data of a send are copied when it is posted. The memory of a receive is written when the world declares
+// the request done, and not before; a request that was cancelled has lost it, as has one whose rank has ended. The
+// world declares nothing done once a call has failed.
 #[allow(unsafe_code)]
 unsafe impl Endpoint for SimEndpoint<'_> {
     fn rank(&self) -> usize {
@@ -66,7 +66,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.description()
     }
 
-    /// The ranks that the innermost network joins, where there are several, are on one host.
+    /// Ranks that the innermost of several networks connects are on one host.
     fn host_of(&self, rank: usize) -> Option<usize> {
         let world = self.world.borrow();
         let innermost = world.machine.inner_networks.first()?;
@@ -106,8 +106,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         }
     }
 
-    /// Contexts are numbers of messages, and nothing else: only the context of all ranks has collectives of the
-    /// machine.
+    /// Contexts are only numbers of messages: the machine has collectives of its own only for the context of all ranks.
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
         Ok(ContextPlace(context.number))
     }
@@ -146,7 +145,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.world.borrow().envelope(self.rank, request)
     }
 
-    /// What a test or a wait has not yet made this rank pay for the request, it pays here.
+    /// Spends the time that a test or a wait has not yet spent for the request.
     fn end(&mut self, request: Request) -> Envelope {
         let due = self.world.borrow_mut().take_due(self.rank, request);
         self.work(due);
@@ -212,7 +211,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
                 self.note(Activity::Wait, begin);
                 return Ok(());
             }
-            // `done` may have let time pass, in which what it has asked for before has happened.
+            // `done` may have let time pass, in which an event may have occurred that it has checked for before.
             let waits = self.world.borrow_mut().wait_for_anything(self.rank, seen)?;
             if waits {
                 self.yielder.suspend(());

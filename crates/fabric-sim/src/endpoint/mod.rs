@@ -1,5 +1,5 @@
-//! One rank's end of a simulated machine. Each call asks the world, and suspends the rank's coroutine where it must
-//! wait.
+//! One rank's endpoint of a simulated machine. Each call goes to the world, and suspends the rank's coroutine if it
+//! must wait.
 
 mod boards;
 mod collectives;
@@ -22,19 +22,19 @@ use crate::world::{Mode, Next, World};
 /// The context of the messages inside collectives of all ranks.
 pub(crate) const WORLD_COLLECTIVES: u32 = 1;
 
-/// One rank's end of a simulated machine.
+/// One rank's endpoint of a simulated machine.
 pub struct SimEndpoint<'a> {
     world: Rc<RefCell<World>>,
     yielder: &'a Yielder<(), ()>,
     rank: usize,
     size: usize,
     check_results: bool,
-    /// How many algorithms of collectives are under way, one inside the other: the machine's library is at work then,
-    /// and not the program.
+    /// Number of nested algorithms of collectives in progress. If it is not 0, the machine's library is at work and not
+    /// the program.
     algorithms: u32,
 }
 
-/// What has to go on while a rank waits.
+/// Work that must continue while a rank waits.
 pub(crate) type Idle<'i, 'a> = &'i mut dyn FnMut(&mut SimEndpoint<'a>);
 
 impl<'a> SimEndpoint<'a> {
@@ -77,8 +77,8 @@ impl<'a> SimEndpoint<'a> {
         self.note(Activity::Compute, begin);
     }
 
-    /// Lets the simulation go on while this rank works outside, until that is over. Returns whether it did: if not, the
-    /// work takes no virtual time.
+    /// Lets the simulation continue while this rank works outside, until that work ends. Returns whether it did: if
+    /// not, the work takes no virtual time.
     pub fn work_outside(&self) -> bool {
         let begin = self.virtual_time();
         self.carry_on(Doing::Library);
@@ -91,35 +91,35 @@ impl<'a> SimEndpoint<'a> {
         works
     }
 
-    /// The moment before which nothing can arrive for this rank if it works outside from now on, as far as is known,
-    /// and what a poll takes. None if nothing will arrive by itself.
+    /// Returns the moment before which nothing can arrive for this rank if it works outside from now on, as far as is
+    /// known, and the time of a poll. None if nothing will arrive by itself.
     pub fn quiet_until(&self) -> Option<(Time, TimeSpan)> {
         let world = self.world.borrow();
         Some((world.quiet_until()?, world.machine.processor.polling))
     }
 
-    /// The messages for this rank that have arrived and that no receive has taken.
+    /// Returns the messages for this rank that have arrived and that no receive has taken.
     pub fn unexpected(&self) -> Vec<Envelope> {
         self.world.borrow().unexpected(self.rank)
     }
 
-    /// How long some work takes this rank's processor.
+    /// Returns the time of some work on this rank's processor.
     pub(crate) fn time_of(&self, work: Work) -> TimeSpan {
         self.world.borrow().machine.processor.time(work.kind, work.amount).times(work.times)
     }
 
-    /// Lets the time pass that some work takes, as a computation of the trace.
+    /// Lets the time of some work pass, as a computation of the trace.
     pub(crate) fn spend(&self, work: Work) {
         self.occupy(self.time_of(work));
     }
 
-    /// The time of a look at what has arrived.
+    /// Spends the time of a poll.
     fn poll(&self) {
         let polling = self.world.borrow().machine.processor.polling;
         self.work(polling);
     }
 
-    /// What the rank has done up to now, for the critical path.
+    /// Records the rank's activity until now, for the critical path.
     fn carry_on(&self, doing: Doing) {
         let mut world = self.world.borrow_mut();
         let now = world.now();
@@ -140,7 +140,8 @@ impl<'a> SimEndpoint<'a> {
         self.world.borrow().now()
     }
 
-    /// The program posts some operations. The library posts its own only where the machine's does so one by one.
+    /// Spends the time of posting operations. Operations of the library cost it only if the machine's library posts
+    /// them one by one.
     fn post(&self, operations: u64) {
         let (post, by_library) = {
             let costs = &self.world.borrow().machine.endpoint;
@@ -151,7 +152,7 @@ impl<'a> SimEndpoint<'a> {
         }
     }
 
-    /// Waits until one of some requests is done; its place among them.
+    /// Waits until one of some requests is done, and returns its index.
     fn wait_for(&mut self, requests: &[Request]) -> Result<usize> {
         loop {
             if let Some(index) = self.find_done(requests)? {
@@ -162,7 +163,7 @@ impl<'a> SimEndpoint<'a> {
         }
     }
 
-    /// The same for one request of a collective of the machine's own.
+    /// As [`wait_for`](SimEndpoint::wait_for), for one request of a collective of the machine's own.
     fn wait_idling(&mut self, request: Request, idle: Idle<'_, 'a>) -> Result<()> {
         let mut looked_at = None;
         while self.find_done(&[request])?.is_none() {
@@ -171,8 +172,8 @@ impl<'a> SimEndpoint<'a> {
         Ok(())
     }
 
-    /// The place of the first of some requests that is done, after what its rank's processor has to do for it.
-    /// `None`: the rank is to be suspended until one is.
+    /// Returns the index of the first of some requests that is done, after the rank's processor has done its work for
+    /// it. `None`: the rank must be suspended until one is.
     fn find_done(&mut self, requests: &[Request]) -> Result<Option<usize>> {
         let done = self.world.borrow_mut().find_done_or_wait(self.rank, requests)?;
         if let Some(index) = done {
@@ -182,8 +183,8 @@ impl<'a> SimEndpoint<'a> {
         Ok(done)
     }
 
-    /// Suspends the rank in a collective of the machine's own. First `idle` is called, if something has happened
-    /// since it `looked_at` what had: what the rank waits for may be there afterwards, and is to be asked for again.
+    /// Suspends the rank in a collective of the machine's own, or calls `idle` if something has happened since the
+    /// count `looked_at`. What the rank waits for may have happened meanwhile, so the caller must check again.
     fn pause(&mut self, looked_at: &mut Option<u64>, idle: Idle<'_, 'a>) {
         let happened = self.world.borrow_mut().begin_idling(self.rank, *looked_at);
         match happened {
@@ -195,7 +196,7 @@ impl<'a> SimEndpoint<'a> {
         }
     }
 
-    /// The time that a posted message takes beyond the caches, once its request is done.
+    /// Spends the time that a posted message takes beyond the caches, once its request is done.
     fn move_memory(&self, request: Request) {
         let longer = self.world.borrow_mut().take_memory_time(self.rank, request);
         self.work(longer);
@@ -221,7 +222,7 @@ impl<'a> SimEndpoint<'a> {
         Ok(world.start_receive(self.rank, selector, None))
     }
 
-    /// Starts an access to another rank's memory, after what the processor does for it.
+    /// Starts an access to another rank's memory, after the processor's work for it.
     fn access(
         &mut self,
         to: usize,
@@ -247,22 +248,22 @@ impl<'a> SimEndpoint<'a> {
         Ok([sent, answer])
     }
 
-    /// Starts to send a step of a collective of the machine's own. There is no overhead but what the collective's own
-    /// code spends.
+    /// Starts to send a step of a collective of the machine's own. The only overhead is that of the collective's own
+    /// code.
     pub(crate) fn begin_bare_send(&mut self, to: usize, tag: u32, data: &[u8]) -> Result<Request> {
         let mut world = self.world.borrow_mut();
         world.check()?;
         Ok(world.start_send(self.rank, to, (WORLD_COLLECTIVES, tag), data, Mode::Bare))
     }
 
-    /// Returns when such a send is done.
+    /// Waits until such a send is done, and ends it.
     pub(crate) fn end_bare_send(&mut self, request: Request, idle: Idle<'_, 'a>) -> Result<()> {
         self.wait_idling(request, idle)?;
         self.world.borrow_mut().end_request(self.rank, request);
         Ok(())
     }
 
-    /// A blocking receive of a step of a collective of the machine's own.
+    /// Receives a step of a collective of the machine's own, and waits for it.
     pub(crate) fn receive_idling(
         &mut self,
         selector: Selector,
@@ -272,7 +273,7 @@ impl<'a> SimEndpoint<'a> {
         self.receive_by(selector, buffer, |own, request| own.wait_idling(request, idle))
     }
 
-    /// A blocking receive, whose end `wait` waits for.
+    /// Receives a message, and waits for its end by `wait`.
     fn receive_by(
         &mut self,
         selector: Selector,

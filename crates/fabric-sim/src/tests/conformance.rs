@@ -6,8 +6,8 @@ use super::machine;
 use crate::machine::find;
 use crate::{Level, Machine, Options, SimEndpoint, run_endpoints};
 
-/// Returns the machine with ranks that poll less often. The suite checks what arrives, not when, and on slow machines
-/// nearly all of its events would be polls in vain. A test of shared processors runs it with all polls.
+/// Returns the machine with ranks that poll less often. The suite checks which messages arrive, not when, and on slow
+/// machines nearly all of its events would be idle polls. A test of shared processors runs it with all polls.
 pub(super) fn less_polling(machine: &Machine) -> Machine {
     let mut machine = machine.clone();
     machine.processor.polling = machine.processor.polling.times(16);
@@ -60,7 +60,7 @@ fn a_ring_of_sci_passes() {
     endpoints_pass(&machine, Level::Packets, "", 3);
 }
 
-/// Queues of one packet refuse most of what comes.
+/// Queues of one packet refuse most packets that arrive.
 #[test]
 fn rings_of_sci_with_switches_and_other_rules_pass() {
     let rings = |lines: &str| {
@@ -77,7 +77,7 @@ fn rings_of_sci_with_switches_and_other_rules_pass() {
     }
 }
 
-/// All cases but the one of a message of millions of packets.
+/// Runs all cases but that of a message of millions of packets.
 fn rings_pass<const N: usize>(machine: &Machine, ranks: [usize; N]) {
     let machine = &less_polling(machine);
     let launch = |case: &'static conformance::Case, ranks: usize| {
@@ -127,7 +127,7 @@ fn endpoints_pass_at_both_levels() {
     }
 }
 
-/// Runs the cases of endpoints whose names begin so.
+/// Runs the cases of endpoints whose names begin with `names`.
 pub(super) fn endpoints_pass(machine: &Machine, level: Level, names: &str, ranks: usize) {
     for (index, case) in conformance::endpoint_cases::<SimEndpoint<'_>>().iter().enumerate() {
         if !case.name.starts_with(names) {

@@ -13,7 +13,7 @@ fn switch() -> Machine {
     )
 }
 
-/// Even and odd ranks, each in the reverse order.
+/// Creates contexts of the even and of the odd ranks, each in reverse order.
 fn parity(rank: &mut dyn Rank) -> Result<contract::Context> {
     let (number, size) = (rank.rank(), rank.size());
     let context = rank.split(Some(number as u32 % 2), -(number as i64))?;
@@ -26,8 +26,8 @@ fn parity(rank: &mut dyn Rank) -> Result<contract::Context> {
     Ok(context)
 }
 
-/// In the context each sends around the ring, while a message of the world with the same tag waits: wildcards of one
-/// never take a message of the other.
+/// Sends around the ring of each context, while a message of the world with the same tag waits: wildcards of one never
+/// take a message of the other.
 fn private_messages(rank: &mut dyn Rank) -> Result<()> {
     let context = parity(rank)?;
     let (me, size) = (rank.rank() as u8, rank.size());
@@ -89,7 +89,7 @@ fn contexts_keep_their_messages_and_collectives_to_themselves() {
     }
 }
 
-/// The time of a program in the world or in a context of the same ranks, from a common start.
+/// Returns the time of a program in the world or in a context of the same ranks, from a common start.
 fn time_of(
     machine: &Machine,
     inside: bool,
@@ -122,8 +122,8 @@ fn a_context_of_all_ranks_takes_as_long_as_the_world_by_messages() {
     assert!(outside[0] > TimeSpan::ZERO);
 }
 
-/// Over boards no message is sent. In a context of the same three ranks the barrier is one of two rounds
-/// (dissemination), in each of which every rank sends one message.
+/// Over boards no message is sent. In a context of the same three ranks the barrier has two rounds (dissemination), and
+/// every rank sends one message in each.
 #[test]
 fn only_the_world_has_collectives_of_the_machine() {
     let messages = |inside: bool| {
@@ -136,7 +136,7 @@ fn only_the_world_has_collectives_of_the_machine() {
     assert_eq!((messages(false), messages(true)), (0, 6));
 }
 
-/// The first number that rank 0 of three gives out is 3: those below are of the world's round.
+/// The first number that rank 0 of three assigns is 3: the numbers below belong to the world's round.
 #[test]
 fn a_deadlock_in_a_context_names_it() {
     let outcome = run(&switch(), 3, |rank| {

@@ -23,12 +23,12 @@ fn hash(level: Level, seed: u64) -> (u64, contract::Time) {
 fn the_same_input_gives_the_same_events_and_another_seed_others() {
     for level in [Level::LogGp, Level::Packets] {
         assert_eq!(hash(level, 1), hash(level, 1));
-        // The pauses of the operating system fall elsewhere.
+        // The pauses of the operating system are at other times.
         assert_ne!(hash(level, 1), hash(level, 2));
     }
 }
 
-/// The value is written down: a change here says that runs of before no longer repeat.
+/// The expected value is a constant: if it must change, earlier runs no longer repeat.
 #[test]
 fn the_event_hash_is_that_of_every_other_machine() {
     let machine = super::machine(

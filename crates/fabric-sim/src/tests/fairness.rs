@@ -1,4 +1,4 @@
-//! What the merges do on a saturated line.
+//! Shares of the nodes on a saturated line, by the rule of merging.
 
 use contract::{Source, TimeSpan};
 
@@ -9,14 +9,15 @@ const SENDERS: usize = 5;
 /// One packet takes 10 µs on a link.
 const SLOT_US: u64 = 10;
 
-/// A line whose nodes always have a packet ready: preparing one takes no time.
+/// Returns a line whose nodes always have a packet ready: preparing one takes no time.
 fn line(merge: &str) -> Machine {
     machine(&format!(
         "level = \"packets\"\n[network]\nshape = \"line\"\npacket_bytes = 1000\nlink_mb_per_s = 100\nbuffer_packets = 2\nmerge = \"{merge}\""
     ))
 }
 
-/// Ranks 0 to 4 send messages of so many packets to rank 5 without end; how many of each have come after `slots` slots.
+/// Lets ranks 0 to 4 send messages of `packets` packets to rank 5 without end. Returns the number of messages of each
+/// that have arrived after `slots` slots.
 fn counts(machine: &Machine, packets: usize, slots: u64) -> Vec<u64> {
     let outcome = super::run(machine, SENDERS + 1, move |rank| {
         let end = contract::Time::ZERO + TimeSpan::from_us(SLOT_US).times(slots);
@@ -36,8 +37,8 @@ fn counts(machine: &Machine, packets: usize, slots: u64) -> Vec<u64> {
     outcome.unwrap().results.pop().unwrap()
 }
 
-/// The last link takes the traffic of its own node and the passing traffic in turn: half of it is node 4's. Of the
-/// other half the link before gives half to node 3, and so on; nodes 0 and 1 meet at node 1 and share alike.
+/// The last link takes the traffic of its own node and the passing traffic in turn, so half of it is node 4's. The link
+/// before gives half of the other half to node 3, and so on; nodes 0 and 1 meet at node 1 and have equal shares.
 #[test]
 fn round_robin_gives_the_shares_of_a_parking_lot() {
     let slots = 3200;
@@ -50,8 +51,8 @@ fn round_robin_gives_the_shares_of_a_parking_lot() {
     }
 }
 
-/// The packets of the oldest message first: nobody gets a second message through before everybody has had one, but for
-/// the one that is being prepared meanwhile.
+/// The packets of the oldest message are first: no node gets a second message through before every node has had one,
+/// except the one that is being prepared meanwhile.
 #[test]
 fn age_flattens_the_shares() {
     let found = counts(&line("age"), 20, 10_000);
@@ -59,9 +60,9 @@ fn age_flattens_the_shares() {
     assert!(found.iter().all(|count| (97..=103).contains(count)), "{found:?}");
 }
 
-/// Node 0 sends 20 packets to node 1 and, posted after them, 5 to node 2, whose links they share as far as node 1. When
-/// each has wholly left: one after the other at 200 and 250 µs; in turns the shorter one after 11
-/// packets, for two of the longer one were ready before it was posted.
+/// Node 0 sends 20 packets to node 1 and, posted after them, 5 to node 2. Both share the links as far as node 1. The
+/// times at which each has wholly left: one after the other at 200 and 250 µs; in turns the shorter one after 11
+/// packets, because two of the longer one were ready before it was posted.
 #[test]
 fn messages_of_one_node_go_one_after_the_other_or_in_turns() {
     for (in_turns, first_us, second_us) in [(false, 200, 250), (true, 250, 110)] {
@@ -90,8 +91,8 @@ fn messages_of_one_node_go_one_after_the_other_or_in_turns() {
     }
 }
 
-/// Passing packets first: node 0, whose packets pass everywhere, takes all, and the others only what slipped in before
-/// its first packet came by.
+/// Passing packets are first: node 0, whose packets pass all others, takes everything, and the others only the slots
+/// before its first packet has come by.
 #[test]
 fn passing_traffic_first_starves_the_nodes_along_the_way() {
     let found = counts(&line("fixed-priority"), 1, 3200);

@@ -6,7 +6,8 @@ use super::{TAG, machine};
 use crate::random::Random;
 use crate::{Level, Machine, MessageKind, Options, Outcome, unloaded};
 
-/// Sending and receiving take 1 µs each, forwarding 2 µs of the processor; a link carries 100 bytes in 4 + 1 µs.
+/// Returns a hypercube. Sending and receiving take 1 µs each, forwarding 2 µs of the processor; a link carries 100
+/// bytes in 4 + 1 µs.
 fn cube(more: &str) -> Machine {
     machine(&format!(
         "[processor]\nfloating_point_mflops = 1\n[endpoint]\nsend_us = 1\nreceive_us = 1\nprocessor_forwards = true\n[network]\n\
@@ -14,7 +15,7 @@ fn cube(more: &str) -> Machine {
     ))
 }
 
-/// Runs a program on 4 nodes at the level of packets; each rank returns when it ended.
+/// Runs a program on 4 nodes at the level of packets. Each rank returns the time at which it ended.
 fn run(machine: &Machine, program: fn(&mut dyn Rank) -> Result<()>) -> Outcome<Time> {
     let options = Options { level: Some(Level::Packets), ..Options::new(4) };
     let timed = move |rank: &mut dyn Rank| program(rank).map(|()| rank.now());
@@ -36,7 +37,7 @@ fn receive(rank: &mut dyn Rank, count: usize) -> Result<()> {
     (0..count).try_for_each(|_| rank.receive(Source::Any, TAG.into(), &mut [0; 100]).map(drop))
 }
 
-/// Node 0 sends for 1 µs, link 0 to 1 carries for 5, node 1 forwards for 2, link 1 to 3 carries for 5, node 3 takes in
+/// Node 0 sends for 1 µs, link 0 to 1 carries for 5, node 1 forwards for 2, link 1 to 3 carries for 5, node 3 receives
 /// for 1. Node 1 computes for 20 µs meanwhile, and ends 2 later.
 #[test]
 fn forwarding_takes_time_of_the_nodes_own_program() {
@@ -71,8 +72,8 @@ fn a_message_for_a_busy_link_holds_up_none_for_another() {
     assert_eq!((idle.waited, idle.queue_max, idle.packets), (TimeSpan::ZERO, 0, 1));
 }
 
-/// Nodes 0 and 1 send each other two messages from 1 µs on. Over a simplex link they go from 1 to 6, 6 to 11, 11 to 16
-/// and 16 to 21, in turns, so one node has its last at 16 and the other at 21; receiving takes 1 µs more. Duplex ones
+/// Nodes 0 and 1 send each other two messages from 1 µs on. A simplex link carries them from 1 to 6, 6 to 11, 11 to 16
+/// and 16 to 21, in turns, so one node has its last at 16 and the other at 21; receiving takes 1 µs more. Duplex links
 /// carry both at once, until 11.
 #[test]
 fn a_simplex_link_carries_both_ways_in_turns() {

@@ -1,4 +1,5 @@
-//! What more ranks cost, on a machine as `calibrate` makes it of shared memory: times derived by hand.
+//! Growth of costs with the number of ranks, on a machine as `calibrate` creates it for shared memory: times derived by
+//! hand.
 
 use contract::{Rank, Reduction, Result, Source, Work, WorkKind};
 
@@ -17,13 +18,13 @@ const TWIN: &str = "[processor]\ncopy = [{ from_bytes = 0, us = 0.01, ns_per_byt
 
 type Program = fn(&mut dyn Rank) -> Result<()>;
 
-/// When the last rank returns, in nanoseconds.
+/// Returns the time at which the last rank returns, in nanoseconds.
 fn slowest(ranks: usize, program: Program) -> u64 {
     ends_on(TWIN, ranks, program).into_iter().max().unwrap_or(0)
 }
 
-/// Up to 32 ranks: one board after 200 ns, the others after 50 ns each. Beyond, log2 P rounds, in each of which a
-/// rank posts a receive and a send for 20 ns each and gets a message of 200 ns.
+/// Up to 32 ranks: one board after 200 ns, the others after 50 ns each. Beyond, log2 P rounds: in each a rank posts a
+/// receive and a send for 20 ns each and gets a message of 200 ns.
 #[test]
 fn a_barrier_looks_at_every_board_or_goes_in_rounds() {
     let barrier: Program = |rank| rank.barrier();
@@ -34,9 +35,10 @@ fn a_barrier_looks_at_every_board_or_goes_in_rounds() {
     assert_eq!(slowest(512, barrier), 9 * 240);
 }
 
-/// The same machine with boards for any number of ranks: beyond 32 they arrive in groups. Three lines follow one
-/// another for 200 ns each: to the last of a group, to the last of all, and to the members. 64 ranks are eight groups
-/// of eight: the last of all looks at 7 + 7 boards, all but one of them for 50 ns. 512 are 16 groups of 32: 31 + 15.
+/// The same machine with boards for any number of ranks: beyond 32 they arrive in groups. Three lines are transferred
+/// one after another for 200 ns each: to the last of a group, to the last of all, and to the members. 64 ranks are
+/// eight groups of eight: the last of all reads 7 + 7 boards, all but one of them for 50 ns. 512 are 16 groups of 32:
+/// 31 + 15.
 #[test]
 fn a_barrier_of_many_goes_in_groups_where_they_have_boards() {
     let twin = TWIN.replace("ranks_max = 32", "ranks_max = 1024");
@@ -49,15 +51,15 @@ fn a_barrier_of_many_goes_in_groups_where_they_have_boards() {
     // and each of the 13 others in 1.6: 1323.2 ns.
     let allreduce: Program = |rank| rank.allreduce(Reduction::SUM_F64, &[0; 8], &mut [0; 8]);
     assert_eq!(slowest(64, allreduce), Some(1323));
-    // Broadcasts, and data longer than 1 KiB, go by messages as without boards.
+    // Broadcasts, and data longer than 1 KiB, use messages as without boards.
     let broadcast: Program = |rank| rank.broadcast(0, &mut [0; 8]);
     assert_eq!(slowest(64, broadcast), Some(self::slowest(64, broadcast)));
 }
 
-/// Up to 32 ranks each copies its own block and reads the others' boards; of no bytes in no more time than that. With
-/// 64 a rank copies its blocks in two runs, those for the ranks after it and those for the ranks before it; in each of
-/// six rounds it packs 32 of them and unpacks as many, one by one, around an exchange; at last it puts all 64 in their
-/// places. With 512 nine rounds of 256.
+/// Up to 32 ranks each copies its own block and reads the others' boards; blocks of no bytes take no more time than
+/// that. With 64 a rank copies its blocks in two runs, those for the ranks after it and those for the ranks before it;
+/// in each of six rounds it packs 32 of them and unpacks as many, one by one, around an exchange; at last it puts all
+/// 64 in their places. With 512 nine rounds of 256.
 #[test]
 fn an_all_to_all_of_short_blocks_copies_each_block_of_each_round() {
     assert_eq!(slowest(16, |rank| rank.all_to_all(&[], &mut [])), 10 + 200 + 14 * 50);
@@ -69,7 +71,7 @@ fn an_all_to_all_of_short_blocks_copies_each_block_of_each_round() {
     assert_eq!(slowest(512, of_bytes), 2 * 10 + 9 * (2 * 256 * 10 + 240) + 512 * 10);
 }
 
-/// Messages of 63 ranks that arrive at once are taken in 50 ns apart, the first after 200 ns.
+/// Messages of 63 ranks that arrive at once are received 50 ns apart, the first after 200 ns.
 #[test]
 fn a_rank_that_hears_from_all_takes_one_message_after_the_other() {
     let last = slowest(64, |rank| match rank.rank() {
@@ -92,7 +94,7 @@ fn several_copies_take_longer_than_one_of_all_their_bytes() {
     assert_eq!((copies(1), copies(7)), (vec![10], vec![70]));
 }
 
-/// Of eight bytes, each collective takes no less time the more ranks there are, whether by boards or by messages.
+/// With eight bytes, each collective takes no less time with more ranks, whether over boards or by messages.
 #[test]
 fn no_collective_gets_faster_with_more_ranks() {
     let all: [(&str, Program); 8] = [
@@ -121,8 +123,8 @@ fn no_collective_gets_faster_with_more_ranks() {
     }
 }
 
-/// A gap follows a long message and none a short one. The second sender starts when a message from the receiver is
-/// there: its message arrives after the time of two, or a gap after the first one.
+/// A gap follows a long message and none a short one. The second sender starts when a message from the receiver has
+/// arrived: its message arrives after the time of two, or a gap after the first one.
 #[test]
 fn a_gap_is_that_of_the_message_before_it() {
     const MESSAGE_NS: u64 = 2 * 100;

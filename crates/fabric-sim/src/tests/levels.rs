@@ -11,7 +11,7 @@ fn simulated(machine: &Machine, level: Level, ranks: usize, to: usize, bytes: us
     time_of_one(machine, &Options { level: Some(level), ..Options::new(ranks) }, to, bytes)
 }
 
-/// The closed form of the whole message: the ends, what precedes the data, and the data.
+/// Returns the closed form of the whole message: the ends, what precedes the data, and the data.
 fn closed_form(machine: &Machine, links: u64, bytes: u64) -> TimeSpan {
     let ends = machine.endpoint.send.of(bytes) + machine.endpoint.receive.of(bytes);
     let data = ends + unloaded::transfer(machine, bytes, links, MessageKind::Data);
@@ -63,10 +63,9 @@ fn all_three_levels_agree_to_the_picosecond() {
 }
 
 /// Derived by hand: 300 bytes are packets of 128, 128 and 44 bytes. Sending takes 2 µs. At 100 MB/s with 12 bytes of
-/// header the packets take 1.4, 1.4 and 0.56 µs on a link. Stored at one node on the way, which takes 0.5 µs to pass
-/// one on, the last byte is there after 2 + (1.4 + 1.4 + 0.56) on the first link; the last packet waits at the node
-/// until the second packet is gone, at 2 + 1.4 + 0.5 + 1.4 + 1.4 = 6.7, and takes 0.56 more. Receiving takes 1 µs: 8.26
-/// µs.
+/// header the packets take 1.4, 1.4 and 0.56 µs on a link. Stored at one node between, which takes 0.5 µs to forward
+/// one, the last byte arrives after 2 + (1.4 + 1.4 + 0.56) on the first link; the last packet waits at the node until
+/// the second packet is gone, at 2 + 1.4 + 0.5 + 1.4 + 1.4 = 6.7, and takes 0.56 more. Receiving takes 1 µs: 8.26 µs.
 #[test]
 fn packets_follow_each_other_over_two_links() {
     let machine = machine(

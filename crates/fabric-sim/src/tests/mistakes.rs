@@ -1,4 +1,4 @@
-//! Programs that cannot go on end at once, with words that help.
+//! Programs that cannot continue end at once, with an explanation.
 
 use contract::{EAGER_BYTES, Error, Source, Tag};
 

@@ -12,7 +12,7 @@ fn us(us: u64) -> TimeSpan {
     TimeSpan::from_us(us)
 }
 
-/// The path of a run, which must be as long as the run, and must not change its events.
+/// Returns the path of a run, which must be as long as the run, and must not change its events.
 fn path_of(
     machine: &Machine,
     options: &Options,
@@ -28,7 +28,7 @@ fn path_of(
     path
 }
 
-/// A send and a receive take 1 us and 2 us, a byte 10 ns, and the way 50 us.
+/// A send and a receive take 1 us and 2 us, a byte 10 ns on each link, and the latency of the two links is 50 us.
 const SIMPLE: &str = "[endpoint]\nsend_us = 1\nreceive_us = 2\n[protocol]\neager_bytes = 4096\n\
     [network]\nshape = \"switch\"\nlink_mb_per_s = 100\nlatency_us = 25";
 
@@ -43,8 +43,8 @@ fn receive(endpoint: &mut SimEndpoint<'_>, from: u32, bytes: usize) -> Result<()
     endpoint.receive(selector, &mut vec![0; bytes]).map(drop)
 }
 
-/// Rank 1 computes for 100 us and sends (1 us); its 500 bytes go over two links, each 25 us and 5 us; rank 0 takes them
-/// in for 2 us, and computes for 7 us. What it did before, it did beside that.
+/// Rank 1 computes for 100 us and sends (1 us); its 500 bytes pass two links, each 25 us and 5 us; rank 0 receives them
+/// in 2 us, and computes for 7 us. Its earlier work overlapped with that.
 #[test]
 fn the_path_goes_over_to_the_rank_that_is_waited_for() {
     let path = path_of(&machine(SIMPLE), &Options::new(2), |mut endpoint| {
@@ -62,8 +62,9 @@ fn the_path_goes_over_to_the_rank_that_is_waited_for() {
     assert_eq!(path, CriticalPath { rank: 0, computing, library, moving, sleeping, changes: 1 });
 }
 
-/// The receiver sleeps for 300 us before it posts the receive that a long message waits for, so the path begins there,
-/// goes to the sender with the CTS and comes back with the data: no change, for only the receiver is ever woken.
+/// The receiver sleeps for 300 us before it posts the receive that a long message waits for. So the path begins there,
+/// passes to the sender with the CTS and returns with the data. The number of changes is 0, because only the receiver
+/// is ever woken.
 #[test]
 fn a_rendezvous_depends_on_who_comes_last() {
     let path = path_of(&machine(SIMPLE), &Options::new(2), |mut endpoint| {

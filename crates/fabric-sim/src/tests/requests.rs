@@ -1,4 +1,4 @@
-//! Programs over the endpoint itself: what it does that the blocking face has no call for.
+//! Programs over the endpoint itself: operations for which the blocking interface has no call.
 #![allow(unsafe_code)]
 
 use contract::{
@@ -16,7 +16,7 @@ fn to_rank(rank: usize, tag: u32) -> Destination {
     Destination { rank, context: CONTEXT, tag }
 }
 
-/// A poll takes 1 us; a message of 100 bytes is 1 us on a link, and nothing else takes time.
+/// Returns a switch. A poll takes 1 us; a message of 100 bytes is 1 us on a link, and nothing else takes time.
 fn switch() -> Machine {
     machine(
         "[processor]\npolling_us = 1\n[protocol]\neager_bytes = 1024\n[network]\nshape = \"switch\"\nlink_mb_per_s = 100",
@@ -48,7 +48,8 @@ fn run<T: 'static>(
     run_endpoints(&switch(), &Options::new(ranks), program).map(|outcome| outcome.results)
 }
 
-/// Rank 1 posts its receive at 50 us. A send that is done locally is done at once; the synchronous one only then.
+/// Rank 1 posts its receive at 50 us. A send with local completion is done at once, a synchronous one only when the
+/// receive is posted.
 #[test]
 fn a_synchronous_send_is_done_when_its_receive_is_posted() {
     let program = |mut endpoint: SimEndpoint<'_>| {
@@ -96,7 +97,7 @@ fn the_message_is_in_its_room_when_the_request_is_done() {
 fn a_claimed_message_is_received_by_whoever_knows_its_new_tag() {
     run(2, |mut endpoint| {
         if endpoint.rank() == 0 {
-            // The long one is announced, and follows once it is received.
+            // The long message is announced (RTS), and follows once it is received.
             endpoint.send(to_rank(1, 1), &[5; 100])?;
             let request = endpoint.post_send(to_rank(1, 1), of(&[6; 2000]), Completion::Local)?;
             endpoint.wait_any(&[request])?;
@@ -193,7 +194,8 @@ fn a_wait_for_what_never_happens_is_a_deadlock() {
     assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
 }
 
-/// What rank 0 has sent before it left still arrives; only what it did not send is hopeless.
+/// A message that rank 0 sent before it left still arrives; only a receive of a message that it did not send is
+/// hopeless.
 #[test]
 fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
     let ended = run(2, |mut endpoint| {
@@ -221,7 +223,7 @@ fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
     assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
 }
 
-/// After its last call a program goes through one more barrier with the others, of which some left long before.
+/// After its last call a program takes part in one more barrier with the others, although some have left long before.
 #[test]
 fn a_rank_that_has_left_still_waits_for_what_all_do_together() {
     let ended = run(2, |mut endpoint| {
@@ -256,7 +258,7 @@ fn boards_combine_elements_of_any_length_with_any_operation() {
         let mut result = vec![0; 300];
         let mut keep_left = |left: *const u8, _: *const u8, result: *mut u8, bytes: usize| {
             assert_eq!(bytes % 3, 0, "no element is cut");
-            // SAFETY: the fabric gives places of as many bytes, of which only right and result may be the same.
+            // SAFETY: the fabric passes places of as many bytes, and only right and result may be the same.
             unsafe { std::ptr::copy(left, result, bytes) };
         };
         let combine = Combine { element_bytes: 3, reduction: None, apply: &mut keep_left };
@@ -270,7 +272,7 @@ fn boards_combine_elements_of_any_length_with_any_operation() {
     assert!(results.iter().all(|result| *result == expected));
 }
 
-/// Blocks that are in their place already, as the interface of MPI has them.
+/// Blocks that are in their place already, as in MPI's interface.
 #[test]
 fn boards_leave_blocks_where_they_are() {
     let boards = machine(super::boards::BOARDS);
@@ -296,7 +298,7 @@ fn boards_leave_blocks_where_they_are() {
     assert_eq!(results[2], [4, 4, 2]);
 }
 
-/// A rank that cannot take part with the right length says so to all.
+/// A rank that cannot take part with the right length reports that to all others.
 #[test]
 fn a_length_that_is_told_fails_every_rank() {
     for machine in [machine(super::boards::BOARDS), find("sharc-ring").unwrap()] {
@@ -314,7 +316,7 @@ fn a_length_that_is_told_fails_every_rank() {
     }
 }
 
-/// Rank 0 passes on what rank 2 sends, and rank 1 comes to the barrier only when it has that.
+/// Rank 0 forwards the message of rank 2, and rank 1 enters the barrier only when it has received that.
 #[test]
 fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine() {
     let program = |mut endpoint: SimEndpoint<'_>| {
@@ -335,7 +337,7 @@ fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine()
             };
             endpoint.end(request);
             receive = None;
-            // SAFETY: `room` lasts until the send has ended: it is short, so that is at once.
+            // SAFETY: `room` lasts until the send has ended. A short send ends at once, which is asserted below.
             let room = unsafe { Readable::new(start, 4) };
             let sent = endpoint.post_send(to_rank(1, 1), room, Completion::Local).expect("sent");
             assert!(endpoint.is_done(sent));
@@ -352,8 +354,8 @@ fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine()
     }
 }
 
-/// Rank 0 answers what rank 1 sends, and rank 1 comes to the barrier only when it has the answer. Nobody has posted a
-/// receive: rank 0 looks.
+/// Rank 0 answers the message of rank 1, and rank 1 enters the barrier only when it has the answer. No rank has posted
+/// a receive: rank 0 probes.
 #[test]
 fn a_rank_that_looks_for_messages_in_a_collective_of_the_machine_is_woken_by_one() {
     let program = |mut endpoint: SimEndpoint<'_>| {

@@ -1,4 +1,4 @@
-//! What is urgent on rings of SCI, and the use of their links, with expected numbers derived by hand.
+//! Urgent packets on rings of SCI, and the use of their links, with expected numbers derived by hand.
 
 use contract::{Buffer, Source, Time, TimeSpan};
 
@@ -11,7 +11,8 @@ const HOP: TimeSpan = TimeSpan::from_ns(64);
 const LONG_MESSAGES: usize = 8;
 const LONG_BYTES: usize = 4096;
 
-/// When a message of 8 bytes is there that its sender sends to one node behind many long ones to another.
+/// Returns the time at which a message of 8 bytes arrives that its sender sends to one node behind many long ones to
+/// another.
 fn short_behind_long(lines: &str) -> TimeSpan {
     let outcome = super::run(&rings(lines), 4, |rank| {
         match rank.rank() {
@@ -50,17 +51,16 @@ fn short_messages_get_ahead_of_long_ones_where_they_are_urgent() {
     for urgency in ["preempt", "two-bits"] {
         let urgent = format!("{ring}urgency = \"{urgency}\"\nurgent_bytes = 64");
         let ahead = short_behind_long(&urgent);
-        // It needs a place of the queue, of which four packets have one: an echo frees it before these have left, or
+        // It needs a place of the queue, and four packets occupy one each: an echo frees it before these have left, or
         // soon after. The target then takes 300 ns for it.
         assert!(ahead < SYMBOL.times(8 * 41), "{urgency}: {ahead:?}");
-        // What is longer than said is not urgent.
+        // A longer message than `urgent_bytes` is not urgent.
         let others = short_behind_long(&format!("{ring}urgency = \"{urgency}\"\nurgent_bytes = 7"));
         assert!(others >= SYMBOL.times(41 * packets), "{urgency}: {others:?}");
     }
 }
 
-/// A packet of 64 bytes goes over the first link, and an echo of 4 symbols over the others; an idle symbol follows
-/// each.
+/// A packet of 64 bytes passes the first link, and an echo of 4 symbols the others; an idle symbol follows each.
 #[test]
 fn links_of_a_ring_are_in_the_trace_and_their_use_is_counted() {
     let options = Options { trace: true, ..Options::new(4) };

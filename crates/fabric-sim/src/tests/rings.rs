@@ -8,9 +8,9 @@ use super::{TAG, machine, time_of_one};
 use crate::machine::{add_faults, find, parse};
 use crate::{Level, Machine, Options};
 
-/// A symbol takes 16 ns. From a node to the next a head takes 16 ns on the link and 32 ns in the stripper, and 16 ns
-/// more if it goes on. The host interface takes 100 ns, the responder 200 ns. Processors take no time but 250 ns for a
-/// poll.
+/// Returns a ring. A symbol takes 16 ns. From a node to the next a head takes 16 ns on the link and 32 ns in the
+/// stripper, and 16 ns more if it continues. The host interface takes 100 ns, the responder 200 ns. Processors take no
+/// time but 250 ns for a poll.
 fn ring(nodes: usize) -> Machine {
     rings(&format!("shape = \"ring:{nodes}\""))
 }
@@ -19,7 +19,7 @@ pub(super) fn rings(lines: &str) -> Machine {
     machine(&format!("[processor]\npolling_us = 0.25\n[sci]\n{lines}\n"))
 }
 
-/// Why a machine file with these lines is refused; its numbers of these sections have a source.
+/// Returns the reason why a machine file with these lines is refused. Its numbers of these sections have a source.
 pub(super) fn mistake(lines: &str, sections: &[&str]) -> String {
     let text = format!(
         "name = \"x\"\ntitle = \"x\"\n{lines}\n[[source]]\nof = {sections:?}\nkind = \"assumed\"\nfrom = \"a test\"\n"
@@ -50,19 +50,19 @@ fn a_message_of_64_bytes_takes_its_hops_and_its_symbols() {
 }
 
 /// Each packet follows the one before after its 40 symbols and an idle one. The target serves the third while the short
-/// one of 8 bytes comes in, and then that one.
+/// one of 8 bytes arrives, and then that one.
 #[test]
 fn a_longer_message_is_a_row_of_packets() {
     let took = message_ns(&ring(8), 1, 200);
     assert_eq!(took, HEAD_NS + (2 * 41 + 40) * SYMBOL_NS + 2 * SERVED_NS);
-    // The fifth packet needs the place of the first, whose echo of 4 symbols has 8 links to go from node 1 to node 0:
+    // The fifth packet needs the place of the first, whose echo of 4 symbols has 8 links to pass from node 1 to node 0:
     // the last 7 of them as a head. That is before the fourth has left.
     let echo = HEAD_NS + 7 * HOP_NS;
     assert!(echo < 4 * 41 * SYMBOL_NS);
     assert_eq!(message_ns(&ring(8), 1, 320), HEAD_NS + (4 * 41 + 40) * SYMBOL_NS + SERVED_NS);
 }
 
-/// RTS and CTS are moves of 16 bytes: 16 symbols. The CTS has the other 7 links of the ring to go.
+/// RTS and CTS are moves of 16 bytes: 16 symbols. The CTS passes the other 7 links of the ring.
 #[test]
 fn a_rendezvous_goes_around_the_ring() {
     let eager = ring(8);
@@ -72,7 +72,7 @@ fn a_rendezvous_goes_around_the_ring() {
     assert_eq!(message_ns(&long, 1, 64), control + message_ns(&eager, 1, 64));
 }
 
-/// Opens a window, lets rank 0 do something to the window of another at a moment, and gives how long it took.
+/// Opens a window, lets rank 0 access the window of another rank at a moment, and returns the time that it took in ns.
 fn access_ns(
     machine: &Machine,
     deed: impl Fn(&mut RankWindow, &mut dyn Rank) -> Result<()> + 'static,
@@ -95,7 +95,7 @@ fn access_ns(
     outcome.unwrap().results[0].as_ps() / 1000
 }
 
-/// From node 0 to node 2 are 2 links, back 6. The end is seen by a poll of 250 ns.
+/// From node 0 to node 2 are 2 links, back 6. A poll of 250 ns detects the end.
 #[test]
 fn accesses_are_transactions() {
     let there = |symbols: u64| HEAD_NS + HOP_NS + symbols * SYMBOL_NS + SERVED_NS;
@@ -112,7 +112,7 @@ fn accesses_are_transactions() {
     });
     assert_eq!(swap, there(8 + 8) + back(8 + 8) + 250);
     // Requests of 8 symbols and an idle one come faster than responses of 40 leave. The echo of the fourth comes when
-    // the first response has just begun, and goes before the second.
+    // the first response has just begun, and leaves before the second.
     let (fourth_at, first_at) = (2 * HOP_NS + 3 * 9 * SYMBOL_NS, there(8));
     assert!(fourth_at > first_at && fourth_at - 9 * SYMBOL_NS < first_at);
     let four = access_ns(&ring(8), |window, rank| window.get(rank, 2, 0, &mut [0; 256]));
@@ -136,7 +136,7 @@ fn costs_of_the_processor_come_before_and_after() {
 const STREAM_MESSAGES: usize = 30;
 const STREAM_BYTES: usize = 4096;
 
-/// How long it takes until all ranks have sent messages to the node `ahead` of them.
+/// Returns the time until all ranks have sent messages to the node `ahead` of them.
 fn streams_take(ahead: usize) -> TimeSpan {
     let outcome = super::run(&ring(8), 8, move |rank| {
         let (me, size) = (rank.rank(), rank.size());
@@ -153,7 +153,7 @@ fn streams_take(ahead: usize) -> TimeSpan {
 }
 
 /// The bounds of docs/simulation/sci.md: a packet of each node takes 41 symbols of the links that it passes, and its
-/// echo 5 of the others. Only the echoes of the last packets, of which each queue holds 4, may come after the end.
+/// echo 5 of the others. Only the echoes of the last packets, at most 4 for each queue, may come after the end.
 #[test]
 fn streams_share_the_links() {
     let packets = (STREAM_MESSAGES * STREAM_BYTES / 64) as u64;
@@ -168,7 +168,7 @@ fn streams_share_the_links() {
     }
 }
 
-/// All send to node 0, whose queue has one place: packets are refused and come later than the next ones.
+/// All send to node 0, whose queue has one place: packets are refused and arrive later than the next ones.
 #[test]
 fn refused_packets_keep_messages_in_order() {
     for retry in ["again", "directed"] {
@@ -219,7 +219,7 @@ fn the_same_program_has_the_same_events_and_other_rings_have_others() {
     assert_ne!(counting(&rings("shape = \"bridge:4+4\"")).0, found.0);
 }
 
-/// The train goes around for ever, also while nobody has anything to send.
+/// The train circulates for ever, also while no node has anything to send.
 #[test]
 fn a_deadlock_is_found_while_a_train_goes_around() {
     let machine = rings("shape = \"ring:4\"\naccess = \"train\"");

@@ -31,8 +31,8 @@ fn us(time: Time) -> u64 {
     time.since(Time::ZERO).as_ps() / 1_000_000
 }
 
-/// Ranks 0 and 1 share a processor, rank 2 has one to itself: 12 µs of computing in slices of 10 (see
-/// `world::sharing`).
+/// Ranks 0 and 1 share a processor, rank 2 has one to itself: 12 µs of computing in slices of 10 (see the tests of
+/// `world::scheduler`).
 #[test]
 fn computing_queues_at_a_shared_processor() {
     let outcome = run(&machine(PROCESSOR), 3, 2, |rank| {
@@ -44,10 +44,10 @@ fn computing_queues_at_a_shared_processor() {
     assert_eq!(outcome.results, [23, 27, 12]);
 }
 
-/// Three periodic tasks of Liu and Layland (1973): of every 10 µs 2, of every 20 µs 5, and one that computes 30 µs in
-/// the rest. With the priorities of the rates and free switches the first has from each 10 µs the first 2, the second
-/// runs from 2 to 7 of each 20, and the third in the 3 + 8 µs that are left of each 20: 7 to 10, 12 to 20, 27 to 30,
-/// 32 to 40, 47 to 50 and 52 to 57.
+/// Three periodic tasks of Liu and Layland (1973): 2 of every 10 µs, 5 of every 20 µs, and one that computes for 30 µs
+/// in the remaining time. With the priorities of the rates and free switches the first has the first 2 of each 10 µs,
+/// the second runs from 2 to 7 of each 20, and the third in the 3 + 8 µs that remain of each 20: 7 to 10, 12 to 20, 27
+/// to 30, 32 to 40, 47 to 50 and 52 to 57.
 #[test]
 fn rate_monotonic_priorities_let_the_fast_task_run_first() {
     let costs = PROCESSOR.replace("switch_us = 1", "switch_us = 0");
@@ -66,7 +66,7 @@ fn rate_monotonic_priorities_let_the_fast_task_run_first() {
     assert_eq!(outcome.results, [vec![2, 12, 22, 32, 42, 52], vec![7, 27, 47], vec![57]]);
 }
 
-/// The same first task without priorities: behind the slice of 10 µs that another has, so it misses its period.
+/// The same first task without priorities waits for another rank's slice of 10 µs, so it misses its period.
 #[test]
 fn without_priorities_a_fast_task_waits_for_the_slice_of_a_slow_one() {
     let outcome = run(&machine(PROCESSOR), 2, 2, |rank| {
@@ -89,8 +89,8 @@ fn a_priority_that_posix_does_not_know_is_refused() {
     assert!(!refused.results[0].is_granted());
 }
 
-/// 5000 bytes on one processor are a copy of 5 µs by the sender and no more; the receiver gets the processor after a
-/// switch of 1 µs. Between processors they take the link 50 µs.
+/// 5000 bytes on one processor are only a copy of 5 µs by the sender; the receiver gets the processor after a switch of
+/// 1 µs. Between processors they occupy the link for 50 µs.
 #[test]
 fn messages_on_one_processor_cost_a_copy() {
     for (ranks_per_processor, expected) in [(2, 6), (1, 50)] {
@@ -107,7 +107,7 @@ fn messages_on_one_processor_cost_a_copy() {
     }
 }
 
-/// A rank that waits for a moment, alone on its processor or idle, goes on at that moment to the picosecond.
+/// A rank that waits for a moment, alone on its processor or idle, continues at that moment to the picosecond.
 #[test]
 fn waiting_until_a_moment_is_exact_at_every_level() {
     for (level, ranks_per_processor) in
@@ -120,7 +120,7 @@ fn waiting_until_a_moment_is_exact_at_every_level() {
         };
         let outcome = crate::run(&find("paragon-osf1").unwrap(), &options, |rank| {
             let moment = Time::from_ps(123_456_789_012 + 1000 * rank.rank() as u64);
-            // Something is under way meanwhile.
+            // A message is under way meanwhile.
             if rank.rank() == 0 {
                 rank.send(3, TAG, &[0; 1000])?;
             }
@@ -156,8 +156,8 @@ fn the_suite_passes_with_three_ranks_on_each_processor() {
     }
 }
 
-/// Ranks that poll while switches are long: a choice made before all jobs of its moment were there gave the same rank
-/// slice after slice, and this went on for ever.
+/// Ranks that poll while switches are long. A choice of the scheduler before all jobs of that moment were submitted
+/// gave the same rank slice after slice, for ever.
 #[test]
 fn ranks_that_poll_get_on_however_long_a_switch_is() {
     let mut machine = find("paragon-osf1").unwrap();

@@ -1,4 +1,4 @@
-//! Time passes as it should.
+//! The virtual time of polls, computations, simplex nodes, buses and posts.
 
 use contract::{Buffer, Progress, Source, TimeSpan, Work, WorkKind};
 
@@ -32,7 +32,7 @@ fn programs_that_poll_get_on() {
         while rank.now().as_ps() < 20_000_000 {}
         Ok(polls)
     });
-    // The message is there at 7 µs; polls end at 2, 4, 6 and 8.
+    // The message arrives at 7 µs; polls end at 2, 4, 6 and 8.
     assert_eq!(outcome.unwrap().results[1], 4);
 }
 
@@ -55,8 +55,8 @@ fn computing_takes_the_machines_time_and_is_left_out_on_demand() {
     }
 }
 
-/// Both send 10 kB, which take 100 µs on the link each way. Ranks that can do both at once need 100 µs; simplex ones
-/// 200, whether the packets are looked at or not.
+/// Both send 10 kB, which take 100 µs on the link in each direction. Ranks that can do both at once need 100 µs;
+/// simplex ones 200, at both levels.
 #[test]
 fn a_simplex_node_sends_and_takes_in_one_after_the_other() {
     let cases =
@@ -97,7 +97,7 @@ fn a_bus_carries_one_packet_at_a_time_and_starts_them_at_its_slots() {
     assert_eq!(outcome.unwrap().results[2].as_ps(), 20_000_000);
 }
 
-/// Two posts of 5 µs before a message of 7 µs; a library that makes all ranks meet posts nothing one by one.
+/// Two posts of 5 µs before a message of 7 µs. Without `library_posts` the operations inside a barrier cost no posts.
 #[test]
 fn posting_costs_the_program_but_not_the_steps_of_a_collective() {
     let machine = machine(

@@ -1,4 +1,4 @@
-//! Traces against the Trace Event Format, read strictly: what viewers do not understand they leave out without a word.
+//! Traces against the Trace Event Format, read strictly, because viewers silently omit events that they cannot read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::{Level, Options};
 const LINE: &str = "[endpoint]\nsend_us = 0.7\nreceive_us = 1.1\n[network]\nshape = \"line\"\n\
     link_mb_per_s = 300\nlatency_us = 0.3\npacket_bytes = 100\n[processor]\ncopy_mb_per_s = 700";
 
-/// Messages that follow each other, messages posted at once, and a collective.
+/// Sends messages that follow each other and messages posted at once, and executes a collective.
 fn program(rank: &mut dyn Rank) -> Result<()> {
     let me = rank.rank();
     for bytes in [0, 77, 1000] {
@@ -29,7 +29,7 @@ fn program(rank: &mut dyn Rank) -> Result<()> {
     rank.barrier()
 }
 
-/// Picoseconds of a time in microseconds that was written with all its digits.
+/// Returns the picoseconds of a time in microseconds that was written with all its digits.
 fn ps(value: &Value) -> i128 {
     let text = value.as_f64().expect("a number").to_string();
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
@@ -43,7 +43,7 @@ fn field(event: &Value, name: &str) -> u64 {
 
 type Track = (u64, u64);
 
-/// What the format asks of each event, by its phase.
+/// Requirements of the format for each event, by its phase.
 #[derive(Default)]
 struct Seen {
     processes: BTreeMap<u64, String>,
@@ -88,7 +88,7 @@ impl Seen {
         }
     }
 
-    /// Whether an arrow's end hangs at a span, without which viewers do not draw it.
+    /// Returns whether an arrow's end is in a span, without which viewers do not draw it.
     fn hangs(&self, (track, at): &(Track, i128)) -> bool {
         let spans = self.spans.get(track).map_or(&[][..], Vec::as_slice);
         spans.iter().any(|(begin, end)| (begin..=end).contains(&at))
@@ -107,11 +107,11 @@ fn a_trace_is_what_viewers_read() {
     let mut seen = Seen::default();
     trace["traceEvents"].as_array().unwrap().iter().for_each(|event| seen.take(event));
     assert_eq!(seen.processes.values().map(String::as_str).collect::<Vec<_>>(), ["ranks", "links"]);
-    // Every track has a name, and no name is of no track.
+    // Every track has a name, and every name has a track.
     let used: BTreeSet<Track> = seen.spans.keys().copied().collect();
     assert_eq!(used, seen.tracks.keys().copied().collect());
     assert_eq!(seen.tracks[&(1, 3)], "rank 3");
-    // Three links join four nodes, both ways.
+    // Three links join four nodes, in both directions.
     assert_eq!(used.iter().filter(|track| track.0 == 2).count(), 6);
     for (track, spans) in &seen.spans {
         for pair in spans.windows(2) {
@@ -120,7 +120,7 @@ fn a_trace_is_what_viewers_read() {
             assert!(nested || pair[0].1 <= pair[1].0, "{track:?}: {pair:?} overlap");
         }
     }
-    // Twelve messages between neighbours and the collectives': each has both its ends.
+    // Twelve messages between neighbours and the collectives' messages: each has both its ends.
     assert!(seen.begun.len() >= 12);
     assert_eq!(seen.begun.len(), seen.ended.len());
     for (id, begin) in &seen.begun {

@@ -1,4 +1,4 @@
-//! Several networks in one machine: which one a message takes, and what happens when one breaks.
+//! Several networks in one machine: which one carries a message, and what happens when one fails.
 
 use contract::{Buffer, Error, Rank, Result, Source, Time, TimeSpan};
 
@@ -26,7 +26,7 @@ fn at(us: u64) -> Time {
 #[test]
 fn a_message_takes_the_innermost_network_that_joins_its_ranks() {
     let machine = levels("");
-    // Bus: one link. Ring of pairs: 6 is the last pair, three links on. Switch: two links.
+    // Bus: one link. Ring of pairs: 6 is the last pair, three links away. Switch: two links.
     for (to, network, links) in [(1, 0, 1), (2, 1, 1), (7, 1, 3), (8, 2, 2), (15, 2, 2)] {
         let over = machine.over(network);
         let ends = machine.endpoint.send.of(0) + machine.endpoint.receive.of(0);
@@ -38,7 +38,7 @@ fn a_message_takes_the_innermost_network_that_joins_its_ranks() {
     }
 }
 
-/// Sends messages of growing length from rank 0 to rank 2, numbered, and gives the times at which they came.
+/// Sends messages of growing length from rank 0 to rank 2, numbered, and returns the times of their arrival.
 fn stream(rank: &mut dyn Rank, messages: u8, bytes: usize) -> Result<Vec<Time>> {
     let mut times = Vec::new();
     match rank.rank() {
@@ -100,7 +100,7 @@ fn a_broken_link_is_gone_around_and_used_again_when_it_is_mended() {
     assert!(until(&after, 3000) < until(&before, 3000));
     assert!(until(&after, 3000) > until(&after, 1000), "the switch carries some");
     assert_eq!(after.len(), 40);
-    // Mended, the ring carries what sets out from then on; what is queued at the switch is not moved.
+    // Once repaired, the ring carries messages sent from then on; those queued at the switch are not moved.
     let names = super::run(&hurt, 8, |rank| stream(rank, 40, 10_000)).unwrap().channels;
     assert!(names.iter().any(|channel| channel.name.starts_with("switch")));
 }
@@ -130,7 +130,7 @@ fn random_faults_lose_nothing_and_double_nothing() {
         }
         let outcome = super::run(&machine, 8, |rank| {
             let times = stream(rank, 30, 5000)?;
-            // Everybody with everybody, over all networks, checked.
+            // All ranks with all others, over all networks, checked.
             let (mine, mut all) = (vec![rank.rank() as u8; 8 * 3000], vec![0; 8 * 3000]);
             rank.all_to_all(&mine, &mut all)?;
             let right =

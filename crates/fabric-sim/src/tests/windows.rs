@@ -6,8 +6,8 @@ use super::{conformance, machine};
 use crate::machine::{Broken, Fault, find};
 use crate::{Level, Machine};
 
-/// Two links of 100 MB/s from rank to rank, each with 1 us of delay; messages go whole from one to the next. Messages
-/// cost so much that an access which were one would show.
+/// Two links of 100 MB/s from rank to rank, each with 1 us of delay; each link carries whole messages. Messages cost so
+/// much that an access made by a message would be noticed.
 const BY_NETWORK: &str = "[processor]\npolling_us = 0.25\n[endpoint]\nsend_us = 1000\nreceive_us = 1000\nsetup_us = 1000\n\
     [network]\nshape = \"switch\"\nlink_mb_per_s = 100\nlatency_us = 1\n\
     [windows]\nput_us = 1\nput_ns_per_byte = 1\nget_us = 2\nupdate_us = 3\ntarget_us = 4\ntarget_ns_per_byte = 2\n\
@@ -18,8 +18,8 @@ fn by_network(level: Level) -> Machine {
     Machine { level, ..machine(BY_NETWORK) }
 }
 
-/// Opens a window, lets every rank begin `deed` at the same moment and gives how long it took there. The last rank
-/// computes meanwhile, and is in no call.
+/// Opens a window, lets every rank but the last begin `deed` at the same moment and returns the times that it took. The
+/// last rank is in no call meanwhile.
 fn times(
     machine: &Machine,
     ranks: usize,
@@ -43,7 +43,8 @@ fn times(
     outcome.unwrap().results
 }
 
-/// Links carry n bytes in n / 100 us each, and 1 us more. The end is seen by a look of 0.25 us after 0.5 us.
+/// Returns a time from thousandths of a us. Links carry n bytes in n / 100 us each, and 1 us more. A poll of 0.25 us
+/// after 0.5 us detects the end.
 fn ns(us_by_1000: u64) -> TimeSpan {
     TimeSpan::from_ns(us_by_1000)
 }
@@ -80,13 +81,13 @@ fn puts_meet_on_the_links_of_their_target() {
         window.flush(rank, Some(2))
     });
     let alone = 2_000 + 2 * 12_000 + 6_000 + 2 * 1_100 + 750;
-    // The arbiter chooses who is first.
+    // The arbiter chooses which is first.
     took.sort_unstable();
     assert_eq!(took[1..], [ns(alone), ns(alone + 11_000)]);
 }
 
-/// Requests of 108 bytes come 1.08 us after each other, and the adapter takes 5 us for each update. Answers meet
-/// nowhere. The clock is read twice, which takes a look more.
+/// Requests of 108 bytes arrive 1.08 us after each other, and the adapter takes 5 us for each update. Answers do not
+/// meet. The clock is read twice, which takes one poll more.
 #[test]
 fn updates_are_served_by_the_target_one_after_the_other() {
     let mut took = times(&by_network(Level::Packets), 4, |window, rank| {
@@ -102,7 +103,7 @@ fn updates_are_served_by_the_target_one_after_the_other() {
     assert_eq!(took[1..], [ns(alone), ns(alone + 5_000), ns(alone + 10_000)]);
 }
 
-/// A rank that waits for a notice sees it 0.125 us and a look after the adapter's 5 us.
+/// A rank that waits for a notice sees it 0.125 us and a poll after the adapter's 5 us.
 #[test]
 fn a_notice_wakes_whoever_waits_for_it() {
     let took = super::run(&by_network(Level::LogGp), 2, |rank| {
@@ -150,7 +151,7 @@ fn machines_with_agents_keep_the_contract() {
     }
 }
 
-/// Everybody counts up a word of everybody while links break: each update happens once.
+/// All ranks increment a word of every rank while ports fail: each update happens once.
 #[test]
 fn what_breaks_loses_no_access_and_does_none_twice() {
     const ROUNDS: u64 = 50;

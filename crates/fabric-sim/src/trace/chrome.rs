@@ -19,7 +19,7 @@ struct Part<'a> {
     activities: Vec<&'a (usize, Activity, Time, Time)>,
     messages: Vec<&'a (usize, usize, usize, Time, Time)>,
     channels: Vec<&'a (String, Time, Time)>,
-    /// The names of all links of the trace, each once, in ascending order; a link's place is the number of its track.
+    /// Names of all links of the trace, each once, in ascending order. The index of a link is the number of its track.
     links: Vec<&'a str>,
     path: Vec<&'a (usize, Time, Time)>,
 }
@@ -30,7 +30,7 @@ struct Events<'a> {
     comma: &'static str,
 }
 
-/// Writes what begins before `cut`, or all where there is no cut.
+/// Writes the part that begins before `cut`, or everything if there is no cut.
 ///
 /// # Errors
 /// Those of `out`.
@@ -73,7 +73,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// How many ranks have a track.
+    /// Returns the number of ranks that have a track.
     fn ranks(&self) -> usize {
         let of_messages = self.messages.iter().map(|message| message.0.max(message.1));
         let of_activities = self.activities.iter().map(|activity| activity.0);
@@ -154,7 +154,7 @@ fn us(time: Time) -> f64 {
     time.as_ps() as f64 / PS_PER_US
 }
 
-/// A property of a process, or of one of its tracks.
+/// Returns a property of a process, or of one of its tracks.
 fn metadata(pid: u32, tid: Option<usize>, name: &str, args: Value) -> Value {
     let mut event = json!({"ph": "M", "pid": pid, "name": name, "args": args});
     if let Some(tid) = tid {
@@ -163,8 +163,8 @@ fn metadata(pid: u32, tid: Option<usize>, name: &str, args: Value) -> Value {
     event
 }
 
-/// A span on a track. Its length is computed in whole picoseconds: the difference of two rounded numbers could reach
-/// into the next span.
+/// Returns a span on a track. Its length is computed in whole picoseconds, because the difference of two rounded
+/// numbers could overlap the next span.
 fn span(pid: u32, tid: usize, name: &str, begin: Time, end: Time) -> Value {
     let length_us = us(Time::ZERO + end.since(begin));
     json!({"ph": "X", "pid": pid, "tid": tid, "name": name, "ts": us(begin), "dur": length_us})

@@ -1,5 +1,5 @@
-//! Accesses to memory of other ranks, which the network carries out by agents: a request over the links, the agent's
-//! work at the target's adapter, and the answer back. The target's processor takes no part.
+//! Accesses to memory of other ranks, which agents execute in the network: a request over the links, the agent's work
+//! at the target's adapter, and the answer back. The target's processor takes no part.
 
 use std::collections::HashMap;
 
@@ -14,21 +14,21 @@ use crate::network::Transfer;
 /// The agents of all ranks, and the adapters at which they work.
 #[derive(Default)]
 pub(super) struct Agents {
-    /// By rank and context.
+    /// Agents by rank and context.
     placed: HashMap<(u32, u32), Box<dyn Agent>>,
     /// Requests that came before their agent, in order.
     early: Vec<u32>,
-    /// By node, until when its adapter works, if it ever has.
+    /// Moment until which the adapter of a node works, if it ever has, by node.
     busy_until: HashMap<usize, Time>,
 }
 
 impl World {
-    /// What accesses cost; nothing on a machine without agents.
+    /// Returns the costs of accesses; None on a machine without agents.
     pub(crate) fn windows(&self) -> Option<&Windows> {
         self.machine.windows.as_ref()
     }
 
-    /// A rank's memory has an agent in a context. Requests that came before it are served now.
+    /// Adds the agent of a rank's memory in a context. Requests that came before it are served now.
     pub(crate) fn place_agent(&mut self, rank: usize, context: u32, agent: Box<dyn Agent>) {
         self.agents.placed.insert((rank as u32, context), agent);
         for number in std::mem::take(&mut self.agents.early) {
@@ -40,8 +40,8 @@ impl World {
         self.agents.placed.remove(&(rank as u32, context));
     }
 
-    /// Starts an access, after the processor's work for it. `tag` is that of its answer. The request of its send is
-    /// done at once, for a copy is kept.
+    /// Starts an access, after the processor's work for it. `tag` is the tag of its answer. The request of its send is
+    /// done at once, because a copy is kept.
     pub(crate) fn start_access(
         &mut self,
         rank: usize,
@@ -60,7 +60,7 @@ impl World {
         request
     }
 
-    /// Sends an access or an answer: over the network, or at once where both ends are one processor or see one memory.
+    /// Sends an access or an answer: over the network, or at once if both ends are one processor or share one memory.
     fn set_out(&mut self, number: u32) {
         let by_processor = self.windows().is_some_and(|one| one.path == AccessPath::Processor);
         if by_processor || self.is_local(number) {
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// The bytes of an access or of its answer on the links.
+    /// Returns the bytes of an access or of its answer on the links.
     pub(super) fn access_bytes(&self, mode: Mode) -> u64 {
         let Some(windows) = self.windows() else { return 0 };
         match mode {
@@ -80,7 +80,7 @@ impl World {
         }
     }
 
-    /// A request has come to the adapter of its target, which serves one after the other.
+    /// Queues a request that has arrived at the adapter of its target. The adapter serves one after the other.
     pub(super) fn access_arrived(&mut self, number: u32, access: RemoteAccess) {
         let to = self.messages[number as usize].to as usize;
         let RemoteAccess { kind, there_bytes, back_bytes } = access;
@@ -91,7 +91,7 @@ impl World {
         };
         let (now, node) = (self.now(), self.processors.node(to));
         let busy_until = self.agents.busy_until.get(&node).copied();
-        // What is due at this very moment is served by its own event, and before this one.
+        // A request that is due at this very moment is served by its own event, and before this one.
         let waits = busy_until.is_some_and(|until| until >= now);
         if service == TimeSpan::ZERO && !waits {
             return self.access_served(number);
@@ -101,7 +101,7 @@ impl World {
         self.agenda.push(served, Event::Served(number));
     }
 
-    /// The agent carries a request out, and its answers set out.
+    /// Lets the agent execute a request, and sends its answers.
     pub(super) fn access_served(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let (to, envelope, sent_at) = (message.to, message.envelope, message.sent_at());
@@ -138,7 +138,8 @@ impl World {
         }
     }
 
-    /// An answer may be that of an earlier request, such as a lock that is granted now: those bring nothing but a word.
+    /// Sends an answer. It may be that of an earlier request, such as a lock that is granted now. Such an answer is
+    /// only a word.
     fn answer_access(
         &mut self,
         (from, context): (u32, u32),
@@ -157,7 +158,7 @@ impl World {
         }
     }
 
-    /// A rank's memory has changed in a way for which it may wait.
+    /// Records a change of a rank's memory for which the rank may wait.
     fn note_access(&mut self, rank: usize) {
         let see = self.windows().map_or(TimeSpan::ZERO, |windows| windows.see);
         let state = &mut self.ranks[rank];

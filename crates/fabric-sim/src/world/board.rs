@@ -1,4 +1,5 @@
-//! Boards in shared memory: what each rank shows the others in the steps of its collectives, and when they see it.
+//! Boards in shared memory: the parts that each rank publishes in the steps of its collectives, and when the others see
+//! them.
 //!
 //! All ranks count their steps alike. In a step a rank may put a part on its board, which the others see a little
 //! later. The place of a part is used again some steps later, once every rank has ended the step.
@@ -13,7 +14,7 @@ use super::{Event, World};
 use crate::machine::Board;
 use crate::path::PathUntil;
 
-/// What all ranks of a step must agree on.
+/// Attributes of a call that must be the same at all ranks of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallId {
     pub(crate) collective: &'static str,
@@ -21,7 +22,7 @@ pub(crate) struct CallId {
     pub(crate) reduction: Option<Reduction>,
 }
 
-/// What a rank has on its board, and its progress.
+/// A rank's board and progress.
 #[derive(Default)]
 pub(super) struct Shown {
     /// The last step that it has begun.
@@ -37,7 +38,7 @@ struct Part {
     step: u64,
     seen_from: Time,
     data: Vec<u8>,
-    /// What led to it, where the critical path is wanted.
+    /// Path that led to it, if the critical path is requested.
     cause: Option<PathUntil>,
 }
 
@@ -56,10 +57,10 @@ impl World {
         self.machine.board.as_ref().expect("only machines with boards come here")
     }
 
-    /// The next step of a rank, once its place on the board is free. `None`: the rank is to be suspended.
+    /// Returns the next step of a rank, once its place on the board is free. `None`: the rank must be suspended.
     ///
     /// # Errors
-    /// [`Error::MismatchedCollective`] where another rank is in another call in this step.
+    /// [`Error::MismatchedCollective`] if another rank is in another call in this step.
     pub(crate) fn begin_step(&mut self, rank: usize, call_id: CallId) -> Result<Option<u64>> {
         self.check()?;
         let step = self.boards[rank].begun + 1;
@@ -101,7 +102,7 @@ impl World {
         self.wake_at(seen_from, cause, is_for);
     }
 
-    /// Whether a rank sees another's part of a step. If not, it is to be suspended.
+    /// Returns whether a rank sees another's part of a step. If not, it must be suspended.
     pub(crate) fn see_part(&mut self, rank: usize, of: usize, step: u64) -> Result<Next> {
         self.check()?;
         match self.part(of, step).map(|part| (part.seen_from, part.cause)) {
@@ -119,17 +120,17 @@ impl World {
         }
     }
 
-    /// Whether a rank's part of a step is seen by now.
+    /// Returns whether a rank's part of a step is seen by now.
     pub(crate) fn sees_part(&self, of: usize, step: u64) -> bool {
         self.part(of, step).is_some_and(|part| part.seen_from <= self.now())
     }
 
-    /// A rank's part of a step that was seen.
+    /// Returns a rank's part of a step that was seen.
     pub(crate) fn seen_part(&self, of: usize, step: u64) -> Option<&[u8]> {
         self.part(of, step).map(|part| &part.data[..])
     }
 
-    /// A rank has read all that it needs of a step.
+    /// Records that a rank has read all that it needs of a step.
     pub(crate) fn end_step(&mut self, rank: usize, step: u64) {
         self.boards[rank].ended = step;
         let ended_by_all = self.boards.iter().map(|shown| shown.ended).min().unwrap_or(0);
@@ -143,20 +144,20 @@ impl World {
         self.boards[of].parts.iter().rev().find(|part| part.step == step)
     }
 
-    /// What has led to what a rank does now.
+    /// Returns the path that led to a rank's current activity.
     fn path_of(&mut self, rank: usize) -> Option<PathUntil> {
         let now = self.now();
         self.paths.as_mut().map(|paths| paths.of_rank(rank, now))
     }
 
-    /// A rank goes on at a moment because of what another did.
+    /// Sets the path of a rank that continues at `time` because of another rank, whose path is `cause`.
     fn follow_rank(&mut self, rank: usize, cause: Option<PathUntil>, time: Time) {
         if let (Some(paths), Some(cause)) = (&mut self.paths, cause) {
             paths.wake(rank, cause, time);
         }
     }
 
-    /// Ranks that wait for something that holds from `time` on continue then.
+    /// Wakes ranks at `time` that wait for something that holds from then on.
     fn wake_at(&mut self, time: Time, cause: Option<PathUntil>, is_for: impl Fn(&Waiting) -> bool) {
         for rank in 0..self.ranks.len() {
             if is_for(&self.ranks[rank].waiting) {

@@ -1,11 +1,11 @@
-//! Why nothing more can happen, in words.
+//! Explanations of deadlocks, in words.
 
 use contract::{Request, Selector, Source, Tag, TagSelector};
 
 use super::World;
 use super::operation::{State, Waiting};
 
-/// The most ranks that are named: of a great machine the first few are enough to see the mistake.
+/// Largest number of ranks that are named: on a large machine the first few show the mistake.
 const NAMED_MAX: usize = 16;
 
 impl World {
@@ -54,7 +54,7 @@ impl World {
         format!("waits {words}{}", self.describe_unmatched(rank))
     }
 
-    /// What a request under way is for.
+    /// Returns the purpose of a request in progress.
     pub(super) fn describe_request(&self, rank: usize, request: Request) -> Option<String> {
         match self.ranks[rank].operations.state(request) {
             State::Sending { to, envelope } => {
@@ -71,7 +71,8 @@ impl World {
         }
     }
 
-    /// Messages that came to a rank and that its receives do not take: often a wrong tag.
+    /// Describes messages that have arrived at a rank and that its receives do not take: often the cause is a wrong
+    /// tag.
     fn describe_unmatched(&self, rank: usize) -> String {
         let arrived = self.ranks[rank].mailbox.arrived().take(3);
         let words: Vec<String> = arrived
@@ -89,7 +90,8 @@ impl World {
     }
 }
 
-/// Each context has two of messages: even numbers for those of programs, odd ones for those inside collectives.
+/// Returns the tag that a receive accepts. Each context has two contexts of messages: even numbers for the messages of
+/// programs, odd numbers for those inside collectives.
 fn tag_of(selector: &Selector) -> TagSelector {
     match selector.tag {
         Some(tag) => TagSelector::Is(Tag::from_wire(tag)),
@@ -98,7 +100,7 @@ fn tag_of(selector: &Selector) -> TagSelector {
     }
 }
 
-/// Nothing is said of the context of all ranks.
+/// Returns words that name a context, except the context of all ranks.
 fn in_context(context: u32) -> String {
     if context < 2 { String::new() } else { format!(" in context {}", context / 2) }
 }

@@ -1,4 +1,4 @@
-//! Ranks that send and take no messages any more, and what can never end because of them.
+//! Ranks that no longer send or take messages, and operations that can never end because of them.
 
 use contract::{Error, Request, Selector, Time, TimeSpan};
 
@@ -6,13 +6,13 @@ use super::World;
 use super::operation::{State, Waiting};
 
 impl World {
-    /// A rank sends no messages of its own any more and takes none.
+    /// Marks a rank that no longer sends messages of its own and takes none.
     pub(crate) fn leave(&mut self, rank: usize) {
         self.ranks[rank].left = true;
         self.note_departure();
     }
 
-    /// Ranks that wait for anything look whether they still wait for somebody.
+    /// Wakes ranks that wait for anything, so that they check whether they can still wait.
     pub(super) fn note_departure(&mut self) {
         self.departures += 1;
         for rank in 0..if self.waiting_for_anything == 0 { 0 } else { self.size() } {
@@ -22,19 +22,19 @@ impl World {
         }
     }
 
-    /// Whether any rank has left.
+    /// Returns whether any rank has left.
     pub(crate) fn any_has_left(&self) -> bool {
         self.departures > 0
     }
 
-    /// Whether `rank` can wait for `other` no more. One that has only left still takes part in what all do together,
-    /// and a rank that has left itself waits for nothing else.
+    /// Returns whether `rank` cannot wait for `other` any more. A rank that has left but not ended still takes part in
+    /// what all ranks do together, and a rank that has left itself waits for nothing else.
     fn is_gone(&self, rank: usize, other: usize) -> bool {
         let (waiting, ended) = (&self.ranks[rank], &self.ranks[other]);
         rank != other && (ended.waiting == Waiting::Ended || ended.left && !waiting.left)
     }
 
-    /// Whether a request can never be done, because the ranks that it needs have left.
+    /// Returns whether a request can never be done, because the ranks that it needs have left.
     pub(crate) fn is_hopeless(&self, rank: usize, request: Request) -> bool {
         match self.ranks[rank].operations.state(request) {
             State::Free | State::Done(_) => false,
@@ -47,8 +47,8 @@ impl World {
         }
     }
 
-    /// Whether nothing that `selector` accepts can come to a rank any more: all that could send it have left, and
-    /// none of their messages is on its way.
+    /// Returns whether no message that `selector` accepts can arrive at a rank any more: all ranks that could send it
+    /// have left, and none of their messages is under way.
     pub(crate) fn none_will_send(&self, rank: usize, selector: Selector) -> bool {
         let all_gone = match selector.source {
             Some(source) => self.is_gone(rank, source as usize),
@@ -60,7 +60,7 @@ impl World {
         all_gone && !self.is_on_its_way(rank, selector)
     }
 
-    /// The error of a request that is hopeless, with which the run fails.
+    /// Returns the error of a request that is hopeless, with which the run fails.
     pub(crate) fn give_up_on(&mut self, rank: usize, request: Request) -> Error {
         let what = self.describe_request(rank, request).unwrap_or_else(|| "for nothing".into());
         let explanation =
@@ -70,7 +70,8 @@ impl World {
         error
     }
 
-    /// No network leads to the rank that a message goes to, and none will: for its sender that rank is dead.
+    /// Fails the run because no network leads to a message's receiver any more, and none will: for its sender that rank
+    /// is dead.
     pub(super) fn cut_off(&mut self, number: u32) {
         let broken = self.network.explain_cut(number);
         let (from, to) = self.ends_of_parcel(number);
@@ -80,7 +81,7 @@ impl World {
         self.fail(from, error.clone(), error);
     }
 
-    /// A node is broken for ever, and its ranks with it.
+    /// Fails the run because a node has failed permanently, unless its first rank has ended.
     pub(super) fn died(&mut self, node: u32) {
         let on_it = |&rank: &usize| self.processors.node(rank) == node as usize;
         let Some(rank) = (0..self.size()).find(on_it) else { return };

@@ -1,10 +1,10 @@
-//! Which message meets which receive.
+//! Matching of messages and receives.
 
 use std::collections::VecDeque;
 
 use contract::{Envelope, Request, Selector};
 
-/// A rank's messages that no receive has taken, and its receives that no message has met, each in order.
+/// A rank's messages that no receive has taken, and its receives that no message has matched, each in order.
 #[derive(Default)]
 pub(super) struct Mailbox {
     arrived: VecDeque<Arrived>,
@@ -18,7 +18,7 @@ pub(super) struct Arrived {
     pub(super) envelope: Envelope,
 }
 
-/// A receive that no message has met.
+/// A receive that no message has matched.
 #[derive(Clone, Copy, Debug)]
 struct PostedReceive {
     request: Request,
@@ -26,7 +26,7 @@ struct PostedReceive {
 }
 
 impl Mailbox {
-    /// A message arrives: returns the receive that takes it. Without one the message is kept.
+    /// Adds a message that has arrived. Returns the receive that takes it; without one, the message is kept.
     pub(super) fn arrive(&mut self, arrived: Arrived) -> Option<Request> {
         let accepts = |receive: &PostedReceive| receive.selector.accepts(&arrived.envelope);
         match self.receives.iter().position(accepts) {
@@ -38,7 +38,7 @@ impl Mailbox {
         }
     }
 
-    /// A receive is posted: returns the message that it takes. Without one the receive is kept.
+    /// Adds a receive. Returns the message that it takes; without one, the receive is kept.
     pub(super) fn post(&mut self, request: Request, selector: Selector) -> Option<u32> {
         match self.take(&selector) {
             Some(arrived) => Some(arrived.message),
@@ -49,30 +49,30 @@ impl Mailbox {
         }
     }
 
-    /// Takes out the oldest message that `selector` accepts.
+    /// Removes and returns the oldest message that `selector` accepts.
     pub(super) fn take(&mut self, selector: &Selector) -> Option<Arrived> {
         let index = self.arrived.iter().position(|one| selector.accepts(&one.envelope))?;
         self.arrived.remove(index)
     }
 
-    /// The oldest message that `selector` accepts.
+    /// Returns the oldest message that `selector` accepts.
     pub(super) fn find(&self, selector: &Selector) -> Option<Envelope> {
         let found = self.arrived.iter().find(|one| selector.accepts(&one.envelope));
         found.map(|arrived| arrived.envelope)
     }
 
-    /// Takes out a receive that no message has met; false if there is no such receive.
+    /// Removes a receive that no message has matched. Returns false if there is no such receive.
     pub(super) fn withdraw(&mut self, request: Request) -> bool {
         let found = self.receives.iter().position(|receive| receive.request == request);
         found.and_then(|index| self.receives.remove(index)).is_some()
     }
 
-    /// Whether this is a receive that no message has met.
+    /// Returns whether this is a receive that no message has matched.
     pub(super) fn is_unmet(&self, request: Request) -> bool {
         self.receives.iter().any(|receive| receive.request == request)
     }
 
-    /// The messages that no receive has taken.
+    /// Returns the messages that no receive has taken.
     pub(super) fn arrived(&self) -> impl Iterator<Item = &Arrived> {
         self.arrived.iter()
     }

@@ -1,4 +1,5 @@
-//! A message's way from its send to its receive: a short one eagerly, a long one by rendezvous (RTS, CTS, data).
+//! The stages of a message from its send to its receive: a short one is sent eagerly, a long one by rendezvous (RTS,
+//! CTS, data).
 
 use contract::{EAGER_BYTES, Envelope, RemoteAccess, Request, Selector, TimeSpan};
 
@@ -9,31 +10,31 @@ use crate::machine::Announcement;
 use crate::message_kind::MessageKind;
 use crate::network::Parcel;
 
-/// How a message is sent.
+/// Mode of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// As the machine's protocol says for its length.
+    /// By the machine's protocol for its length.
     Standard,
     /// By rendezvous, whatever its length: the send is done only once a receive has taken the message.
     Synchronous,
-    /// At once, as a step of the machine's own collective: there is no overhead at either end.
+    /// At once, as a step of the machine's own collective: neither end has an overhead.
     Bare,
     /// A request to an agent.
     Access(RemoteAccess),
-    /// What an agent answers to one.
+    /// An agent's answer to a request.
     Answer(RemoteAccess),
 }
 
-/// How far a message is.
+/// Stage of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Its data are on the way, before a receive is known.
+    /// Its data are under way, and no receive is known.
     Eager,
-    /// Its request to send (RTS) is on the way or has arrived.
+    /// Its request to send (RTS) is under way or has arrived.
     RequestToSend,
-    /// It has a receive; the clear to send (CTS) is on its way back.
+    /// It has a receive; the clear to send (CTS) is under way to the sender.
     ClearToSend,
-    /// Its data are on the way, and the receive waits for them.
+    /// Its data are under way, and the receive waits for them.
     Data,
 }
 
@@ -41,15 +42,15 @@ pub(super) enum Stage {
 pub(super) struct Message {
     pub(super) to: u32,
     pub(super) envelope: Envelope,
-    /// Empty where messages carry none.
+    /// Empty if messages carry no data.
     pub(super) data: Vec<u8>,
     mode: Mode,
     stage: Stage,
     /// The sender's request, until it is done.
     send: Option<Request>,
-    /// The receiver's request, once they have met.
+    /// The receiver's request, once it has matched.
     receive: Option<Request>,
-    /// Whether it arrived before its receive was posted: the receiver's processor has more to do then.
+    /// True if it arrived before its receive was posted: the receiver's processor has more work then.
     unexpected: bool,
     sent_at: super::Time,
     /// False once its place is free for another message.
@@ -67,7 +68,7 @@ impl Message {
 }
 
 impl World {
-    /// A message with its data, in a place of its own.
+    /// Adds a message with its data, and returns its number.
     pub(super) fn new_message(
         &mut self,
         to: u32,
@@ -134,19 +135,19 @@ impl World {
         }
     }
 
-    /// The send of a message is done, for a copy of its data is kept.
+    /// Ends the send of a message, because a copy of its data is kept.
     pub(super) fn keep_send(&mut self, number: u32, send: Request) {
         self.messages[number as usize].send = Some(send);
         self.finish_send(number);
     }
 
-    /// Whether it never leaves its processor.
+    /// Returns whether it never leaves its processor.
     pub(super) fn is_local(&self, number: u32) -> bool {
         let message = &self.messages[number as usize];
         self.processors.are_one(message.envelope.source as usize, message.to as usize)
     }
 
-    /// Hands a message to the network: its data, its RTS or its CTS, as its stage says.
+    /// Launches a message into the network: its data, its RTS or its CTS, according to its stage.
     pub(super) fn launch(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let control_bytes = u64::from(self.machine.protocol.control_bytes);
@@ -175,14 +176,14 @@ impl World {
         self.handle_outcomes();
     }
 
-    /// The ranks between which the parcel of a message goes: its CTS goes back.
+    /// Returns the ranks between which the parcel of a message goes. A CTS goes back.
     pub(super) fn ends_of_parcel(&self, number: u32) -> (usize, usize) {
         let message = &self.messages[number as usize];
         let (source, to) = (message.envelope.source as usize, message.to as usize);
         if message.stage == Stage::ClearToSend { (to, source) } else { (source, to) }
     }
 
-    /// Acts on what the network reported.
+    /// Handles the outcomes that the network has reported.
     pub(super) fn handle_outcomes(&mut self) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {
@@ -198,7 +199,7 @@ impl World {
                 }
             }
         }
-        // Acting on them may have added more to the new list, which is nearly always empty.
+        // Handling them may have added more to the new list, which is nearly always empty.
         if self.outcomes.is_empty() {
             self.outcomes = outcomes;
         } else {
@@ -206,7 +207,7 @@ impl World {
         }
     }
 
-    /// The sender's engine has taken up a parcel: of short data it has a copy then.
+    /// Records that the sender's engine has started a parcel. It has a copy of short data then.
     fn started(&mut self, number: u32) {
         let Message { stage, mode, envelope, .. } = self.messages[number as usize];
         let is_copied = matches!(stage, Stage::Eager | Stage::Data)
@@ -223,7 +224,7 @@ impl World {
         }
     }
 
-    /// The data, the RTS or the CTS of a message have arrived.
+    /// Records that the data, the RTS or the CTS of a message have arrived.
     pub(super) fn arrived(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let (to, envelope) = (message.to as usize, message.envelope);
@@ -245,12 +246,12 @@ impl World {
         }
     }
 
-    /// The messages that have arrived at a rank and that no receive has taken.
+    /// Returns the messages that have arrived at a rank and that no receive has taken.
     pub(crate) fn unexpected(&self, rank: usize) -> Vec<Envelope> {
         self.ranks[rank].mailbox.arrived().map(|one| one.envelope).collect()
     }
 
-    /// A receive and its message have found each other.
+    /// Records that a receive and its message have matched.
     pub(super) fn meet(&mut self, number: u32, receive: Request) {
         let local = self.is_local(number);
         let message = &mut self.messages[number as usize];
@@ -266,7 +267,7 @@ impl World {
         }
     }
 
-    /// The sender's engine has the CTS.
+    /// Sends the data of a message whose CTS has arrived at the sender's engine.
     fn send_data(&mut self, number: u32) {
         let message = &mut self.messages[number as usize];
         message.stage = Stage::Data;
@@ -281,7 +282,7 @@ impl World {
     fn finish_send(&mut self, number: u32) {
         let message = &mut self.messages[number as usize];
         let (source, send) = (message.envelope.source as usize, message.send.take());
-        // The message's own envelope is another one once it was claimed.
+        // The message's own envelope has changed if the message was claimed.
         if let Some(send) = send
             && let State::Sending { envelope, .. } = *self.ranks[source].operations.state(send)
         {
@@ -313,8 +314,7 @@ impl World {
         self.finish(to as usize, (receive, number), done);
     }
 
-    /// A request is done, and so its message: its rank continues if it waits for it, after what its processor has to
-    /// do.
+    /// Marks a request as done. Its rank continues if it waits for it, after its processor's work.
     fn finish(&mut self, rank: usize, (request, number): (Request, u32), mut done: Done) {
         let state = &mut self.ranks[rank];
         state.happenings += 1;
@@ -330,7 +330,7 @@ impl World {
         self.ranks[rank].operations.conclude(request, done, data);
     }
 
-    /// Whether a message that `selector` accepts is on its way to a rank.
+    /// Returns whether a message that `selector` accepts is under way to a rank.
     pub(super) fn is_on_its_way(&self, rank: usize, selector: Selector) -> bool {
         self.messages.iter().any(|message| {
             message.in_use
@@ -341,7 +341,7 @@ impl World {
         })
     }
 
-    /// Whether a send waits for its receive, and for nothing else.
+    /// Returns whether a send waits for its receive, and for nothing else.
     pub(super) fn waits_for_receive(&self, rank: usize, send: Request) -> bool {
         let is_of_send = |message: &Message| {
             message.in_use && message.envelope.source as usize == rank && message.send == Some(send)
@@ -355,7 +355,7 @@ impl World {
         })
     }
 
-    /// Gives a message's place back.
+    /// Frees a message's place.
     pub(super) fn forget(&mut self, number: u32) {
         const KEPT_BYTES: usize = 1 << 16;
         let message = &mut self.messages[number as usize];

@@ -1,4 +1,4 @@
-//! All of a simulated machine except its rank programs: what they ask for, and what comes of it.
+//! All of a simulated machine except its rank programs: it executes their calls.
 
 mod access;
 mod board;
@@ -41,35 +41,35 @@ pub(crate) struct World {
     network: Network,
     ranks: Vec<RankState>,
     processors: Processors,
-    /// The ranks whose work is done outside, where any may be.
+    /// Ranks whose work is done outside, if the run permits such work.
     pub(crate) outside: Option<OutsideWork>,
-    /// By rank; only machines with boards use them.
+    /// Boards by rank. Only machines with boards use them.
     boards: Vec<board::Shown>,
     agents: access::Agents,
     messages: Vec<Message>,
-    /// Whether messages carry their data.
+    /// True if messages carry their data.
     pub(crate) carries_data: bool,
     free_messages: Vec<u32>,
-    /// How many ranks have left or ended, each counted for both.
+    /// Number of ranks that have left, plus the number that have ended.
     departures: u64,
-    /// How many ranks wait for anything to happen.
+    /// Number of ranks that wait for anything to happen.
     waiting_for_anything: usize,
     outcomes: Vec<Outcome>,
-    /// What every call returns once the run has failed.
+    /// Error that every call returns once the run has failed.
     told: Option<Error>,
     pub(crate) failure: Option<(usize, Error)>,
     counts: Counts,
-    /// When the last rank ended, of those that have.
+    /// Time at which the last rank ended, of those that have.
     pub(crate) ended_at: Time,
     pub(crate) recorder: Option<Recorder>,
-    /// The paths to what ranks and messages do, where the critical one is wanted.
+    /// Paths to the activities of ranks and messages, if the critical path is requested.
     pub(crate) paths: Option<Paths>,
 }
 
-/// What a run did.
+/// Numbers of messages, bytes and events in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// Messages sent, those inside collectives included.
+    /// Messages sent, including those inside collectives.
     pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -82,16 +82,16 @@ struct RankState {
     operations: Operations,
     mailbox: Mailbox,
     priority: Priority,
-    /// When the clock was last read, if nothing has happened to the rank since.
+    /// Time of the last read of the clock, if nothing has happened to the rank since.
     clock_read: Option<Time>,
-    /// The memory of its posted operations, and the most that there was since there was none.
+    /// Memory of its posted operations in bytes, and the most since there was none.
     lent_bytes: u64,
     lent_peak_bytes: u64,
-    /// Whether it sends no messages of its own any more and takes none.
+    /// True if it no longer sends messages of its own and takes none.
     left: bool,
-    /// How many messages have arrived without a receive, and requests been done.
+    /// Number of messages that have arrived without a receive, plus number of requests that are done.
     happenings: u64,
-    /// Whether it has looked for a message in vain, and will look again: the next message wakes it.
+    /// True if it has polled for a message without success, and will poll again: the next message wakes it.
     polls: bool,
 }
 
@@ -184,7 +184,7 @@ impl World {
         (0..self.size() as u32).for_each(|rank| self.agenda.push(now, Event::Wake(rank)));
     }
 
-    /// Handles events until a rank can continue, and says which. `None`: there are no more events.
+    /// Handles events until a rank can continue, and returns that rank. `None`: there are no more events.
     pub(crate) fn advance(&mut self) -> Option<usize> {
         loop {
             if self.network.is_unsettled() && !self.agenda.has_more_now() {
@@ -220,7 +220,8 @@ impl World {
         match outside.next(self.agenda.next_time()) {
             Beside::Event => false,
             Beside::End(rank, begin, span) => {
-                // What is known of the length of work may be a little too long: nothing happens in the past.
+                // The lower bound of the work's length may have been a little too high, but nothing may happen in the
+                // past.
                 let end = self.processors.end(rank, begin, span).max(self.now());
                 self.agenda.push(end, Event::Wake(rank as u32));
                 true
@@ -237,7 +238,7 @@ impl World {
         self.told.is_some()
     }
 
-    /// A rank's program has ended, and the memory that it lent is gone. Only the first call does something, except
+    /// Ends a rank whose program has ended, with the memory that it lent. Only the first call has an effect, except
     /// that a failure is never lost.
     pub(crate) fn end(&mut self, rank: usize, outcome: Result<()>) {
         if self.ranks[rank].waiting != Waiting::Ended {
@@ -255,7 +256,7 @@ impl World {
         }
     }
 
-    /// The first failure counts: what fails later fails because of it.
+    /// Records a failure. Only the first counts, because later ones are its consequences.
     fn fail(&mut self, rank: usize, error: Error, told: Error) {
         if self.failure.is_none() {
             self.failure = Some((rank, error));
@@ -269,12 +270,13 @@ impl World {
         self.fail(0, error.clone(), error);
     }
 
-    /// The first rank whose program has not ended.
+    /// Returns the first rank whose program has not ended.
     pub(crate) fn first_unended(&self) -> Option<usize> {
         self.ranks.iter().position(|rank| !matches!(rank.waiting, Waiting::Ended))
     }
 
-    /// There are no more events, and a rank still waits: the run fails, and the error says who waits for what.
+    /// Fails the run if there are no more events and a rank still waits. The error names the waiting ranks and what
+    /// they wait for.
     pub(crate) fn declare_deadlock(&mut self) {
         if let Some(first) = self.first_unended() {
             let error = Error::Deadlock { explanation: self.explain_deadlock() };

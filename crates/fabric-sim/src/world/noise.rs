@@ -5,13 +5,13 @@ use contract::{Time, TimeSpan};
 use crate::machine::{Machine, Pause};
 use crate::random::Random;
 
-/// The first of the random streams that say when the pauses of each processor begin.
+/// First of the random streams that determine when the pauses of each processor begin.
 const STREAM: u64 = 1 << 40;
-/// The first of the random streams for the jitters of each kind of pause.
+/// First of the random streams for the jitters of each kind of pause.
 const STREAM_OF_KIND: u64 = 1 << 41;
 const KINDS_MAX: u64 = 1 << 8;
 
-/// Says when a processor has finished a piece of work, given when it begins.
+/// The pauses of a processor, which delay the end of its work.
 pub(super) struct Noise {
     kinds: Vec<Kind>,
 }
@@ -22,9 +22,9 @@ struct Kind {
     length: u64,
     period_jitter: u64,
     length_jitter: u64,
-    /// When the first begins, without its jitter; below the period.
+    /// Beginning of the first pause, without its jitter; below the period.
     first: u64,
-    /// Numbers 2k and 2k + 1 are the jitters of pause k.
+    /// Random numbers 2k and 2k + 1 are the jitters of pause k.
     random: Random,
 }
 
@@ -45,8 +45,8 @@ impl Noise {
         Noise { kinds }
     }
 
-    /// The end of work of `span` that is submitted at `start`. A pause that lasts at that moment delays its begin.
-    /// Each pause that begins before its end delays the end, which may let further pauses in.
+    /// Returns the end of work of `span` that is submitted at `start`. A pause in progress at that moment delays its
+    /// beginning. Each pause that begins before its end delays the end, so that further pauses may begin before it.
     pub(super) fn end(&self, start: Time, span: TimeSpan) -> Time {
         if self.kinds.is_empty() {
             return start + span;
@@ -63,7 +63,7 @@ impl Noise {
         }
     }
 
-    /// How much of a piece of work that began at `start` is done at `now`: the longest work that ends by then.
+    /// Returns how much of a piece of work that began at `start` is done at `now`: the longest work that ends by then.
     pub(super) fn worked(&self, start: Time, now: Time) -> TimeSpan {
         let elapsed = now.since(start);
         if self.kinds.is_empty() {
@@ -82,7 +82,7 @@ impl Noise {
     }
 }
 
-/// The jitters of a kind: the same on all processors if its pauses are.
+/// Returns the jitters of a kind: the same on all processors if its pauses are.
 fn random(seed: u64, pause: &Pause, processor: u32, number: u64) -> Random {
     let processor = if pause.at_once { u64::from(u32::MAX) } else { u64::from(processor) };
     Random::new(seed, STREAM_OF_KIND + processor * KINDS_MAX + number)
@@ -110,24 +110,24 @@ impl Kind {
         self.length - self.length_jitter + jitter
     }
 
-    /// How many pauses would have begun by `time` without jitter.
+    /// Returns the number of pauses that would have begun by `time` without jitter.
     fn count(&self, time: u64) -> u64 {
         (time + self.period - self.first) / self.period
     }
 
-    /// The length of all pauses that begin after `after` and not after `until`.
+    /// Returns the total length of all pauses that begin after `after` and not after `until`.
     fn begun(&self, after: u64, until: u64) -> u64 {
         if self.period_jitter == 0 && self.length_jitter == 0 {
             return (self.count(until) - self.count(after)) * self.length;
         }
-        // The last one that is due by `after` may be late.
+        // The last pause that is due by `after` may be late.
         (self.count(after).saturating_sub(1)..self.count(until))
             .filter(|&pause| (after + 1..=until).contains(&self.begin_of(pause)))
             .map(|pause| self.length_of(pause))
             .sum()
     }
 
-    /// What is left at `time` of a pause that began before it.
+    /// Returns the remaining time at `time` of a pause that began before it.
     fn left_at(&self, time: u64) -> u64 {
         let count = self.count(time);
         (count.saturating_sub(2)..count)
@@ -180,9 +180,9 @@ mod tests {
         assert_eq!(noise.end(at(0), us(4)), at(4));
         // 0 to 5 work, 5 to 8 pause, 8 to 9 work.
         assert_eq!(noise.end(at(0), us(6)), at(9));
-        // Without pauses it would end at 14; the pause at 5 puts it off to 17, past that at 15: 20.
+        // Without pauses it would end at 14; the pause at 5 delays it to 17, past that at 15: 20.
         assert_eq!(noise.end(at(0), us(14)), at(20));
-        // It came in the pause at 5, and begins at its end.
+        // It is submitted in the pause at 5, and begins at the end of the pause.
         assert_eq!(noise.end(at(6), us(2)), at(10));
         assert_eq!(noise.end(at(8), us(2)), at(10));
     }
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(noise.worked(at(6), at(7)), TimeSpan::ZERO);
     }
 
-    /// Against every pause written down, over random pieces of work.
+    /// Compares the ends of random pieces of work with those that follow from a list of all pauses.
     #[test]
     fn jittered_pauses_are_those_of_a_list() {
         let kinds =

@@ -1,11 +1,11 @@
-//! What a rank has asked for and what came of it.
+//! Operations of a rank, and their states.
 
 use contract::{Envelope, Request, Selector, TimeSpan, Writable};
 
-/// What a rank does while its program is suspended.
+/// State of a rank whose program is suspended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
-    /// It runs, or will as soon as the agenda comes to it.
+    /// It runs, or will as soon as its event happens.
     Running,
     /// It waits for this request.
     Request(Request),
@@ -24,7 +24,7 @@ pub(super) enum Waiting {
 }
 
 impl Waiting {
-    /// Whether the end of this request ends the wait.
+    /// Returns whether the end of this request ends the wait.
     pub(super) fn is_for(&self, request: Request) -> bool {
         match self {
             Waiting::Request(wanted) => *wanted == request,
@@ -38,7 +38,7 @@ impl Waiting {
         }
     }
 
-    /// Whether it is for other ranks: then the rank may be woken to look at something else, and wait again.
+    /// Returns whether it waits for other ranks. Such a rank may be woken to check something else, and waits again.
     pub(super) fn is_for_others(&self) -> bool {
         match self {
             Waiting::Request(_)
@@ -59,7 +59,7 @@ pub(super) enum State {
         to: u32,
         envelope: Envelope,
     },
-    /// Where the message goes; none for a blocking receive, which collects it at its end.
+    /// A receive, with the memory for its message; none for a blocking receive, which collects the message at its end.
     Receiving {
         selector: Selector,
         room: Option<Writable>,
@@ -71,19 +71,19 @@ pub(super) enum State {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     pub(super) envelope: Envelope,
-    /// The message of a receive, whose place is given back at the end of the request.
+    /// Message of a receive, whose place is freed at the end of the request.
     pub(super) message: Option<u32>,
-    /// What the rank's processor has yet to do for it.
+    /// Time that the rank's processor has yet to work for it.
     pub(super) due: TimeSpan,
 }
 
 struct Place {
     state: State,
-    /// The memory that the program has lent for the operation.
+    /// Memory in bytes that the program has lent for the operation.
     lent_bytes: u64,
-    /// Whether the time that it takes beyond the caches is yet to be spent.
+    /// True if the time that it takes beyond the caches has yet to be spent.
     owes_memory: bool,
-    /// Whether its rank has asked if it is done, and will look again.
+    /// True if its rank has checked whether it is done, and will check again.
     watched: bool,
 }
 
@@ -109,7 +109,7 @@ impl Operations {
         &self.places[request.index()].state
     }
 
-    /// The operations under way and those that are done.
+    /// Returns the operations in progress and those that are done.
     pub(super) fn all(&self) -> impl Iterator<Item = Request> {
         let used = |(index, place): (usize, &Place)| {
             (!matches!(place.state, State::Free)).then_some(Request(index as u32))
@@ -117,13 +117,13 @@ impl Operations {
         self.places.iter().enumerate().filter_map(used)
     }
 
-    /// Says that the program has lent so much memory for an operation.
+    /// Records the memory that the program has lent for an operation.
     pub(super) fn lend(&mut self, request: Request, bytes: u64) {
         let place = &mut self.places[request.index()];
         (place.lent_bytes, place.owes_memory) = (bytes, true);
     }
 
-    /// An operation is done. The data of a message go where its receive has said.
+    /// Marks an operation as done. The data of a message are written to the memory of its receive.
     pub(super) fn conclude(&mut self, request: Request, mut done: Done, data: &[u8]) {
         let state = &mut self.places[request.index()].state;
         if let State::Receiving { room: Some(room), .. } = state {
@@ -140,7 +140,7 @@ impl Operations {
         }
     }
 
-    /// Whether a request is done. If not, its rank will look again.
+    /// Returns whether a request is done. If not, its rank will check again.
     pub(super) fn watch(&mut self, request: Request) -> bool {
         let place = &mut self.places[request.index()];
         place.watched = true;
@@ -151,7 +151,7 @@ impl Operations {
         self.places[request.index()].watched
     }
 
-    /// What the rank's processor has yet to do for a request that is done: asked for once.
+    /// Returns the time that the rank's processor has yet to work for a request that is done. Zero when called again.
     pub(super) fn take_due(&mut self, request: Request) -> TimeSpan {
         match &mut self.places[request.index()].state {
             State::Done(done) => std::mem::take(&mut done.due),
@@ -159,7 +159,7 @@ impl Operations {
         }
     }
 
-    /// The length of a posted message that the processor has yet to move: asked for once.
+    /// Returns the length of a posted message that the processor has yet to move. None when called again.
     pub(super) fn take_memory(&mut self, request: Request) -> Option<usize> {
         let place = &mut self.places[request.index()];
         let State::Done(Done { message: Some(_), envelope, .. }) = &place.state else {
@@ -168,7 +168,7 @@ impl Operations {
         std::mem::take(&mut place.owes_memory).then_some(envelope.bytes)
     }
 
-    /// Forgets an operation; how much memory the program had lent for it.
+    /// Removes an operation, and returns the amount of memory that the program had lent for it.
     pub(super) fn forget(&mut self, request: Request) -> u64 {
         let place = &mut self.places[request.index()];
         place.state = State::Free;
@@ -176,7 +176,7 @@ impl Operations {
         place.lent_bytes
     }
 
-    /// Forgets the memory that receives write to: the program that has lent it is gone.
+    /// Removes the memory that receives write to, because the program that has lent it has ended.
     pub(super) fn forget_rooms(&mut self) {
         for place in &mut self.places {
             if let State::Receiving { room, .. } = &mut place.state {

@@ -1,4 +1,4 @@
-//! The processors of all ranks: one each, or several ranks on one, and what a processor does for its node beside its
+//! The processors of all ranks: one each, or several ranks on one, and a processor's work for its node beside its
 //! ranks.
 
 use contract::{Priority, Time, TimeSpan};
@@ -8,17 +8,17 @@ use super::scheduler::{Costs, Job, Scheduler};
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
 
-/// The number of what a processor does for its node, in place of a rank's.
+/// Number of a processor's work for its node, in place of a rank's.
 const NODE: u32 = u32::MAX;
-/// That comes before every rank, as an interrupt does.
+/// Priority of that work, above every rank's, as for an interrupt.
 const INTERRUPT: Priority = Priority::Fixed(u8::MAX);
 
 /// All processors of a machine. Rank r is on processor r / ranks_per_processor.
 pub(super) struct Processors {
     ranks_per_processor: u32,
-    /// By rank, where each has a processor of its own; empty on a machine without pauses.
+    /// Pauses by rank, if each has a processor of its own; empty on a machine without pauses.
     noise: Vec<Noise>,
-    /// By processor, where several ranks share one, or it forwards messages beside its rank.
+    /// Schedulers by processor, if several ranks share one, or if it forwards messages beside its rank.
     scheduled: Vec<Scheduler>,
 }
 
@@ -51,27 +51,27 @@ impl Processors {
         self.ranks_per_processor
     }
 
-    /// Whether ranks share processors.
+    /// Returns whether ranks share processors.
     pub(super) fn are_shared(&self) -> bool {
         self.ranks_per_processor > 1
     }
 
-    /// Whether a scheduler says when each piece of work is done.
+    /// Returns whether a scheduler determines when each piece of work is done.
     pub(super) fn are_scheduled(&self) -> bool {
         !self.scheduled.is_empty()
     }
 
-    /// The processor of a rank.
+    /// Returns the processor of a rank.
     pub(super) fn node(&self, rank: usize) -> usize {
         if self.are_shared() { rank / self.ranks_per_processor as usize } else { rank }
     }
 
-    /// Whether two ranks are on one processor; a rank and itself are.
+    /// Returns whether two ranks are on one processor; a rank and itself are.
     pub(super) fn are_one(&self, rank: usize, other: usize) -> bool {
         rank == other || (self.are_shared() && self.node(rank) == self.node(other))
     }
 
-    /// When work of `span` that begins now ends on a rank's own processor.
+    /// Returns the end of work of `span` that begins now on a rank's own processor.
     pub(super) fn end(&self, rank: usize, now: Time, span: TimeSpan) -> Time {
         match self.noise.get(rank) {
             None => now + span,
@@ -93,7 +93,7 @@ impl Processors {
         self.scheduled[node].submit(agenda, job);
     }
 
-    /// Lets a processor work for its node, before it goes on with its ranks; `done` happens afterwards.
+    /// Lets a processor work for its node, before it continues with its ranks; `done` happens afterwards.
     pub(super) fn interrupt(
         &mut self,
         agenda: &mut Agenda,
@@ -105,12 +105,12 @@ impl Processors {
         self.scheduled[node as usize].submit(agenda, job);
     }
 
-    /// What runs on a shared processor ends.
+    /// Ends the current job of a shared processor.
     pub(super) fn stop(&mut self, agenda: &mut Agenda, node: u32) {
         self.scheduled[node as usize].stop(agenda);
     }
 
-    /// The scheduler of a shared processor chooses the next job.
+    /// Lets the scheduler of a shared processor choose the next job.
     pub(super) fn choose(&mut self, agenda: &mut Agenda, node: u32) {
         self.scheduled[node as usize].choose(agenda);
     }

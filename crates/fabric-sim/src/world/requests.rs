@@ -9,8 +9,8 @@ use super::{Event, World};
 use crate::machine::Announcement;
 
 impl World {
-    /// How long the sender's processor works on a message of `bytes` bytes before the message leaves. A message to a
-    /// rank of the same processor is copied, and that is all.
+    /// Returns the time that the sender's processor works on a message of `bytes` bytes before the message leaves. A
+    /// message to a rank of the same processor is only copied.
     pub(crate) fn send_overhead(&self, rank: usize, to: usize, bytes: usize) -> TimeSpan {
         if self.processors.are_one(rank, to) {
             return self.machine.processor.time(WorkKind::CopyBytes, bytes as u64);
@@ -21,10 +21,10 @@ impl World {
         }
     }
 
-    /// Refuses a program's message to a node to which none is passed on.
+    /// Refuses a program's message to a node that its network does not forward to.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names both nodes and says which messages there are.
+    /// [`Error::Unsupported`] names both nodes and the messages that are possible.
     pub(crate) fn check_route(&self, rank: usize, to: usize, tag: u32) -> Result<()> {
         let single_hop = self.machine.network.single_hop;
         if !single_hop || self.processors.are_one(rank, to) || Tag::from_wire(tag).is_reserved() {
@@ -62,7 +62,7 @@ impl World {
         request
     }
 
-    /// Posts a receive. Without a `room` its message waits to be [collected](World::collect).
+    /// Posts a receive. Without a `room`, its message waits to be [collected](World::collect).
     pub(crate) fn start_receive(
         &mut self,
         rank: usize,
@@ -78,7 +78,7 @@ impl World {
         request
     }
 
-    /// The program has lent `bytes` of memory for a posted operation.
+    /// Records that the program has lent `bytes` bytes of memory for a posted operation.
     pub(crate) fn lend(&mut self, rank: usize, request: Request, bytes: usize) {
         let state = &mut self.ranks[rank];
         let before = state.lent_bytes;
@@ -88,8 +88,8 @@ impl World {
         state.operations.lend(request, bytes as u64);
     }
 
-    /// The place of the first of `requests` that is done. `None`: none is, and the rank is to be suspended until one
-    /// is.
+    /// Returns the index of the first of `requests` that is done. `None`: none is, and the rank must be suspended until
+    /// one is.
     pub(crate) fn find_done_or_wait(
         &mut self,
         rank: usize,
@@ -108,29 +108,30 @@ impl World {
         Ok(None)
     }
 
-    /// Whether a request is done.
+    /// Returns whether a request is done.
     pub(crate) fn is_done(&self, rank: usize, request: Request) -> bool {
         self.ranks[rank].operations.done(request).is_some()
     }
 
-    /// The same; if it is not, the rank is woken once it is, in a collective of the machine's own, too.
+    /// As [`is_done`](World::is_done), and if it is not, the rank is woken once it is, also in a collective of the
+    /// machine's own.
     pub(crate) fn watch(&mut self, rank: usize, request: Request) -> bool {
         self.ranks[rank].operations.watch(request)
     }
 
-    /// The message of a request that is done.
+    /// Returns the envelope of a request that is done.
     pub(crate) fn envelope(&self, rank: usize, request: Request) -> Envelope {
         let done = self.ranks[rank].operations.done(request);
         done.expect("only a request that is done is asked for its message").envelope
     }
 
-    /// What the rank's processor has yet to do for a request that is done; nothing when asked again.
+    /// Returns the time that the rank's processor has yet to work for a request that is done. Zero when called again.
     pub(crate) fn take_due(&mut self, rank: usize, request: Request) -> TimeSpan {
         self.ranks[rank].operations.take_due(request)
     }
 
-    /// How much longer a posted message takes the receiver for all the memory that it has posted: as much as there
-    /// was at once since there was none. Nothing when asked again.
+    /// Returns the additional time that a posted message takes the receiver because of all the memory that it has
+    /// posted: the most at once since there was none. Zero when called again.
     pub(crate) fn take_memory_time(&mut self, rank: usize, request: Request) -> TimeSpan {
         let state = &mut self.ranks[rank];
         match state.operations.take_memory(request) {
@@ -142,7 +143,7 @@ impl World {
         }
     }
 
-    /// Forgets a request that is done, and gives back the place of its message.
+    /// Removes a request that is done, and frees the place of its message.
     pub(crate) fn end_request(&mut self, rank: usize, request: Request) -> Envelope {
         let state = &mut self.ranks[rank];
         let done = *state.operations.done(request).expect("only a request that is done is ended");
@@ -153,7 +154,8 @@ impl World {
         done.envelope
     }
 
-    /// The same for a blocking receive, whose message is copied into `buffer` as far as it fits.
+    /// As [`end_request`](World::end_request), for a blocking receive. Its message is copied into `buffer` as far as it
+    /// fits.
     pub(crate) fn collect(
         &mut self,
         rank: usize,
@@ -167,7 +169,7 @@ impl World {
         Ok(Envelope { room: buffer.len(), ..self.end_request(rank, request) })
     }
 
-    /// Ends a receive that has found no message; false if it has found one.
+    /// Ends a receive that no message has matched. Returns false if one has.
     pub(crate) fn cancel_receive(&mut self, rank: usize, request: Request) -> bool {
         let state = &mut self.ranks[rank];
         let cancelled = state.mailbox.withdraw(request);
@@ -177,8 +179,8 @@ impl World {
         cancelled
     }
 
-    /// The oldest message that has arrived, has no receive, and that `selector` accepts. If there is none, the next
-    /// message wakes the rank in a collective of the machine's own, too.
+    /// Returns the oldest message that has arrived, has no receive, and that `selector` accepts. If there is none, the
+    /// next message wakes the rank, also in a collective of the machine's own.
     pub(crate) fn probe(&mut self, rank: usize, selector: Selector) -> Option<Envelope> {
         let state = &mut self.ranks[rank];
         let found = state.mailbox.find(&selector);
@@ -186,12 +188,12 @@ impl World {
         found
     }
 
-    /// The rank waits for requests alone: it does not look for messages meanwhile.
+    /// Records that the rank waits for requests only, and does not poll for messages meanwhile.
     pub(crate) fn stop_looking(&mut self, rank: usize) {
         self.ranks[rank].polls = false;
     }
 
-    /// Moves such a message to another context and tag; returns what it was before.
+    /// Moves such a message to another context and tag. Returns its envelope before.
     pub(crate) fn claim(
         &mut self,
         rank: usize,
@@ -210,13 +212,13 @@ impl World {
         Some(envelope)
     }
 
-    /// How often something has happened that this rank may wait for: a message arrived, a request was done, a rank
-    /// left.
+    /// Returns the number of events that this rank may wait for: a message arrived, a request was done, a rank left.
     pub(crate) fn happenings(&self, rank: usize) -> u64 {
         self.ranks[rank].happenings + self.departures
     }
 
-    /// Whether the rank is to be suspended until such a thing happens: not if one has since it counted `seen`.
+    /// Returns whether the rank must be suspended until such an event. It must not if one has happened since it counted
+    /// `seen`.
     pub(crate) fn wait_for_anything(&mut self, rank: usize, seen: u64) -> Result<bool> {
         self.check()?;
         if self.happenings(rank) != seen {
@@ -227,8 +229,8 @@ impl World {
         Ok(true)
     }
 
-    /// A rank is to be suspended until others do something. If something has happened to it since it `looked_at` what
-    /// had, it continues instead, to look again; gives what has happened by now.
+    /// Prepares to suspend a rank until others do something, and returns `None`. If something has happened to it since
+    /// the count `looked_at`, the rank must continue instead and check again; returns the new count then.
     pub(crate) fn begin_idling(&mut self, rank: usize, looked_at: Option<u64>) -> Option<u64> {
         let happened = Some(self.happenings(rank));
         if !self.ranks[rank].waiting.is_for_others() || happened == looked_at {
@@ -238,7 +240,7 @@ impl World {
         happened
     }
 
-    /// A message arrived that no receive has taken.
+    /// Records that a message has arrived that no receive has taken.
     pub(super) fn note_arrival(&mut self, rank: usize, message: u32) {
         let state = &mut self.ranks[rank];
         state.happenings += 1;
@@ -249,7 +251,7 @@ impl World {
         }
     }
 
-    /// The way of a message depends on what a rank does now.
+    /// Records that a message depends on a rank's current activity.
     pub(super) fn depend(&mut self, message: u32, rank: usize) {
         let now = self.now();
         if let Some(paths) = &mut self.paths {
@@ -257,7 +259,7 @@ impl World {
         }
     }
 
-    /// A rank that waited continues because of a message.
+    /// Records that a rank that waited continues because of a message.
     pub(super) fn follow(&mut self, rank: usize, message: u32) {
         let now = self.now();
         if let Some(paths) = &mut self.paths {
@@ -265,7 +267,7 @@ impl World {
         }
     }
 
-    /// What a rank waits for has happened: it continues after its processor has worked for `span`.
+    /// Continues a rank after its processor has worked for `span`, because what it waits for has happened.
     pub(super) fn wake_after(&mut self, rank: usize, span: TimeSpan) {
         let waited_for = std::mem::replace(&mut self.ranks[rank].waiting, Waiting::Time);
         self.waiting_for_anything -= usize::from(waited_for == Waiting::Anything);

@@ -1,9 +1,8 @@
 //! The scheduler of a processor that several ranks share: which rank runs, and until when.
 //!
-//! What the processor has to do for a rank is a job. Of the jobs that are ready the one of the highest fixed priority
-//! runs. Ranks without a fixed priority share the processor by time slices, round robin. A job of a higher priority
-//! preempts one of a lower priority at once. A context switch is part of the first job of the rank that gets the
-//! processor.
+//! A job is work of the processor for a rank. Of the jobs that are ready, the one of the highest fixed priority runs.
+//! Ranks without a fixed priority share the processor by time slices, round robin. A job of a higher priority preempts
+//! one of a lower priority at once. A context switch is part of the first job of the rank that gets the processor.
 
 use std::collections::VecDeque;
 
@@ -17,44 +16,44 @@ use crate::agenda::{Agenda, Event};
 pub(super) struct Job {
     pub(super) rank: u32,
     pub(super) priority: Priority,
-    /// The time that is left of it; zero for a rank that only has to get the processor.
+    /// Remaining time; zero for a rank that only has to get the processor.
     pub(super) left: TimeSpan,
-    /// What happens when it is done.
+    /// Event that happens when it is done.
     pub(super) done: Event,
 }
 
 /// The times of the machine's scheduler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
-    /// The time slice of ranks without a fixed priority.
+    /// Time slice of ranks without a fixed priority.
     pub(super) slice: TimeSpan,
-    /// A context switch.
+    /// Time of a context switch.
     pub(super) switch: TimeSpan,
 }
 
 /// The state of one shared processor.
 pub(super) struct Scheduler {
-    /// The processor's number, which its events bear.
+    /// Number of the processor in its events.
     node: u32,
     costs: Costs,
     noise: Noise,
     running: Option<Running>,
     /// The run queue.
     ready: VecDeque<Job>,
-    /// The rank that had the processor last, and how much of its slice is used.
+    /// The rank that had the processor last, and the used part of its slice.
     last: Option<u32>,
     used: TimeSpan,
-    /// Whether the event that chooses the next job is in the agenda.
+    /// True if the event that chooses the next job is in the agenda.
     choosing: bool,
 }
 
-/// A job, or a slice of one, that runs; only pauses of the operating system interrupt it.
+/// A job in execution, or a slice of one. Only pauses of the operating system interrupt it.
 struct Running {
     job: Job,
     begin: Time,
     span: TimeSpan,
     end: Time,
-    /// The rank that had the processor before and how much of its slice was used, if this begins with a context switch.
+    /// The rank that had the processor before and the used part of its slice, if this begins with a context switch.
     switched_from: Option<(u32, TimeSpan)>,
 }
 
@@ -80,7 +79,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes a job. The running one is preempted only by a higher priority; if it ran alone, its slice begins now.
+    /// Adds a job. The running one is preempted only by a higher priority; if it ran alone, its slice begins now.
     pub(super) fn submit(&mut self, agenda: &mut Agenda, job: Job) {
         self.ready.push_back(job);
         let now = agenda.now();
@@ -90,13 +89,13 @@ impl Scheduler {
                 self.ready.push_front(job);
                 self.start(agenda);
             }
-            // It ends in this moment.
+            // It ends at this moment.
             None if self.running.is_some() => {}
             None => self.choose_soon(agenda),
         }
     }
 
-    /// What is left of a job that is interrupted. A context switch to it that has taken no time yet is undone.
+    /// Returns the rest of a job that is interrupted. A context switch to it that has taken no time yet is undone.
     fn interrupt(&mut self, running: Running, now: Time) -> Job {
         let Running { mut job, begin, span, switched_from, .. } = running;
         let worked = self.noise.worked(begin, now).min(span);
@@ -109,7 +108,7 @@ impl Scheduler {
         job
     }
 
-    /// The next job is chosen in an event of its own, after ranks whose jobs end at this moment have submitted their
+    /// Schedules an event that chooses the next job, after ranks whose jobs end at this moment have submitted their
     /// next ones. Otherwise a rank would lose the processor between two jobs.
     fn choose_soon(&mut self, agenda: &mut Agenda) {
         if !self.choosing {
@@ -118,7 +117,7 @@ impl Scheduler {
         }
     }
 
-    /// What runs ends. The event is out of date if it was interrupted.
+    /// Ends the running job. The event is out of date if the job was interrupted.
     pub(super) fn stop(&mut self, agenda: &mut Agenda) {
         let is_over = |running: &mut Running| running.end == agenda.now();
         let Some(running) = self.running.take_if(is_over) else { return };
@@ -133,7 +132,7 @@ impl Scheduler {
         self.choose_soon(agenda);
     }
 
-    /// Chooses the next job, now that all of this moment have been submitted.
+    /// Chooses the next job, after all jobs of this moment have been submitted.
     pub(super) fn choose(&mut self, agenda: &mut Agenda) {
         self.choosing = false;
         self.start(agenda);
@@ -164,7 +163,8 @@ impl Scheduler {
         self.running = Some(Running { job, begin, span, end, switched_from });
     }
 
-    /// The job of the highest priority; among equals that of the rank whose slice is not used up, else the oldest.
+    /// Returns the index of the job of the highest priority; among equals that of the rank whose slice is not used up,
+    /// else the oldest.
     fn next(&self) -> Option<usize> {
         let highest = self.ready.iter().map(|job| fixed(job.priority)).max()?;
         let continues = |job: &Job| self.last == Some(job.rank) && self.used < self.costs.slice;
@@ -191,7 +191,8 @@ mod tests {
         Scheduler::new(0, Costs { slice: us(SLICE_US), switch: us(SWITCH_US) }, noise)
     }
 
-    /// Jobs (when, rank, priority, length in µs) on one processor; when each is done, in order, as (rank, µs).
+    /// Runs jobs (when, rank, priority, length in µs) on one processor. Returns when each is done, in order, as (rank,
+    /// µs).
     fn run(jobs: &[(u64, u32, u8, u64)]) -> Vec<(u32, u64)> {
         let mut scheduler = scheduler();
         let mut agenda = Agenda::new();
@@ -226,15 +227,15 @@ mod tests {
         assert_eq!(run(&[(0, 3, 0, 25), (40, 3, 0, 5)]), [(3, 25), (3, 45)]);
     }
 
-    /// Rank 0 from 0 to 10, a switch, rank 1 from 11 to 20 (its slice of 10 begins with the switch), a switch, rank
-    /// 0's last 2 µs to 23, a switch, rank 1's last 3 µs to 27.
+    /// Rank 0 runs from 0 to 10, a switch, rank 1 from 11 to 20 (its slice of 10 begins with the switch), a switch,
+    /// rank 0's last 2 µs to 23, a switch, rank 1's last 3 µs to 27.
     #[test]
     fn equal_ranks_take_turns_of_a_slice() {
         assert_eq!(run(&[(0, 0, 0, 12), (0, 1, 0, 12)]), [(0, 23), (1, 27)]);
     }
 
-    /// Rank 1 comes at 4, when rank 0 has used 4 of its slice: that ends at 10. Rank 1 runs from 11 to 13, rank 0
-    /// from 14.
+    /// Rank 1 becomes ready at 4, when rank 0 has used 4 of its slice, which ends at 10. Rank 1 runs from 11 to 13,
+    /// rank 0 from 14.
     #[test]
     fn a_slice_counts_from_when_a_rank_got_the_processor() {
         assert_eq!(run(&[(0, 0, 0, 16), (4, 1, 0, 2)]), [(1, 13), (0, 20)]);
@@ -253,8 +254,8 @@ mod tests {
         assert_eq!(run(&[(0, 0, 7, 30), (1, 1, 7, 30), (2, 2, 6, 1)]), [(0, 30), (1, 61), (2, 63)]);
     }
 
-    /// Rank 0's slice ends at 10, and the switch to rank 1 begins. A job that is submitted at this very moment must
-    /// not give rank 0 another slice: rank 1 is done after the switch and its 5 µs.
+    /// Rank 0's slice ends at 10, and the switch to rank 1 begins. A job that is submitted at this very moment must not
+    /// give rank 0 another slice: rank 1 is done after the switch and its 5 µs.
     #[test]
     fn a_slice_that_is_over_stays_over_when_a_switch_is_begun_again() {
         let (mut scheduler, mut agenda) = (scheduler(), Agenda::new());
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(first_done, (Event::Wake(1), us(16)));
     }
 
-    /// Of two that are submitted at one moment the one of the higher priority runs, without a switch to the other
+    /// Of two jobs that are submitted at one moment, the one of the higher priority runs, without a switch to the other
     /// before.
     #[test]
     fn jobs_of_one_moment_are_gathered_before_one_is_chosen() {

@@ -1,4 +1,4 @@
-//! What takes a rank's time: work on its processor, waiting for a moment, reading the clock.
+//! Activities that take a rank's time: work on its processor, waiting for a moment, reading the clock.
 
 use contract::{Priority, Time, TimeSpan};
 
@@ -6,7 +6,7 @@ use super::operation::Waiting;
 use super::{Event, World};
 use crate::outside::OutsideWork;
 
-/// Whether the rank continues, or is to be suspended until it is woken.
+/// Continuation of a rank: it continues, or must be suspended until it is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Next {
@@ -15,7 +15,7 @@ pub(crate) enum Next {
 }
 
 impl World {
-    /// The rank's processor works for `span`.
+    /// Lets the rank's processor work for `span`.
     pub(crate) fn work(&mut self, rank: usize, span: TimeSpan) -> Next {
         if span == TimeSpan::ZERO {
             return Next::Continue;
@@ -33,8 +33,8 @@ impl World {
         self.wait_for_time(rank, end, Event::Wake(rank as u32))
     }
 
-    /// The rank works outside from now on, and is woken when that is over. Returns whether it does: work on a processor
-    /// that ranks share is not done beside, for how they take turns depends on its length.
+    /// Lets the rank work outside from now on, and wakes it when that ends. Returns whether it does. Work on a
+    /// processor that ranks share is not done outside, because the scheduling of the ranks depends on its length.
     pub(crate) fn work_outside(&mut self, rank: usize) -> bool {
         let now = self.now();
         let takes = !self.has_failed() && !self.processors.are_scheduled();
@@ -46,15 +46,15 @@ impl World {
         true
     }
 
-    /// The moment before which nothing happens, as far as is known, to a rank that works outside from now on. None if
-    /// nothing will happen by itself, or the rank's work is not done outside.
+    /// Returns the moment before which nothing happens, as far as is known, to a rank that works outside from now on.
+    /// None if nothing will happen by itself, or the rank's work is not done outside.
     pub(crate) fn quiet_until(&self) -> Option<Time> {
         let takes = !self.processors.are_scheduled();
         let outside = self.outside.as_ref().filter(|outside| takes && outside.takes())?;
         self.agenda.next_time().into_iter().chain(outside.earliest()).min()
     }
 
-    /// A rank's processor works for it while its program waits, or continues: `done` happens afterwards.
+    /// Lets a rank's processor work for it while its program waits, or continues; `done` happens afterwards.
     pub(super) fn spend(&mut self, rank: usize, span: TimeSpan, done: Event) {
         if self.processors.are_scheduled() {
             self.occupy(rank, span, done);
@@ -64,38 +64,38 @@ impl World {
         }
     }
 
-    /// A job for a shared processor; `done` happens after it.
+    /// Submits a job for a shared processor; `done` happens after it.
     fn occupy(&mut self, rank: usize, span: TimeSpan, done: Event) {
         let priority = self.ranks[rank].priority;
         self.processors.occupy(&mut self.agenda, rank, priority, span, done);
     }
 
-    /// A rank that waited for a moment continues once it gets its processor.
+    /// Continues a rank that waited for a moment once it gets its processor.
     pub(super) fn give_processor(&mut self, rank: u32) {
         self.occupy(rank as usize, TimeSpan::ZERO, Event::Wake(rank));
     }
 
-    /// Gives a rank a priority on its processor.
+    /// Sets the priority of a rank on its processor.
     pub(crate) fn set_priority(&mut self, rank: usize, priority: Priority) {
         self.ranks[rank].priority = priority;
     }
 
-    /// The processor that a rank runs on.
+    /// Returns the processor that a rank runs on.
     pub(crate) fn processor(&self, rank: usize) -> usize {
         self.processors.node(rank)
     }
 
-    /// How many ranks each processor has, except the last.
+    /// Returns the number of ranks on each processor, except the last.
     pub(crate) fn ranks_per_processor(&self) -> u32 {
         self.processors.ranks_per_processor()
     }
 
-    /// Whether ranks share processors.
+    /// Returns whether ranks share processors.
     pub(crate) fn shares_processors(&self) -> bool {
         self.processors.are_shared()
     }
 
-    /// The rank waits for a moment.
+    /// Lets the rank wait until `time`.
     pub(crate) fn wait_until(&mut self, rank: usize, time: Time) -> Next {
         let scheduled = self.processors.are_scheduled();
         let event = if scheduled { Event::Ready(rank as u32) } else { Event::Wake(rank as u32) };
@@ -118,8 +118,8 @@ impl World {
         Next::Suspend
     }
 
-    /// The rank reads its clock. A read takes no time of its own, so that a timed event is not longer for being timed.
-    /// A second read while nothing else has happened takes a poll, so that a program that waits by reading the clock
+    /// Reads the rank's clock. A read takes no time of its own, so that timing an event does not lengthen it. A second
+    /// read while nothing else has happened takes the time of a poll, so that a program that waits by reading the clock
     /// ends its wait.
     pub(crate) fn read_clock(&mut self, rank: usize) -> Next {
         let now = self.now();
