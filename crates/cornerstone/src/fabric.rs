@@ -1,4 +1,4 @@
-//! The fabrics of this build: how many ranks each can start, and how a launch runs on it.
+//! The fabrics of this build: the maximum number of ranks of each, and how a launch runs on it.
 
 pub(crate) mod cluster;
 pub(crate) mod hosts;
@@ -25,19 +25,19 @@ use hosts::Hosts;
 use job::RankJob;
 pub(crate) use job::{LaunchEnd, OnReport, RankReport};
 
-/// The options that apply to some fabrics only.
+/// Options that apply to some fabrics only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FabricOptions<'a> {
-    /// The options of a simulated machine.
+    /// Options of a simulated machine.
     pub(crate) simulation: &'a SimulationArguments,
-    /// The library of an MPI.
+    /// Path of the library of an MPI.
     pub(crate) mpi_library: Option<&'a Path>,
-    /// The hosts of a run on several.
+    /// Hosts of a run on several.
     pub(crate) hosts: Option<&'a Hosts>,
 }
 
 impl FabricChoice {
-    /// The most ranks that it can start, and the reason for this limit.
+    /// Returns the maximum number of ranks that it can start, and the reason for this limit.
     pub(crate) fn ranks_max(&self, simulation: &SimulationArguments) -> (usize, &'static str) {
         match self {
             FabricChoice::Local => {
@@ -55,7 +55,7 @@ impl FabricChoice {
         }
     }
 
-    /// Refuses options that name a wrong file or provider, before anything is started.
+    /// Refuses options that name a wrong file or provider. Nothing has been started then.
     pub(crate) fn check(
         &self,
         launches: &[Launch],
@@ -69,7 +69,7 @@ impl FabricChoice {
         }
     }
 
-    /// The number of processors for which a run is planned, where this host has `own`.
+    /// Returns the number of processors for which a run is planned, if this host has `own`.
     pub(crate) fn processors(&self, own: usize, hosts: Option<&Hosts>) -> usize {
         match (self, hosts) {
             (FabricChoice::Mpi, _) => mpi::ranks(),
@@ -78,15 +78,15 @@ impl FabricChoice {
         }
     }
 
-    /// Starts the ranks of `launch`, lets them execute its job, and returns when all have ended. `on_report` takes
-    /// their reports and may stop them.
+    /// Starts the ranks of `launch`, which execute its job, and returns when all have ended. `on_report` receives their
+    /// reports and may stop them.
     pub(crate) fn run(
         &self,
         launch: &Launch,
         options: &FabricOptions<'_>,
         on_report: &mut OnReport<'_>,
     ) -> Result<(), LaunchEnd> {
-        // The ranks that this process starts inherit its limit.
+        // The ranks that this process starts inherit its limit of open files.
         descriptors::raise_limit();
         match self {
             FabricChoice::Local => local::run(launch, on_report),
@@ -107,14 +107,15 @@ impl FabricChoice {
     }
 }
 
-/// Does a rank's part if this process was started as one, and gives its exit status; `None` if it was not.
+/// Executes a rank's part if this process was started as one, and returns its exit status. Returns `None` if it was
+/// not.
 ///
-/// Must be called before anything else: it removes what the launcher has put into the environment.
+/// Must be the first call of this process, because it removes variables of the launcher from the environment.
 pub(crate) fn serve() -> Option<ExitCode> {
     serve_of_this_host().or_else(mpi::serve).or_else(tcp::serve).or_else(cluster::serve)
 }
 
-/// The same for ranks that [`local::launch`] has started.
+/// As [`serve`], for ranks that [`local::launch`] has started.
 fn serve_of_this_host() -> Option<ExitCode> {
     let status = match fabric_shm::join_if_rank()? {
         Ok(rank) if cluster::is_rank(&rank) => cluster::serve_rank(rank),

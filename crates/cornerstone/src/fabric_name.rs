@@ -1,4 +1,4 @@
-//! The names of fabrics, as they are typed and as results files keep them: `NAME` or `NAME:ARGUMENT`.
+//! Names of fabrics in the user interface and in results files: `NAME` or `NAME:ARGUMENT`.
 
 /// Processes of this host over shared memory.
 pub(crate) const LOCAL: &str = "local";
@@ -8,17 +8,17 @@ pub(crate) const TCP: &str = "tcp";
 pub(crate) const CLUSTER: &str = "cluster";
 /// Processes over libfabric. Its argument names the provider.
 pub(crate) const OFI: &str = "ofi";
-/// Any MPI; its argument names the MPI whose launcher is started.
+/// Any MPI; its argument names the MPI that provides the launcher.
 pub(crate) const MPI: &str = "mpi";
 /// A simulated machine; its argument names the machine or its file.
 pub(crate) const SIMULATED: &str = "sim";
 
-/// The machine that the fabric of this name simulates; `None` for a fabric of this world.
+/// Returns the machine that the fabric of this name simulates, or `None` for a real fabric.
 pub(crate) fn simulated_machine(fabric: &str) -> Option<&str> {
     fabric.strip_prefix(SIMULATED)?.strip_prefix(':')
 }
 
-/// Whether messages use any MPI's library.
+/// Returns whether messages go through the library of an MPI.
 pub(crate) fn is_mpi(fabric: &str) -> bool {
     fabric.split(':').next() == Some(MPI)
 }

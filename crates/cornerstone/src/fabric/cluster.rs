@@ -23,37 +23,36 @@ use crate::orphans;
 use crate::output_prefix::prefixed;
 use crate::progress::note;
 
-/// The first argument of a process that starts the ranks of a host.
+/// First argument of a process that starts the ranks of a host.
 const HOST: &str = "--as-a-cluster-host";
 
 /// The command of the process of a host.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HostTask {
-    /// A program and its arguments; this program's own ranks if there is none.
+    /// Program and its arguments. `None` for ranks of this program itself.
     pub(crate) program: Option<Vec<OsString>>,
-    /// Variables that every rank's environment has besides that of the host's process.
+    /// Variables that every rank's environment has in addition to that of the host's process.
     pub(crate) environment: Vec<(OsString, OsString)>,
-    /// The folder in which the ranks begin.
+    /// Folder in which the ranks begin.
     pub(crate) directory: Option<PathBuf>,
     pub(crate) binding: TaskBinding,
-    /// By which numbers the places are dealt, if they are.
+    /// Numbers that determine the drawn places; `None` if no places are drawn.
     #[serde(default)]
     pub(crate) draw: Option<Draw>,
-    /// Whether each line of output gets its rank.
+    /// True if each line of output begins with its rank.
     pub(crate) prefix: bool,
-    /// What ranks record in addition to tables; nothing if they record nothing.
+    /// Records that ranks make in addition to tables; `None` if they record nothing.
     #[serde(default)]
     pub(crate) observed: Option<u64>,
-    /// The number of ranks of the run, on all hosts.
+    /// Number of ranks of the run, on all hosts.
     #[serde(default)]
     pub(crate) ranks: usize,
-    /// The provider of libfabric that carries all messages, or empty for the first one. `None` for shared memory and
-    /// TCP.
+    /// Provider of libfabric that carries all messages, or empty for the first one. `None` for shared memory and TCP.
     #[serde(default)]
     pub(crate) provider: Option<String>,
 }
 
-/// The placement of the ranks of a host.
+/// Placement of the ranks of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TaskBinding {
     #[default]
@@ -123,7 +122,7 @@ pub(super) fn run(
     })
 }
 
-/// Runs a program as `ranks` ranks on `hosts`. `take` gets what each has noted of what it did.
+/// Runs a program as `ranks` ranks on `hosts`. `take` receives the records of each rank.
 pub(crate) fn launch_program(
     hosts: &Hosts,
     ranks: usize,
@@ -146,14 +145,14 @@ pub(crate) fn launch_program(
     })
 }
 
-/// Whether a rank that the launcher has started on this host is one of a cluster.
+/// Returns whether a rank that the launcher has started on this host is one of a cluster.
 pub(super) fn is_rank(rank: &ShmProcess) -> bool {
     is_job(rank.job())
 }
 
-/// Does the part of such a rank.
+/// Executes the part of such a rank.
 pub(super) fn serve_rank(rank: ShmProcess) -> i32 {
-    // The process that started the run reports why a rank cannot join.
+    // The process that started the run reports the reason why a rank cannot join.
     let Ok((mut rank, job)) = fabric_cluster::join(rank) else { return 1 };
     let outcome = RankJob::from_bytes(&job).and_then(|RankJob { job, .. }| {
         let reporter = rank.endpoint().reporter();
@@ -162,7 +161,7 @@ pub(super) fn serve_rank(rank: ShmProcess) -> i32 {
     rank.finish(outcome)
 }
 
-/// Does the part of a host if an agent has started this process as one.
+/// Executes the part of a host if an agent has started this process for it.
 pub(super) fn serve() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     if arguments.next()? != HOST {
@@ -197,7 +196,7 @@ fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], 
     options.arguments = rest.to_vec();
     options.any_program = true;
     options.rank_names.clone_from(&part.ranks);
-    // Each host sees its own ranks alone, and takes part in the search for hangs of all.
+    // Each host monitors its own ranks only. It takes part in the search for deadlocks of all ranks.
     options.watch =
         Some(Watch { on_hang: OnHang::Ignore, standstill: None, report: activity::tell });
     let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
@@ -245,7 +244,7 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
             options.streams.push(streams.map_err(|error| failed("making pipes", error))?);
         }
     }
-    // A question that arrives before or after the launcher's part must not end this process.
+    // A SIGUSR1 that arrives before or after the launcher's part must not end this process.
     let _question = is_program.then(Question::watch);
     let watch = HostWatch { ranks: task.ranks, describe: activity::lines_of_each };
     let status = part.run(&options, is_program.then_some(watch), &mut |report| {
@@ -256,7 +255,7 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     if is_program && status != 0 {
         orphans::end();
     }
-    // The readers end when the other ends of their pipes are closed.
+    // The readers end once the other ends of their pipes are closed.
     drop(options);
     for reader in readers {
         let _ = reader.join();

@@ -9,10 +9,10 @@ use fabric_tcp::{Host, Interface, OfThisProcess, hosts_of_job};
 use crate::arguments::HostsArguments;
 use crate::failure::Failure;
 
-/// The program that reaches another host by default.
+/// Program that reaches another host by default.
 const AGENT: &str = "ssh";
 
-/// The hosts of a run, and how they are reached.
+/// Hosts of a run, and the means to reach them.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     pub(super) hosts: Vec<Host>,
@@ -23,8 +23,8 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// The hosts that the command line names; else, if the fabric `wants` hosts, those that a batch system has given;
-    /// `None` if there are none.
+    /// Returns the hosts that the command line names. Without such hosts, returns those of a batch system if the fabric
+    /// `wants` hosts, or `None` if there are none.
     pub(crate) fn new(arguments: &HostsArguments, wants: bool) -> Result<Option<Hosts>, Failure> {
         let hosts = match (&arguments.hosts, &arguments.host) {
             (Some(path), _) => {
@@ -52,15 +52,16 @@ impl Hosts {
         Ok(Some(Hosts { hosts, agent, listen: arguments.listen, reconnect, interfaces }))
     }
 
-    /// Whether a batch job has given several hosts, and this one cannot take all of `ranks` as the first of them: it
-    /// has too few slots, or it is the host from which the job was submitted. A list that cannot be read has no hosts.
+    /// Returns whether a batch job has several hosts, and this host cannot take all of `ranks` as the first of them: it
+    /// has too few slots, or it is the host from which the job was submitted. A list that cannot be read counts as no
+    /// hosts.
     pub(crate) fn of_job_are_needed(ranks: usize) -> bool {
         let Some(Ok((hosts, _))) = hosts_of_job(&OfThisProcess) else { return false };
         let fit = hosts.first().is_some_and(|first| first.is_here() && ranks <= first.slots);
         hosts.len() > 1 && !fit
     }
 
-    /// This host alone, for so many ranks.
+    /// Returns this host alone, with `ranks` slots.
     pub(crate) fn this_one(ranks: usize) -> Hosts {
         let host = Host { name: "localhost".into(), slots: ranks, addresses: Vec::new() };
         Hosts {
@@ -72,14 +73,14 @@ impl Hosts {
         }
     }
 
-    /// The number of ranks for which they have slots.
+    /// Returns the number of ranks for which they have slots.
     pub(crate) fn slots(&self) -> usize {
         self.hosts.iter().map(|host| host.slots).sum()
     }
 }
 
 impl HostsArguments {
-    /// The mistake of options that are for hosts where there are none.
+    /// Returns the mistake of an option for hosts without hosts, if there is one.
     fn mean_nothing(&self) -> Option<Failure> {
         let given = [
             (self.agent.is_some(), "--agent"),

@@ -8,36 +8,36 @@ use contract::{Error, FabricDescription, Rank, Result};
 use fabric_shm::LaunchError;
 use serde::{Deserialize, Serialize};
 
-/// What a rank reports to the process that started it.
+/// A report of a rank to the process that started it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum RankReport {
     /// Rank 0 has joined a run on this fabric.
     Joined(FabricDescription),
-    /// Rank 0 has come so far with the job.
+    /// Rank 0 reports progress of the job.
     Event(Event),
 }
 
-/// Takes the reports of the ranks, and may stop them.
+/// Receives the reports of the ranks, and may stop them.
 pub(crate) type OnReport<'a> = dyn FnMut(RankReport) -> ControlFlow<()> + 'a;
 
-/// Why a launch did not run to its end.
+/// Reason why a launch did not run to its end.
 #[derive(Debug)]
 pub(crate) enum LaunchEnd {
-    /// Something failed; the message names the rank, where it was one.
+    /// A failure. The message names the rank, if one failed.
     Failed(String),
-    /// A signal asked for it.
+    /// A signal ended the launch.
     Interrupted(i32),
-    /// The receiver of the reports asked for it.
+    /// The receiver of the reports stopped the launch.
     Stopped,
 }
 
-/// The task of a rank that this program has started.
+/// Task of a rank that this program has started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RankJob {
-    /// The secret of a run over TCP; `None` where messages go through shared memory.
+    /// Secret of a run over TCP; `None` if messages go through shared memory.
     pub(super) secret: Option<String>,
-    /// The provider of a run over libfabric, or empty for the first one. `None` for any other run.
+    /// Provider of a run over libfabric, or empty for the first one. `None` for any other run.
     #[serde(default)]
     pub(super) provider: Option<String>,
     pub(super) job: Job,
@@ -54,7 +54,7 @@ impl RankJob {
     }
 }
 
-/// Executes a job as `rank`; `report` takes what rank 0 reports, as bytes.
+/// Executes a job as `rank`. `report` receives the reports of rank 0, as bytes.
 pub(super) fn execute(
     rank: &mut dyn Rank,
     job: &Job,
@@ -69,7 +69,7 @@ pub(super) fn execute(
     benchmark::execute(rank, job, &mut |event| say(&RankReport::Event(event)))
 }
 
-/// Reads the bytes that `run` gets from its ranks as reports, and hands them to `on_report`.
+/// Reads the bytes that `run` receives from its ranks as reports, and passes them to `on_report`.
 pub(super) fn read_reports(
     on_report: &mut OnReport<'_>,
     run: impl FnOnce(&mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> std::result::Result<(), LaunchError>,
@@ -77,7 +77,7 @@ pub(super) fn read_reports(
     let mut misunderstood = None;
     let on_bytes = &mut |bytes: &[u8]| match serde_json::from_slice(bytes) {
         Ok(report) => on_report(report),
-        // Both ends are one program, so this happens only if the program was replaced while it ran.
+        // Both ends are one program, so this happens only if the program was replaced during the run.
         Err(error) => {
             misunderstood = Some(format!("a rank said what is not to be understood: {error}"));
             ControlFlow::Break(())
@@ -94,7 +94,7 @@ pub(super) fn read_reports(
     })
 }
 
-/// The exit code of a rank that ended with `status`; 1 for a status that no process can have.
+/// Returns the exit code of a rank that ended with `status`, or 1 for a status that no process can have.
 pub(super) fn exit_code(status: i32) -> ExitCode {
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }

@@ -6,19 +6,19 @@ use contract::{Time, TimeSpan};
 use fabric_sim::{ChannelUse, Watched};
 use record::LinkUse;
 
-/// The most links that are kept. Of more the busiest are kept, because readers cannot use so many.
+/// Maximum number of links that are kept: the busiest. Readers cannot use more.
 const LINKS_MAX: usize = 64;
 
 /// Measures the use of the links between two readings.
 #[derive(Default)]
 pub(super) struct LinkMeter {
     since: Option<Time>,
-    /// By the name of the channel, what was read last.
+    /// The last reading of each channel, by its name.
     seen: HashMap<String, ChannelUse>,
 }
 
 impl LinkMeter {
-    /// The use since the last reading, or since the run began.
+    /// Returns the use since the last reading, or since the run began.
     pub(super) fn read(&mut self, run: &Watched<'_>) -> Vec<LinkUse> {
         self.since_last(run.now(), run.channel_use())
     }
@@ -34,7 +34,7 @@ impl LinkMeter {
             };
             let packets = packets - before.as_ref().map_or(0, |before| before.packets);
             if packets > 0 && passed > TimeSpan::ZERO {
-                // A packet counts when it starts, so the last packets may end after the reading.
+                // A packet is counted when it starts, so the last packets may end after the reading.
                 let share = since(busy, |before| before.busy).clamp(0.0, 1.0);
                 let queue_mean = since(waited, |before| before.waited);
                 used.push((place, LinkUse { link, share, packets, queue_mean, queue_max }));
@@ -69,14 +69,14 @@ mod tests {
     fn a_reading_counts_what_was_carried_since_the_last_one() {
         let mut meter = LinkMeter::default();
         meter.since_last(at(100), vec![channel("a", 50, 5), channel("b", 10, 1)]);
-        // 30 of 100 µs on a; nothing more on b.
+        // 30 of 100 µs on a, and nothing more on b.
         let found = meter.since_last(at(200), vec![channel("a", 80, 8), channel("b", 10, 1)]);
         let [LinkUse { link, share, packets, queue_mean, queue_max }] = &found[..] else {
             panic!("{found:?}")
         };
         assert_eq!((link.as_str(), *packets, *queue_max), ("a", 3, 8));
         assert!((share - 0.3).abs() < 1e-12, "{share}");
-        // Packets waited for 160 us up to now and for 100 before.
+        // Packets waited for 160 us until now, and for 100 us until the reading before.
         assert!((queue_mean - 0.6).abs() < 1e-12, "{queue_mean}");
     }
 

@@ -6,7 +6,7 @@ use fabric_shm::{Binding, LaunchOptions, ShmProcess};
 use super::job::{LaunchEnd, OnReport, RankJob, execute, read_reports};
 use super::places::Draw;
 
-/// Starts ranks on this host whose messages go through shared memory.
+/// Starts ranks on this host that send messages through shared memory.
 pub(super) fn run(launch: &Launch, on_report: &mut OnReport<'_>) -> Result<(), LaunchEnd> {
     let job = RankJob { secret: None, provider: None, job: launch.job.clone() };
     start(launch, &job, on_report)
@@ -28,7 +28,7 @@ pub(super) fn start(
     read_reports(on_report, |on_bytes| fabric_shm::launch(&options, on_bytes))
 }
 
-/// Does the part of a rank whose messages go through shared memory, and gives its exit status.
+/// Executes the part of a rank that sends messages through shared memory, and returns its exit status.
 pub(super) fn serve(mut process: ShmProcess, job: &Job) -> i32 {
     let reporter = process.reporter();
     let outcome = execute(&mut process.world(), job, &|bytes| reporter.report(bytes));

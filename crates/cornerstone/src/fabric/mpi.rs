@@ -1,8 +1,8 @@
-//! Benchmarks on an MPI: joined under its launcher, or the launcher started from here.
+//! Benchmarks on an MPI: this process joins the world under its launcher, or starts the launcher.
 //!
-//! In both cases the processes are one [`World`]. Its first process hands out launches. The processes of a launch
-//! execute it; the others wait without using their processor. One world therefore serves launches with several numbers
-//! of ranks.
+//! In both cases the processes are one [`World`]. Its first process distributes launches. The processes of a launch
+//! execute it, and the others wait without using their processor. One world therefore serves launches with several
+//! numbers of ranks.
 
 mod launched;
 
@@ -23,16 +23,16 @@ use crate::progress::note;
 
 pub(super) use launched::{launch, serve};
 
-/// The most ranks that a launcher is asked to start from here. No launcher starts so many.
+/// Maximum number of ranks that this process requests of a launcher. No launcher starts as many.
 pub(super) const RANKS_MAX: usize = 1_000_000;
 
-/// The time that a launcher gets before an abort to read the output of the first rank.
+/// Time that a launcher has before an abort to read the output of the first rank.
 const TIME_TO_BE_HEARD: Duration = Duration::from_millis(100);
 
-/// The world that this process has joined. A process has only one, as it has one MPI_COMM_WORLD.
+/// The world that this process has joined. A process joins only one, because it has one MPI_COMM_WORLD.
 struct Joined {
     world: World,
-    /// Whether other ranks are executing a launch, or may be.
+    /// True if other ranks are executing a launch, or may be.
     busy: bool,
 }
 
@@ -40,24 +40,24 @@ thread_local! {
     static JOINED: RefCell<Option<Joined>> = const { RefCell::new(None) };
 }
 
-/// The part of a process in the world.
+/// Role of a process in the world.
 pub(crate) enum WorldRole {
-    /// It plans the launches, keeps the results and is rank 0.
+    /// The first process, which plans the launches, keeps the results and is rank 0.
     First,
-    /// It is another rank and has done its part.
+    /// Another rank, which has executed its part.
     Rank(ExitCode),
 }
 
-/// Whether a run must join the world of an MPI.
+/// Returns whether a run must join the world of an MPI.
 pub(crate) fn is_asked_for(arguments: &RunArguments) -> bool {
     match &arguments.fabric {
         Some(fabric) => *fabric == FabricChoice::Mpi,
-        // The other ranks may be unable to read the file that is resumed, so they cannot ask it for the fabric.
+        // The other ranks may be unable to read the fabric from the file that is resumed.
         None => arguments.resume.is_some() && fabric_mpi::launcher::has_started_this_process(),
     }
 }
 
-/// Joins the world. In all processes but the first it returns when the first process has finished.
+/// Joins the world. In all processes but the first, the call returns when the first process has finished.
 pub(crate) fn join(arguments: &RunArguments) -> Result<WorldRole, Failure> {
     let options = Options { library: arguments.mpi_library.clone(), ..Options::default() };
     let is_named = arguments.mpi_library.is_some();
@@ -69,8 +69,8 @@ pub(crate) fn join(arguments: &RunArguments) -> Result<WorldRole, Failure> {
     Ok(WorldRole::Rank(be_a_rank(world)))
 }
 
-/// The failure of joining the world, with a hint on what the user can do about it. A library that cannot be loaded is a
-/// wrong file of the command line if `is_named`.
+/// Returns the failure of joining the world, with a hint on its remedy. A library that cannot be loaded is a wrong file
+/// of the command line if `is_named`.
 fn not_joined(error: &JoinError, is_named: bool) -> Failure {
     let hint = match error {
         JoinError::Load(LoadError::NotFound { .. } | LoadError::NoMpi { .. }) => {
@@ -89,10 +89,10 @@ fn not_joined(error: &JoinError, is_named: bool) -> Failure {
     }
 }
 
-/// Executes the launches that the first process hands out, until it ends the world.
+/// Executes the launches that the first process distributes, until it ends the world.
 fn be_a_rank(world: World) -> ExitCode {
     // Some launchers pass a Ctrl-C on to all ranks and wait for their end. The first rank ends the run for all. If this
-    // rank ended before, the first would wait for its messages for ever.
+    // rank ended earlier, the first would wait for its messages for ever.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
     let outcome = execute_all(&world);
     if let Err(error) = &outcome {
@@ -131,7 +131,7 @@ fn execute(
     process.end()
 }
 
-/// The number of ranks of the world that this process has joined.
+/// Returns the number of ranks of the world that this process has joined.
 pub(super) fn ranks() -> usize {
     JOINED.with_borrow(|joined| joined.as_ref().map_or(1, |joined| joined.world.size()))
 }
@@ -177,14 +177,14 @@ fn hand_out(
     execute(world, launch, say)
 }
 
-/// Ends the other ranks after the first one's part has `ended`. Ranks that are still executing a launch, which cannot
-/// complete any more, are aborted.
+/// Ends the other ranks after the first one's part has `ended`. Aborts ranks that are still executing a launch, which
+/// can no longer complete.
 pub(crate) fn leave(ended: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     let Some(Joined { world, busy }) = JOINED.take() else { return ended };
     if busy {
         let gave_up = Error::Aborted { why: "the first rank has failed".into() };
-        // An abort ends this process, too, so the failure is reported before. The launcher drops at an abort what it
-        // has not read, so it gets time to read the report.
+        // An abort ends this process, too, so the failure is reported first. At an abort the launcher drops output that
+        // it has not read, so it receives time to read the report.
         let status = ended.unwrap_or_else(|failure| failure.report());
         std::thread::sleep(TIME_TO_BE_HEARD);
         world.finish(&Err(gave_up));

@@ -1,4 +1,4 @@
-//! Benchmarks and programs over libfabric. Their ranks are started like ranks over TCP.
+//! Benchmarks and programs over libfabric. Their ranks are started in the same way as ranks over TCP.
 
 use benchmark::Job;
 use contract::{Error, Process};
@@ -9,8 +9,8 @@ use super::hosts::Hosts;
 use super::job;
 use crate::failure::Failure;
 
-/// Refuses a run on this host that no rank could join, before ranks are started. On other hosts, the ranks check it.
-/// A provider that the command line names is the user's mistake, a missing library is not.
+/// Refuses a run on this host that no rank could join. No rank has been started then. On other hosts the ranks check
+/// this. A wrong provider on the command line is a mistake of the user, but a missing library is not.
 pub(crate) fn check(hosts: Option<&Hosts>, provider: Option<&str>) -> Result<(), Failure> {
     if hosts.is_some() {
         return Ok(());
@@ -29,6 +29,6 @@ pub(super) fn execute(tcp: TcpProcess, provider: &str, job: &Job) -> i32 {
         let outcome = job::execute(&mut rank.world(), job, &|bytes| reporter.report(bytes));
         rank.finish(outcome)
     };
-    // The process that started the run reports why a rank cannot join.
+    // The process that started the run reports the reason why a rank cannot join.
     fabric_ofi::join(tcp, provider).map_or(1, run)
 }

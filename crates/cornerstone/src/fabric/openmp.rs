@@ -1,14 +1,14 @@
-//! Threads of OpenMP beside several ranks.
+//! OpenMP threads in runs of several ranks.
 
 use std::ffi::{OsStr, OsString};
 
-/// How threads of OpenMP wait: they spin (active) or sleep (passive).
+/// Variable for the waiting of OpenMP threads: they spin (active) or sleep (passive).
 const WAIT_POLICY: &str = "OMP_WAIT_POLICY";
-/// Variables by which users decide that themselves: the standard's, and those of GCC's and LLVM's libraries.
+/// Variables by which users decide that themselves: of the standard, and of the libraries of GCC and LLVM.
 const DECIDING: [&str; 3] = [WAIT_POLICY, "GOMP_SPINCOUNT", "KMP_BLOCKTIME"];
 
-/// Adds to the `environment` of the ranks of this host what follows from their number; what it says and what this
-/// process has in its own decide first.
+/// Adds the variables that follow from the number of ranks to the `environment` of the ranks of this host. Variables
+/// that are in `environment` or in the environment of this process have precedence.
 pub(crate) fn settle(
     environment: &mut Vec<(OsString, OsString)>,
     ranks: usize,
@@ -23,9 +23,10 @@ pub(crate) fn settle(
     environment.extend(policy);
 }
 
-/// The variable that each of `ranks` gets if threads of OpenMP would be more than this host's `processors`. These
-/// libraries spin at a barrier unless one process alone has too many threads, and see no other process: a thread that
-/// has arrived then takes the processor from one that has not. `value` looks up a variable of the ranks.
+/// Returns the variable that each of `ranks` ranks receives if there are more OpenMP threads than this host's
+/// `processors`. OpenMP libraries spin at a barrier unless one process alone has too many threads, and do not count
+/// other processes. A thread that has arrived then takes the processor from one that has not. `value` returns a
+/// variable of the ranks.
 fn wait_policy(
     ranks: usize,
     processors: usize,
@@ -35,7 +36,7 @@ fn wait_policy(
     if DECIDING.iter().any(|name| value(name).is_some()) {
         return None;
     }
-    // Of a list for nested teams the first number is that of the outer one.
+    // In a list for nested teams the first number is that of the outer team.
     let asked = value("OMP_NUM_THREADS");
     let first = asked.as_deref().and_then(OsStr::to_str).and_then(|list| list.split(',').next());
     let asked: Option<usize> = first.and_then(|number| number.trim().parse().ok());
@@ -48,7 +49,7 @@ fn wait_policy(
 mod tests {
     use super::*;
 
-    /// What ranks on four processors get whose environment has these variables.
+    /// Returns the variable of ranks on four processors with these variables in their environment.
     fn on_four(ranks: usize, is_bound: bool, variables: &[(&str, &str)]) -> Option<String> {
         let value = |name: &str| {
             variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value))
@@ -60,7 +61,7 @@ mod tests {
     #[test]
     fn threads_sleep_where_ranks_have_more_of_them_than_processors() {
         let passive = Some("OMP_WAIT_POLICY=passive".to_owned());
-        // Each rank has as many threads as processors unless it is told otherwise.
+        // Each rank has as many threads as processors, unless a variable sets another number.
         assert_eq!(on_four(2, false, &[]), passive);
         assert_eq!(on_four(2, false, &[("OMP_NUM_THREADS", "3")]), passive);
         assert_eq!(on_four(2, false, &[("OMP_NUM_THREADS", " 3,2")]), passive);

@@ -1,4 +1,4 @@
-//! The processors of the ranks of a launch, dealt anew among those that look alike (docs/decisions/0112).
+//! The processors of the ranks of a launch, drawn for each launch among similar processors (docs/decisions/0112).
 
 use benchmark::{Launch, Placement};
 use random::{SplitMix64, mix};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::{ProcessorPlace, processor_places};
 
-/// The numbers that determine the processors of a launch's ranks.
+/// Numbers that determine the processors of a launch's ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Draw {
     seed: u64,
@@ -14,19 +14,19 @@ pub(crate) struct Draw {
 }
 
 impl Draw {
-    /// The draw of a launch; none for the first one and for ranks that must stay in order.
+    /// Returns the draw of a launch, or `None` for the first launch and for ranks that must stay in order.
     pub(super) fn of(launch: &Launch) -> Option<Draw> {
         let is_dealt = launch.number > 0 && launch.placement != Placement::InOrder;
         is_dealt.then_some(Draw { seed: launch.job.settings.seed, launch: launch.number })
     }
 
-    /// Returns the processors of this host in the dealt order, or none if the kernel does not show where they are.
+    /// Returns the processors of this host in the drawn order. Empty if the kernel does not show their places.
     pub(super) fn processors(self) -> Vec<usize> {
         let allowed = fabric_shm::allowed_processors().unwrap_or_default();
         processor_places(&allowed).map_or_else(Vec::new, |places| self.among(&places))
     }
 
-    /// Returns the processors in the dealt order. Any two have the relation that the two at the same positions of
+    /// Returns the processors in the drawn order. Any two have the relation that the two at the same positions of
     /// `places` have: the same core, the same cache, another package.
     fn among(self, places: &[ProcessorPlace]) -> Vec<usize> {
         let mut random = SplitMix64::new(mix(mix(self.seed) ^ u64::from(self.launch)));
@@ -38,8 +38,8 @@ impl Draw {
     }
 }
 
-/// Pairs the processors of two parts of the same shape, each part of `from` with a random one of `to` that looks alike.
-/// `level` is the number of the enclosing parts.
+/// Pairs the processors of two parts of the same shape. Each part of `from` is paired with a random part of `to` of the
+/// same shape. `level` is the number of the enclosing parts.
 fn pair(
     from: &[&ProcessorPlace],
     to: &[&ProcessorPlace],
@@ -61,7 +61,7 @@ fn pair(
     }
 }
 
-/// The parts at this level, in the order of their first processors. Below the core, each processor is a part.
+/// Returns the parts at this level, in the order of their first processors. Below the core, each processor is a part.
 fn split<'a>(all: &[&'a ProcessorPlace], level: usize) -> Vec<Vec<&'a ProcessorPlace>> {
     let mut parts: Vec<Vec<&ProcessorPlace>> = Vec::new();
     for &one in all {
@@ -76,7 +76,7 @@ fn split<'a>(all: &[&'a ProcessorPlace], level: usize) -> Vec<Vec<&'a ProcessorP
     parts
 }
 
-/// A text that parts have in common if their processors can take each other's places.
+/// Returns a text that is equal for parts with interchangeable processors.
 fn shape(part: &[&ProcessorPlace], level: usize) -> String {
     match part {
         [one] => one.kind.clone(),
@@ -97,8 +97,8 @@ mod tests {
 
     use super::*;
 
-    /// Two packages of two cores with two processors each. As on real machines, the second processors of the cores have
-    /// the higher numbers: package 0 has 0, 1, 4, 5 and package 1 has 2, 3, 6, 7.
+    /// Returns two packages of two cores with two processors each. As on real machines, the second processors of the
+    /// cores have the higher numbers: package 0 has 0, 1, 4, 5 and package 1 has 2, 3, 6, 7.
     fn two_packages() -> Vec<ProcessorPlace> {
         let place = |number: usize| {
             let (package, core) = (number % 4 / 2, number % 4);
@@ -112,7 +112,7 @@ mod tests {
         (1..=2000).map(|launch| Draw { seed: 1, launch }.among(places)).collect()
     }
 
-    /// How many of their parts two processors share, from the largest on.
+    /// Returns the number of parts that two processors share, from the largest on.
     fn shared(places: &[ProcessorPlace], a: usize, b: usize) -> usize {
         let parts = |number: usize| &places.iter().find(|one| one.number == number).unwrap().parts;
         parts(a).iter().zip(parts(b)).take_while(|(a, b)| a == b).count()
@@ -129,22 +129,22 @@ mod tests {
             }
             seen.insert(dealt);
         }
-        // Packages can be exchanged, and in each the cores, and in each core the processors: 2 x 2^2 x 2^4 orders.
+        // The packages can be exchanged, the cores in each, and the processors in each core: 2 x 2^2 x 2^4 orders.
         assert_eq!(seen.len(), 128);
     }
 
     #[test]
     fn slow_cores_and_smaller_parts_stay_where_they_are() {
         let mut hybrid = two_packages();
-        // The cores 0 and 2 are slow: a package has one slow and one fast core, which cannot be exchanged.
+        // The cores 0 and 2 are slow. Each package has one slow and one fast core, which cannot be exchanged.
         for place in hybrid.iter_mut().filter(|place| place.number % 2 == 0) {
             place.kind = "2000000".into();
         }
         let orders: BTreeSet<Vec<usize>> = draws(&hybrid).into_iter().collect();
         assert!(orders.iter().flatten().enumerate().all(|(at, one)| at % 2 == one % 2));
         assert_eq!(orders.len(), 2 << 4);
-        // Without processor 7, the packages differ and so do the cores of package 1. The two cores of package 0 can be
-        // exchanged, and the processors of 0, 1 and 2.
+        // Without processor 7, the packages differ, and so do the cores of package 1. The two cores of package 0 can be
+        // exchanged, and the two processors of each of the cores 0, 1 and 2.
         let orders: BTreeSet<Vec<usize>> = draws(&two_packages()[..7]).into_iter().collect();
         assert_eq!(orders.len(), 2 << 3);
         assert!(orders.iter().all(|order| order[3] == 3));

@@ -22,12 +22,13 @@ use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::progress::note;
 
-/// The machine of this name or file.
+/// Returns the machine of this name or file.
 pub(super) fn machine(name: &str) -> Result<Machine, LaunchEnd> {
     fabric_sim::machine::find(name).map_err(|error| LaunchEnd::Failed(error.to_string()))
 }
 
-/// Refuses files that cannot be used, and launches that the machine cannot have, before the results file is made.
+/// Refuses files that cannot be used, and launches that the machine cannot have. The results file has not been created
+/// then.
 pub(super) fn check(
     name: &str,
     launches: &[Launch],
@@ -52,15 +53,15 @@ pub(super) fn check(
         .map_err(|error| wrong(&format!("cannot write the trace to '{}': {error}", path.display())))
 }
 
-/// The most ranks of the machine; `None` if its number of processors is not limited.
+/// Returns the maximum number of ranks of the machine, or `None` if its number of processors is not limited.
 pub(super) fn ranks_max(name: &str, wanted: &SimulationArguments) -> Option<usize> {
     let machine = machine(name).ok().filter(|machine| machine.ranks_max.is_some())?;
     let sharing = wanted.ranks_per_processor.map(|ranks| ranks as usize);
     Some(machine.most_ranks(sharing.unwrap_or(machine.ranks_per_processor)))
 }
 
-/// The placement that the benchmark needs comes before the user's option, because elsewhere it would measure something
-/// else.
+/// Returns the number of ranks of a processor. The placement that the benchmark needs has precedence over the user's
+/// option, because any other placement would change the measured quantity.
 fn ranks_per_processor(wanted: &SimulationArguments, launch: &Launch) -> Option<usize> {
     match launch.placement {
         Placement::OneProcessor => Some(launch.ranks),
@@ -71,7 +72,7 @@ fn ranks_per_processor(wanted: &SimulationArguments, launch: &Launch) -> Option<
     }
 }
 
-/// The reports of rank 0 that have not been passed on.
+/// Reports of rank 0 that have not been passed on.
 type Reports = Rc<RefCell<VecDeque<RankReport>>>;
 
 /// Runs the job of `launch` on the machine. Reports are passed on as they are made. A signal ends the run.
@@ -126,7 +127,7 @@ fn add_faults(machine: &mut Machine, path: &Path) -> Result<(), FileError> {
     fabric_sim::machine::add_faults(&path.display().to_string(), &text, machine)
 }
 
-/// The program of every rank.
+/// Returns the program of every rank.
 fn program(job: Job, reports: Reports) -> impl Fn(&mut dyn Rank) -> RankResult<()> {
     move |rank| {
         let say = |message| reports.borrow_mut().push_back(message);

@@ -16,7 +16,7 @@ use crate::descriptors;
 use crate::interruption::Interruption;
 use crate::progress::note;
 
-/// The first argument of a process that is a rank on one of several hosts.
+/// First argument of a process that is a rank on one of several hosts.
 const RANK: &str = "--as-a-tcp-rank";
 
 pub(super) const RANKS_MAX: usize = fabric_tcp::RANKS_MAX;
@@ -57,8 +57,8 @@ pub(super) fn run(
     })
 }
 
-/// The processor of its host to which each rank is bound. Ranks of one host get a processor each, in turn. The only
-/// rank of a host is not bound, because several names of hosts may belong to one machine.
+/// Returns the processor of its host to which each rank is bound. Ranks of one host are bound to a processor each, in
+/// turn. The only rank of a host is not bound, because several names of hosts may belong to one machine.
 fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<usize>> {
     let places = fabric_tcp::places(hosts, ranks).unwrap_or_default();
     let of_one_node = (ranks / 2).max(1);
@@ -77,7 +77,7 @@ fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<
     (0..places.len()).map(place).collect()
 }
 
-/// Does the part of a rank that the launcher has started on this host.
+/// Executes the part of a rank that the launcher has started on this host.
 pub(super) fn serve_here(local: ShmProcess, job: &RankJob, secret: &str) -> i32 {
     let Some(secret) = Secret::from_line(secret) else {
         return local.finish(Err(Error::Program("the job holds no secret".into())));
@@ -85,7 +85,7 @@ pub(super) fn serve_here(local: ShmProcess, job: &RankJob, secret: &str) -> i32 
     fabric_tcp::local::join(local, &secret).map_or(1, |rank| execute(rank, job))
 }
 
-/// Does a rank's part if an agent has started this process as a rank.
+/// Executes a rank's part if an agent has started this process as a rank.
 pub(super) fn serve() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     if arguments.next()? != RANK {
@@ -147,11 +147,11 @@ mod tests {
     fn ranks_of_one_host_get_a_processor_each_and_nodes_one_together() {
         let hosts = Host::parse_all("alpha:3\nbeta:1\nalpha:2\n").unwrap();
         let of = |ranks, placement| processors(&hosts, ranks, placement);
-        // alpha, alpha, alpha, beta, alpha, alpha.
+        // The hosts of the ranks are alpha, alpha, alpha, beta, alpha, alpha.
         let spread = [Some(0), Some(1), Some(2), None, Some(3), Some(4)];
         assert_eq!(of(6, Placement::Spread), spread);
         assert_eq!(of(6, Placement::OneProcessor), [Some(0); 6]);
-        // Both halves have ranks on alpha; the one on beta has that host's first.
+        // Both halves have ranks on alpha. The rank on beta is bound to the first processor of that host.
         let halves = [Some(0), Some(0), Some(0), Some(0), Some(1), Some(1)];
         assert_eq!(of(6, Placement::TwoProcessors), halves);
         assert_eq!(of(7, Placement::Spread), [], "there are no places for them");

@@ -1,4 +1,4 @@
-//! Starting the launcher of an MPI.
+//! Starts the launcher of an MPI.
 //!
 //! This program plans and keeps the results. For each launch it starts itself again under the launcher. The launcher
 //! connects its standard input and output with those of rank 0. The launch is written to rank 0 as a line of JSON, and
@@ -21,14 +21,14 @@ use crate::fabric::job::{LaunchEnd, OnReport, RankReport, exit_code};
 use crate::interruption::Interruption;
 use crate::progress::note;
 
-/// The first argument of a process that is a rank; the second is a [`JoinArgument`].
+/// First argument of a process that is a rank. The second is a [`JoinArgument`].
 const RANK: &str = "--as-an-mpi-rank";
-/// The mark before each report. It begins with a control character that no library prints by accident.
+/// Mark before each report. It begins with a control character that no library prints by accident.
 const MARK: &str = "\u{1e}cornerstone ";
-/// The time within which a signal is noticed.
+/// Longest delay until a signal is noticed.
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The information that a rank needs to join the world.
+/// Information that a rank needs to join the world.
 #[derive(Debug, Serialize, Deserialize)]
 struct JoinArgument {
     library: Option<PathBuf>,
@@ -58,7 +58,7 @@ pub(in crate::fabric) fn launch(
             failed(format!("cannot start '{}': {error}", found.mpiexec.display()))
         })?;
     let (stdin, stdout) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-    // A launcher that ends at once does not read its input. Its exit status gives the reason.
+    // A launcher that ends at once does not read its input. Its exit status is reported then.
     let _ = hand_in(stdin, launch);
     let heard = listen(&lines(stdout), &interruption, on_report);
     if let Err(end) = heard {
@@ -74,7 +74,7 @@ fn hand_in(mut stdin: ChildStdin, launch: &Launch) -> std::io::Result<()> {
     stdin.write_all(&line)
 }
 
-/// The lines of the launcher's output, as they arrive.
+/// Returns the lines of the launcher's output, as they arrive.
 fn lines(stdout: ChildStdout) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -137,7 +137,7 @@ fn wait(
     }
 }
 
-/// Does a rank's part if the launcher has started this process as a rank.
+/// Executes a rank's part if the launcher has started this process as a rank.
 pub(in crate::fabric) fn serve() -> Option<ExitCode> {
     let mut arguments = std::env::args().skip(1);
     if arguments.next()? != RANK {
@@ -155,7 +155,7 @@ pub(in crate::fabric) fn serve() -> Option<ExitCode> {
     Some(if world.rank() == 0 { be_the_first(world) } else { be_a_rank(world) })
 }
 
-/// Reads the launch, hands it out, executes it, and reports on it.
+/// Reads the launch, distributes it, executes it, and reports on it.
 fn be_the_first(world: World) -> ExitCode {
     let outcome = read_and_execute(&world);
     if let Err(error) = &outcome {
@@ -166,7 +166,7 @@ fn be_the_first(world: World) -> ExitCode {
 
 fn read_and_execute(world: &World) -> RankResult<()> {
     let mut work = Vec::new();
-    // Reads one line and not all input, because some launchers do not pass the end of their input on.
+    // One line is read, not all input, because some launchers do not pass the end of their input on.
     let read = std::io::stdin().lock().read_until(b'\n', &mut work);
     let reading = |reason: String| Error::System { what: "reading the launch".into(), reason };
     read.map_err(|error| reading(error.to_string()))?;
