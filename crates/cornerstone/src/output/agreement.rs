@@ -1,14 +1,14 @@
-//! The agreement of several searches for the same period: how many pairs of their intervals overlap, and how many of
-//! their periods were confirmed.
+//! The agreement of several searches for the same period: the number of pairs of overlapping intervals, and the number
+//! of confirmed periods.
 
 use record::{Measurement, ParameterValue, Parameters, PeriodSearch};
 
 use crate::wording::{holds, quantity};
 
-/// The parameter that numbers the searches.
+/// Parameter that numbers the searches.
 const SEARCH: &str = "search";
 
-/// A line for each measurement with several searches; an empty text where there is none.
+/// Returns a line for each measurement with several searches. Empty if there is none.
 pub(super) fn agreement<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> String {
     let mut groups: Vec<(String, Vec<&PeriodSearch>)> = Vec::new();
     for measurement in measurements {
@@ -22,7 +22,7 @@ pub(super) fn agreement<'a>(measurements: impl Iterator<Item = &'a Measurement>)
     groups.iter().map(|(name, searches)| line(name, searches)).collect()
 }
 
-/// The name that several searches have in common; `None` for a measurement that was not repeated.
+/// Returns the name that several searches have in common, or `None` for a measurement that was not repeated.
 fn name(measurement: &Measurement) -> Option<String> {
     let mut parameters: Parameters = measurement.parameters.clone();
     let ParameterValue::Number(_) = parameters.remove(SEARCH)? else { return None };
@@ -47,7 +47,7 @@ fn line(name: &str, searches: &[&PeriodSearch]) -> String {
     text + "\n"
 }
 
-/// The number of confirmed periods; `None` without confirmation.
+/// Returns the number of confirmed periods, or `None` without confirmation.
 fn held(searches: &[&PeriodSearch]) -> Option<String> {
     let held = |search: &&&PeriodSearch| {
         search.confirmation.as_ref().is_some_and(|again| holds(again, search))
@@ -64,7 +64,7 @@ fn held(searches: &[&PeriodSearch]) -> Option<String> {
     })
 }
 
-/// The interval of a search. It begins at 0 where no period was refused, and has no end where none was sustained.
+/// Returns the interval of a search. It begins at 0 if no period was refused, and has no end if none was sustained.
 fn interval(search: &PeriodSearch) -> (f64, f64) {
     let low = search.longest_refused_us.unwrap_or(0.0);
     (low, search.shortest_sustained_us.unwrap_or(f64::INFINITY))
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn pairs_of_intervals_are_counted() {
-        // The first overlaps the second, the second touches the third, and the fourth overlaps only the open one.
+        // The first overlaps the second, the second touches the third, and the fourth overlaps only the open interval.
         let intervals = [(1.0, 2.0), (1.5, 3.0), (3.0, 4.0), (5.0, 6.0), (0.5, f64::INFINITY)];
         assert_eq!(overlaps(&intervals), (6, 10));
         assert_eq!(overlaps(&intervals[..1]), (0, 0));

@@ -1,4 +1,4 @@
-//! Whether the chosen algorithms of collectives were the fastest, below their table.
+//! The judgement of the chosen algorithms of collectives, below their table.
 
 use contract::FabricDescription;
 
@@ -7,8 +7,8 @@ use super::table;
 use crate::choice::{Choice, Verdict, choices};
 use crate::wording::{quantity, significant, size};
 
-/// A line for each length at which named algorithms were measured beside the fabric's choice; an empty text where there
-/// is none.
+/// Returns a line for each length at which named algorithms were measured in addition to the fabric's choice. Empty if
+/// there is none.
 pub(super) fn algorithms(found: &[&Entry], fabric: &FabricDescription) -> String {
     let choices = choices(found.iter().map(|entry| entry.measurement), fabric);
     if choices.is_empty() {

@@ -11,16 +11,17 @@ use crate::wording::{chain_cost, quantity, range};
 
 const PIPELINE: &str = "pipeline";
 const STAGE: &str = "stage";
-/// The parameter of what the sink found.
+/// Parameter that names a target that the sink found.
 const TARGET: &str = "target";
-/// The parameter that is in the title and takes no column.
+/// Parameter that is in the title and has no column.
 const CHAIN: &str = "chain";
 
-/// The metrics of a whole chain that are columns, after its period and the interval of the period. A terminal has no
-/// room for more.
+/// Metrics of a whole chain that are columns, after its period and the interval of the period. A terminal has no room
+/// for more.
 const COLUMNS: [&str; 3] = ["miss-rate", "response", "latency"];
 
-/// The tables of `found`, which are of one benchmark and one number of ranks; `None` unless they are of chains.
+/// Returns the tables of `found`, which are of one benchmark and one number of ranks, or `None` unless they are of
+/// chains.
 pub(super) fn chains(title: &str, found: &[&Entry]) -> Option<String> {
     let first = found.first()?.measurement;
     if first.benchmark != PIPELINE {
@@ -39,7 +40,7 @@ pub(super) fn chains(title: &str, found: &[&Entry]) -> Option<String> {
 struct Measurements<'a>(Vec<&'a Measurement>);
 
 impl<'a> Measurements<'a> {
-    /// The different values of a parameter.
+    /// Returns the different values of a parameter.
     fn values(&self, name: &str) -> Vec<ParameterValue> {
         let values = self.0.iter().filter_map(|m| m.parameters.get(name).cloned());
         values.collect::<BTreeSet<_>>().into_iter().collect()
@@ -50,7 +51,7 @@ impl<'a> Measurements<'a> {
         Measurements(self.0.iter().filter(is_of).copied().collect())
     }
 
-    /// The metric of the case with these parameters.
+    /// Returns the metric of the case with these parameters.
     fn get(&self, case: &Parameters, metric: &str) -> Option<&'a Measurement> {
         self.0.iter().copied().find(|m| m.parameters == *case && m.metric == metric)
     }
@@ -71,7 +72,7 @@ impl<'a> Measurements<'a> {
         text + &wholes.iter().filter_map(|case| self.cost(&names, case)).collect::<String>()
     }
 
-    /// A target that the sink found, in a line.
+    /// Returns a line for a target that the sink found.
     fn found(&self, case: &Parameters) -> Option<String> {
         let (target, ratio) = (case.get(TARGET)?, self.get(case, "signal-to-noise")?);
         Some(format!("target at {target}: {:.1} dB above the noise\n", ratio.summary.median))
@@ -116,7 +117,7 @@ impl<'a> Measurements<'a> {
         table(&header.collect::<Vec<_>>(), names.len() + 1, stages.iter().map(row).collect())
     }
 
-    /// The cost of a chain's communication, a line for each part.
+    /// Returns the cost of a chain's communication, a line for each part.
     fn cost(&self, names: &[&String], case: &Parameters) -> Option<String> {
         let cost = chain_cost(|metric| self.get(case, metric))?;
         let mut case_words = words(names, case);
@@ -129,7 +130,7 @@ fn median(measurement: &Measurement) -> String {
     quantity(measurement.summary.median, &measurement.unit)
 }
 
-/// The values of the parameters with these names.
+/// Returns the values of the parameters with these names.
 fn words(names: &[&String], case: &Parameters) -> Vec<String> {
     names.iter().map(|name| case.get(*name).map_or_else(String::new, ToString::to_string)).collect()
 }

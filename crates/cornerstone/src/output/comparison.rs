@@ -8,7 +8,7 @@ use analysis::launches::{launches_needed, launches_to_compare};
 use super::table;
 use crate::wording::{counted, percent, quantity, ranks, ratio_change, size};
 
-/// The table, and what it comes to.
+/// Returns the table with a summary.
 pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
     let threshold = compared.settings.margin;
     let mut sorted: Vec<&Comparison> = compared.comparisons.iter().collect();
@@ -41,7 +41,8 @@ pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
     text
 }
 
-/// The numbers with too few launches for a decision, and a hint; nothing if launches do not decide.
+/// Returns a hint about the numbers with too few launches for a decision. Empty if the decision does not depend on
+/// launches.
 fn too_few(compared: &ComparedRuns, sorted: &[&Comparison]) -> String {
     let needed = launches_to_compare(compared.settings.confidence);
     let few = |c: &&&Comparison| c.launches.iter().any(|&launches| launches < needed);
@@ -58,7 +59,7 @@ fn too_few(compared: &ComparedRuns, sorted: &[&Comparison]) -> String {
     )
 }
 
-/// The order of the rows: regressions first, equal numbers last.
+/// Returns the order of the rows: regressions first, equal numbers last.
 fn place(verdict: Verdict) -> usize {
     match verdict {
         Verdict::Slower => 0,
@@ -94,7 +95,7 @@ fn row(comparison: &Comparison, threshold: f64) -> Vec<String> {
     ]
 }
 
-/// A measurement in words.
+/// Returns a measurement in words.
 pub(crate) fn comparison_name(name: &Name) -> String {
     let key = &name.key;
     let mut text = format!("{} {}", key.benchmark, name.metric);

@@ -5,7 +5,7 @@ use analysis::limits::Share;
 use record::Measurement;
 use serde_json::{Map, Value};
 
-/// The columns of the CSV, in their order.
+/// Columns of the CSV, in their order.
 const COLUMNS: [&str; 26] = [
     "benchmark",
     "group",
@@ -35,17 +35,17 @@ const COLUMNS: [&str; 26] = [
     "share_of_limit",
 ];
 
-/// One JSON object on one line.
+/// Returns one JSON object on one line.
 pub(crate) fn json_line(measurement: &Measurement, share: Option<Share>) -> String {
     format!("{}\n", Value::Object(flat(measurement, share)))
 }
 
-/// The header of the CSV.
+/// Returns the header of the CSV.
 pub(crate) fn csv_header() -> String {
     COLUMNS.join(",") + "\n"
 }
 
-/// One line of CSV.
+/// Returns one line of CSV.
 pub(crate) fn csv_line(measurement: &Measurement, share: Option<Share>) -> String {
     let flat = flat(measurement, share);
     let cell = |column: &&str| match (*column, flat.get(*column)) {
@@ -57,8 +57,8 @@ pub(crate) fn csv_line(measurement: &Measurement, share: Option<Share>) -> Strin
     COLUMNS.iter().map(cell).collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// The record of the results file with its nested fields at the top level. Each parameter and each field of the timing
-/// keeps its name.
+/// Returns the record of the results file with its nested fields at the top level. Each parameter and each field of the
+/// timing keeps its name.
 fn flat(measurement: &Measurement, share: Option<Share>) -> Map<String, Value> {
     let value = serde_json::to_value(measurement).expect("a measurement is plain data");
     let mut flat = Map::new();
@@ -85,13 +85,13 @@ fn flat(measurement: &Measurement, share: Option<Share>) -> Map<String, Value> {
     flat
 }
 
-/// `name=value` pairs with semicolons between them.
+/// Returns `name=value` pairs with semicolons between them.
 fn parameters(measurement: &Measurement) -> String {
     let pairs = measurement.parameters.iter().map(|(name, value)| format!("{name}={value}"));
     quoted(&pairs.collect::<Vec<_>>().join(";"))
 }
 
-/// A CSV field by RFC 4180: in quotes if it has a comma, a quote or a line end.
+/// Returns a CSV field by RFC 4180: in quotes if it contains a comma, a quote or a line end.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -194,7 +194,7 @@ mod tests {
         }
         assert_eq!(read["stop_reason"], "time-limit");
         assert_eq!(read["acknowledgement"], true);
-        // Nothing was overwritten by a nested field of the same name.
+        // No field was overwritten by a nested field of the same name.
         let nested = serde_json::to_value(measurement()).unwrap();
         let leaves: usize = nested
             .as_object()

@@ -10,11 +10,11 @@ use super::entry::{Entry, mark};
 use super::table;
 use crate::wording::{percent, quantity, range, size};
 
-/// The table of `found`, which is not empty, below its title.
+/// Returns the table of `found`, which is not empty, below its title.
 pub(super) fn group_table(title: &str, found: &[&Entry]) -> String {
     let columns = Columns::of(found);
     let mut keys: Vec<Key> = found.iter().map(|entry| entry.measurement.key()).collect();
-    // By parameters and then by size, and not in the order of measuring, so that a reader finds them.
+    // The order is by parameters and then by size, not that of measuring, so that a reader finds the rows.
     keys.sort();
     keys.dedup();
     let rows = keys
@@ -32,15 +32,15 @@ pub(super) fn group_table(title: &str, found: &[&Entry]) -> String {
     format!("{title}\n{}", table(&columns.header(), columns.parameters.len(), rows))
 }
 
-/// The columns of a table.
+/// Columns of a table.
 struct Columns {
     parameters: Vec<String>,
-    /// Whether the messages have a size.
+    /// True if the messages have a size.
     sized: bool,
     metrics: Vec<String>,
-    /// The bound of the numbers, in words.
+    /// Bound of the numbers, in words.
     limits: Option<String>,
-    /// The kind of limit that the shares are of; `None` where there are no shares.
+    /// Kind of limit that the shares refer to; `None` without shares.
     share_of: Option<&'static str>,
 }
 
@@ -106,7 +106,7 @@ impl Columns {
     }
 }
 
-/// The bound of the numbers, in words. In most tables it is the same for all.
+/// Returns the bound of the numbers, in words. In most tables it is the same for all.
 fn limits(found: &[&Entry]) -> Option<String> {
     let shares = || found.iter().filter_map(|entry| entry.share);
     let bounds: BTreeSet<String> = shares().map(|share| share.bound.to_string()).collect();

@@ -9,7 +9,7 @@ use super::table;
 use crate::comparison::is_of_one_launch;
 use crate::wording::{percent, quantity, ranks, size};
 
-/// The headlines of a run at each number of ranks, below the limits that they are compared with.
+/// Returns the headlines of a run at each number of ranks, below the limits that they are compared with.
 pub(super) fn headlines(found: &[Entry], limits: &Limits) -> String {
     let mut rows = limit_rows(limits);
     let declared = catalogue().iter().flat_map(|benchmark| {
@@ -41,7 +41,7 @@ fn limit_rows(limits: &Limits) -> Vec<Vec<String>> {
     hand_over.into_iter().chain(copy).chain(peaks).collect()
 }
 
-/// A row for each number of ranks.
+/// Returns a row for each number of ranks.
 fn rows_of(benchmark: &str, headline: &Headline, found: &[Entry]) -> Vec<Vec<String>> {
     let mine: Vec<&Entry> = found
         .iter()

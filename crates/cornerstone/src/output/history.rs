@@ -9,7 +9,7 @@ use analysis::history::{Machine, Series};
 use super::{comparison_name, table};
 use crate::wording::{counted, quantity, ratio_change, whole_percent};
 
-/// A line for each number, by machine: its level and its last change.
+/// Returns a line for each number, by machine: its level and its last change.
 pub(crate) fn history_overview(all: &[Series]) -> String {
     let mut text = String::new();
     for of_machine in all.chunk_by(|a, b| a.machine == b.machine) {
@@ -28,7 +28,7 @@ pub(crate) fn history_overview(all: &[Series]) -> String {
     text
 }
 
-/// Every run of each number.
+/// Returns every run of each number.
 pub(crate) fn history_runs(all: &[Series]) -> String {
     let mut text = String::new();
     for of_machine in all.chunk_by(|a, b| a.machine == b.machine) {
@@ -44,7 +44,7 @@ pub(crate) fn history_runs(all: &[Series]) -> String {
     text
 }
 
-/// A machine in words.
+/// Returns the name of a machine in words.
 pub(crate) fn machine_name(machine: &Machine) -> String {
     match machine.processors {
         0 => format!("the simulated machine {}", machine.processor),
@@ -85,7 +85,7 @@ fn overview_row(series: &Series) -> Vec<String> {
     ]
 }
 
-/// The day and the build of the first run after a change.
+/// Returns the day and the build of the first run after a change.
 pub(super) fn place_of_change(series: &Series, change: &Change) -> String {
     let point = &series.points[change.at];
     format!("{} {}", date(&point.started), build(&point.revision))
@@ -107,7 +107,7 @@ fn run_rows(series: &Series) -> Vec<Vec<String>> {
     series.points.iter().enumerate().map(row).collect()
 }
 
-/// The size of a change, whether it is for the worse, and its significance.
+/// Returns the size of a change, its direction (worse or better), and its significance.
 pub(crate) fn change_in_words(series: &Series, change: &Change) -> String {
     let sure = format!("{} sure", sureness(change.chance));
     match (change.effect, series.is_worse(change)) {
@@ -120,7 +120,7 @@ pub(crate) fn change_in_words(series: &Series, change: &Change) -> String {
 }
 
 fn sureness(chance: f64) -> String {
-    // Of 499 orders none is farther: 1 - 1/500.
+    // If none of 499 orders exceeds a change, its chance is 1/500, so it is 99.8 % sure.
     if chance < 0.01 {
         format!("{:.1} %", 100.0 * (1.0 - chance))
     } else {
@@ -128,12 +128,12 @@ fn sureness(chance: f64) -> String {
     }
 }
 
-/// The first ten characters of a time: its day.
+/// Returns the first ten characters of a time: its day.
 fn date(started: &str) -> String {
     started.chars().take(10).collect()
 }
 
-/// A revision as short as it is known by, with its mark if the tree was changed.
+/// Returns a revision shortened to its first characters, with its mark if the tree was changed.
 fn build(revision: &str) -> String {
     const SHORT: usize = 9;
     let mark = if revision.ends_with("-dirty") { "-dirty" } else { "" };

@@ -1,4 +1,4 @@
-//! Chains of one file over more and more ranks, beside each other: the table, and which stage limits each.
+//! Chains of one file over increasing numbers of ranks: a table, and the stage that limits each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use crate::wording::quantity;
 const NODES: &str = "nodes";
 const PART: &str = "part";
 
-/// The time of one chain of the file.
+/// The times of one chain of the file.
 #[derive(Default)]
 struct Variant<'a> {
     period: Option<&'a Measurement>,
@@ -21,7 +21,8 @@ struct Variant<'a> {
     back_to_back: Option<&'a Measurement>,
 }
 
-/// The chains of a run by the ranks of a stage and by their part; `None` if they distinguish none.
+/// Returns the chains of a run by the ranks of a stage and by their part, or `None` if no measurement has these
+/// parameters.
 pub(super) fn mapping(found: &[Entry]) -> Option<String> {
     let mut variants: BTreeMap<(u64, String), Variant> = BTreeMap::new();
     for Entry { measurement: m, .. } in found {
@@ -59,10 +60,10 @@ pub(super) fn mapping(found: &[Entry]) -> Option<String> {
     Some(text + "\n")
 }
 
-/// Which stage takes the longest by itself, and by how much.
+/// Returns the stage that takes the longest by itself, and by which factor.
 fn slowest(nodes: u64, variants: &BTreeMap<(u64, String), Variant>) -> Option<String> {
     let period = |((count, part), variant): (&(u64, String), &Variant)| {
-        // Stages by themselves are numbered.
+        // Single stages have numbers as parts.
         let is_stage = *count == nodes && part.starts_with(|first: char| first.is_ascii_digit());
         is_stage.then(|| Some((variant.period?.summary.median, part.clone())))?
     };

@@ -1,13 +1,13 @@
 //! Measurements in the format of the OSU micro-benchmarks, for scripts that read it.
 //!
 //! The lines are those of release 7.4: an empty line, the name of the test, the datatype, the names of the columns, and
-//! a line for each size. The numbers are medians, where the OSU tests print means. The time of a collective is that of
-//! the slowest rank, where the OSU tests print the mean over the ranks.
+//! a line for each size. The numbers are medians, while the OSU tests print means. The time of a collective is that of
+//! the slowest rank, while the OSU tests print the mean over the ranks.
 
 use benchmark::{OsuColumns, OsuTest};
 use record::{Measurement, Parameters};
 
-/// Prints measurements in this format. It keeps the test of the last line, because each test has one header.
+/// Prints measurements in this format. It stores the test of the last line, because each test has one header.
 #[derive(Default)]
 pub(crate) struct Osu {
     last: Option<(String, usize, Parameters)>,
@@ -15,12 +15,12 @@ pub(crate) struct Osu {
     left_out: Vec<String>,
 }
 
-/// The widths and digits of the columns.
+/// Widths and digits of the columns.
 const SIZE_WIDTH: usize = 10;
 const VALUE_WIDTH: usize = 18;
 const DIGITS: usize = 2;
 
-/// The names of the columns, and the metric that they show.
+/// Returns the names of the columns, and the metric that they show.
 fn columns(test: &OsuTest) -> (&'static str, &'static str) {
     match test.columns {
         OsuColumns::Latency => ("# Size       Avg Latency(us)", "time"),
@@ -30,7 +30,7 @@ fn columns(test: &OsuTest) -> (&'static str, &'static str) {
 }
 
 impl Osu {
-    /// The lines for a measurement; empty for a metric that the OSU test does not print.
+    /// Returns the lines for a measurement. Empty for a metric that the OSU test does not print.
     pub(crate) fn lines(&mut self, measurement: &Measurement) -> String {
         let declared = benchmark::find(&measurement.benchmark).and_then(|benchmark| benchmark.osu);
         let Some(test) = declared else {
@@ -61,7 +61,7 @@ impl Osu {
             }
     }
 
-    /// A note on the measurements that were not printed, if there were any.
+    /// Returns a note on the measurements that were not printed, if there were any.
     pub(crate) fn left_out(&self) -> Option<String> {
         let names = self.left_out.join(", ");
         (!names.is_empty())
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn measurement(benchmark: &str, size_bytes: u64, metric: &str, median: f64) -> Measurement {
-        // The mean is another than the median, which alone is printed.
+        // The mean differs from the median. Only the median is printed.
         let alike = Summary::of_interval((median, median, median), 100, 0.95);
         let summary = Summary { mean: 99.0, ..alike };
         Measurement {
@@ -100,7 +100,8 @@ mod tests {
         }
     }
 
-    /// The columns of osu_latency and osu_bw 7.4: the size in 10, the number right-aligned in 18 more.
+    /// The columns are those of osu_latency and osu_bw 7.4: 10 for the size, and 18 for the number, which is
+    /// right-aligned.
     #[test]
     fn a_test_has_one_header_and_a_line_for_each_size() {
         let mut osu = Osu::default();

@@ -1,4 +1,4 @@
-//! The slow pairs of ranks, below the table of all pairs or in its place.
+//! The slow pairs of ranks, below the table of all pairs or instead of it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::entry::Entry;
 use super::wrapped;
 use crate::wording::{ranks, slow_pairs};
 
-/// A line for each map of pairs of a run; empty if there is none.
+/// Returns a line for each map of pairs of a run. Empty if there is none.
 pub(super) fn pair_maps(found: &[Entry]) -> String {
     let mut benchmarks: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
     for entry in found {

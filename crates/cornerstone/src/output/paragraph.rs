@@ -1,9 +1,9 @@
 //! Text with line breaks, for the terminal.
 
-/// The longest line, in characters: it fits a terminal of 80 columns.
+/// Longest line in characters. It fits a terminal of 80 columns.
 const LINE: usize = 78;
 
-/// `text` with line breaks between words, each line after `indent`. Its own line breaks stay.
+/// Returns `text` with line breaks between words, each line after `indent`. Line breaks in the text stay.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     let mut lines = Vec::new();
     for paragraph in text.trim().lines() {
@@ -24,7 +24,7 @@ pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
-/// The same, where the first line begins with `label`, padded to `width` characters, and the others with as many
+/// As [`wrapped`], but the first line begins with `label`, padded to `width` characters, and the others with as many
 /// spaces.
 pub(crate) fn labelled(label: &str, width: usize, text: &str) -> String {
     let indent = " ".repeat(width);
@@ -41,7 +41,7 @@ mod tests {
         let text = wrapped(&format!("{words}\n\nnext"), "  ");
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.len() <= LINE));
-        // 15 words of 4 letters and 14 spaces after an indent of 2 make 76; one more would make 81.
+        // 15 words of 4 letters and 14 spaces after an indent of 2 are 76 characters. One more word would make 81.
         assert_eq!(lines.len(), 3 + 2, "{text}");
         assert_eq!(lines[0].len(), 76);
         assert_eq!(&lines[3..], ["", "  next"]);
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn further_lines_of_a_label_stand_below_its_text() {
         let text = labelled(" name", 9, &"word ".repeat(20));
-        // 9 characters of label and 14 words with 13 spaces make 78, which a line may have.
+        // 9 characters of label and 14 words with 13 spaces are 78, which a line may have.
         let (first, second) = text.split_once('\n').unwrap();
         assert_eq!(first, format!(" name    {}", "word ".repeat(14).trim_end()));
         assert_eq!(second, format!("         {}", "word ".repeat(6).trim_end()));

@@ -1,4 +1,4 @@
-//! Numbers for programs that keep or show them: Bencher, GitHub, Prometheus.
+//! Numbers for programs that store or show them: Bencher, GitHub, Prometheus.
 
 use std::fmt::Write;
 
@@ -12,17 +12,17 @@ use super::{comparison_name, machine_name};
 use crate::arguments::Publication;
 use crate::wording::{quantity, ratio_change};
 
-/// One number, as other programs take it.
+/// A number for other programs.
 pub(crate) struct Published<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) name: &'a Name,
-    /// None if it was not measured.
+    /// `None` if it was not measured.
     pub(crate) median: Option<Median>,
-    /// The ratio to the earlier value, if that is known.
+    /// Ratio to the earlier value, if that is known.
     pub(crate) ratio: Option<f64>,
-    /// What it comes to, in a word; empty if there is nothing to remark.
+    /// Verdict in a word. Empty if there is nothing to remark.
     pub(crate) verdict: &'static str,
-    /// More about the verdict.
+    /// Details of the verdict.
     pub(crate) remark: String,
 }
 
@@ -41,7 +41,7 @@ impl Median {
 }
 
 impl<'a> Published<'a> {
-    /// The number of the latest run, with its last change.
+    /// Returns the number of the latest run, with its last change.
     pub(crate) fn latest(series: &'a Series) -> Option<Published<'a>> {
         let point = series.points.last()?;
         let change = series.changes.last();
@@ -56,7 +56,7 @@ impl<'a> Published<'a> {
     }
 }
 
-/// The numbers in one of the formats for other programs.
+/// Returns the numbers in one of the formats for other programs.
 pub(crate) fn published(numbers: &[Published<'_>], format: Publication) -> String {
     match format {
         Publication::Bencher => bencher(numbers),
@@ -66,11 +66,12 @@ pub(crate) fn published(numbers: &[Published<'_>], format: Publication) -> Strin
     }
 }
 
-/// The verdicts that a program should learn of even where it reads numbers alone.
+/// Verdicts that are reported even to a program that reads only numbers.
 const ALARMS: [&str; 3] = ["slower", "undecided", "missing"];
 
-/// Bencher Metric Format: benchmark, measure, value with its bounds. Bencher's own measure `latency` is in nanoseconds.
-/// With several machines names end with the machine. The benchmark `check` counts the numbers with an alarming verdict.
+/// Returns Bencher Metric Format: benchmark, measure, value with its bounds. Bencher's own measure `latency` is in
+/// nanoseconds. With several machines, names end with the machine. The benchmark `check` counts the numbers with an
+/// alarming verdict.
 fn bencher(numbers: &[Published<'_>]) -> String {
     let mut all = Map::new();
     let several = numbers.windows(2).any(|pair| pair[0].machine != pair[1].machine);
@@ -101,7 +102,7 @@ fn bencher(numbers: &[Published<'_>]) -> String {
     serde_json::to_string_pretty(&all).expect("numbers and text are JSON") + "\n"
 }
 
-/// The number of nanoseconds in a unit of time.
+/// Returns the number of nanoseconds in a unit of time.
 fn nanoseconds(unit: &str) -> Option<f64> {
     match unit {
         "ns" => Some(1.0),
@@ -112,13 +113,13 @@ fn nanoseconds(unit: &str) -> Option<f64> {
     }
 }
 
-/// Lower case, with `-` for what is neither a letter nor a digit.
+/// Returns the text in lower case, with `-` for characters that are neither letters nor digits.
 fn slug(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     text.chars().map(plain).collect()
 }
 
-/// A table in Markdown.
+/// Returns tables in Markdown.
 fn github(numbers: &[Published<'_>]) -> String {
     let mut text = String::new();
     for of_machine in numbers.chunk_by(|a, b| a.machine == b.machine) {
@@ -135,7 +136,7 @@ fn github(numbers: &[Published<'_>]) -> String {
     text
 }
 
-/// The cells of a number: its name, median, interval and change, and what it comes to.
+/// Returns the cells of a number: its name, median, interval, change, and verdict.
 fn cells(number: &Published<'_>) -> [String; 5] {
     let Published { name, median, ratio, verdict, remark, .. } = number;
     let unit = &name.unit;
@@ -151,12 +152,12 @@ fn cells(number: &Published<'_>) -> [String; 5] {
     [comparison_name(name), median, interval, change, verdict]
 }
 
-/// A cell that neither ends its column nor becomes a tag.
+/// Returns the text of a cell that neither ends its column nor becomes a tag.
 fn markdown(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace(['\n', '\r'], " ")
 }
 
-/// Prometheus' text exposition format.
+/// Returns Prometheus' text exposition format.
 fn prometheus(numbers: &[Published<'_>]) -> String {
     type Value = fn(&Median) -> f64;
     let gauges: [(&str, &str, Value); 3] = [
@@ -181,7 +182,8 @@ fn prometheus(numbers: &[Published<'_>]) -> String {
     text
 }
 
-/// All that tells a number from the others: two samples with the same labels are an error of the whole file.
+/// Returns all labels that distinguish a number from the others. Two samples with the same labels are an error of the
+/// whole file.
 fn labels(number: &Published<'_>) -> String {
     let Published { machine, name, .. } = number;
     let key = &name.key;

@@ -5,13 +5,13 @@ use record::{During, LateInstance, Measurement, Pauses, PeriodSearch, SeenPause}
 
 use crate::wording::{forecast, outcome, pause_kind, pause_summary, quantity, without_pauses};
 
-/// The latest instances that are shown; the results file has more.
+/// Number of the latest instances that are shown. The results file has more.
 const LATE_SHOWN: usize = 3;
-/// The text for a late instance that no pause explains.
+/// Text for a late instance that no pause explains.
 const NO_PAUSE: &str = "no rank saw a pause that explains it: the work or its messages took too long, \
     or a pause came in the middle of a message, where it is not detected";
 
-/// The result of the search for a measurement's period; `None` where there was none.
+/// Returns the result of the search for a measurement's period, or `None` if there was none.
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
     let search = measurement.search.as_ref()?;
     let mut text = format!("{}: {}\n", name(measurement), outcome(search).join("\n  "));
@@ -48,7 +48,7 @@ fn words(late: &LateInstance) -> String {
     )
 }
 
-/// The pause that made an instance late.
+/// Returns a sentence about the pause that made an instance late.
 fn paused(pause: &SeenPause) -> String {
     let during = match pause.during {
         During::Waiting => "when the rank should have begun",
@@ -62,7 +62,7 @@ fn paused(pause: &SeenPause) -> String {
     )
 }
 
-/// The parts of the OS isolation that were granted, in one line, and the reasons for those that were refused.
+/// Returns the parts of the OS isolation that were granted, in one line, and the reasons for those that were refused.
 fn hygiene(search: &PeriodSearch) -> String {
     let parts = || search.hygiene.iter().filter(|(name, _)| !name.contains(' '));
     let list = |word: &'static str| {
@@ -83,7 +83,7 @@ fn hygiene(search: &PeriodSearch) -> String {
     text
 }
 
-/// The number of the latest instances that pauses explain, if not all of them are shown.
+/// Returns the number of the latest instances that pauses explain, if not all of them are shown.
 fn blame(search: &PeriodSearch) -> Option<String> {
     let late = search.worst.len();
     (late > LATE_SHOWN).then(|| {
@@ -92,7 +92,7 @@ fn blame(search: &PeriodSearch) -> Option<String> {
     })
 }
 
-/// The kinds of pauses of one processor, and what they come to; `None` for a measurement without pauses.
+/// Returns the kinds of pauses of one processor, with their summary, or `None` for a measurement without pauses.
 pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
     let pauses: &Pauses = measurement.pauses.as_ref()?;
     let place = match pauses.processor {

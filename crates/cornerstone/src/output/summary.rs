@@ -14,21 +14,20 @@ use super::tables::{entries, machine, subjects};
 use super::{labelled, tables, wrapped};
 use crate::comparison::is_of_one_launch;
 
-/// The longest tables that are printed whole, in lines: two screens.
+/// Longest tables that are printed whole, in lines: two screens.
 const SCREENS_LINES: usize = 100;
 
-/// The width of the names of groups, with the space after them.
+/// Width of the names of groups, with the space after them.
 const GROUP_WIDTH: usize = 14;
 
-/// Of so many groups at most the benchmarks are named: a summary is to fit two screens.
+/// Maximum number of groups for which the benchmarks are named, because a summary must fit two screens.
 const GROUPS_NAMED: usize = 3;
 
-/// Something that a reader should know before quoting a number of the run: a sentence, and the worst case if there is
-/// one.
+/// A fact that a reader needs before quoting a number of the run: a sentence, and the worst case if there is one.
 pub(crate) type StandsOut = (String, Option<String>);
 
-/// The tables of a run if they fit on two screens, else its summary, which refers to the rest: `path` is the run's
-/// results file, and `stands_out` contains the findings of the run.
+/// Returns the tables of a run if they fit on two screens, or else its summary, which refers to the rest. `path` is the
+/// run's results file, and `stands_out` returns the findings of the run.
 pub(crate) fn tables_or_summary(
     run: &Run,
     stands_out: fn(&Run) -> Vec<StandsOut>,
@@ -54,7 +53,7 @@ fn summary(run: &Run, stands_out: &[StandsOut], path: &Path) -> String {
     text + &format!("Every table: {print_all}\n\n")
 }
 
-/// Lines below a title; nothing without lines.
+/// Returns lines below a title, or nothing if there are no lines.
 fn said(title: &str, lines: impl Iterator<Item = String>) -> String {
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() { String::new() } else { format!("{title}\n{}\n\n", lines.join("\n")) }
@@ -84,7 +83,8 @@ fn measured(found: &[Entry]) -> String {
     format!("Measured: {} cases in {} tables{over}", keys.len(), subjects(found).len())
 }
 
-/// The benchmarks by group, in the order of measuring; of many groups only how many benchmarks each has.
+/// Returns the benchmarks by group, in the order of measuring. If there are many groups, only the number of benchmarks
+/// of each.
 fn groups(found: &[Entry]) -> Vec<String> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for Entry { measurement, .. } in found {

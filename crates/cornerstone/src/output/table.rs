@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
-/// A table whose first `texts` columns are words, aligned to the left, and whose others are numbers, aligned to the
+/// Returns a table. Its first `texts` columns are words, aligned to the left. The others are numbers, aligned to the
 /// right.
 pub(crate) fn table(header: &[String], texts: usize, rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();

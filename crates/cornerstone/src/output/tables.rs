@@ -21,7 +21,7 @@ use crate::comparison::is_of_one_launch;
 use crate::fabric_name::simulated_machine;
 use crate::wording::{about_size, gains, quantity, ranks};
 
-/// The tables of a run.
+/// Returns the tables of a run.
 pub(crate) fn tables(run: &Run) -> String {
     let shares = Shares::of(run, bound_rule);
     let limits = shares.limits();
@@ -66,7 +66,7 @@ pub(crate) fn tables(run: &Run) -> String {
     text + &headlines(&found, limits)
 }
 
-/// A remark on the benchmarks that were measured in one launch; empty if there are none.
+/// Returns a remark on the benchmarks that were measured in one launch. Empty if there are none.
 fn of_one_launch(found: &[Entry]) -> String {
     let alone = found.iter().filter(|entry| is_of_one_launch(entry.measurement));
     let names: BTreeSet<&str> = alone.map(|entry| entry.measurement.benchmark.as_str()).collect();
@@ -81,7 +81,7 @@ fn of_one_launch(found: &[Entry]) -> String {
     wrapped(&text, "") + "\n\n"
 }
 
-/// The gain of parallel programs, below their table; empty for others.
+/// Returns the gain of parallel programs, for the text below their table. Empty for others.
 fn gained(found: &[&Entry]) -> String {
     let gains = gains(found.iter().map(|entry| entry.measurement));
     let mut text: String = gains.iter().map(|forms| format!("{}\n", forms.join("\n  "))).collect();
@@ -91,20 +91,20 @@ fn gained(found: &[&Entry]) -> String {
     text
 }
 
-/// The measurements of a run with their shares of the limits.
+/// Returns the measurements of a run with their shares of the limits.
 pub(super) fn entries<'a>(run: &'a Run, shares: &Shares) -> Vec<Entry<'a>> {
     let entry = |measurement| Entry { measurement, share: shares.share(measurement) };
     latest(run).into_iter().map(entry).collect()
 }
 
-/// Whether a measurement is bounded by limits that the run did not measure.
+/// Returns whether a measurement is bounded by limits that the run did not measure.
 fn lacks_limit(found: &Entry, limits: &Limits) -> bool {
     let Entry { measurement: m, share } = found;
     let bound = || bound_rule(&m.benchmark).bound(m.ranks, &m.parameters, limits.cores);
     share.is_none() && matches!(bound(), Some(Bound::Path(_)))
 }
 
-/// The machine in a line.
+/// Returns the machine in a line.
 pub(super) fn machine(run: &Run) -> String {
     let header = run.header();
     if let Some(name) = simulated_machine(&header.fabric.name) {
@@ -125,7 +125,7 @@ pub(super) fn machine(run: &Run) -> String {
     )
 }
 
-/// The kinds of work that take no time on a simulated machine; empty where all take some.
+/// Returns the kinds of work that take no time on a simulated machine. Empty if all take some.
 fn free(kinds: &[WorkKind]) -> String {
     let keys: Vec<&str> = kinds.iter().map(|kind| kind.rate_key()).collect();
     match keys.is_empty() {
@@ -134,7 +134,8 @@ fn free(kinds: &[WorkKind]) -> String {
     }
 }
 
-/// The benchmarks with their numbers of ranks. The limits come first, because the other numbers are compared with them.
+/// Returns the benchmarks with their numbers of ranks. The limits come first, because the other numbers are compared
+/// with them.
 pub(super) fn subjects<'a>(found: &[Entry<'a>]) -> Vec<(&'a str, usize)> {
     let mut subjects: Vec<(bool, &str, usize)> = Vec::new();
     for Entry { measurement, .. } in found {
@@ -149,7 +150,7 @@ pub(super) fn subjects<'a>(found: &[Entry<'a>]) -> Vec<(&'a str, usize)> {
     subjects.into_iter().map(|(_, benchmark, ranks)| (benchmark, ranks)).collect()
 }
 
-/// The measurements without those that were made again later.
+/// Returns the measurements without those that were repeated later.
 fn latest(run: &Run) -> Vec<&Measurement> {
     let mut seen = BTreeSet::new();
     let mut latest: Vec<&Measurement> =

@@ -1,4 +1,4 @@
-//! The numbers in the formats of other programs.
+//! Tests of the numbers in the formats of other programs.
 
 use analysis::changes::Change;
 use analysis::compare::Effect;
