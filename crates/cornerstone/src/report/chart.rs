@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::grouping::{Axis, Line, Metric, Plot, words};
 use super::samples::rounded;
 
-/// One chart.
+/// A chart.
 #[derive(Debug, Serialize)]
 pub(super) struct Chart {
     pub(super) title: String,
@@ -18,26 +18,26 @@ pub(super) struct Chart {
     pub(super) references: Vec<Reference>,
 }
 
-/// The horizontal axis, which is logarithmic and has a place for zero.
+/// Horizontal axis, which is logarithmic and has a place for zero.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct XAxis {
     pub(super) title: String,
-    /// Whether its values are bytes.
+    /// True if its values are bytes.
     pub(super) bytes: bool,
 }
 
-/// The vertical axis.
+/// Vertical axis.
 #[derive(Debug, Serialize)]
 pub(super) struct YAxis {
     pub(super) title: String,
     pub(super) unit: String,
     pub(super) logarithmic: bool,
-    /// A value that is always visible, with a line across: 1 for ratios, 0 for residuals.
+    /// Value that is always visible, with a line across: 1 for ratios, 0 for residuals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) base: Option<f64>,
 }
 
-/// One line, as columns with a value for each `x`.
+/// A line, as columns with a value for each `x`.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ChartLine {
     pub(super) run: usize,
@@ -52,19 +52,19 @@ pub(super) struct ChartLine {
     pub(super) max: Vec<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) n: Vec<u64>,
-    /// The limit of the machine.
+    /// Limit of the machine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) limit: Vec<Option<f64>>,
-    /// The values of a model.
+    /// Values of a model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) fit: Vec<f64>,
-    /// Why sampling stopped: 0 precision, 1 time limit, 2 sample limit.
+    /// Reason why sampling stopped: 0 precision, 1 time limit, 2 sample limit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) stop: Vec<u8>,
-    /// The share of the machine's limit as a percentage.
+    /// Share of the machine's limit as a percentage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) share: Vec<Option<String>>,
-    /// The index of the samples among the benchmark's details.
+    /// Index of the samples among the benchmark's details.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) detail: Vec<Option<usize>>,
 }
@@ -78,20 +78,20 @@ pub(super) struct Reference {
     pub(super) y: Vec<f64>,
 }
 
-/// The information about a measurement that a chart needs in addition to its numbers.
+/// Information about a measurement that a chart needs in addition to its numbers.
 pub(super) trait Context {
-    /// The share of the machine's limit as a percentage.
+    /// Returns the share of the machine's limit as a percentage.
     fn share(&self, measurement: &Measurement) -> Option<String>;
-    /// That limit, in the unit of the measurement.
+    /// Returns that limit, in the unit of the measurement.
     fn limit(&self, measurement: &Measurement) -> Option<f64>;
-    /// The effect relative to the first run, if both measured it.
+    /// Returns the effect relative to the first run, if both measured it.
     fn effect(&self, run: usize, measurement: &Measurement) -> Option<Effect>;
-    /// The index of the samples among the benchmark's details.
+    /// Returns the index of the samples among the benchmark's details.
     fn detail(&self, measurement: &Measurement) -> Option<usize>;
 }
 
 impl Chart {
-    /// The values of a metric, with intervals.
+    /// Returns the chart of the values of a metric, with intervals.
     pub(super) fn values(metric: &Metric, plot: &Plot, context: &dyn Context) -> Chart {
         let Plot { axis, lines } = plot;
         let positive = lines.iter().flat_map(|l| &l.points).any(|(_, m)| m.summary.median > 0.0);
@@ -110,8 +110,8 @@ impl Chart {
         }
     }
 
-    /// The ratios of each later run to the first, where both have the measurement; `None` where there are no such
-    /// ratios.
+    /// Returns the chart of the ratios of each later run to the first, if both have the measurement, or `None` if there
+    /// are no lines of such ratios.
     pub(super) fn ratios(
         metric: &Metric,
         plot: &Plot,
@@ -140,7 +140,7 @@ impl Chart {
 }
 
 impl XAxis {
-    /// The axis of a chart over `axis`.
+    /// Returns the axis of a chart over `axis`.
     pub(super) fn of(axis: &Axis) -> XAxis {
         let (title, bytes) = axis.title();
         XAxis { title, bytes }
@@ -151,7 +151,7 @@ impl ChartLine {
     fn values(line: &Line, context: &dyn Context) -> ChartLine {
         let limit: Vec<Option<f64>> =
             line.points.iter().map(|(_, m)| context.limit(m).map(|v| rounded(v, 4))).collect();
-        // The 99th percentile of a rate is the best in a hundred, which is of no use.
+        // The 99th percentile of a rate is the best of a hundred, which is of no use.
         let tail = line.points.iter().all(|(_, m)| m.better == Better::Lower);
         let column = |pick: fn(&Measurement) -> f64| -> Vec<f64> {
             line.points.iter().map(|(_, m)| rounded(pick(m), 5)).collect()
@@ -188,7 +188,7 @@ impl ChartLine {
     }
 }
 
-/// The first letter in upper case.
+/// Returns the text with its first letter in upper case.
 pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())

@@ -8,10 +8,10 @@ use record::{Key, Measurement, Run};
 use crate::comparison::comparison_settings;
 use crate::wording::whole_percent;
 
-/// The comparison of every later run with the first.
+/// Comparisons of every later run with the first.
 pub(super) struct Comparisons {
     runs: Vec<ComparedRuns>,
-    /// The place of a measurement among the comparisons of its run.
+    /// Index of a measurement among the comparisons of its run.
     index: Vec<HashMap<(Key, String), usize>>,
 }
 
@@ -25,7 +25,7 @@ impl Comparisons {
         Comparisons { runs: compared, index }
     }
 
-    /// The comparison of a measurement of a later run with that of the first run, if both have it.
+    /// Returns the comparison of a measurement of a later run with that of the first run, if both have it.
     pub(super) fn find(&self, run: usize, m: &Measurement) -> Option<&Comparison> {
         let later = run.checked_sub(1)?;
         let place = self.index.get(later)?.get(&(m.key(), m.metric.clone()))?;
@@ -33,11 +33,11 @@ impl Comparisons {
         (found.name.unit == m.unit).then_some(found)
     }
 
-    /// The summary of the comparisons of a later run, in a sentence.
+    /// Returns the summary of the comparisons of a later run, in a sentence.
     pub(super) fn sentence(&self, run: usize, runs: &[Run]) -> Option<String> {
         let compared = self.runs.get(run.checked_sub(1)?)?;
         let all = &compared.comparisons;
-        // A rate that was computed from a time would count the same twice.
+        // A rate that was computed from a time would count the same measurement twice.
         let times = all.iter().filter(|c| c.name.metric == "time").count();
         let counted: Vec<&Comparison> =
             all.iter().filter(|c| times == 0 || c.name.metric == "time").collect();
@@ -58,7 +58,7 @@ impl Comparisons {
     }
 }
 
-/// A verdict in words.
+/// Returns a verdict in words.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "faster",

@@ -1,4 +1,4 @@
-//! Parallel programs: efficiency and speed-up over ranks beside the ideal, and what bounds them.
+//! Parallel programs: efficiency and speed-up over ranks compared with the ideal, and their bounds.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use super::elements::swatch;
 use super::grouping::{Axis, Benchmark, Metric, Plot, words};
 use crate::wording::{gains, size};
 
-/// The label of the line of the ideal.
+/// Label of the line of the ideal.
 const IDEAL: &str = "ideal";
 
-/// The charts of a parallel program, two for each size of its problem; none for other benchmarks, nor where all ran on
-/// the same number of ranks.
+/// Returns the charts of a parallel program, two for each size of its problem. Empty for other benchmarks, and if all
+/// measurements have the same number of ranks.
 pub(super) fn charts(benchmark: &Benchmark, context: &dyn Context) -> Vec<Chart> {
     if benchmark.view() != View::Efficiency {
         return Vec::new();
@@ -42,14 +42,14 @@ fn ideal_speed_up(ranks: u64) -> f64 {
     ranks as f64
 }
 
-/// The measurements of one size only, so that no line has to be labelled with it.
+/// Returns the measurements of one size only, so that no line needs the size in its label.
 fn of_one_size<'a>(metric: &Metric<'a>, size_bytes: u64) -> Metric<'a> {
     let points = metric.points.iter().copied();
     let points = points.filter(|point| point.measurement.size_bytes == size_bytes).collect();
     Metric { points, ..*metric }
 }
 
-/// One chart over the number of ranks, from zero on, so that distances show shares of the ideal.
+/// Returns one chart over the number of ranks. Its axis begins at zero, so that distances show shares of the ideal.
 fn chart(
     metric: &Metric,
     size_bytes: u64,
@@ -78,7 +78,7 @@ fn chart(
     })
 }
 
-/// The gain of each form and its bound, in words; empty for other benchmarks.
+/// Returns the gain of each form and its bound, in words. Empty for other benchmarks.
 pub(super) fn explanation(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     if benchmark.view() != View::Efficiency {
         return html! {};

@@ -2,25 +2,25 @@
 
 use maud::{Markup, html};
 
-/// The coloured mark of a run.
+/// Returns the coloured mark of a run.
 pub(super) fn swatch(run: usize) -> Markup {
     html! { span.swatch data-run=(run) aria-hidden="true" {} }
 }
 
-/// The class of a cell of a heat map: one of nine steps of one hue over the range from `low` to `high`, which counts as
-/// at least a quarter of an octave. A value that is twice as large must have another colour, and one that is 1 % larger
-/// must not.
+/// Returns the class of a cell of a heat map: one of nine steps of one hue over the range from `low` to `high`. The
+/// range counts as at least a quarter of an octave, because a value that is 1 % larger must not have another colour,
+/// and one that is twice as large must.
 pub(super) fn heat(value: f64, low: f64, high: f64) -> String {
     let spread = (high / low).log2().max(0.25);
     format!("heat-{}", ((value / low).log2() / spread * 8.0).round() as u32)
 }
 
-/// The anchor of a benchmark, by its index.
+/// Returns the anchor of a benchmark, by its index.
 pub(super) fn anchor(index: usize) -> String {
     format!("benchmark-{index}")
 }
 
-/// A text in which names between backticks are set as code.
+/// Returns a text in which names between backticks are set as code.
 pub(super) fn prose(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {

@@ -10,18 +10,18 @@ use crate::wording::about_size;
 /// One fact of every run.
 pub(super) struct Fact {
     pub(super) name: String,
-    /// A value for each run; empty where it is not known.
+    /// A value for each run. Empty if it is not known.
     pub(super) values: Vec<String>,
 }
 
 impl Fact {
-    /// Whether the runs have different values.
+    /// Returns whether the runs have different values.
     pub(super) fn differs(&self) -> bool {
         self.values.iter().any(|value| value != &self.values[0])
     }
 }
 
-/// The facts of the machine, which should be equal in runs that are compared.
+/// Returns the facts of the machine, which should be equal in runs that are compared.
 pub(super) fn machine(runs: &[Run]) -> Vec<Fact> {
     let mut facts = facts(
         runs,
@@ -44,7 +44,7 @@ pub(super) fn machine(runs: &[Run]) -> Vec<Fact> {
     facts
 }
 
-/// The facts of the run.
+/// Returns the facts of the run.
 pub(super) fn provenance(runs: &[Run]) -> Vec<Fact> {
     let mut facts = facts(
         runs,
@@ -67,7 +67,7 @@ pub(super) fn provenance(runs: &[Run]) -> Vec<Fact> {
     facts
 }
 
-/// A table of facts with a column for each run. A row with different values is marked.
+/// Returns a table of facts with a column for each run. A row with different values is marked.
 pub(super) fn table(title: &str, facts: &[Fact], runs: &[Run]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(title) {
@@ -97,7 +97,7 @@ pub(super) fn table(title: &str, facts: &[Fact], runs: &[Run]) -> Markup {
     }
 }
 
-/// Takes a fact from a header.
+/// Extracts a fact from a header.
 type Pick = fn(&RunHeader) -> String;
 
 fn facts(runs: &[Run], pick: &[(&str, Pick)]) -> Vec<Fact> {

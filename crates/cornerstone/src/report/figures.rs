@@ -1,7 +1,7 @@
-//! Charts and tables of a publication with the numbers of this machine, instead of the charts that any benchmark gets.
+//! Charts and tables of a publication with the numbers of this machine, instead of the charts of other benchmarks.
 //!
 //! After Games and others, "Benchmarking methodology for real-time embedded scalable high performance computing", MITRE
-//! 1995: figures 3.1 and 3.3, rates of FFTs over their length, and table 3.1, foldfft in three ways.
+//! 1995: figures 3.1 and 3.3, rates of FFTs over their length, and table 3.1, three variants of foldfft.
 
 use analysis::limits::Bound;
 use benchmark::View;
@@ -19,10 +19,10 @@ const POINTS: &str = "points";
 const WAY: &str = "way";
 const INSTANCE: &str = "instance";
 
-/// One chart over the length of transforms.
+/// A chart over the length of transforms.
 struct Figure {
     title: &'static str,
-    /// The ways whose lines it shows.
+    /// Variants of the transform that it shows.
     ways: &'static [&'static str],
 }
 
@@ -37,11 +37,11 @@ const FIGURES: [Figure; 2] = [
     },
 ];
 
-/// The names of a method and an instance of the benchmark.
+/// Variants of the transform as the benchmark names them, and as the charts label them.
 const WAYS: [(&str, &str); 3] =
     [("one", "one at a time"), ("library", "library, in blocks"), ("block", "block FFT")];
 
-/// The charts of transforms over their length; none for other benchmarks.
+/// Returns the charts of transforms over their length. Empty for other benchmarks.
 pub(super) fn charts(benchmark: &Benchmark, limits: &Limits, context: &dyn Context) -> Vec<Chart> {
     match benchmark.metric("rate") {
         Some(metric) if benchmark.view() == View::TransformLengths => FIGURES
@@ -55,7 +55,7 @@ pub(super) fn charts(benchmark: &Benchmark, limits: &Limits, context: &dyn Conte
 }
 
 impl Figure {
-    /// Rates on an axis from zero, so that the distance of two lines shows their ratio.
+    /// Returns the chart of rates. Its axis begins at zero, so that the distance of two lines shows their ratio.
     fn chart(&self, metric: &Metric, limits: &Limits, context: &dyn Context) -> Chart {
         let mut lines = lines(metric);
         lines
@@ -63,7 +63,7 @@ impl Figure {
         let references = peaks(&lines, limits);
         let plot = Plot { axis: axis(), lines };
         let mut chart = Chart::values(metric, &plot, context);
-        // The peak is one line for all and not one for each.
+        // The peak is one line for all, not one for each.
         chart.lines.iter_mut().for_each(|line| line.limit.clear());
         Chart {
             title: self.title.into(),
@@ -78,7 +78,7 @@ fn axis() -> Axis {
     Axis::Parameter(POINTS.into())
 }
 
-/// A line for each run, way and instance.
+/// Returns a line for each run, variant and instance.
 fn lines<'a>(metric: &Metric<'a>) -> Vec<Line<'a>> {
     let mut lines: Vec<Line> = Vec::new();
     for point in &metric.points {
@@ -98,7 +98,7 @@ fn lines<'a>(metric: &Metric<'a>) -> Vec<Line<'a>> {
     lines
 }
 
-/// Such as `block FFT, multiple instance`.
+/// Returns a label such as `block FFT, multiple instance`.
 fn label(m: &Measurement) -> Option<String> {
     let (way, instance) = (text(m, WAY)?, text(m, INSTANCE)?);
     let (_, words) = WAYS.iter().find(|(name, _)| *name == way)?;
@@ -119,7 +119,7 @@ fn number(m: &Measurement, name: &str) -> Option<u64> {
     }
 }
 
-/// The peak of each run, as a line across its chart.
+/// Returns the peak of each run, as a line across its chart.
 fn peaks(lines: &[Line], limits: &Limits) -> Vec<Reference> {
     let mut runs: Vec<usize> = lines.iter().map(|line| line.run).collect();
     runs.dedup();
@@ -136,7 +136,7 @@ fn peaks(lines: &[Line], limits: &Limits) -> Vec<Reference> {
     runs.into_iter().filter_map(peak).collect()
 }
 
-/// The ratio of the rate of the block FFT to that of a library call for each transform.
+/// Returns the ratio of the rate of the block FFT to that of a library call for each transform.
 fn gains(metric: &Metric) -> Chart {
     let lines = lines(metric);
     let of = |run: usize, label: &str| lines.iter().find(|l| l.run == run && l.label == label);
@@ -168,11 +168,11 @@ fn gains(metric: &Metric) -> Chart {
     }
 }
 
-/// The ways of foldfft as the benchmark names them, and as the table heads them.
+/// Variants of foldfft as the benchmark names them, and as the table heads them.
 const FOLDFFT_WAYS: [(&str, &str); 3] =
     [("plain", "plain loops"), ("library", "with a library's FFT"), ("blocked", "blocked")];
 
-/// The table of the ways of foldfft; empty for other benchmarks.
+/// Returns the table of the variants of foldfft. Empty for other benchmarks.
 pub(super) fn table(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     let Some(metric) = benchmark.metric("rate").filter(|_| benchmark.view() == View::Ways) else {
         return html! {};
@@ -203,7 +203,7 @@ pub(super) fn table(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     }
 }
 
-/// A number with a bar, whose length is its share of the highest number.
+/// Returns a number with a bar. The length of the bar is the number's share of the highest number.
 fn bar(m: &Measurement, highest: f64) -> Markup {
     let length = 100.0 * m.summary.median / highest;
     html! {
@@ -315,7 +315,7 @@ mod tests {
         }
         assert_eq!(gains.lines[0].x, [8, 1024]);
         assert_eq!(gains.lines[0].median, [8.0, 1.0]);
-        // The lowest of one over the highest of the other: 0.9 / 1.1 and 1.1 / 0.9.
+        // The bounds are the lowest of one over the highest of the other: 0.9 / 1.1 and 1.1 / 0.9.
         assert_eq!((gains.lines[0].low[1], gains.lines[0].high[1]), (0.81818, 1.2222));
     }
 

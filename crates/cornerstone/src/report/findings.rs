@@ -1,4 +1,4 @@
-//! Findings: what a reader should know before quoting a number.
+//! Findings: facts that a reader needs before quoting a number.
 
 use analysis::limits::Limits;
 use maud::{Markup, html};
@@ -13,14 +13,14 @@ use crate::choice::{Verdict, choices};
 use crate::fabric_name::simulated_machine;
 use crate::wording::{quantity, significant, whole_percent};
 
-/// A measurement is noisy if its 99th percentile is more than so many medians.
+/// Least ratio of the 99th percentile to the median of a noisy measurement.
 const NOISY_P99: f64 = 3.0;
-/// With fewer samples the 99th percentile is the maximum.
+/// Least number of samples for the 99th percentile. With fewer it is the maximum.
 const SAMPLES_FOR_P99: u64 = 100;
-/// The most examples of a finding.
+/// Maximum number of examples of a finding.
 const EXAMPLES: usize = 6;
 
-/// The importance of a finding.
+/// Importance of a finding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     /// It may make a number unsuitable for quoting.
@@ -34,9 +34,9 @@ pub(super) struct Finding {
     pub(super) weight: Weight,
     /// One sentence.
     pub(super) title: String,
-    /// Its meaning, and what to do about it.
+    /// Its meaning and its remedy.
     pub(super) advice: String,
-    /// The worst cases.
+    /// Worst cases.
     pub(super) examples: Vec<Example>,
 }
 
@@ -54,7 +54,7 @@ struct Case<'a> {
     measurement: &'a Measurement,
 }
 
-/// All findings about the runs, cautions first.
+/// Returns all findings about the runs, cautions first.
 pub(super) fn findings(runs: &[Run], benchmarks: &[Benchmark]) -> Vec<Finding> {
     let cases = cases(benchmarks);
     let mut findings: Vec<Finding> = unfinished(runs)
@@ -74,7 +74,7 @@ pub(super) fn findings(runs: &[Run], benchmarks: &[Benchmark]) -> Vec<Finding> {
     findings
 }
 
-/// The findings as a list.
+/// Returns the findings as a list.
 pub(super) fn list(findings: &[Finding], several: bool) -> Markup {
     html! {
         @if findings.is_empty() {
@@ -102,7 +102,7 @@ pub(super) fn list(findings: &[Finding], several: bool) -> Markup {
     }
 }
 
-/// The measurements with samples. A rate that was computed from a time would count the same twice.
+/// Returns the measurements with samples. A rate that was computed from a time would count the same measurement twice.
 fn cases<'a>(benchmarks: &[Benchmark<'a>]) -> Vec<Case<'a>> {
     let mut cases = Vec::new();
     for (index, benchmark) in benchmarks.iter().enumerate() {
@@ -131,8 +131,8 @@ fn unfinished(runs: &[Run]) -> Option<Finding> {
     })
 }
 
-/// Runs during which the machine changed. Hypervisors move virtual processors, so that numbers before and after are of
-/// different machines.
+/// Returns the runs during which the machine changed. Hypervisors move virtual processors, so numbers before and after
+/// such a move are of different machines.
 fn moved_processors(runs: &[Run]) -> Vec<Finding> {
     let moved = |run: &Run| {
         let (low, high) = Limits::of(run).moved_us()?;
@@ -233,7 +233,7 @@ fn noisy(cases: &[Case]) -> Option<Finding> {
         .iter()
         .filter(|case| {
             let m = case.measurement;
-            // Virtual time has no noise: its tails are those of queues.
+            // Virtual time has no noise: its tails are caused by queues.
             let is_real = simulated_machine(&m.fabric).is_none();
             is_real
                 && m.summary.n >= SAMPLES_FOR_P99
@@ -280,7 +280,7 @@ fn oversubscribed_cases(cases: &[Case], runs: &[Run]) -> Option<Finding> {
     Some(finding)
 }
 
-/// Times over message size that a straight line does not describe.
+/// Returns the times over message size that a straight line does not describe.
 fn crooked(runs: &[Run], benchmarks: &[Benchmark]) -> Option<Finding> {
     let mut all = 0;
     let mut examples = Vec::new();
@@ -334,7 +334,7 @@ fn late_starts(cases: &[Case]) -> Option<Finding> {
     )
 }
 
-/// The collectives for which a named algorithm was faster than what the fabric chose.
+/// Returns the collectives for which a named algorithm was faster than the fabric's choice.
 fn slower_choices(cases: &[Case], runs: &[Run]) -> Option<Finding> {
     let mut slower: Vec<(&Case, f64, String)> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
@@ -368,7 +368,7 @@ fn slower_choices(cases: &[Case], runs: &[Run]) -> Option<Finding> {
     )
 }
 
-/// A finding with its first few cases; `None` without cases.
+/// Returns a finding with its first few cases, or `None` without cases.
 fn finding(
     cases: &[&Case],
     weight: Weight,

@@ -1,4 +1,4 @@
-//! The straight line of time over message size, and the sizes at which it fails.
+//! The straight line of time over message size, and the sizes at which it does not fit.
 
 use analysis::model::hockney::{self, Hockney};
 use analysis::model::{Estimate, Point};
@@ -19,15 +19,16 @@ pub(super) struct Fit {
     pub(super) model: Hockney,
 }
 
-/// The models of all metrics of a benchmark; none for a whole program, whose time is no straight line over the size of
-/// its problem, and for a map of pairs, which has no charts.
+/// Returns the models of all metrics of a benchmark. Empty for a whole program, because its time is no straight line
+/// over the size of its problem, and for a map of pairs, which has no charts.
 pub(super) fn all(benchmark: &Benchmark, runs: &[Run]) -> Vec<Fit> {
     let has_lines = !matches!(benchmark.view(), View::Efficiency | View::RankPairs);
     let lines = benchmark.metrics.iter().filter(|_| has_lines);
     lines.flat_map(|metric| fits(metric, runs)).collect()
 }
 
-/// The models of the lines of a metric; empty unless it is a time in microseconds over three or more message sizes.
+/// Returns the models of the lines of a metric. Empty unless it is a time in microseconds over three or more message
+/// sizes.
 pub(super) fn fits(metric: &Metric, runs: &[Run]) -> Vec<Fit> {
     let over_size = metric.plots().into_iter().find(|plot| plot.axis == Axis::Size);
     let Some(plot) = over_size.filter(|_| metric.unit == "us") else { return Vec::new() };
@@ -41,7 +42,7 @@ pub(super) fn fits(metric: &Metric, runs: &[Run]) -> Vec<Fit> {
     plot.lines.into_iter().filter_map(fit).collect()
 }
 
-/// The residuals of the lines in percent of the measured median.
+/// Returns the residuals of the lines in percent of the measured median.
 pub(super) fn residual_chart(fits: &[Fit]) -> Chart {
     let lines = fits.iter().map(residual_line).collect();
     Chart {
@@ -58,7 +59,7 @@ pub(super) fn residual_chart(fits: &[Fit]) -> Chart {
     }
 }
 
-/// The measured times with the fitted lines.
+/// Returns the measured times with the fitted lines.
 pub(super) fn fitted_chart(values: &Chart, fits: &[Fit]) -> Chart {
     let lines = values.lines.iter().filter_map(|line| {
         let fit = fits.iter().find(|fit| fit.run == line.run && fit.label == line.label)?;
@@ -82,7 +83,7 @@ pub(super) fn fitted_chart(values: &Chart, fits: &[Fit]) -> Chart {
     }
 }
 
-/// The fitted parameters.
+/// Returns the table of the fitted parameters.
 pub(super) fn table(fits: &[Fit], runs: &[Run]) -> Markup {
     let several = runs.len() > 1;
     html! {
@@ -118,7 +119,7 @@ pub(super) fn table(fits: &[Fit], runs: &[Run]) -> Markup {
     }
 }
 
-/// The sizes at which the straight line fails, in words.
+/// Returns the sizes at which the straight line fails, in words.
 pub(super) fn failure(model: &Hockney) -> String {
     let failing: Vec<u64> = model.failing_sizes().collect();
     let (Some(first), Some(last)) = (failing.first(), failing.last()) else {
@@ -195,7 +196,7 @@ fn residual_line(fit: &Fit) -> ChartLine {
     }
 }
 
-/// Lines at the tolerance. Within it the straight line does not count as failing.
+/// Returns lines at the tolerance. Within it the straight line does not count as failing.
 fn tolerance(fits: &[Fit]) -> Vec<Reference> {
     let Some(fit) = fits.first() else { return Vec::new() };
     let x: Vec<u64> = fit.model.residuals.iter().map(|r| r.size_bytes).collect();

@@ -1,4 +1,4 @@
-//! The miss rate over the period: predicted, and tried.
+//! The predicted and the tried miss rates over the period.
 
 use maud::{Markup, html};
 use record::{Forecast, ForecastPoint, Measurement, PeriodSearch, Trial};
@@ -7,13 +7,13 @@ use super::grouping::{Benchmark, full_label};
 use super::strips::{FOOT, LEFT, RIGHT, TOP, WIDTH};
 use crate::wording::{percent, quantity, without_pauses};
 
-/// The most searches that are drawn. The results file has the others.
+/// Maximum number of searches that are drawn. The results file has the others.
 const DRAWN: usize = 6;
 const HEIGHT: f64 = 260.0;
-/// The lowest miss rate that is drawn; no misses are drawn there, too.
+/// Lowest miss rate that is drawn. A rate of zero is drawn at the same place.
 const RATE_MIN: f64 = 1e-4;
 
-/// A picture for each search of a benchmark that predicted.
+/// Returns a picture for each search of a benchmark that has a prediction.
 pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
     let predicted = points.filter_map(|point| {
@@ -23,14 +23,14 @@ pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     html! { @for (measurement, search, forecast) in predicted.take(DRAWN) { (picture(measurement, search, forecast)) } }
 }
 
-/// Both axes are logarithmic.
+/// Ranges of the picture. Both axes are logarithmic.
 struct Axes {
     low_us: f64,
     high_us: f64,
 }
 
 impl Axes {
-    /// None where there is nothing to draw, or a record holds what cannot be drawn.
+    /// Returns the axes, or `None` if there is nothing to draw, or a period of the record cannot be drawn.
     fn of(points: &[ForecastPoint], trials: &[Trial]) -> Option<Axes> {
         let periods = || {
             let tried = trials.iter().map(|trial| trial.period_us);
@@ -52,7 +52,7 @@ impl Axes {
         TOP + (HEIGHT - TOP - FOOT) * (1.0 - share)
     }
 
-    /// Periods of 1, 2 or 5 times a power of ten.
+    /// Returns periods of 1, 2 or 5 times a power of ten.
     fn marks(&self) -> Vec<f64> {
         let decades = self.low_us.log10().floor() as i32..=self.high_us.log10().ceil() as i32;
         let marks =
@@ -106,7 +106,7 @@ fn picture(measurement: &Measurement, search: &PeriodSearch, forecast: &Forecast
     }
 }
 
-/// A trial with the bounds of its miss rate.
+/// Draws a trial with the bounds of its miss rate.
 fn tried(axes: &Axes, trial: &Trial) -> Markup {
     let x = format!("{:.1}", axes.x(trial.period_us));
     let rate = trial.missed as f64 / trial.instances.max(1) as f64;

@@ -14,9 +14,8 @@ pub(super) use lines::{Axis, Line, Plot, label};
 /// A measurement and its run.
 #[derive(Clone, Copy)]
 pub(super) struct Point<'a> {
-    /// The index of the run.
+    /// Index of the run.
     pub(super) run: usize,
-    /// The measurement.
     pub(super) measurement: &'a Measurement,
 }
 
@@ -35,8 +34,8 @@ pub(super) struct Benchmark<'a> {
     pub(super) metrics: Vec<Metric<'a>>,
 }
 
-/// The benchmarks of all runs in the order in which they first appear. If a run has a key twice, as a resumed run may,
-/// the later measurement counts.
+/// Returns the benchmarks of all runs in the order in which they first appear. If a run has a key twice, as a resumed
+/// run may, the later measurement counts.
 pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
     let mut found: Vec<Benchmark> = Vec::new();
     for (run, measurement) in
@@ -45,7 +44,8 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
         let index =
             found.iter().position(|b| b.name == measurement.benchmark).unwrap_or_else(|| {
                 let name = measurement.benchmark.as_str();
-                // Groups have changed: the current group is used, so that older and newer runs appear together.
+                // Benchmarks may have changed their group. The present group is used, so that older and newer runs
+                // appear together.
                 let known = benchmark::find(name).map(|known| known.group.name());
                 let group = known.unwrap_or(&measurement.group);
                 found.push(Benchmark { name, group, metrics: Vec::new() });
@@ -60,12 +60,12 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
 }
 
 impl<'a> Benchmark<'a> {
-    /// The form of its drawing. A benchmark that this build does not have is drawn as charts.
+    /// Returns the form of its drawing. A benchmark that this build does not have is drawn as charts.
     pub(super) fn view(&self) -> View {
         benchmark::find(self.name).map_or(View::Charts, |known| known.view)
     }
 
-    /// The metric with this name, if there is one.
+    /// Returns the metric with this name, if there is one.
     pub(super) fn metric(&self, name: &str) -> Option<&Metric<'a>> {
         self.metrics.iter().find(|metric| metric.name == name)
     }

@@ -1,4 +1,4 @@
-//! A history as a page: a chart for each number, drawn here, so that the page needs no script.
+//! A history as a page: a chart for each number. The charts are drawn here, so the page needs no script.
 
 use analysis::history::{Point, Series};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -7,13 +7,13 @@ use super::page::STYLE;
 use crate::output::{change_in_words, comparison_name, machine_name};
 use crate::wording::quantity;
 
-/// The chart's width and height, and the room for its labels, in pixels.
+/// Width and height of the chart, and the room for its labels, in pixels.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 170.0;
 const LEFT: f64 = 90.0;
 const MARGIN: f64 = 12.0;
 
-/// The styles in addition to those of the report.
+/// Styles in addition to those of the report.
 const CHART_STYLE: &str = "\
 svg { display: block; width: 100%; max-width: 48rem; height: auto; }
 svg text { fill: var(--soft); font-size: 11px; }
@@ -24,7 +24,7 @@ svg text { fill: var(--soft); font-size: 11px; }
 .frame { fill: none; stroke: var(--edge); }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem; }";
 
-/// The page.
+/// Renders the page.
 pub(super) fn render(all: &[Series]) -> String {
     html! {
         (DOCTYPE)
@@ -79,7 +79,7 @@ fn article(series: &Series) -> Markup {
     }
 }
 
-/// The positions of the values of a series on its chart.
+/// Positions of the values of a series on its chart.
 struct Scale {
     points: usize,
     low: f64,
@@ -94,12 +94,12 @@ impl Scale {
             .iter()
             .map(|point| point.high.max(point.median))
             .fold(f64::NEG_INFINITY, f64::max);
-        // Values that are all alike are drawn in the middle.
+        // Equal values are drawn in the middle.
         let room = if high > low { 0.05 * (high - low) } else { high.abs().max(1.0) * 0.05 };
         Scale { points: points.len(), low: low - room, high: high + room }
     }
 
-    /// The horizontal place of a run, or of the gap before it.
+    /// Returns the horizontal place of a run, or of the gap before it.
     fn x(&self, index: f64) -> f64 {
         let steps = self.points.saturating_sub(1).max(1) as f64;
         LEFT + MARGIN + (WIDTH - LEFT - 2.0 * MARGIN) * index / steps

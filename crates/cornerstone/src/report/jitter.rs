@@ -7,12 +7,12 @@ use super::grouping::{Benchmark, cell};
 use super::strips::{EventMark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 
-/// The parameter that distinguishes the stages of a measurement of a chain.
+/// Parameter that distinguishes the stages of a measurement of a chain.
 const STAGE: &str = "stage";
-/// The most measurements that are drawn. The table has the numbers of all of them.
+/// Maximum number of measurements that are drawn. The table has the numbers of all of them.
 const DRAWN: usize = 6;
 
-/// A picture for each chain, granularity and mode whose jitter was recorded, with a strip for each stage.
+/// Returns a picture for each chain, granularity and mode with recorded jitter. It has a strip for each stage.
 pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     let Some(metric) = benchmark.metric("jitter") else { return html! {} };
     let mut wholes: Vec<Vec<&Measurement>> = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     }
 }
 
-/// The parameters without the stage.
+/// Returns the parameters without the stage.
 fn whole_of(m: &Measurement) -> Vec<(&String, &ParameterValue)> {
     m.parameters.iter().filter(|(name, _)| *name != STAGE).collect()
 }

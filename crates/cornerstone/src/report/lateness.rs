@@ -1,4 +1,4 @@
-//! The latest instances of a search beside the pauses of the ranks, which shows whether pauses explain them.
+//! The latest instances of a search together with the pauses of the ranks, to show whether pauses explain them.
 
 use analysis::pauses::{cause, explained};
 use maud::{Markup, html};
@@ -10,15 +10,15 @@ use super::strips::{EventMark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 use crate::wording::{chain_cost, outcome};
 
-/// The most searches that are drawn. The results file has the others.
+/// Maximum number of searches that are drawn. The results file has the others.
 const DRAWN: usize = 6;
-/// The most ranks that are drawn.
+/// Maximum number of ranks that are drawn.
 const RANKS_DRAWN: usize = 16;
-/// The classes of instances that a pause explains and that none explains, of pauses before the beginning of an instance
-/// and of pauses while it computed.
+/// Classes of the instances that a pause explains, the instances that none explains, the pauses before the beginning of
+/// an instance, and the pauses while it computed.
 const COLOURS: [&str; 4] = ["kind-1", "kind-none", "kind-0", "kind-2"];
 
-/// The result of each search of a benchmark in words, with the cost of the communication of a chain.
+/// Returns the result of each search of a benchmark in words, with the cost of the communication of a chain.
 pub(super) fn outcomes(benchmark: &Benchmark) -> Markup {
     let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
     let found: Vec<(&Point, &PeriodSearch)> =
@@ -38,7 +38,7 @@ pub(super) fn outcomes(benchmark: &Benchmark) -> Markup {
     }
 }
 
-/// Another metric of the same measurement.
+/// Returns another metric of the same measurement.
 fn beside<'a>(benchmark: &Benchmark<'a>, point: &Point, metric: &str) -> Option<&'a Measurement> {
     let own = point.measurement;
     let is_of = |other: &&Point| {
@@ -48,7 +48,7 @@ fn beside<'a>(benchmark: &Benchmark<'a>, point: &Point, metric: &str) -> Option<
     benchmark.metric(metric)?.points.iter().find(is_of).map(|other| other.measurement)
 }
 
-/// A picture and a table for each search of a benchmark in which instances were late.
+/// Returns a picture and a table for each search of a benchmark in which instances were late.
 pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     let points = benchmark.metrics.iter().flat_map(|metric| &metric.points);
     let late: Vec<(&Measurement, &PeriodSearch)> = points
@@ -145,7 +145,7 @@ fn table(search: &PeriodSearch) -> Markup {
     }
 }
 
-/// A moment to the millisecond, so that moments can be compared.
+/// Returns a moment to the millisecond, so that moments can be compared.
 fn moment(at_s: f64) -> String {
     format!("{at_s:.3} s")
 }

@@ -9,10 +9,10 @@ use record::{Measurement, Run};
 use super::elements::{heat, swatch};
 use crate::wording::{quantity, significant, size, whole_percent};
 
-/// The limits of the machine of each run, and the share that each measurement reaches.
+/// Limits of the machine of each run, and the share that each measurement reaches.
 pub(super) struct Limits {
     machines: Vec<MachineLimits>,
-    /// By the address of the measurement, which is stable because the runs outlive the report.
+    /// Shares by the address of the measurement, which is stable because the runs outlive the report.
     shares: HashMap<*const Measurement, Share>,
 }
 
@@ -30,12 +30,12 @@ impl Limits {
         Limits { machines, shares }
     }
 
-    /// The share of a measurement in the limit that bounds it, if one does.
+    /// Returns the share of a measurement in the limit that bounds it, if there is one.
     pub(super) fn share(&self, m: &Measurement) -> Option<Share> {
         self.shares.get(&std::ptr::from_ref(m)).copied()
     }
 
-    /// The same in words: `63 % of the limit (1 hand-over + 1 copy)`.
+    /// As [`share`](Limits::share), in words: `63 % of the limit (1 hand-over + 1 copy)`.
     pub(super) fn words(&self, m: &Measurement) -> Option<String> {
         let Share { bound, share, .. } = self.share(m)?;
         Some(match bound {
@@ -46,7 +46,7 @@ impl Limits {
         })
     }
 
-    /// The pairs of cores of each run as a heat map.
+    /// Returns the pairs of cores of each run as a heat map.
     pub(super) fn hand_over_tables(&self, runs: &[Run]) -> Markup {
         html! {
             @for (index, (run, machine)) in runs.iter().zip(&self.machines).enumerate() {
@@ -58,7 +58,7 @@ impl Limits {
         }
     }
 
-    /// The limits of the machine of a run in a sentence; `None` where they were not measured.
+    /// Returns the limits of the machine of a run in a sentence, or `None` if they were not measured.
     pub(super) fn sentence(&self, run: usize) -> Option<String> {
         let machine = &self.machines[run];
         let mut parts = Vec::new();
@@ -86,7 +86,7 @@ impl Limits {
     }
 }
 
-/// The peak rates of a core.
+/// Returns the peak rates of a core.
 fn peaks(machine: &MachineLimits) -> Option<String> {
     let rates: Vec<String> = [Precision::Single, Precision::Double]
         .into_iter()

@@ -1,5 +1,5 @@
-//! Rules of spatial locality in charts: messages to any node are a line across, as in figure 7 of Grunwald and Reed,
-//! *Benchmarking hypercube hardware and software*, 1986.
+//! Rules of spatial locality in charts: messages to any node are a line across the chart, as in figure 7 of Grunwald
+//! and Reed, *Benchmarking hypercube hardware and software*, 1986.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use super::chart::Reference;
 use super::grouping::{Axis, Benchmark, Line, Metric, Plot, label};
 use super::samples::rounded;
 
-/// The rule that has no parameter, and the parameter that names the rule.
+/// The rule without a parameter of its own, and the parameter that names the rule.
 const UNIFORM: &str = "uniform";
 const RULE: &str = "rule";
-/// The parameters of the other rules.
+/// Parameters of the other rules.
 const OF_RULES: [&str; 3] = ["radius", "inside_percent", "decay_percent"];
 
-/// The uniform rule across a chart over a parameter of another rule: one line for each run and each value of the
-/// parameters that all rules have. None in other charts.
+/// Returns the uniform rule as lines across a chart over a parameter of another rule: one line for each run and each
+/// value of the parameters that all rules have. Empty for other charts.
 pub(super) fn references(benchmark: &Benchmark, metric: &Metric, plot: &Plot) -> Vec<Reference> {
     let is_of_a_rule = match &plot.axis {
         Axis::Parameter(name) => OF_RULES.contains(&name.as_str()),
@@ -42,7 +42,7 @@ pub(super) fn references(benchmark: &Benchmark, metric: &Metric, plot: &Plot) ->
     uniform.filter_map(|point| reference((point.run, point.measurement))).collect()
 }
 
-/// Whether two measurements differ by nothing but the rule.
+/// Returns whether two measurements differ only by the rule.
 fn differ_by_rule(a: &Measurement, b: &Measurement) -> bool {
     let rest = |m: &Measurement| -> Parameters {
         let is_common = |name: &str| name != RULE && !OF_RULES.contains(&name);
@@ -78,7 +78,7 @@ mod tests {
         time(&[("rule", UNIFORM.into()), ("hit_percent", hit_percent.into())], time_us)
     }
 
-    /// The label, the places and the values of each reference, chart by chart.
+    /// Returns the references of each chart.
     fn found(measurements: Vec<Measurement>) -> Vec<(Axis, Vec<Reference>)> {
         let runs = vec![Run::of("run", vec![RunHeader::default()], measurements)];
         let all = benchmarks(&runs);
@@ -103,7 +103,7 @@ mod tests {
             x: vec![1, 2, 4],
             y: vec![7.0; 3],
         };
-        // No sphere has hits, so the uniform messages with hits have nothing to be beside.
+        // No sphere has hits, so there is no line with which the uniform messages with hits could be compared.
         let radii = Axis::Parameter("radius".into());
         assert!(charts.contains(&(radii, vec![across])), "{charts:?}");
         let is_radius = |axis: &Axis| *axis == Axis::Parameter("radius".into());
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn each_probability_of_hits_has_a_line_of_its_own() {
         let mut all = Vec::new();
-        // Spheres of other radii: points that differ by their hits only would be a chart over these.
+        // The spheres have other radii, because points that differ only by their hits would be a chart over the hits.
         for (hit_percent, radii) in [(0, [1, 2, 3]), (90, [4, 5, 6])] {
             all.push(uniform(hit_percent, 7.0));
             all.extend(radii.map(|radius| sphere(radius, hit_percent, 3.0)));

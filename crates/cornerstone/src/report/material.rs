@@ -5,11 +5,11 @@ use record::Run;
 use super::comparing::Comparisons;
 use super::limits::Limits;
 
-/// The runs and what was derived from them.
+/// Runs, and data derived from them.
 pub(super) struct Material<'a> {
     pub(super) runs: &'a [Run],
     pub(super) limits: Limits,
     pub(super) comparisons: Comparisons,
-    /// The maximum of numbers in each trace of samples.
+    /// Maximum of numbers in each trace of samples.
     pub(super) numbers_per_trace: usize,
 }

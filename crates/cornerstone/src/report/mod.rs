@@ -1,6 +1,6 @@
 //! The report: one HTML file that needs no network, made from results files only.
 //!
-//! Text and tables are HTML, which is written here and needs no script. Charts are data, which the page's own script
+//! Text and tables are HTML, which is written here and needs no script. Charts are data, which the script of the page
 //! draws with uPlot. Everything in a results file is untrusted text. It enters the page only through maud's escaping or
 //! through [`page::data_script`], and the page's content policy admits no other script.
 
@@ -34,11 +34,11 @@ mod summary;
 
 use record::Run;
 
-/// The generator in the head of a report. A file with this generator may be replaced by another report.
+/// Generator in the head of a report. A file with this generator may be replaced by another report.
 pub(crate) const GENERATOR: &str = concat!("Cornerstone ", env!("CARGO_PKG_VERSION"));
 
-/// The remarks that a reader of this run needs before quoting a number, the most important first: each in a sentence,
-/// and its worst case if it has one.
+/// Returns the remarks that a reader of this run needs before quoting a number, the most important first: a sentence
+/// each, and its worst case if it has one.
 pub(crate) fn stands_out(run: &Run) -> Vec<(String, Option<String>)> {
     let runs = std::slice::from_ref(run);
     let found = findings::findings(runs, &grouping::benchmarks(runs));
@@ -48,19 +48,19 @@ pub(crate) fn stands_out(run: &Run) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-/// The page of a history.
+/// Renders the page of a history.
 pub(crate) fn render_history(series: &[analysis::history::Series]) -> String {
     history::render(series)
 }
 
-/// The report of one run, or of several side by side, as one HTML document.
+/// Renders the report of one run, or of several side by side, as one HTML document.
 ///
-/// Without runs it is a page that states this.
+/// Without runs the page states that there are none.
 pub fn render(runs: &[Run]) -> String {
     page::render(runs)
 }
 
-/// A whole document in the style of reports.
+/// Returns a whole document in the style of reports.
 pub(crate) fn document(title: &str, contents: &maud::Markup, main: &maud::Markup) -> String {
     page::document(title, contents, main)
 }

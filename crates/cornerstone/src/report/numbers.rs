@@ -13,7 +13,7 @@ use super::material::Material;
 use super::remarks::remarks;
 use crate::wording::{precise, quantity, significant, size, unit_name};
 
-/// The table of a benchmark: a row for each key and run. The runs of a key follow each other.
+/// Returns the table of a benchmark: a row for each key and run. The runs of a key are successive rows.
 pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
     let Material { runs, limits, comparisons, .. } = material;
     let parameters = parameter_names(benchmark);
@@ -76,7 +76,8 @@ fn rows<'a>(benchmark: &Benchmark<'a>) -> Rows<'a> {
     rows
 }
 
-/// The ratio to the first run and the verdict; empty for the first run and where the first run lacks the measurement.
+/// Returns the ratio to the first run and the verdict. Empty for the first run and if the first run lacks the
+/// measurement.
 fn against(comparisons: &Comparisons, run: usize, m: Option<&Measurement>) -> String {
     let Some(comparison) = m.and_then(|m| comparisons.find(run, m)) else { return String::new() };
     match comparison.effect {
@@ -106,7 +107,7 @@ fn headings(metric: &Metric, first: bool, several: bool) -> Markup {
     }
 }
 
-/// `against` has the comparison with the first run, where there are several runs.
+/// Returns the cells of a measurement. `against` is the comparison with the first run, if there are several runs.
 fn cells(m: Option<&Measurement>, first: bool, against: Option<String>) -> Markup {
     let Some(m) = m else {
         let empty = 3 + usize::from(first) * 2 + usize::from(against.is_some());

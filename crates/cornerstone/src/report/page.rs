@@ -20,9 +20,9 @@ const UPLOT_SCRIPT: &str = include_str!("../../assets/vendor/uPlot.iife.min.js")
 const UPLOT_STYLE: &str = include_str!("../../assets/vendor/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("../../assets/vendor/uPlot-LICENSE");
 pub(super) const STYLE: &str = include_str!("../../assets/report.css");
-/// Runs before the page is painted, so that a dark page does not flash white.
+/// Script that runs before the page is painted, so that a dark page does not flash white.
 const THEME: &str = include_str!("../../assets/theme.js");
-/// The page's own script. Each file uses only files before it.
+/// Script of the page itself. Each file uses only files before it.
 const SCRIPT: &str = concat!(
     "\"use strict\";(() => {\n",
     include_str!("../../assets/format.js"),
@@ -36,14 +36,14 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// The data that the script draws.
+/// Data that the script draws.
 #[derive(Serialize)]
 struct Data<'a> {
     runs: Vec<&'a str>,
     benchmarks: Vec<BenchmarkData>,
 }
 
-/// The whole document.
+/// Renders the whole document.
 pub(super) fn render(runs: &[Run]) -> String {
     let found = benchmarks(runs);
     let measurements = runs.iter().flat_map(|run| &run.measurements);
@@ -65,7 +65,7 @@ pub(super) fn render(runs: &[Run]) -> String {
     with_data(&title(runs), &body(&material, &found, &articles), &data)
 }
 
-/// A whole document in the style of reports, of which nothing is drawn by the script.
+/// Returns a whole document in the style of reports, in which the script draws nothing.
 pub(super) fn document(title: &str, contents: &Markup, main: &Markup) -> String {
     with_data(title, &layout(contents, main), &Data { runs: Vec::new(), benchmarks: Vec::new() })
 }
@@ -123,7 +123,7 @@ fn body(material: &Material, found: &[Benchmark], articles: &[Markup]) -> Markup
     layout(&contents(&groups, found), &main)
 }
 
-/// The body of a document: its head, the contents at the side, and what they lead to.
+/// Returns the body of a document: its head, the contents at the side, and the main part.
 fn layout(contents: &Markup, main: &Markup) -> Markup {
     html! {
         a.skip href="#main" { "Skip to the report" }
@@ -199,7 +199,7 @@ fn reading() -> Markup {
     }
 }
 
-/// The groups in the order in which they first appear, with the indices of their benchmarks.
+/// Returns the groups in the order in which they first appear, with the indices of their benchmarks.
 fn groups<'a>(found: &[Benchmark<'a>]) -> Vec<(&'a str, Vec<usize>)> {
     let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
     for (index, benchmark) in found.iter().enumerate() {
@@ -211,7 +211,7 @@ fn groups<'a>(found: &[Benchmark<'a>]) -> Vec<(&'a str, Vec<usize>)> {
     groups
 }
 
-/// The heading of a group. For a group that no benchmark of this build has, it is its name.
+/// Returns the heading of a group. If no benchmark of this build is in the group, it is the group's name.
 fn group_title(group: &str) -> String {
     let known = benchmark::catalogue().iter().map(|benchmark| benchmark.group);
     let title = known.into_iter().find(|known| known.name() == group).map(Group::title);
@@ -230,7 +230,7 @@ fn title(runs: &[Run]) -> String {
     }
 }
 
-/// Whether no benchmark of the run sends messages.
+/// Returns whether no benchmark of the run sends messages.
 fn sends_nothing(run: &Run) -> bool {
     !run.measurements.is_empty() && run.measurements.iter().all(|m| m.ranks == 1)
 }
@@ -243,8 +243,8 @@ fn place(run: &Run) -> String {
     }
 }
 
-/// The data for the script. `<` is written as an escape, as JSON allows, so that no text of the data can end the
-/// element.
+/// Returns the data for the script. `<` is written as an escape, as JSON allows, so that no text of the data can end
+/// the element.
 fn data_script(data: &Data) -> Markup {
     let json = serde_json::to_string(data).expect("numbers and text are JSON");
     html! {
@@ -252,7 +252,7 @@ fn data_script(data: &Data) -> Markup {
     }
 }
 
-/// The source expression with which a content policy admits exactly this script.
+/// Returns the source expression with which a content policy admits exactly this script.
 fn source_hash(script: &str) -> String {
     let digest = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script));
     format!("'sha256-{digest}'")

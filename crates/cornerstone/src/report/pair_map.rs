@@ -10,12 +10,12 @@ use super::elements::{heat, swatch};
 use super::grouping::Benchmark;
 use crate::wording::{quantity, ranks, significant, size, slow_pairs};
 
-/// From this length on the map shows rates; shorter messages show latencies.
+/// Message length in bytes from which the map shows rates. For shorter messages it shows latencies.
 const RATES_FROM_BYTES: u64 = 4 << 10;
-/// Maps of more ranks have no numbers in their cells; the pointer shows them.
+/// Maximum number of ranks of a map with numbers in its cells. In larger maps the pointer shows them.
 const NUMBERED_RANKS_MAX: usize = 24;
 
-/// The maps of each run: one for each number of ranks and length of messages.
+/// Returns the maps of each run: one for each number of ranks and length of messages.
 pub(super) fn pictures(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     let Some(times) = benchmark.metric("time") else { return html! {} };
     html! {
@@ -49,7 +49,7 @@ fn picture(map: &PairMap) -> Markup {
     }
 }
 
-/// The times of a map by pair, and their range in microseconds.
+/// Times of a map by pair, and their range in microseconds.
 struct Times<'a> {
     by_pair: BTreeMap<[u64; 2], &'a PairTime>,
     low_us: f64,

@@ -7,9 +7,9 @@ use record::Run;
 
 use crate::wording::size;
 
-/// The maximum of stages drawn. A sentence states that there are more.
+/// Maximum number of stages drawn. A sentence states that there are more.
 const STAGES_DRAWN: usize = 60;
-/// The most nodes of a picture. With more it would be too fine to read.
+/// Maximum number of nodes of a picture. With more it would be too fine to read.
 const NODES_DRAWN: usize = 64;
 
 // Lengths in the units of the picture.
@@ -20,7 +20,7 @@ const LEFT: usize = 64;
 const TOP: usize = 34;
 const ARROW: usize = 6;
 
-/// The pictures of the patterns of all runs, each pattern once.
+/// Returns the pictures of the patterns of all runs, each pattern once.
 pub(super) fn pictures(runs: &[Run]) -> Markup {
     let headers = runs.iter().flat_map(|run| &run.headers);
     let mut texts: Vec<PatternText> =
@@ -31,7 +31,7 @@ pub(super) fn pictures(runs: &[Run]) -> Markup {
 }
 
 fn picture(text: &PatternText) -> Markup {
-    // The record is untrusted. A text that is no pattern is shown as text.
+    // The record is untrusted. A text that cannot be read as a pattern is shown as text.
     let Ok(pattern) = text.read() else {
         return html! { (source(text)) };
     };
@@ -128,7 +128,8 @@ fn y(node: u32) -> usize {
     TOP + NODE_GAP * node as usize
 }
 
-/// An arrow from the sender's line to the receiver's. Each direction has a colour, and longer messages are thicker.
+/// Draws an arrow from the sender's line to the receiver's. Each direction has a colour, and longer messages are
+/// thicker.
 fn drawn(arrow: &Arrow, begin: usize, longest: u32) -> Markup {
     let Message { from, to, bytes } = arrow.message;
     let x = begin + STAGE_PAD / 2 + LANE * arrow.lane + LANE / 2;

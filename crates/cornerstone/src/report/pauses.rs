@@ -1,7 +1,8 @@
 //! The pauses of the processors: over time, with a lane for each processor, and by length, coloured by kind.
 //!
 //! After figures 4.3 to 4.5 of Games and others, "Benchmarking methodology for real-time embedded scalable high
-//! performance computing", MITRE 1995. Those show one processor at three scales; here one logarithmic scale is used.
+//! performance computing", MITRE 1995. The figures show one processor at three scales. Here one logarithmic scale is
+//! used.
 
 mod drawing;
 mod kinds;
@@ -14,7 +15,7 @@ use super::strips::{EventMark, Picture, Scale, Strip, over_time};
 use crate::wording::quantity;
 use kinds::Kinds;
 
-/// The pauses of one processor.
+/// Pauses of one processor.
 struct Lane<'a> {
     name: String,
     pauses: &'a Pauses,
@@ -22,10 +23,10 @@ struct Lane<'a> {
     sorted: Sorted,
 }
 
-/// The most processors that are drawn. The table has all of them.
+/// Maximum number of processors that are drawn. The table has all of them.
 const LANES_DRAWN: usize = 64;
 
-/// The pauses that the benchmark `clock` saw in these runs.
+/// Returns the pauses that the benchmark `clock` recorded in these runs.
 pub(super) fn pictures(runs: &[Run]) -> Markup {
     html! { @for run in runs { (of_run(run, runs.len() > 1)) } }
 }
@@ -70,7 +71,7 @@ fn of_run(run: &Run, several: bool) -> Markup {
     }
 }
 
-/// The strip of a lane, with each pause in the colour of its kind.
+/// Returns the strip of a lane, with each pause in the colour of its kind.
 fn strip(lanes: &[Lane<'_>], place: usize, kinds: &Kinds) -> Strip {
     let lane = &lanes[place];
     let marks = lane.each.iter().zip(&lane.sorted.kind_of).map(|(pause, &sorted_as)| EventMark {
@@ -81,8 +82,9 @@ fn strip(lanes: &[Lane<'_>], place: usize, kinds: &Kinds) -> Strip {
     Strip { name: format!("{}: {} pauses", lane.name, lane.each.len()), marks: marks.collect() }
 }
 
-/// The processors of a run in the order of their ranks. The metric `lost` has the moments of the pauses, and the
-/// samples of `pause` are the lengths. If a resumed run has measured a processor twice, the later measurement counts.
+/// Returns the processors of a run in the order of their ranks. The metric `lost` has the moments of the pauses, and
+/// the samples of `pause` are the lengths. If a resumed run has measured a processor twice, the later measurement
+/// counts.
 fn lanes(run: &Run) -> Vec<Lane<'_>> {
     let of_metric =
         |metric: &'static str| run.measurements.iter().filter(move |m| m.metric == metric);

@@ -1,11 +1,11 @@
-//! Remarks that a reader needs before trusting a number.
+//! Remarks that a reader needs before using a number.
 
 use record::{Measurement, Run, StopReason};
 
 use crate::fabric_name::simulated_machine;
 use crate::wording::{significant, whole_percent};
 
-/// The remarks on a measurement, in words; empty where there are none.
+/// Returns the remarks on a measurement, in words. Empty if there are none.
 pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
     let mut remarks = Vec::new();
     if !m.stop_reason.converged() {
@@ -30,8 +30,8 @@ pub(super) fn remarks(m: &Measurement, run: &Run) -> String {
     remarks.join("; ")
 }
 
-/// The number of ranks on each processor, if there are more ranks than processors. Simulated ranks have a processor
-/// each.
+/// Returns the number of ranks on each processor, if there are more ranks than processors. Simulated ranks have a
+/// processor each.
 pub(super) fn oversubscribed(m: &Measurement, run: &Run) -> Option<f64> {
     let processors = run.header().environment.processors_available;
     let real = simulated_machine(&m.fabric).is_none();

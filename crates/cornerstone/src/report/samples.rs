@@ -3,11 +3,12 @@
 use record::Measurement;
 use serde::Serialize;
 
-/// The most bins of a histogram. Few samples have fewer.
+/// Maximum number of bins of a histogram. Few samples have fewer.
 const BINS_MAX: usize = 40;
-/// The most numbers of all traces of a report, so that a report stays below a megabyte.
+/// Maximum numbers of all traces of a report, so that a report stays below a megabyte.
 const TRACE_NUMBERS_TOTAL: usize = 60_000;
-/// The numbers of one trace: not more than a chart has columns of pixels, and not so few that it shows nothing.
+/// Least and greatest numbers of one trace: enough to show something, and at most as many as a chart has columns of
+/// pixels.
 const TRACE_NUMBERS: std::ops::RangeInclusive<usize> = 24..=600;
 
 /// The samples of one measurement, reduced.
@@ -18,10 +19,10 @@ pub(super) struct Samples {
     pub(super) warm_up: Trace,
 }
 
-/// The numbers of samples in equally wide bins between `low` and `high`, and outside of them.
+/// Counts of samples in equally wide bins between `low` and `high`, and outside of them.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Histogram {
-    /// Whether the bins are equally wide in the logarithm.
+    /// True if the bins are equally wide in the logarithm.
     pub(super) logarithmic: bool,
     pub(super) low: f64,
     pub(super) high: f64,
@@ -30,8 +31,8 @@ pub(super) struct Histogram {
     pub(super) above: u64,
 }
 
-/// Samples in the order in which they were taken. Each mark stands for `per_mark` successive samples and keeps the
-/// smallest and the largest. With one sample for each mark `high` is empty.
+/// Samples in the order in which they were taken. Each mark stands for `per_mark` successive samples and has the
+/// smallest and the largest of them. With one sample for each mark `high` is empty.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Trace {
     pub(super) per_mark: usize,
@@ -40,13 +41,14 @@ pub(super) struct Trace {
     pub(super) high: Vec<f64>,
 }
 
-/// The most numbers of a trace in a report with so many traces.
+/// Returns the maximum numbers of a trace in a report with `traces` traces.
 pub(super) fn numbers_per_trace(traces: usize) -> usize {
     (TRACE_NUMBERS_TOTAL / traces.max(1)).clamp(*TRACE_NUMBERS.start(), *TRACE_NUMBERS.end())
 }
 
 impl Samples {
-    /// `None` where the measurement has no samples, as a rate that was computed from a time.
+    /// Returns the reduced samples, or `None` if the measurement has no samples, such as a rate that was computed from
+    /// a time.
     pub(super) fn of(measurement: &Measurement, numbers: usize) -> Option<Samples> {
         let finite = |samples: &[f64]| -> Vec<f64> {
             samples.iter().copied().filter(|sample| sample.is_finite()).collect()
@@ -61,13 +63,14 @@ impl Samples {
     }
 }
 
-/// The greatest share of the samples outside of the bins. A greater share could be a second mode of the distribution,
-/// which must be visible.
+/// Greatest share of the samples outside of the bins. A greater share could be a second mode of the distribution, which
+/// must be visible.
 const BEYOND_MAX: f64 = 0.05;
 
 impl Histogram {
-    /// A few samples far from the others (outside of Tukey's outer fences) would push the others into one bin, so they
-    /// are counted outside of the bins. If they are not few, all samples are in the bins, which are then logarithmic.
+    /// Creates the histogram of samples. A few samples far from the others (outside of Tukey's outer fences) would push
+    /// the others into one bin, so they are counted outside of the bins. If they are not few, all samples are in the
+    /// bins, which may then be logarithmic.
     fn of(samples: &[f64]) -> Histogram {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -110,8 +113,8 @@ impl Histogram {
     }
 }
 
-/// Three interquartile ranges beyond the quartiles. The range counts as at least 1 % of the median, because a coarse
-/// clock can make it zero.
+/// Returns the fences three interquartile ranges beyond the quartiles. The range counts as at least 1 % of the median,
+/// because a coarse clock can make it zero.
 fn outer_fences(sorted: &[f64]) -> (f64, f64) {
     let quantile = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
     let range = (quantile(0.75) - quantile(0.25)).max(quantile(0.5).abs() * 0.01);
@@ -137,7 +140,7 @@ impl Trace {
     }
 }
 
-/// The value rounded to so many significant digits, so that its text is short.
+/// Returns the value rounded to `digits` significant digits, so that its text is short.
 pub(super) fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }

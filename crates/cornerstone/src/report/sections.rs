@@ -27,17 +27,17 @@ use super::samples::Samples;
 use super::shares;
 use crate::wording::{quantity, size, whole_percent};
 
-/// The data of a benchmark for the page's script.
+/// Data of a benchmark for the page's script.
 #[derive(Serialize)]
 pub(super) struct BenchmarkData {
-    /// The charts that are always visible, then those of the straight lines.
+    /// Charts that are always visible, followed by those of the straight lines.
     charts: Vec<Chart>,
-    /// The number of charts that are always visible.
+    /// Number of charts that are always visible.
     in_view: usize,
     details: Vec<Detail>,
 }
 
-/// The samples of a measurement, with the texts of their charts.
+/// Samples of a measurement, with the texts of their charts.
 #[derive(Serialize)]
 struct Detail {
     run: usize,
@@ -50,14 +50,14 @@ struct Detail {
     p99: f64,
     max: f64,
     n: u64,
-    /// The method of timing, and the reason why sampling stopped.
+    /// Method of timing, and the reason why sampling stopped.
     how: String,
     /// Samples outside of Tukey's fences: low severe, low mild, high mild, high severe.
     outliers: [u64; 4],
     samples: Samples,
 }
 
-/// The section of a benchmark and its data.
+/// Section of a benchmark and its data.
 pub(super) struct Prepared {
     pub(super) data: BenchmarkData,
     pub(super) article: Markup,
@@ -66,7 +66,7 @@ pub(super) struct Prepared {
 struct Known<'a> {
     limits: &'a Limits,
     comparisons: &'a Comparisons,
-    /// The measurements that have details, in their order.
+    /// Measurements that have details, in their order.
     detailed: Vec<&'a Measurement>,
 }
 
@@ -88,7 +88,7 @@ impl Context for Known<'_> {
     }
 }
 
-/// The section of a benchmark and the data of its charts.
+/// Returns the section of a benchmark and the data of its charts.
 pub(super) fn prepare(index: usize, benchmark: &Benchmark, material: &Material) -> Prepared {
     let fits = fits::all(benchmark, material.runs);
     let data = data(benchmark, &fits, material);
@@ -156,7 +156,7 @@ impl Detail {
     }
 }
 
-/// The method of timing of a measurement and the reason why sampling stopped, in sentences.
+/// Returns the method of timing of a measurement and the reason why sampling stopped, in sentences.
 fn how(m: &Measurement) -> String {
     let timing = &m.timing;
     let events = match timing.events_per_sample {
@@ -230,7 +230,7 @@ fn article(
     }
 }
 
-/// The elements in which charts are drawn.
+/// Returns the elements in which charts are drawn.
 fn places(data: &BenchmarkData, charts: std::ops::Range<usize>) -> Markup {
     html! {
         div.charts {
@@ -241,7 +241,7 @@ fn places(data: &BenchmarkData, charts: std::ops::Range<usize>) -> Markup {
     }
 }
 
-/// The range of the measurements: `2 to 8 ranks, 0 B to 4 MiB, 120 measurements`.
+/// Returns the range of the measurements: `2 to 8 ranks, 0 B to 4 MiB, 120 measurements`.
 fn extent(benchmark: &Benchmark) -> String {
     let points = || benchmark.metrics.iter().flat_map(|metric: &Metric| &metric.points);
     let range = |low: String, high: String| {

@@ -13,12 +13,12 @@ use crate::wording::{quantity, ranks, significant, size, whole_percent};
 
 const PAIR: &str = "pair";
 
-/// Whether the benchmark has pairs that share a resource.
+/// Returns whether the benchmark has pairs that share a resource.
 pub(super) fn has_pairs(benchmark: &Benchmark) -> bool {
     benchmark.metric("pair-rate").is_some()
 }
 
-/// The rate of each pair as a bar, with Jain's index: a picture for each layout, number of ranks and size.
+/// Returns the rate of each pair as a bar, with Jain's index: a picture for each layout, number of ranks and size.
 pub(super) fn pairs(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     let Some(rates) = benchmark.metric("pair-rate") else { return html! {} };
     let pictures = together(rates, |m| m.size_bytes);
@@ -29,8 +29,8 @@ pub(super) fn pairs(benchmark: &Benchmark, runs: &[Run]) -> Markup {
     }
 }
 
-/// The use of each link as a bar, at the largest size of each number of ranks and parameters; empty for fabrics without
-/// links.
+/// Returns the use of each link as a bar, at the largest size of each number of ranks and parameters. Empty for fabrics
+/// without links.
 pub(super) fn links(benchmark: &Benchmark, runs: &[Run], open: bool) -> Markup {
     let Some(first) = benchmark.metrics.first() else { return html! {} };
     let mut pictures = together(first, |_| 0);
@@ -55,18 +55,18 @@ pub(super) fn links(benchmark: &Benchmark, runs: &[Run], open: bool) -> Markup {
     }
 }
 
-/// The subject of a picture.
+/// Subject of a picture.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Subject {
     ranks: usize,
     parameters: Parameters,
-    /// The size in bytes; 0 where the picture selects one.
+    /// Size in bytes; 0 if the picture selects one.
     size_bytes: u64,
 }
 
 type Measured<'a> = Vec<(usize, &'a Measurement)>;
 
-/// The measurements of a metric by picture. A picture has all pairs.
+/// Returns the measurements of a metric by picture. A picture has all pairs.
 fn together<'a>(
     metric: &Metric<'a>,
     size_bytes: impl Fn(&Measurement) -> u64,
@@ -123,7 +123,7 @@ fn pairs_picture(
     bars(&caption, &rows, longest, equal)
 }
 
-/// `Jain's index 42.9 %, 72.8 % unsent`.
+/// Returns the fairness in words: `Jain's index of fairness 42.9 %, 72.8 % unsent`.
 fn fairness(benchmark: &Benchmark, subject: &Subject, run: usize) -> Option<String> {
     let of = |metric: &str| {
         let points = &benchmark.metric(metric)?.points;
@@ -171,7 +171,7 @@ fn longest(rows: &[Row]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// A table of bars. The longest fills its cell. A line through all of them marks `equal`.
+/// Returns a table of bars. The longest fills its cell. A line through all of them marks `equal`.
 fn bars(caption: &Markup, rows: &[Row], longest: f64, equal: Option<f64>) -> Markup {
     let at =
         |value: f64| if longest > 0.0 { 100.0 * (value / longest).clamp(0.0, 1.0) } else { 0.0 };
@@ -195,7 +195,7 @@ fn bars(caption: &Markup, rows: &[Row], longest: f64, equal: Option<f64>) -> Mar
     }
 }
 
-/// `16 ranks, layout symmetric, 256 KiB`.
+/// Returns the subject in words: `16 ranks, layout symmetric, 256 KiB`.
 fn words(subject: &Subject, size_bytes: u64) -> String {
     let mut parts = vec![ranks(subject.ranks)];
     parts.extend(subject.parameters.iter().map(|(name, value)| parameter(name, value)));

@@ -16,48 +16,47 @@ pub(super) const FOOT: f64 = 40.0;
 pub(super) const RIGHT: f64 = 28.0;
 const STRIP: f64 = 104.0;
 const GAP: f64 = 26.0;
-/// The most marks of a picture, because more make a page slow. If there are more, the grid is made coarser.
+/// Maximum number of marks of a picture, because more make a page slow. If there are more, the grid is made coarser.
 const MARKS: usize = 40_000;
 
-/// The events of one processor, rank or stage.
+/// Events of one processor, rank or stage.
 pub(super) struct Strip {
     pub(super) name: String,
     pub(super) marks: Vec<EventMark>,
 }
 
-/// An event.
+/// An event in a strip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct EventMark {
-    /// Its time, in the units of the picture's axis.
+    /// Time of the event, in the units of the picture's axis.
     pub(super) at: f64,
     pub(super) length_us: f64,
-    /// The place of its colour among those of the picture.
+    /// Index of its colour among those of the picture.
     pub(super) colour: usize,
 }
 
 /// A picture of strips.
 pub(super) struct Picture<'a> {
-    /// Its description for screen readers.
+    /// Description for screen readers.
     pub(super) label: &'a str,
-    /// The title of the horizontal axis.
+    /// Title of the horizontal axis.
     pub(super) axis: &'a str,
-    /// Whether the axis is in seconds. Otherwise it counts.
+    /// True if the axis is in seconds. Otherwise it counts.
     pub(super) seconds: bool,
-    /// The width of a mark. Marks are placed on a grid of this width, so that marks which would cover each other are
-    /// one.
+    /// Width of a mark. Marks are placed on a grid of this width, so that marks that would cover each other become one.
     pub(super) mark: f64,
-    /// The classes of the colours.
+    /// Classes of the colours.
     pub(super) colours: &'a [String],
 }
 
 impl EventMark {
-    /// Whether it can be drawn. A record is untrusted, so it may have values that cannot.
+    /// Returns whether it can be drawn. A record is untrusted, so it may have values that cannot.
     pub(super) fn is_sound(&self) -> bool {
         self.at >= 0.0 && self.at.is_finite() && self.length_us >= 0.0 && self.length_us.is_finite()
     }
 }
 
-/// The ranges of the axes: to the end, and from the shortest to the longest event in whole decades.
+/// Ranges of the axes: to the end, and from the shortest to the longest event in whole decades.
 pub(super) struct Scale {
     end: f64,
     low_us: f64,
@@ -65,7 +64,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// `None` where no event is longer than zero.
+    /// Returns the ranges for these strips, or `None` if no event is longer than zero.
     pub(super) fn of(strips: &[Strip], end: f64) -> Option<Scale> {
         let lengths = || strips.iter().flat_map(|strip| &strip.marks).map(|mark| mark.length_us);
         let low_us = lengths().filter(|us| *us > 0.0).fold(f64::INFINITY, f64::min);
@@ -82,7 +81,7 @@ impl Scale {
         WIDTH * (at / self.end).min(1.0)
     }
 
-    /// The height of a length, 0 to 1.
+    /// Returns the height of a length, 0 to 1.
     pub(super) fn height(&self, length_us: f64) -> f64 {
         ((length_us / self.low_us).log10() / (self.high_us / self.low_us).log10()).clamp(0.0, 1.0)
     }
@@ -92,12 +91,12 @@ impl Scale {
         (low..=high).map(|power| 10f64.powi(power))
     }
 
-    /// The number of decades.
+    /// Returns the number of decades.
     pub(super) fn span(&self) -> f64 {
         (self.high_us / self.low_us).log10().round()
     }
 
-    /// About eight places on the axis, at steps of 1, 2 or 5 times a power of ten.
+    /// Returns about eight places on the axis, at steps of 1, 2 or 5 times a power of ten.
     fn places(&self) -> Vec<f64> {
         let rough = self.end / 8.0;
         let power = 10f64.powf(rough.log10().floor());
@@ -107,7 +106,7 @@ impl Scale {
     }
 }
 
-/// The strips, one below the other.
+/// Draws the strips, one below the other.
 pub(super) fn over_time(strips: &[Strip], scale: &Scale, picture: &Picture<'_>) -> Markup {
     let bottom = TOP + (STRIP + GAP) * strips.len() as f64 - GAP;
     let (width, height) = (LEFT + WIDTH + RIGHT, bottom + FOOT);
@@ -136,7 +135,7 @@ pub(super) fn over_time(strips: &[Strip], scale: &Scale, picture: &Picture<'_>) 
     }
 }
 
-/// Horizontal lines at whole decades of the length, with their labels.
+/// Draws horizontal lines at whole decades of the length, with their labels.
 fn decade_lines(scale: &Scale) -> Markup {
     let y = |length_us: f64| STRIP * (1.0 - scale.height(length_us));
     html! {
@@ -147,7 +146,7 @@ fn decade_lines(scale: &Scale) -> Markup {
     }
 }
 
-/// The pitch of the grid at which the marks of all strips are few enough.
+/// Returns the pitch of the grid at which the marks of all strips are few enough.
 fn grid(strips: &[Strip], scale: &Scale, mark: f64) -> f64 {
     let distinct = |strip: &Strip, pitch| {
         cells(strip, scale, (mark, pitch)).map(|(_, cell)| cell).collect::<BTreeSet<_>>().len()
@@ -160,7 +159,7 @@ fn grid(strips: &[Strip], scale: &Scale, mark: f64) -> f64 {
     pitch
 }
 
-/// The colour of each mark of a strip, and its cell of the grid: column, and row from the top.
+/// Returns the colour of each mark of a strip, and its cell of the grid: column, and row from the top.
 fn cells<'a>(
     strip: &'a Strip,
     scale: &'a Scale,
@@ -173,7 +172,7 @@ fn cells<'a>(
     })
 }
 
-/// The marks of each colour in a strip, as one path.
+/// Returns the marks of each colour in a strip, as one path.
 fn paths(strip: &Strip, scale: &Scale, picture: &Picture<'_>, pitch: f64) -> Vec<String> {
     let mark = picture.mark;
     let mut of_colour: Vec<BTreeSet<(u32, u32)>> = vec![BTreeSet::new(); picture.colours.len()];

@@ -13,17 +13,17 @@ use super::remarks::oversubscribed;
 use crate::fabric_name::{LOCAL, simulated_machine};
 use crate::wording::{about_size, quantity, ranks, significant, size, whole_percent};
 
-/// The presentation of a key figure.
+/// Presentation of a key figure.
 struct Shown {
     figure: KeyFigure,
     title: &'static str,
     metric: &'static str,
     pick: fn(&[&Measurement]) -> Option<usize>,
-    /// The beginning of a sentence that ends with the number.
+    /// Beginning of a sentence that ends with the number.
     sentence: &'static str,
 }
 
-/// The key figures in their order. Which benchmarks have them the benchmarks declare.
+/// Key figures in their order. The benchmarks declare which figures they have.
 const KEY_FIGURES: &[Shown] = &[
     Shown {
         figure: KeyFigure::ShortMessage,
@@ -83,7 +83,7 @@ const KEY_FIGURES: &[Shown] = &[
     },
 ];
 
-/// The names of the benchmarks that have a figure, the preferred one first.
+/// Returns the names of the benchmarks that have a figure, the preferred one first.
 fn benchmarks_with(figure: KeyFigure) -> Vec<&'static str> {
     let preference = |benchmark: &benchmark::Benchmark| {
         let has = benchmark.key_figures.iter().find(|has| has.figure == figure)?;
@@ -100,7 +100,7 @@ struct Found<'a> {
     benchmark: usize,
 }
 
-/// The machine, the limits and the abilities of each run, in sentences.
+/// Returns the machine, the limits and the key figures of each run, in sentences.
 pub(super) fn sentences(material: &Material, benchmarks: &[Benchmark]) -> Markup {
     let several = material.runs.len() > 1;
     html! {
@@ -118,7 +118,7 @@ pub(super) fn sentences(material: &Material, benchmarks: &[Benchmark]) -> Markup
     }
 }
 
-/// The key figures: tiles for one run, a table for several.
+/// Returns the key figures: tiles for one run, a table for several.
 pub(super) fn key_figures(material: &Material, benchmarks: &[Benchmark]) -> Markup {
     let runs = material.runs.len();
     let rows: Vec<(&Shown, Vec<Option<Found>>)> = KEY_FIGURES
@@ -174,7 +174,7 @@ fn side_by_side(rows: &[(&Shown, Vec<Option<Found>>)], material: &Material) -> M
     }
 }
 
-/// The first run's number of this figure.
+/// Returns the first run's number of this figure.
 fn found_in<'a>(
     rows: &'a [(&Shown, Vec<Option<Found<'a>>>)],
     figure: &Shown,
@@ -202,7 +202,7 @@ fn key_cell(
     }
 }
 
-/// The machine of a run in a sentence.
+/// Returns the machine of a run in a sentence.
 fn machine(run: &Run) -> String {
     let header = run.header();
     let e = &header.environment;
@@ -233,7 +233,7 @@ fn machine(run: &Run) -> String {
     format!("{host}: {}. {fabric}", parts.join(", "))
 }
 
-/// The key figures of a single run in a sentence, with their shares of the limits.
+/// Returns the key figures of a single run in a sentence, with their shares of the limits.
 fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
     let clause = |figure: &Shown| {
         let m = figure.find(benchmarks, 1).into_iter().flatten().next()?.measurement;
@@ -248,7 +248,7 @@ fn abilities(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
     (!clauses.is_empty()).then(|| capitalised(&clauses.join("; ")) + ".")
 }
 
-/// The straight line of the plainest transfer.
+/// Returns the straight line of the simplest transfer in a sentence.
 fn straight_line(material: &Material, benchmarks: &[Benchmark]) -> Option<String> {
     let found = |name: &&str| benchmarks.iter().find(|benchmark| benchmark.name == *name);
     let benchmark = benchmarks_with(KeyFigure::StraightLine).iter().find_map(found)?;
@@ -268,7 +268,8 @@ fn straight_line(material: &Material, benchmarks: &[Benchmark]) -> Option<String
 }
 
 impl Shown {
-    /// The figure of each run, all from one benchmark: the first of the figure's that most runs hold.
+    /// Returns the figure of each run, all from one benchmark: the first of those benchmarks with the figure that most
+    /// runs contain.
     fn find<'a>(&self, benchmarks: &[Benchmark<'a>], runs: usize) -> Vec<Option<Found<'a>>> {
         let of_benchmark = |name: &&str| -> Vec<Option<Found<'a>>> {
             let place = benchmarks.iter().position(|benchmark| benchmark.name == *name);
@@ -276,7 +277,7 @@ impl Shown {
         };
         let names = benchmarks_with(self.figure);
         let candidates = names.iter().map(of_benchmark);
-        // `max_by_key` takes the last of equals; reversed, the first named wins.
+        // `max_by_key` takes the last of equal elements. In reverse order that is the benchmark named first.
         let held = |found: &Vec<Option<Found>>| found.iter().flatten().count();
         candidates.rev().max_by_key(held).unwrap_or_default()
     }
@@ -295,7 +296,7 @@ impl Shown {
     }
 }
 
-/// The smallest message with something in it, between the fewest ranks; eight bytes if that was measured.
+/// Selects the smallest message that is not empty, between the fewest ranks. A message of eight bytes is preferred.
 fn shortest_message(measurements: &[&Measurement]) -> Option<usize> {
     let candidates = (0..measurements.len()).filter(|&index| measurements[index].size_bytes > 0);
     candidates.min_by_key(|&index| {

@@ -4,12 +4,12 @@ use record::{Measurement, ParameterValue};
 
 use crate::wording::ranks;
 
-/// The heading of the column of a parameter.
+/// Returns the heading of the column of a parameter.
 pub(in crate::report) fn heading(name: &str) -> String {
     words(name.strip_suffix("_bytes").unwrap_or(name))
 }
 
-/// The value of a parameter in the column under its heading.
+/// Returns the value of a parameter in the column under its heading.
 pub(in crate::report) fn cell(name: &str, value: &ParameterValue) -> String {
     match value {
         ParameterValue::Number(bytes) if name.ends_with("_bytes") => crate::wording::size(*bytes),
@@ -17,7 +17,7 @@ pub(in crate::report) fn cell(name: &str, value: &ParameterValue) -> String {
     }
 }
 
-/// A parameter in words: `packet 1 KiB`, `no acknowledgement`.
+/// Returns a parameter in words: `packet 1 KiB`, `no acknowledgement`.
 pub(in crate::report) fn parameter(name: &str, value: &ParameterValue) -> String {
     match value {
         ParameterValue::Flag(true) => words(name),
@@ -26,7 +26,7 @@ pub(in crate::report) fn parameter(name: &str, value: &ParameterValue) -> String
     }
 }
 
-/// What distinguishes a measurement from the others of its benchmark: ranks, all parameters and size.
+/// Returns the values that distinguish a measurement from the others of its benchmark: ranks, all parameters and size.
 pub(in crate::report) fn full_label(m: &Measurement) -> String {
     let mut parts = vec![ranks(m.ranks)];
     parts.extend(m.parameters.iter().map(|(name, value)| parameter(name, value)));
@@ -36,7 +36,7 @@ pub(in crate::report) fn full_label(m: &Measurement) -> String {
     parts.join(", ")
 }
 
-/// A name as words: `half_round_trip` and `half-round-trip` become `half round trip`.
+/// Returns a name as words: `half_round_trip` and `half-round-trip` become `half round trip`.
 pub(in crate::report) fn words(name: &str) -> String {
     name.replace(['_', '-'], " ")
 }

@@ -8,7 +8,7 @@ use super::Metric;
 use super::labels::{parameter, words};
 use crate::wording::ranks;
 
-/// The quantity along the horizontal axis of a chart.
+/// Quantity along the horizontal axis of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Axis {
     Size,
@@ -19,31 +19,31 @@ pub(in crate::report) enum Axis {
 /// Measurements that differ only in the quantity along the axis: one line of a chart.
 pub(in crate::report) struct Line<'a> {
     pub(in crate::report) run: usize,
-    /// What distinguishes it from the other lines of its run.
+    /// Text that distinguishes it from the other lines of its run.
     pub(in crate::report) label: String,
-    /// In ascending order of the axis.
+    /// Points in ascending order of the axis.
     pub(in crate::report) points: Vec<(u64, &'a Measurement)>,
 }
 
-/// The lines of a chart.
+/// Lines of a chart.
 pub(in crate::report) struct Plot<'a> {
     pub(in crate::report) axis: Axis,
-    /// Lines of two points or more, and in the first chart also single points that no line joins.
+    /// Lines of two points or more, and in the first chart also single points that are on no line.
     pub(in crate::report) lines: Vec<Line<'a>>,
 }
 
-/// The chart along one axis, and how much it would show.
+/// The chart along one axis, with numbers that rank it among the candidates.
 struct Joined<'a> {
-    /// The number of its points that no other chart shows.
+    /// Number of its points that no other chart shows.
     count: usize,
-    /// The number of values along the axis.
+    /// Number of values along the axis.
     values: usize,
     plot: Plot<'a>,
 }
 
 impl<'a> Metric<'a> {
-    /// The charts of the metric: as many as are needed to show each point on a line, beginning with the axis that joins
-    /// most points. Points that no line joins are in the first chart. Empty where nothing varies.
+    /// Returns the charts of the metric: as many as are needed to show each point on a line, beginning with the axis
+    /// that joins most points. Points that no line joins are in the first chart. Empty if no axis joins two points.
     pub(in crate::report) fn plots(&self) -> Vec<Plot<'a>> {
         let mut axes = vec![Axis::Size];
         axes.extend(self.numeric_parameters().into_iter().map(Axis::Parameter));
@@ -74,7 +74,7 @@ impl<'a> Metric<'a> {
         plots
     }
 
-    /// The chart along an axis, with the number of points of `rest` that it joins.
+    /// Returns the chart along an axis, with the number of points of `rest` that it joins.
     fn joined(&self, axis: &Axis, rest: &BTreeSet<*const Measurement>) -> Joined<'a> {
         let mut lines = self.lines(axis);
         lines.retain(|line| line.points.len() > 1);
@@ -86,7 +86,7 @@ impl<'a> Metric<'a> {
         }
     }
 
-    /// The lines of a chart over `axis`, run by run.
+    /// Returns the lines of a chart over `axis`, run by run.
     pub(in crate::report) fn lines(&self, axis: &Axis) -> Vec<Line<'a>> {
         let varying = self.varying(axis);
         let mut lines: Vec<Line> = Vec::new();
@@ -108,7 +108,7 @@ impl<'a> Metric<'a> {
         lines
     }
 
-    /// The dimensions with more than one value, without the axis.
+    /// Returns the dimensions with more than one value, without the axis.
     pub(in crate::report) fn varying(&self, axis: &Axis) -> Vec<Dimension> {
         let mut dimensions = vec![Dimension::Fabric, Dimension::Ranks, Dimension::Size];
         let names: BTreeSet<&String> =
@@ -125,8 +125,8 @@ impl<'a> Metric<'a> {
         dimensions
     }
 
-    /// Whether a dimension has several values. The fabric counts within a run only, because the label of a run names
-    /// it.
+    /// Returns whether a dimension has several values. The fabric counts within a run only, because the label of a run
+    /// names it.
     fn varies(&self, dimension: &Dimension) -> bool {
         let within_a_run = matches!(dimension, Dimension::Fabric);
         let mut first = std::collections::BTreeMap::new();
@@ -149,7 +149,7 @@ impl<'a> Metric<'a> {
 }
 
 impl Axis {
-    /// The position of a measurement along the axis; `None` where it does not have the parameter.
+    /// Returns the position of a measurement along the axis, or `None` if it does not have the parameter.
     pub(in crate::report) fn of(&self, m: &Measurement) -> Option<u64> {
         match self {
             Axis::Size => Some(m.size_bytes),
@@ -161,7 +161,7 @@ impl Axis {
         }
     }
 
-    /// The name of the axis, and whether its values are bytes.
+    /// Returns the name of the axis, and whether its values are bytes.
     pub(in crate::report) fn title(&self) -> (String, bool) {
         match self {
             Axis::Size => ("message size".into(), true),
@@ -195,7 +195,7 @@ impl Dimension {
     }
 }
 
-/// The values of a measurement that distinguish its line in a chart.
+/// Returns the values of a measurement that distinguish its line in a chart.
 pub(in crate::report) fn label(m: &Measurement, varying: &[Dimension]) -> String {
     let parts: Vec<String> =
         varying.iter().map(|d| d.of(m)).filter(|part| !part.is_empty()).collect();

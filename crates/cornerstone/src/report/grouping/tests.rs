@@ -1,10 +1,10 @@
-//! Charts and lines of measurements that were made up by hand.
+//! Tests of the charts and lines of invented measurements.
 
 use record::Summary;
 
 use super::*;
 
-/// A time of 1 us.
+/// Returns a measurement with a time of 1 us.
 pub(in crate::report) fn measurement(
     ranks: usize,
     size_bytes: u64,
@@ -27,7 +27,7 @@ pub(in crate::report) fn measurement(
 /// A line's label and the places of its points.
 type Placed = (String, Vec<u64>);
 
-/// For each chart its axis and its lines.
+/// Returns the axis and the lines of each chart.
 fn plots(measurements: &[Measurement]) -> Vec<(Axis, Vec<Placed>)> {
     let points = measurements.iter().map(|measurement| Point { run: 0, measurement }).collect();
     let metric = Metric { name: "time", unit: "us", better: Better::Lower, points };

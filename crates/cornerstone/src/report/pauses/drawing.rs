@@ -1,4 +1,4 @@
-//! The number of pauses of each length.
+//! A drawing of the number of pauses of each length.
 
 use maud::{Markup, html};
 
@@ -10,7 +10,7 @@ use crate::wording::quantity;
 const BINS_A_DECADE: f64 = 10.0;
 const BARS: f64 = 180.0;
 
-/// Bars over the logarithm of the length. Their height is the logarithm of the number, divided by kind.
+/// Draws bars over the logarithm of the length. Their height is the logarithm of the number, divided by kind.
 pub(super) fn by_length(lanes: &[Lane<'_>], kinds: &Kinds, scale: &Scale) -> Markup {
     let bins = (BINS_A_DECADE * scale.span()) as usize;
     let mut counts = vec![vec![0u64; kinds.len()]; bins];
@@ -44,7 +44,7 @@ pub(super) fn by_length(lanes: &[Lane<'_>], kinds: &Kinds, scale: &Scale) -> Mar
     }
 }
 
-/// One bar, divided in proportion to the numbers of the kinds.
+/// Draws one bar, divided in proportion to the numbers of the kinds.
 fn stacked((x, step): (f64, f64), of_kind: &[u64], most: u64, kinds: &Kinds) -> Markup {
     let total: u64 = of_kind.iter().sum();
     let height = bar(total, most);
@@ -63,7 +63,7 @@ fn stacked((x, step): (f64, f64), of_kind: &[u64], most: u64, kinds: &Kinds) -> 
     }
 }
 
-/// The height of a bar. A single pause is visible.
+/// Returns the height of a bar. A single pause is visible.
 fn bar(count: u64, most: u64) -> f64 {
     let log = |count: u64| (1.0 + count as f64).log10();
     BARS * log(count) / log(most)

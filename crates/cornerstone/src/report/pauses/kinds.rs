@@ -1,4 +1,4 @@
-//! The kinds of pauses of all processors. A kind that several processors have is one colour and one row.
+//! The kinds of pauses of all processors. A kind that several processors have has one colour and one row.
 
 use maud::{Markup, html};
 use record::PauseKind;
@@ -6,24 +6,24 @@ use record::PauseKind;
 use super::Lane;
 use crate::wording::{quantity, whole_percent};
 
-/// Regular kinds of two processors are the same if their periods agree within this share, and their lengths within
-/// [`SAME_LENGTH`].
+/// Largest difference between the periods of regular kinds of two processors that are the same, as a share. Their
+/// lengths must agree within [`SAME_LENGTH`].
 const SAME_PERIOD: f64 = 0.02;
-/// A factor between lengths.
+/// Largest factor between lengths of the same kind.
 const SAME_LENGTH: f64 = 2.0;
 
-/// The kinds of a run.
+/// Kinds of a run.
 pub(super) struct Kinds {
     kinds: Vec<Kind>,
-    /// For each lane and each of its own kinds, the place in `kinds`.
+    /// Index in `kinds` for each lane and each of its own kinds.
     of_lane: Vec<Vec<usize>>,
 }
 
 /// A kind and the processors that have it.
 struct Kind {
-    /// As the first processor saw it.
+    /// The kind as the first processor has it.
     example: PauseKind,
-    /// The lanes that have it, and its place among the kinds of the lane.
+    /// Lanes that have it, each with its index among the kinds of the lane.
     on: Vec<(usize, usize)>,
 }
 
@@ -55,17 +55,18 @@ impl Kinds {
         Kinds { kinds, of_lane }
     }
 
-    /// The number of kinds.
+    /// Returns the number of kinds.
     pub(super) fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// The kind of a pause of a lane.
+    /// Returns the kind of a pause of a lane.
     pub(super) fn of_pause(&self, lane: usize, sorted_as: usize) -> usize {
         self.of_lane[lane][sorted_as]
     }
 
-    /// The name of its colour. All irregular kinds have the same colour, because their lengths distinguish them.
+    /// Returns the name of its colour. All irregular kinds have the same colour, because their lengths distinguish
+    /// them.
     pub(super) fn colour(&self, kind: usize) -> String {
         const COLOURS: usize = 6;
         match self.kinds[kind].example.regular {
@@ -74,7 +75,7 @@ impl Kinds {
         }
     }
 
-    /// The kind in words.
+    /// Returns the kind in words.
     pub(super) fn words(&self, kind: usize) -> String {
         let example = &self.kinds[kind].example;
         match example.regular {

@@ -3,7 +3,7 @@ use record::ParameterValue;
 use super::*;
 use crate::report::grouping::tests::measurement;
 
-/// A processor with a pause of 112 µs every 10 ms for 2 s, and three of 3 ms.
+/// Returns the measurements of a processor with a pause of 112 µs every 10 ms for 2 s, and three of 3 ms.
 fn processor(rank: u64) -> [Measurement; 2] {
     let tick = (0..200).map(|k| (0.003 + 0.01 * f64::from(k), 112.0));
     let rare = [(0.5551, 3000.0), (0.7004, 3000.0), (1.9217, 3000.0)];
@@ -41,13 +41,13 @@ fn every_processor_has_a_lane_and_every_kind_a_colour_and_a_row() {
         "every 10.0 ms",
         "irregular, 1.00 ms to 10.0 ms",
         "everywhere",
-        // 400 ticks on two processors; 224 µs in 20 ms.
+        // 400 ticks on two processors, and 224 µs in 20 ms.
         "<td>400</td>",
         "1 %",
     ] {
         assert!(page.contains(expected), "{expected} is not in {page}");
     }
-    // Both kinds on two lanes.
+    // Both kinds are on two lanes.
     assert_eq!(page.matches("<path class=\"mark kind-0\"").count(), 2);
     assert_eq!(page.matches("<path class=\"mark kind-none\"").count(), 2);
     // 112 µs lies in one bin of the histogram, 3 ms in another.
