@@ -26,7 +26,7 @@ pub(crate) enum FabricChoice {
 }
 
 impl FabricChoice {
-    /// Whether it is a simulated machine.
+    /// Returns whether it is a simulated machine.
     pub(crate) fn is_simulated(&self) -> bool {
         matches!(self, FabricChoice::Simulated(_))
     }

@@ -1,4 +1,4 @@
-//! The options of a run on several hosts: their names, and how they are reached.
+//! The options of a run on several hosts: their names, and the means to reach them.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub(crate) struct HostsArguments {
 }
 
 impl HostsArguments {
-    /// These arguments, completed with those of `earlier`.
+    /// Returns these arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: HostsArguments) -> HostsArguments {
         HostsArguments {
             hosts: self.hosts.or(earlier.hosts),

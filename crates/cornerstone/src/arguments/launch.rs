@@ -62,7 +62,7 @@ pub(crate) enum Bind {
     One,
 }
 
-/// What carries the messages of a program that is launched.
+/// Fabric that carries the messages of a launched program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LaunchFabric {
     /// Shared memory.
@@ -190,7 +190,7 @@ pub(crate) struct LaunchArguments {
 }
 
 impl LaunchArguments {
-    /// What carries the messages.
+    /// Returns the fabric that carries the messages.
     pub(crate) fn fabric(&self) -> LaunchFabric {
         let default = if self.names_hosts() { LaunchFabric::Cluster } else { LaunchFabric::Local };
         self.fabric.clone().unwrap_or(default)
@@ -200,7 +200,7 @@ impl LaunchArguments {
         self.hosts.hosts.is_some() || self.hosts.host.is_some()
     }
 
-    /// Whether the user has said where the ranks run.
+    /// Returns whether the user has chosen the place of the ranks.
     pub(crate) fn has_place(&self) -> bool {
         self.fabric.is_some() || self.names_hosts()
     }

@@ -49,10 +49,10 @@ pub(crate) use tradeoff::TradeoffArguments;
 pub(crate) use traffic::TrafficArguments;
 pub(crate) use values::{AlgorithmNames, Only, RankCounts, Seconds, Share, Variable};
 
-/// The heading of the options on where results go.
+/// Heading of the options on the place of results.
 const RESULTS: &str = "Results";
 
-/// The version of this build and the revision it was made from.
+/// Version of this build and the revision that it was made from.
 pub(crate) const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), " (", env!("CORNERSTONE_REVISION"), ")");
 
@@ -241,8 +241,8 @@ pub(crate) struct FitArguments {
     pub(crate) packet: NonZeroU64,
 }
 
-/// Reads the command line of this process. Help and versions are written to standard output, and errors to standard
-/// error; in these cases the result is the exit status.
+/// Reads the command line of this process. Writes help and versions to standard output, and errors to standard error.
+/// In these cases the result is the exit status.
 pub(crate) fn read() -> Result<Arguments, ExitCode> {
     Arguments::try_parse().map_err(|error| {
         // Errors of writing are ignored, because they could not be reported anywhere.
@@ -262,7 +262,7 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
     })
 }
 
-/// What the user of these words may have meant.
+/// Returns a hint at the command line that the user may have meant.
 fn hint(error: &clap::Error, words: &[String]) -> Option<String> {
     if let Some(name) = benchmark_named(error) {
         return Some(format!(
@@ -273,12 +273,12 @@ fn hint(error: &clap::Error, words: &[String]) -> Option<String> {
     Some(format!("write --report={}: without a sign between, it is the program", file[1]))
 }
 
-/// Whether a word looks like the file of a report.
+/// Returns whether a word may be the file of a report.
 pub(crate) fn is_page(word: &Path) -> bool {
     word.extension().is_some_and(|extension| extension == "html" || extension == "json")
 }
 
-/// The benchmark or group that was given instead of a subcommand.
+/// Returns the benchmark or group that was given instead of a subcommand.
 fn benchmark_named(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidSubcommand)? {
         ContextValue::String(name) => {
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn help_has_its_options_under_their_own_headings_and_fits_80_columns() {
         let mut command = Arguments::command().term_width(80);
-        // Sets the width of the subcommands.
+        // `build` sets the width of the subcommands.
         command.build();
         for name in ["run", "pmp", "corner-turn", "pipeline"] {
             let help = command.find_subcommand_mut(name).unwrap().render_long_help().to_string();

@@ -42,7 +42,7 @@ pub(crate) struct MpiexecArguments {
     words: Vec<OsString>,
 }
 
-/// The result of parsing the words.
+/// Result of parsing the words.
 #[derive(Debug)]
 pub(crate) enum Mpiexec {
     /// Programs, each with its ranks. The options for all are those of the first.
@@ -59,16 +59,16 @@ struct OptionsOfLaunch {
     arguments: LaunchArguments,
 }
 
-/// The options before one program.
+/// Options before one program.
 #[derive(Debug, Default)]
 struct Section {
     ranks: Option<usize>,
-    /// Options of `launch`, for this program alone.
+    /// Options of `launch`, for this program only.
     own: Vec<OsString>,
     program: Vec<OsString>,
 }
 
-/// The options for all programs.
+/// Options for all programs.
 #[derive(Debug, Default)]
 struct General {
     hosts: Option<String>,
@@ -83,7 +83,7 @@ impl MpiexecArguments {
     /// Parses the words.
     ///
     /// # Errors
-    /// Unknown, unsupported or missing options, by their names.
+    /// If options are unknown, unsupported or missing. The error names them.
     pub(crate) fn read(self) -> Result<Mpiexec, Failure> {
         let mut general = General::default();
         let mut sections = Vec::new();
@@ -98,7 +98,7 @@ impl MpiexecArguments {
         general.launches(sections).map(Mpiexec::Launch)
     }
 
-    /// The help.
+    /// Returns the help.
     pub(crate) fn help() -> String {
         format!(
             "Start MPI programs as several ranks, with the usual options of mpiexec\n\n\
@@ -114,7 +114,7 @@ enum Read {
     Version,
 }
 
-/// The words of one section.
+/// Words of one section.
 struct Reader<'a> {
     words: std::slice::Iter<'a, OsString>,
     is_first: bool,
@@ -172,7 +172,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Takes an option that says where ranks run, if it is one.
+    /// Takes an option for the placement of ranks, if it is one.
     fn hosts(&mut self, name: &str, text: &str, general: &mut General) -> Result<bool, Failure> {
         match name {
             "host" | "hosts" | "H" => {
@@ -257,7 +257,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `NAME VALUE` or `NAME=VALUE`, as the latter.
+    /// Returns `NAME VALUE` or `NAME=VALUE` as the latter.
     fn variable(&mut self, option: &str) -> Result<OsString, Failure> {
         let mut variable = self.value(option)?;
         if !variable.to_string_lossy().contains('=') {
@@ -267,7 +267,7 @@ impl Reader<'_> {
         Ok(variable)
     }
 
-    /// The variables of `A,B`.
+    /// Returns the variables of `A,B`.
     fn listed(&mut self, option: &str) -> Result<Vec<OsString>, Failure> {
         let names = self.value(option)?.to_string_lossy().into_owned();
         Ok(names.split(',').flat_map(|name| ["--env".into(), name.into()]).collect())
@@ -275,7 +275,7 @@ impl Reader<'_> {
 }
 
 impl General {
-    /// The arguments of `launch` for each program.
+    /// Returns the arguments of `launch` for each program.
     fn launches(self, sections: Vec<Section>) -> Result<Vec<LaunchArguments>, Failure> {
         let names = self.hosts.as_deref().map(|list| list.split(',').count());
         let alone = sections.len() == 1;
@@ -301,7 +301,7 @@ impl General {
         Ok(launches)
     }
 
-    /// The hosts with slots for all ranks. Where they are this one alone, none need be named.
+    /// Returns the option for the hosts, with slots for all ranks. Empty if this host is the only one.
     fn host_words(&self, ranks: usize) -> Vec<OsString> {
         let Some(list) = &self.hosts else { return Vec::new() };
         let hosts: Vec<&str> = list.split(',').collect();
@@ -318,7 +318,7 @@ impl General {
     }
 }
 
-/// The arguments of `launch` from its words.
+/// Returns the arguments of `launch` from its words.
 pub(crate) fn read_launch(words: Vec<OsString>) -> Result<LaunchArguments, Failure> {
     let wrong = |error: clap::Error| {
         let text = error.to_string();

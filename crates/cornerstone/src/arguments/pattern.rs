@@ -82,7 +82,7 @@ pub(crate) struct PeriodicArguments {
 }
 
 impl PeriodicArguments {
-    /// The same as arguments of `run`, for one benchmark.
+    /// Returns these options as arguments of `run`, for one benchmark.
     pub(crate) fn run(self, benchmark: &str, ranks: Option<RankCounts>) -> RunArguments {
         RunArguments {
             names: vec![benchmark.into()],
@@ -178,7 +178,7 @@ pub(crate) struct CornerTurnArguments {
 }
 
 impl CornerTurnArguments {
-    /// The settings of the corner turn.
+    /// Returns the settings of the corner turn.
     pub(crate) fn settings(&self) -> CornerTurn {
         CornerTurn {
             order: Design::from(self.order).name().into(),
@@ -187,7 +187,7 @@ impl CornerTurnArguments {
         }
     }
 
-    /// The same as arguments of `run`, for the corner turn of real data.
+    /// Returns these arguments as arguments of `run`, for the corner turn of real data.
     pub(crate) fn run(self) -> RunArguments {
         let settings = self.settings();
         let run = self.periodic.run("corner-turn", Some(self.ranks));

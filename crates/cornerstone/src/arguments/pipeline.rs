@@ -78,8 +78,8 @@ pub(crate) enum TimingOfStages {
 }
 
 impl PipelineArguments {
-    /// The same as arguments of `run`, with the chain that was read. `None` where the chain comes from the record of an
-    /// earlier run.
+    /// Returns these arguments as arguments of `run`, with the chain that was read. `None` if the chain comes from the
+    /// record of an earlier run.
     pub(crate) fn run(self, chain: Option<Chain>) -> RunArguments {
         let pacing = match self.timing {
             TimingOfStages::SelfTimed => Pacing::SelfTimed,

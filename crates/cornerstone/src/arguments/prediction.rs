@@ -8,14 +8,14 @@ use clap::Args;
 use super::fabric::FabricChoice;
 use super::simulation::LevelChoice;
 
-/// How long the computing of a program takes on a simulated machine.
+/// Time of a program's computing on a simulated machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Compute {
     /// No time.
     None,
-    /// As long as the processor's time here, times a factor.
+    /// The processor's time here, multiplied by a factor.
     Measured(f64),
-    /// As long as in a recording.
+    /// The time in a recording.
     Recorded(PathBuf),
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct PredictionArguments {
     pub(crate) seed: Option<u64>,
 }
 
-/// The help of `--compute` where no program runs.
+/// Help of `--compute` for commands that run no program.
 pub(super) const COMPUTE_OF_RECORDINGS: &str = "The time of computing: measured (as recorded), measured*FACTOR, such as \
      measured*0.5 for a processor twice as fast, or none [default: measured]";
 
@@ -98,7 +98,7 @@ pub(crate) struct ReplayArguments {
 }
 
 impl PredictionArguments {
-    /// The first option that was given, as typed.
+    /// Returns the first given option, as typed.
     pub(crate) fn given(&self) -> Option<&'static str> {
         [
             (self.compute.is_some(), "--compute"),

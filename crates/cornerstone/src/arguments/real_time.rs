@@ -94,7 +94,7 @@ pub(crate) struct TaskArguments {
     pub(crate) osnoise: bool,
 }
 
-/// A list of measures that isolate ranks from the operating system.
+/// Measures that isolate ranks from the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Isolated(pub(crate) OsIsolation);
 
@@ -117,7 +117,7 @@ impl FromStr for Isolated {
 }
 
 impl RealTimeArguments {
-    /// These arguments, completed with those of `earlier`.
+    /// Returns these arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: RealTimeArguments) -> RealTimeArguments {
         RealTimeArguments {
             period: self.period.or(earlier.period),
@@ -136,7 +136,7 @@ impl RealTimeArguments {
         }
     }
 
-    /// The settings of these arguments, completed with `defaults`.
+    /// Returns the settings of these arguments, completed with `defaults`.
     pub(crate) fn settings(&self, defaults: RealTime) -> RealTime {
         let seconds = |given: Option<Seconds>| given.map(|Seconds(s)| s);
         let share = |given: Option<Share>, default| given.map_or(default, |Share(share)| share);
@@ -162,7 +162,7 @@ impl RealTimeArguments {
 }
 
 impl TaskArguments {
-    /// These arguments, completed with those of `earlier`.
+    /// Returns these arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: TaskArguments) -> TaskArguments {
         TaskArguments {
             load: self.load.or(earlier.load),
@@ -172,7 +172,7 @@ impl TaskArguments {
         }
     }
 
-    /// `settings` with these arguments.
+    /// Returns `settings` with these arguments.
     pub(crate) fn put_into(&self, settings: RealTime) -> RealTime {
         RealTime {
             load: self.load.or(settings.load),
@@ -184,7 +184,7 @@ impl TaskArguments {
     }
 }
 
-/// A share that may be 0, which is represented by a rate so low that no trial permits a miss.
+/// Reads a share that may be 0. It is represented by a rate so low that no trial permits a miss.
 fn miss_rate(text: &str) -> Result<Share, String> {
     match text.trim().trim_end_matches('%').parse() {
         Ok(0.0) => Ok(Share(RealTime::NONE_MISSED)),

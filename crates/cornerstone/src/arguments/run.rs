@@ -198,7 +198,8 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
-    /// These arguments, completed with those of `earlier`. Where the results go is never taken from there.
+    /// Returns these arguments, completed with those of `earlier`. The place of the results is never taken from
+    /// `earlier`.
     pub(crate) fn or(self, earlier: RunArguments) -> RunArguments {
         RunArguments {
             names: if self.names.is_empty() { earlier.names } else { self.names },
@@ -227,11 +228,12 @@ impl RunArguments {
         }
     }
 
-    /// The arguments of `run` in a command that a results file has recorded; `None` if it is another command.
+    /// Returns the arguments of `run` in a command that a results file has recorded, or `None` if it is another
+    /// command.
     pub(crate) fn recorded(command: &[String]) -> Option<RunArguments> {
         match Arguments::try_parse_from(command).ok()?.command {
             Command::Run(arguments) => Some(arguments),
-            // The pattern is not in the command; the results file has it.
+            // The command does not contain the pattern. The results file has it.
             Command::Pmp(pmp) => {
                 Some(pmp.periodic.run("pmp", pmp.ranks.map(|n| RankCounts(vec![n]))))
             }

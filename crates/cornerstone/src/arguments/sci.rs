@@ -127,7 +127,7 @@ pub(crate) struct DelayArguments {
 }
 
 impl DelayArguments {
-    /// The delays that were given, with their names.
+    /// Returns the given delays, with their names.
     pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, u32)> + use<> {
         let all = [
             ("stripping", self.stripping),

@@ -50,7 +50,7 @@ pub(crate) enum Answer {
 }
 
 impl SimulationArguments {
-    /// These arguments, completed with those of `earlier`. The path of the trace is never taken from there.
+    /// Returns these arguments, completed with those of `earlier`. The path of the trace is never taken from `earlier`.
     pub(crate) fn or(self, earlier: SimulationArguments) -> SimulationArguments {
         SimulationArguments {
             level: self.level.or(earlier.level),
@@ -61,7 +61,7 @@ impl SimulationArguments {
         }
     }
 
-    /// The first option that was given, as typed, and the reason why other fabrics do not have it.
+    /// Returns the first given option, as typed, and the reason why other fabrics do not have it.
     pub(crate) fn given(&self) -> Option<(&'static str, &'static str)> {
         [
             (self.trace.is_some(), "--trace", "real ones have no virtual time"),

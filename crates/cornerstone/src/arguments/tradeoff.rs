@@ -89,7 +89,7 @@ pub(crate) struct TradeoffArguments {
     pub(crate) prediction: PredictionArguments,
 }
 
-/// The name of a machine, which other commands want with the name of the fabric before it.
+/// Returns the name of a machine. Other commands need the name of the fabric before it, which is accepted here.
 fn machine(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(text.strip_prefix("sim:").unwrap_or(text).to_owned())
 }

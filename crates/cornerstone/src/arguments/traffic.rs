@@ -59,7 +59,7 @@ impl FromStr for Hits {
 }
 
 impl TrafficArguments {
-    /// These arguments, completed with those of `earlier`.
+    /// Returns these arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: TrafficArguments) -> TrafficArguments {
         TrafficArguments {
             rule: if self.rule.is_empty() { earlier.rule } else { self.rule },
@@ -70,14 +70,14 @@ impl TrafficArguments {
         }
     }
 
-    /// The settings of these arguments.
+    /// Returns the settings of these arguments.
     pub(crate) fn settings(&self) -> TrafficSettings {
         let defaults = TrafficSettings::default();
         TrafficSettings {
             rules: self.rule.iter().map(|TrafficRule(text)| text.clone()).collect(),
             hits: self.hits.iter().map(|Hits(text)| text.clone()).collect(),
             messages: self.messages.unwrap_or(defaults.messages),
-            // Less than a microsecond is as soon as it can.
+            // A gap below half a microsecond becomes 0, which means as soon as possible.
             gap_us: self.gap.map_or(defaults.gap_us, |Seconds(s)| (s * 1e6).round() as u64),
             flush: self.flush.unwrap_or(defaults.flush),
         }

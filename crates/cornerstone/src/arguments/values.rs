@@ -1,4 +1,4 @@
-//! The values of options.
+//! Values of options.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -27,7 +27,7 @@ pub(crate) struct Variable {
 }
 
 impl Variable {
-    /// `NAME=VALUE`, or `NAME` for the variable as this process has it.
+    /// Reads `NAME=VALUE`, or `NAME` for the variable of this process with that name.
     pub(crate) fn read(text: OsString) -> Result<Variable, String> {
         let bytes = text.as_bytes();
         let (name, value) = match bytes.iter().position(|byte| *byte == b'=') {
@@ -44,11 +44,11 @@ impl Variable {
     }
 }
 
-/// Names of algorithms of collectives; one may be `all`.
+/// Names of algorithms of collectives. One of them may be `all`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AlgorithmNames(pub(crate) Vec<String>);
 
-/// A parameter and the values of it that are wanted.
+/// A parameter and its requested values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Only {
     pub(crate) name: String,
@@ -68,13 +68,13 @@ impl FromStr for Only {
     }
 }
 
-/// The maximum of numbers in a list. No run needs more.
+/// Maximum of numbers in a list. No run needs more.
 const COUNTS_MAX: usize = 1000;
 
 impl FromStr for RankCounts {
     type Err = String;
 
-    /// Counts and ranges between commas. A range doubles, as ranges of sizes do, and ends at or below its end.
+    /// Reads counts and ranges between commas. A range doubles, as ranges of sizes do, and ends at or below its end.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut counts = Vec::new();
         for piece in text.split(',') {
@@ -169,7 +169,7 @@ impl FromStr for Seconds {
             .parse::<f64>()
             .map_err(|_| format!("'{text}' is not a time: write 2, 2s, 500ms, 20us or 1min"))?
             * scale;
-        // 64 bits of picoseconds are 213 days. A day is more than any measurement needs.
+        // 64 bits of picoseconds are 213 days. No measurement needs more than a day.
         if seconds > 0.0 && seconds <= 86_400.0 {
             Ok(Seconds(seconds))
         } else {

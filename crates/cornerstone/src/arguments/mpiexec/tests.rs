@@ -57,7 +57,7 @@ fn hosts_get_slots_for_all_ranks() {
     assert_eq!(host("-n 5 -host localhost ./p"), None);
     let all = launches("-host a,b -ppn 4 ./p");
     assert_eq!((all[0].ranks, all[0].fabric()), (8, LaunchFabric::Cluster));
-    // 3 and 3 ranks over two hosts.
+    // The hosts are for 3 and 3 ranks.
     assert_eq!(host("-host a,b -n 3 ./p : -n 3 ./q").as_deref(), Some("a:3,b:3"));
     let file = &launches("-f hosts.txt -n 2 -launcher-exec rsh ./p")[0].hosts;
     assert_eq!(file.hosts.as_deref(), Some(std::path::Path::new("hosts.txt")));
@@ -71,7 +71,7 @@ fn options_of_launch_go_too_and_habits_change_nothing() {
     assert_eq!((launch.bind, launch.fabric()), (Bind::Core, LaunchFabric::Tcp));
     assert!(launch.watch.is_some());
     assert!(launches("--check-leaks ./p")[0].check_leaks);
-    // PATH is set wherever a test runs.
+    // PATH is set in every process that runs tests.
     let path = format!("PATH={}", std::env::var("PATH").unwrap());
     assert_eq!(variables(&launches("-x PATH -x A=b ./p")[0]), [path.as_str(), "A=b"]);
     assert_eq!(variables(&launches("-genvlist PATH,PATH ./p")[0]), [path.as_str(), path.as_str()]);
