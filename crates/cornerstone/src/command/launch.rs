@@ -26,20 +26,20 @@ use crate::orphans;
 use crate::output_prefix::prefixed;
 use profile::Observation;
 
-/// The variable in which a rank finds which of several programs it runs, from 0 on: MPI_APPNUM.
+/// Variable with the number of the rank's program among several, from 0 on: MPI_APPNUM.
 const PROGRAM_NUMBER: &str = "CORNERSTONE_MPI_APPNUM";
 
-/// The variable in which a rank finds the port of those who have started its run; empty if no rank has.
+/// Variable with the port of the ranks that have started this run. Empty if no rank has.
 const PARENT_PORT: &str = "CORNERSTONE_MPI_PARENT";
 
-/// The variable in which a rank finds this program, to start other runs with.
+/// Variable with the path of this program, with which a rank starts other runs.
 const LAUNCHER: &str = "CORNERSTONE_LAUNCHER";
 
-/// The hint on a mistake that only a run on several hosts has.
+/// Hint on a mistake that only a run on several hosts has.
 const OF_JOB: &str = "the ranks need the other hosts of this batch job; --fabric local starts them on this host alone";
 
-/// Starts the ranks of the program and those of the `others`, and returns when all have ended. Of the others count the
-/// program, its ranks, its folder and its variables.
+/// Starts the ranks of the program and those of the `others`, and returns when all have ended. Of the others only the
+/// program, its ranks, its folder and its variables are used.
 pub(super) fn execute(
     mut arguments: LaunchArguments,
     others: &[LaunchArguments],
@@ -81,7 +81,7 @@ pub(super) fn execute(
     }
 }
 
-/// Refuses `--report FILE PROGRAM`, where FILE would be the program.
+/// Refuses `--report FILE PROGRAM`, in which FILE would be the program.
 fn refuse_report_as_program(arguments: &LaunchArguments) -> Result<(), Failure> {
     let program = Path::new(&arguments.program[0]);
     let has_no_file = arguments.observation.report.iter().any(|file| file.is_empty());
@@ -130,7 +130,7 @@ fn run(
     launch(arguments, options, &mut start)
 }
 
-/// Refuses reports of a standstill where no launcher sees all ranks.
+/// Refuses reports of a standstill if no launcher monitors all ranks.
 fn refuse_watch(
     arguments: &LaunchArguments,
     fabric: &LaunchFabric,
@@ -146,7 +146,7 @@ fn refuse_watch(
     Ok(())
 }
 
-/// Refuses hosts for a fabric that has one alone.
+/// Refuses hosts for a fabric that runs on one host only.
 fn on_this_host(hosts: Option<&Hosts>, fabric: &LaunchFabric) -> Result<(), Failure> {
     if hosts.is_none() {
         return Ok(());
@@ -160,7 +160,7 @@ fn start(options: &LaunchOptions) -> Result<(), LaunchError> {
     fabric_shm::launch(options, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Runs the program by `start`, with its output and its orphans taken care of.
+/// Runs the program by `start`. Prefixes its output if requested, and ends the processes that its ranks left.
 fn launch(
     arguments: &LaunchArguments,
     mut options: LaunchOptions,
@@ -181,7 +181,7 @@ fn launch(
     orphans::adopt();
     let ended = start(&options);
     let spawned = end_what_ranks_left(ended.is_ok());
-    // The readers end when the other ends of their pipes are closed.
+    // The readers end once the other ends of their pipes are closed.
     drop(options);
     for reader in readers {
         let _ = reader.join();
@@ -189,7 +189,7 @@ fn launch(
     ended.map_err(explain).and(spawned).map(|()| ExitCode::SUCCESS)
 }
 
-/// Waits for the runs that ranks have started, if this one has ended well; else ends them.
+/// Waits for the runs that ranks have started, if this one has ended well. Otherwise ends them.
 fn end_what_ranks_left(has_ended_well: bool) -> Result<(), Failure> {
     if !has_ended_well {
         orphans::end();
@@ -216,7 +216,7 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     Ok(options)
 }
 
-/// The programs of the ranks from `first_rank` on.
+/// Returns the programs of the ranks from `first_rank` on.
 fn other_programs(mut first_rank: usize, all: &[LaunchArguments]) -> Vec<OtherProgram> {
     let other = |(index, one): (usize, &LaunchArguments)| {
         let (program, rest) = one.program.split_first().expect("clap asks for a program");
@@ -235,13 +235,13 @@ fn other_programs(mut first_rank: usize, all: &[LaunchArguments]) -> Vec<OtherPr
     all.iter().enumerate().map(other).collect()
 }
 
-/// The variables that the command line gives.
+/// Returns the variables of the command line.
 fn variables(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
     let pair = |one: &Variable| (one.name.clone(), one.value.clone());
     arguments.variables.iter().map(pair).collect()
 }
 
-/// The variables of every rank's environment in addition to those of this process.
+/// Returns the variables of every rank's environment in addition to those of this process.
 fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
     let mut environment = vec![(PARENT_PORT.into(), OsString::new())];
     environment.extend(std::env::current_exe().map(|own| (LAUNCHER.into(), own.into())));
@@ -255,7 +255,7 @@ fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
     variables
 }
 
-/// Whether and how the progress of the ranks is monitored.
+/// Returns the monitoring of the ranks' progress.
 fn watch(arguments: &LaunchArguments) -> Watch {
     Watch {
         on_hang: match arguments.on_hang.unwrap_or_default() {
@@ -275,13 +275,13 @@ fn binding(bind: Bind) -> TaskBinding {
     }
 }
 
-/// The command of each host.
+/// Returns the command of each host.
 fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
     let here = std::env::current_dir()
         .map_err(|error| Failure::failed(format!("this process's folder: {error}")))?;
     let directory = arguments.directory.as_ref().map_or(here.clone(), |given| here.join(given));
     let mut environment = environment(arguments);
-    // What an agent that logs in does not bring along.
+    // An agent that logs in does not pass these variables on.
     let needed = |name: &OsString| {
         let name = name.to_string_lossy();
         ["LD_LIBRARY_PATH", "PATH", "PYTHONPATH"].contains(&&*name)
@@ -289,7 +289,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
                 .iter()
                 .any(|start| name.starts_with(start))
     };
-    // The command line comes last, and takes precedence.
+    // The variables of the command line come last, and so have precedence.
     let own = std::mem::take(&mut environment);
     environment.extend(std::env::vars_os().filter(|(name, _)| needed(name)));
     environment.extend(own);
@@ -306,7 +306,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
     })
 }
 
-/// The job of the ranks, which contains the fabric. An empty job means shared memory.
+/// Returns the job of the ranks, which contains the fabric. An empty job means shared memory.
 fn job(fabric: &LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
     match fabric {
         LaunchFabric::Local | LaunchFabric::Cluster | LaunchFabric::Simulated(_) => Ok(Vec::new()),

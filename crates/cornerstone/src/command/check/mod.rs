@@ -1,4 +1,4 @@
-//! `check`: measures, compares with a history, and measures again what seems slower: for CI.
+//! `check`: measures, compares with a history, and repeats the measurement if a number seems slower. It is for CI.
 
 mod outcome;
 
@@ -25,14 +25,14 @@ use crate::wording::counted;
 
 use outcome::{Outcome, Undecided};
 
-/// The default time of measuring.
+/// Default time of measuring.
 const WITHIN_S: f64 = 3600.0;
 
-/// Only the latest runs of a level are used; the state of the machine during older ones is unknown. From one launch of
-/// each of 39 runs, one launch of a new one can be told with 95 %: 2 / C(40, 1).
+/// Maximum number of latest runs of a level that are used. The state of the machine during older ones is unknown. With
+/// one launch of each of 39 runs, one launch of a new run suffices for a decision at 95 %: 2 / C(40, 1).
 const RUNS_COMPARED: usize = 39;
 
-/// Measures and decides. The status is 1 if a number is slower in both measurements.
+/// Measures and compares. The status is 1 if a number is slower in both measurements.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     let command = MeasuredCommand::new(&arguments.command)?;
     let history = match arguments.against.exists() || !arguments.add {
@@ -81,16 +81,16 @@ struct Check<'a> {
     command: MeasuredCommand,
     until: Instant,
     interruption: Interruption,
-    /// The history, of this machine alone once it is known which that is.
+    /// History of all machines, and of this machine alone once it is known.
     known: Vec<Series>,
 }
 
 impl Check<'_> {
-    /// Measures once, in several launches, and adds it to the history if that is wanted.
+    /// Measures once, in several launches, and adds the run to the history if requested.
     fn measure(&self) -> Result<Run, Failure> {
         let mut run = self.launch()?;
         let is_simulated = simulated_machine(&run.header().fabric.name).is_some();
-        // A command without a number of launches is launched again, because one launch decides nothing.
+        // A command with one launch is launched again, because one launch decides nothing.
         if !is_simulated && run.measurements.iter().all(|m| m.launch == 0) {
             for number in 1..launches_needed(run.header().confidence) as u32 {
                 run.measurements.extend(as_launch(self.launch()?, number));
@@ -116,7 +116,7 @@ impl Check<'_> {
         })
     }
 
-    /// Forgets the other machines of the history.
+    /// Removes the other machines from the history.
     fn keep_own_machine(&mut self, run: &Run) -> Result<(), Failure> {
         let machine = Machine::of(run.header());
         let others = self
@@ -158,13 +158,13 @@ impl Check<'_> {
         })
     }
 
-    /// The run beside the level of the history.
+    /// Returns the comparison of the run with the level of the history.
     fn compared(&self, run: &Run) -> ComparedRuns {
         let level = Run {
             measurements: run.measurements.iter().filter_map(|m| self.level(m)).collect(),
             ..Run::of("history", run.headers.clone(), Vec::new())
         };
-        // The level of the history has met many states of the machine already.
+        // The level of the history already contains many states of the machine.
         let settings = comparison_settings(run, run, self.margin());
         compare(&level, run, Settings { mostly_alike: false, ..settings })
     }
@@ -174,9 +174,9 @@ impl Check<'_> {
         margin
     }
 
-    /// The numbers that are slower in this run than the level of the history, by more than the threshold and than the
-    /// runs of that level have shown; with too few launches to tell, those that no state of a machine explains. And the
-    /// numbers of which these launches do not tell whether they are slower.
+    /// Returns two lists. The first has the numbers that are slower in this run than the level of the history, by more
+    /// than the threshold and than the runs of that level vary. With too few launches to decide, it has only those that
+    /// no state of the machine explains. The second has the numbers that these launches do not decide.
     fn judged(&self, run: &Run) -> (Vec<Comparison>, Vec<Undecided>) {
         let (compared, margin) = (self.compared(run), self.margin());
         let measured: BTreeMap<Name, &Measurement> =
@@ -194,7 +194,7 @@ impl Check<'_> {
                 slower.push(one);
             } else if is_open {
                 let mut lacks = one.missing_launches(margin, compared.settings);
-                // Launches that hold a search or pauses are not put together: another one would replace this one.
+                // Launches that contain a search or pauses are not pooled: another launch would replace this one.
                 if one.launches[1] == 1 {
                     lacks.second = None;
                 }
@@ -204,7 +204,7 @@ impl Check<'_> {
         (slower, undecided)
     }
 
-    /// The numbers that this run lacks although one of the latest runs that share a number with it had them.
+    /// Returns the numbers that this run lacks although one of the latest runs with a number in common had them.
     fn missing(&self, run: &Run) -> Vec<&Series> {
         let measured: BTreeSet<Name> = run.measurements.iter().map(Name::of).collect();
         let run_of = |point: &Point| (point.started.clone(), point.run.clone());
@@ -222,7 +222,7 @@ impl Check<'_> {
         self.known.iter().filter(is_missing).collect()
     }
 
-    /// The measurements of the latest runs at a number's level, as one measurement.
+    /// Returns the measurements of the latest runs at a number's level, as one measurement.
     fn level(&self, measurement: &Measurement) -> Option<Measurement> {
         let series = self.series(&Name::of(measurement))?;
         let level = series.level();

@@ -1,4 +1,4 @@
-//! What a check knows of each number: in the terminal and for other programs.
+//! The results of a check for each number: in the terminal and for other programs.
 
 use analysis::compare::{Comparison, MissingLaunches, Name};
 use analysis::history::{Machine, Series};
@@ -9,15 +9,15 @@ use crate::arguments::Publication;
 use crate::output::{Median, Published, comparison_name, published, table};
 use crate::wording::{counted, percent, quantity, ratio_change};
 
-/// What was found, beyond numbers that are fine or new.
+/// Results of a check, apart from numbers that are fine or new.
 pub(super) struct Outcome<'a> {
-    /// Slower in both measurements.
+    /// Numbers that are slower in both measurements.
     pub(super) confirmed: Vec<Comparison>,
-    /// Slower in the first measurement alone.
+    /// Numbers that are slower in the first measurement only.
     pub(super) once: Vec<Comparison>,
-    /// Neither slower nor not slower.
+    /// Numbers that are neither slower nor not slower.
     pub(super) undecided: Vec<Undecided>,
-    /// Measured by earlier runs, and not by this one.
+    /// Numbers that earlier runs measured and this one did not.
     pub(super) missing: Vec<&'a Series>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Undecided {
 }
 
 impl Outcome<'_> {
-    /// The lines for standard error, where standard output has numbers for a program.
+    /// Returns the lines for standard error, if standard output has numbers for a program.
     pub(super) fn notes(&self) -> Vec<String> {
         let undecided = self.undecided.iter().map(|one| {
             let name = comparison_name(&one.comparison.name);
@@ -40,7 +40,7 @@ impl Outcome<'_> {
         undecided.chain(missing).collect()
     }
 
-    /// For other programs.
+    /// Returns the numbers in a format for other programs.
     pub(super) fn published(&self, check: &Check<'_>, run: &Run, format: Publication) -> String {
         let machine = Machine::of(run.header());
         let names: Vec<Name> = run.measurements.iter().map(Name::of).collect();
@@ -85,7 +85,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// For people.
+    /// Returns the text for the terminal.
     pub(super) fn told(&self, check: &Check<'_>, run: &Run) -> String {
         let known =
             run.measurements.iter().filter(|m| check.series(&Name::of(m)).is_some()).count();
@@ -144,7 +144,7 @@ impl Outcome<'_> {
 }
 
 impl Undecided {
-    /// What would decide it.
+    /// Returns the launches that would decide it.
     fn remedy(&self) -> String {
         let more = |launches: usize| counted(launches, "more launch");
         match (self.lacks.first, self.lacks.second) {

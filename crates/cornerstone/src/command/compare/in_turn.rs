@@ -20,25 +20,25 @@ use crate::progress::note;
 use crate::results::{self, ResultsFile};
 use crate::wording::{counted, wait};
 
-/// The default time of measuring.
+/// Default time of measuring.
 const WITHIN_S: f64 = 600.0;
 
-/// The default time limit of a case in a launch: launches differ by more than their samples, so more launches decide
-/// more than longer ones.
+/// Default time limit of a case in a launch. Launches differ by more than their samples, so more launches decide more
+/// than longer ones.
 const LAUNCH_LIMIT: &str = "200ms";
 
-/// The confidence of all checks together.
+/// Confidence of all checks together.
 const CONFIDENCE: f64 = 0.95;
 
-/// So many pairs in a row may fail before it is given up.
+/// Number of failed pairs in a row that ends the comparison.
 const FAILED_IN_A_ROW_MAX: u32 = 3;
 
-/// A command with all that it has measured.
+/// A command with all its measurements.
 struct Side {
     letter: char,
     command: MeasuredCommand,
     kept: Option<ResultsFile>,
-    /// The launches of the pairs that are whole.
+    /// The launches of the complete pairs.
     run: Option<Run>,
     failed: u32,
 }
@@ -80,7 +80,7 @@ impl Side {
         Ok(Side { letter, command, kept: None, run: None, failed: 0 })
     }
 
-    /// One launch.
+    /// Makes one launch.
     fn launch(&self, until: Instant, interruption: &Interruption) -> Result<Run, Unmeasured> {
         let mut words = Vec::new();
         if !self.command.gives("--launches") {
@@ -118,21 +118,21 @@ impl Side {
     }
 }
 
-/// Both commands, and how far they are.
+/// Both commands, and the progress of the comparison.
 struct Pair {
     sides: [Side; 2],
     begin: Instant,
     within: Duration,
     interruption: Interruption,
-    /// The number of complete pairs.
+    /// Number of complete pairs.
     made: u32,
     failed_in_a_row: u32,
-    /// Whether the time ended before every number was decided.
+    /// True if the time ended before every number was decided.
     time_over: bool,
     out: Option<PathBuf>,
 }
 
-/// The outcome of an attempt at a pair of launches.
+/// Outcome of an attempt at a pair of launches.
 enum Attempt {
     Whole(Box<[Run; 2]>),
     Failed,
@@ -142,8 +142,8 @@ enum Attempt {
 impl Pair {
     fn measure(&mut self, threshold: Share) -> Result<ComparedRuns, Failure> {
         let Share(margin) = threshold;
-        // What the checks so far may err with. When the time is over no more come, and the last may err with all that
-        // is left.
+        // The error probability that the checks so far have used. When the time is over, no more checks follow, so the
+        // last may use all that is left.
         let mut spent = 0.0;
         for (launches, confidence) in interim_checks(CONFIDENCE) {
             while (self.made as usize) < launches {
@@ -171,8 +171,8 @@ impl Pair {
         unreachable!("there is always another check")
     }
 
-    /// A launch of each command, the first of the pair being now the one and now the other, so that a machine that gets
-    /// slower harms both alike.
+    /// Makes a launch of each command. The first of the pair alternates between them, so that a machine that becomes
+    /// slower affects both equally.
     fn attempt(&mut self) -> Result<Attempt, Failure> {
         let until = self.begin + self.within;
         let order = if self.made.is_multiple_of(2) { [0, 1] } else { [1, 0] };
@@ -196,7 +196,7 @@ impl Pair {
         Ok(Attempt::Whole(Box::new([a, b])))
     }
 
-    /// A launch that failed. The others count, unless there are none.
+    /// Notes a failed launch. The other launches count. Fails if there are none, or if too many have failed in a row.
     fn failed(&mut self, side: usize, why: &str) -> Result<(), Failure> {
         self.failed_in_a_row += 1;
         let made = self.made;
@@ -242,7 +242,7 @@ impl Pair {
         Ok(())
     }
 
-    /// The comparison of all pairs so far.
+    /// Returns the comparison of all pairs so far.
     fn check(&self, margin: f64, confidence: f64) -> Result<ComparedRuns, Failure> {
         if self.made == 0 {
             return Err(Failure::failed("no launch of each command ended within the time limit")
@@ -268,12 +268,12 @@ impl Pair {
         Ok(())
     }
 
-    /// The pairs of launches that failed.
+    /// Returns the number of failed launches.
     fn discarded(&self) -> u32 {
         self.sides.iter().map(|side| side.failed).sum()
     }
 
-    /// The comparison for programs, with how it was measured.
+    /// Returns the comparison for programs, with the facts of its measuring.
     fn json(&self, compared: &ComparedRuns) -> String {
         let mut all = serde_json::to_value(compared).expect("numbers and text are JSON");
         all["measured"] = json!({
@@ -286,7 +286,7 @@ impl Pair {
         format!("{all}\n")
     }
 
-    /// The number of launches, and the numbers that are undecided.
+    /// Returns the number of launches, and the names of the undecided numbers.
     fn told(&self, compared: &ComparedRuns) -> String {
         let untold: Vec<String> = compared
             .comparisons
@@ -311,7 +311,7 @@ impl Pair {
     }
 }
 
-/// The results file of a side.
+/// Returns the path of the results file of a side.
 fn of_side(out: &Path, letter: char) -> PathBuf {
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     out.with_file_name(format!("{name}-{letter}.jsonl"))

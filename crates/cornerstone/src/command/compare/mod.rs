@@ -50,7 +50,7 @@ fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Res
     show(&compared, arguments)
 }
 
-/// A hint that two runs cannot separate a build from the state of the machine, if they seem to differ.
+/// Returns a hint that two runs cannot separate a build from the state of the machine, if they seem to differ.
 fn in_between(compared: &ComparedRuns) -> String {
     const HINT: &str =
         "`cornerstone compare --measure` separates builds from the state of the machine";
@@ -72,7 +72,7 @@ fn status(regressed: bool) -> ExitCode {
     if regressed { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS }
 }
 
-/// Shows what was compared, and returns whether a number regressed.
+/// Prints the comparison, and returns whether a number regressed.
 fn show(compared: &ComparedRuns, arguments: &CompareArguments) -> Result<bool, Failure> {
     let text = match arguments.json {
         true => serde_json::to_string(compared).expect("numbers and text are JSON") + "\n",
@@ -82,7 +82,7 @@ fn show(compared: &ComparedRuns, arguments: &CompareArguments) -> Result<bool, F
     Ok(regresses(compared, arguments))
 }
 
-/// Whether a number regressed beyond the threshold.
+/// Returns whether a number regressed beyond the threshold.
 fn regresses(compared: &ComparedRuns, arguments: &CompareArguments) -> bool {
     compared.regressions(arguments.threshold.0).next().is_some()
 }

@@ -12,21 +12,22 @@ use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};
 use crate::failure::Failure;
 
 const SET_USER_OR_GROUP: u32 = 0o6000;
-/// The beginnings of the names of other MPIs' libraries: Open MPI's, and those of older MPICHs.
+/// Beginnings of the names of other MPIs' libraries: Open MPI's, and those of older MPICHs.
 const OTHER_MPIS: [&str; 2] = ["libmpi.so", "libmpich.so"];
-/// MPICH's and Intel's, which is also the name of our library for programs that were built against theirs.
+/// Library of MPICH and Intel MPI. The library of this project for programs that were built against theirs has the same
+/// name.
 const OF_MPICHS_ABI: &str = "libmpi.so.12";
 
-/// What a preloaded library does for a program.
+/// Purpose of a preloaded library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     VirtualTime,
-    /// It records the program's calls.
+    /// The library records the program's calls.
     Records,
 }
 
 impl Purpose {
-    /// What the library does, in words.
+    /// Returns the service of the library, in words.
     fn service(self) -> &'static str {
         match self {
             Purpose::VirtualTime => "tells it virtual time",
@@ -46,8 +47,8 @@ pub(super) fn check_all(
     programs.try_for_each(|program| check(program, purpose))
 }
 
-/// Refuses a program that no preloaded library reaches, or that brings another MPI. What is no program file, such as a
-/// script, is accepted, and so is a file that cannot be found or read: starting it reports the error.
+/// Refuses a program that no preloaded library reaches, or that brings another MPI. A file that is no program file,
+/// such as a script, is accepted. So is a file that cannot be found or read, because its start reports the error.
 fn check(program: &Path, purpose: Purpose) -> Result<(), Failure> {
     let Some(path) = find(program) else { return Ok(()) };
     let (Ok(metadata), Ok(bytes)) = (fs::metadata(&path), fs::read(&path)) else { return Ok(()) };
@@ -71,7 +72,7 @@ fn check(program: &Path, purpose: Purpose) -> Result<(), Failure> {
     }
 }
 
-/// Why a program that needs a library is refused, and what to do.
+/// Returns the reason why a program that needs a library is refused, and a hint.
 fn refused(library: &str, purpose: Purpose) -> Option<(String, &'static str)> {
     if !OTHER_MPIS.iter().any(|start| library.starts_with(start)) {
         return None;
@@ -95,7 +96,7 @@ fn refused(library: &str, purpose: Purpose) -> Option<(String, &'static str)> {
     }
 }
 
-/// The file of a program, as it would be found.
+/// Returns the file of a program, as PATH resolves it.
 fn find(program: &Path) -> Option<PathBuf> {
     if program.components().count() > 1 || program.is_absolute() {
         return Some(program.to_path_buf());
@@ -104,15 +105,15 @@ fn find(program: &Path) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// The information about the loader in a program file.
+/// Information about the loader in a program file.
 struct Linked {
-    /// Whether the loader starts it.
+    /// True if the loader starts it.
     has_loader: bool,
     needed: Vec<String>,
 }
 
 impl Linked {
-    /// `None` if it is no program file of this kind of system.
+    /// Reads the information, or returns `None` if it is no program file of this kind of system.
     fn read(bytes: &[u8]) -> Option<Self> {
         let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
         let (header, endian) = (file.elf_header(), file.endian());
@@ -122,7 +123,7 @@ impl Linked {
     }
 }
 
-/// The names of the libraries that a file needs.
+/// Returns the names of the libraries that a file needs.
 fn needed(file: &ElfFile64<'_>, bytes: &[u8]) -> Option<Vec<String>> {
     let endian = file.endian();
     let sections = file.elf_header().sections(endian, bytes).ok()?;

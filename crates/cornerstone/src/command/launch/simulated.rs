@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::preloaded;
 use crate::progress::note;
 
-/// The library that provides virtual time to programs, and the variable that it reads.
+/// Library that provides virtual time to programs, and the variable that it reads.
 const TIME_LIBRARY: &str = "libcornerstone_time.so";
 const RATE_VARIABLE: &str = "CORNERSTONE_VIRTUAL_TIME";
 
@@ -86,7 +86,8 @@ pub(super) fn launch(
     recorded.map(|()| status)
 }
 
-/// Prints the prediction, and what it does not contain, which a report of the program has as well.
+/// Prints the prediction, and a warning of computing that it does not contain. A report of the program contains the
+/// warning as well.
 fn report(
     name: &str,
     simulated: &Predicted,
@@ -100,7 +101,7 @@ fn report(
     }
 }
 
-/// Adds to the ranks of a deadlock the messages that only the simulation knows.
+/// Adds to the ranks of a deadlock the messages that are known to the simulation only.
 fn with_unexpected(mut error: LaunchError, host: &Host) -> LaunchError {
     if let LaunchError::Hang { ranks } = &mut error {
         for RankActivity { rank, activity } in ranks {
@@ -112,8 +113,8 @@ fn with_unexpected(mut error: LaunchError, host: &Host) -> LaunchError {
     error
 }
 
-/// Ends the recording, if there is one. That of a run in which not every rank came to its end cannot be replayed, and
-/// is removed.
+/// Ends the recording, if there is one. If not every rank came to its end, the recording cannot be replayed, and is
+/// removed.
 fn end_recording(host: Host, is_whole: bool, arguments: &LaunchArguments) -> Result<(), Failure> {
     if is_whole {
         return host.finish().map_err(|error| Failure::failed(error.to_string()));
@@ -128,7 +129,7 @@ fn end_recording(host: Host, is_whole: bool, arguments: &LaunchArguments) -> Res
     Ok(())
 }
 
-/// Refuses what no simulated machine can run.
+/// Refuses programs and numbers of ranks that no simulated machine can run.
 fn check(arguments: &LaunchArguments, others: &[OtherProgram]) -> Result<(), Failure> {
     super::on_this_host(Hosts::new(&arguments.hosts, false)?.as_ref(), &arguments.fabric())?;
     let (ranks, most) = (arguments.ranks, fabric_shm::MAXIMUM_RANKS);
@@ -141,7 +142,7 @@ fn check(arguments: &LaunchArguments, others: &[OtherProgram]) -> Result<(), Fai
     program_file::check_all(first, others, Purpose::VirtualTime)
 }
 
-/// Refuses, for a fabric that is no simulated machine, options of simulations.
+/// Refuses options of simulations for a fabric that is no simulated machine.
 pub(super) fn refuse_options(arguments: &LaunchArguments) -> Result<(), Failure> {
     let record = arguments.record.as_ref().map(|_| "--record");
     let Some(option) = arguments.prediction.given().or(record) else { return Ok(()) };
@@ -167,13 +168,13 @@ fn computing(arguments: &LaunchArguments) -> Result<Computing, Failure> {
     })
 }
 
-/// The origin of a recording, in words: `tradeoff` finds the machine there.
+/// Returns the origin of a recording, in words. `tradeoff` reads the machine from it.
 fn title(arguments: &LaunchArguments, fabric: &str) -> String {
     let words = arguments.program.iter().map(|word| word.to_string_lossy());
     format!("{} on {fabric}", words.collect::<Vec<_>>().join(" "))
 }
 
-/// The processes, whose computing the simulation does not wait for.
+/// The processes, which compute while the simulation continues.
 struct Processes(Beside);
 
 impl Outside for Processes {
@@ -194,7 +195,7 @@ impl Outside for Processes {
     }
 }
 
-/// Computing takes the time of the machine's processors.
+/// Computing that takes the time of the machine's processors.
 struct OnProcessors;
 
 impl Works<SimEndpoint<'_>> for OnProcessors {
@@ -226,9 +227,9 @@ fn simulate(
         let serve = move |endpoint: SimEndpoint<'_>| own.serve(endpoint, &OnProcessors);
         let beside = Rc::new(Processes(Beside::new(host.clone(), options.ranks)));
         let outcome = fabric_sim::run_beside(&machine, &options, beside, serve);
-        // Deadlocked ranks report this themselves, unless they wait for one that the simulation has failed.
+        // Deadlocked ranks report this themselves, unless they wait for a rank that the simulation has failed.
         if !host.is_stuck() || host.fatal().is_some() {
-            // No process is to wait for an answer that will not come.
+            // No process may wait for an answer that will not come.
             host.stop();
         }
         let outcome = outcome.map_err(|(rank, error)| format!("rank {rank}: {error}"))?;

@@ -1,5 +1,5 @@
-//! A run that a rank of another starts, with MPI_Comm_spawn. The rank sends the command through standard input; it has
-//! let go of this process, whose parent is the launcher of that rank.
+//! A run that a rank of another run starts with MPI_Comm_spawn. The rank sends the command through standard input. It
+//! has detached this process, so the launcher of that rank is its parent.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -15,7 +15,7 @@ use crate::arguments::{LaunchArguments, read_launch};
 use crate::failure::Failure;
 use crate::orphans;
 
-/// The word that makes this program such a launcher.
+/// Word of the command line that makes this program such a launcher.
 pub(crate) const WORD: &str = "spawned";
 
 /// Starts the requested programs, and returns when all their ranks have ended. While the rank waits for them, failures
@@ -34,22 +34,24 @@ pub(crate) fn run() -> ExitCode {
     ended.unwrap_or_else(|failure| failure.report())
 }
 
-/// Takes the connection to the rank, so that the new ranks do not have it as their standard input.
+/// Takes the connection to the rank from standard input, so that the new ranks do not inherit it there.
 fn take_input() -> io::Result<UnixStream> {
     let stream: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
     Ok(UnixStream::from(stream))
 }
 
-/// Reports to the rank why there are no new processes; false if it has met them, and no longer waits.
+/// Reports to the rank the reason why there are no new processes. Returns false if the rank has connected to them and
+/// no longer waits.
 fn tell(stream: &mut UnixStream, failure: &Failure) -> bool {
     let told = stream.write_all(&[failure.message().as_bytes(), &[0]].concat());
     let mut has_met = Vec::new();
-    // It answers or closes its end. A rank that has disappeared waits for nothing.
+    // The rank answers if it has connected, and otherwise closes its end. A rank that has disappeared waits for
+    // nothing.
     told.is_ok() && stream.read_to_end(&mut has_met).is_ok() && has_met.is_empty()
 }
 
-/// The programs to start. The rank has detached this process by the time that it has sent them.
+/// Reads the programs to start. The rank has detached this process by the time that it has sent them.
 fn read(stream: &mut UnixStream) -> Result<(LaunchArguments, Vec<LaunchArguments>), Failure> {
     let failed = |error: io::Error| Failure::failed(format!("hearing what to start: {error}"));
     let mut length = [0; 8];
@@ -57,14 +59,14 @@ fn read(stream: &mut UnixStream) -> Result<(LaunchArguments, Vec<LaunchArguments
     let mut said = Vec::new();
     stream.take(u64::from_le_bytes(length)).read_to_end(&mut said).map_err(failed)?;
     orphans::be_known_as_launcher();
-    // As a person would who ends the launcher above.
+    // If the launcher above dies, this process receives the signal with which a user would end it.
     let _ = set_parent_process_death_signal(Some(Signal::TERM));
     let mut launches = launches(&said)?.into_iter();
     let wrong = || Failure::usage("no program to start");
     Ok((launches.next().ok_or_else(wrong)?, launches.collect()))
 }
 
-/// The arguments of `launch` for each program.
+/// Returns the arguments of `launch` for each program.
 fn launches(said: &[u8]) -> Result<Vec<LaunchArguments>, Failure> {
     let words = said.strip_suffix(&[0]).unwrap_or_default();
     let mut words = words.split(|&byte| byte == 0).map(|word| OsString::from_vec(word.to_vec()));

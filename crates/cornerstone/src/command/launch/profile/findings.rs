@@ -8,7 +8,7 @@ use super::model::FindingRow;
 use super::places::Places;
 use crate::wording::counted;
 
-/// The mistakes of all ranks, those that were made most often first.
+/// Returns the mistakes of all ranks, the most frequent first.
 pub(super) fn rows(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
     let mut rows = Vec::new();
     for (index, record) in records.iter().enumerate() {
@@ -22,7 +22,7 @@ pub(super) fn rows(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
     rows
 }
 
-/// The calls whose root is not that of another rank in the same collective.
+/// Returns the calls with another root than a call of another rank in the same collective.
 fn roots(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
     let mut found: BTreeMap<(usize, String), u64> = BTreeMap::new();
     let function = |record, site| places.get(record, site).function;

@@ -9,13 +9,13 @@ use profile::{Matched, RankRecord};
 use crate::failure::Failure;
 use crate::results;
 
-/// Bytes that come with the first line, at no further cost.
+/// Bytes in the first line, which cost no more than the line itself.
 const LINE_BYTES: u64 = 64;
 
-/// The limits that a results file has.
+/// Reads the limits in a results file.
 ///
 /// # Errors
-/// If it cannot be read, or has none.
+/// If the file cannot be read, or has no limits.
 pub(super) fn read(path: &Path) -> Result<Limits, Failure> {
     let limits = Limits::of(&results::read_noting_gaps(path)?);
     if limits.fastest_hand_over_us().is_none() || limits.copies.is_empty() {
@@ -28,8 +28,9 @@ pub(super) fn read(path: &Path) -> Result<Limits, Failure> {
     Ok(limits)
 }
 
-/// The least seconds that the messages take which end at each place, by the rank and the index of the site: for each
-/// the hand-over of a line between the fastest pair of processors, and one copy of what is beyond that line.
+/// Returns the least seconds of the messages that end at each place, by the rank and the index of the site. A message
+/// takes at least the hand-over of a line between the fastest pair of processors, and one copy of the bytes beyond that
+/// line.
 pub(super) fn floors(
     records: &[RankRecord],
     messages: &[Matched],
@@ -48,7 +49,7 @@ pub(super) fn floors(
 fn floor_s(limits: &Limits, bytes: u64) -> f64 {
     let hand_over_us = limits.fastest_hand_over_us().unwrap_or(0.0);
     let beyond = bytes.saturating_sub(LINE_BYTES);
-    // A byte a microsecond is a megabyte a second.
+    // A byte per microsecond is a megabyte per second.
     let copy_us = limits.copy_mb_per_s(bytes.max(1)).map_or(0.0, |rate| beyond as f64 / rate);
     (hand_over_us + copy_us) * 1e-6
 }
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
     use analysis::limits::{Copy, HandOver};
 
-    /// A line takes 0.1 us; beyond it 10 000 bytes at 10 000 MB/s take 1 us.
+    /// A line takes 0.1 us. Beyond it, 10 000 bytes at 10 000 MB/s take 1 us.
     #[test]
     fn a_message_takes_a_hand_over_and_a_copy_of_the_rest() {
         let limits = Limits {

@@ -1,5 +1,5 @@
-//! The report of a program that is launched: what its ranks note is read when they have ended, and written for people
-//! and programs.
+//! The report of a program that is launched. The records of its ranks are read when they have ended, and written for
+//! people and programs.
 
 mod findings;
 mod limits;
@@ -31,17 +31,17 @@ use crate::failure::Failure;
 use crate::observed_memory::{self, Memory};
 use crate::utc;
 
-/// The reading of the monotonic clock at the beginning of virtual time: `OTHERS_S` of libvirtual-time.
+/// Reading of the monotonic clock at the beginning of virtual time: `OTHERS_S` of libvirtual-time.
 const VIRTUAL_BEGINNING_NS: u64 = 1_000_000_000_000;
 
-/// The requested outputs of a run, and the records of its ranks so far.
+/// Requested outputs of a run, and the records of its ranks so far.
 pub(super) struct Observation {
-    /// The memory of the ranks, where they are on this host; elsewhere the processes that start them have it.
+    /// Memory of the ranks if they are on this host. On other hosts the processes that start the ranks have it.
     memory: Option<Memory>,
-    /// The records from other hosts.
+    /// Records from other hosts.
     regions: Vec<Vec<u8>>,
     outputs: Vec<Output>,
-    /// Whether the text for the terminal is wanted, and whether mistakes are.
+    /// True if the text for the terminal is requested, and true if mistakes are.
     tells: bool,
     checks: bool,
     wanted: u64,
@@ -50,13 +50,13 @@ pub(super) struct Observation {
     fabric: LaunchFabric,
     command: String,
     started: String,
-    /// What the reader must know, beside what the records show.
+    /// Remarks for the reader that the records do not show.
     remarks: Vec<String>,
 }
 
 impl Observation {
-    /// Prepares what the arguments ask for; nothing if they ask for nothing. What cannot be written is refused now, not
-    /// after the run.
+    /// Prepares the outputs that the arguments request, or returns `None` if they request none. Files that cannot be
+    /// written are refused now, not after the run.
     pub(super) fn prepare(
         arguments: &LaunchArguments,
         others: &[OtherProgram],
@@ -100,17 +100,17 @@ impl Observation {
         }))
     }
 
-    /// The variables for the environment of ranks on this host.
+    /// Returns the variables for the environment of ranks on this host.
     pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
         self.memory.as_ref().map(Memory::environment).unwrap_or_default()
     }
 
-    /// The records that ranks on hosts make.
+    /// Returns the records that ranks must make in addition to tables.
     pub(super) fn wanted(&self) -> u64 {
         self.wanted
     }
 
-    /// Takes what a rank of another host has noted.
+    /// Adds the records of a rank of another host.
     pub(super) fn take(&mut self, region: &[u8]) {
         self.regions.push(region.to_vec());
     }
@@ -120,7 +120,7 @@ impl Observation {
         self.remarks.push(remark.to_owned());
     }
 
-    /// Writes what was asked for, however the run ended, and passes its end on.
+    /// Writes the requested outputs for any outcome of the run, and returns that outcome.
     pub(super) fn report(self, ended: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
         let outcome = match &ended {
             Ok(_) => "it ended well".into(),
@@ -129,7 +129,7 @@ impl Observation {
         let written = self.write(outcome);
         match (ended, written) {
             (Err(failure), Err(second)) => {
-                // Both are reported; the status is the program's.
+                // Both failures are reported. The status is the program's.
                 second.report();
                 Err(failure)
             }

@@ -2,23 +2,23 @@
 
 use serde::Serialize;
 
-/// The version of this format. It changes when a field changes its meaning or is removed.
+/// Version of this format. It changes when a field changes its meaning or is removed.
 pub(super) const SCHEMA: &str = "cornerstone-program-1";
 
-/// The report of a program's run.
+/// Report of a program's run.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Profile {
     pub(super) schema: &'static str,
     pub(super) generator: &'static str,
-    /// The program and its arguments.
+    /// Program and its arguments.
     pub(super) command: String,
     pub(super) fabric: String,
     pub(super) started: String,
-    /// The outcome of the run, in words.
+    /// Outcome of the run, in words.
     pub(super) outcome: String,
-    /// The number of ranks started.
+    /// Number of ranks started.
     pub(super) ranks: usize,
-    /// From the first rank's MPI_Init to the last call of the last.
+    /// Time from the first rank's MPI_Init to the last call of the last.
     pub(super) run_s: f64,
     /// Warnings for the reader.
     pub(super) remarks: Vec<String>,
@@ -29,53 +29,53 @@ pub(super) struct Profile {
     pub(super) findings: Vec<FindingRow>,
     pub(super) messages: Vec<Pair>,
     pub(super) sizes: Vec<SizeRow>,
-    /// The activities of each rank over time; only in the picture.
+    /// Activities of each rank over time. They are in the picture only.
     #[serde(skip)]
     pub(super) strips: Vec<Strip>,
 }
 
-/// A rank.
+/// Row of a rank.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct RankRow {
     pub(super) rank: usize,
     pub(super) host: String,
-    /// Its state: finalized, running, or aborted.
+    /// State: finalized, running, or aborted.
     pub(super) state: &'static str,
-    /// From the launch to the call of MPI_Init.
+    /// Time from the launch to the call of MPI_Init.
     pub(super) start_s: f64,
-    /// In MPI_Init.
+    /// Time in MPI_Init.
     pub(super) init_s: f64,
-    /// From the end of MPI_Init to the end of the last call.
+    /// Time from the end of MPI_Init to the end of the last call.
     pub(super) run_s: f64,
-    /// Of that, inside of MPI.
+    /// Part of it inside of MPI.
     pub(super) mpi_s: f64,
-    /// Of that, waiting for another rank.
+    /// Part of that spent waiting for another rank.
     pub(super) waiting_s: f64,
     pub(super) outside_s: f64,
     pub(super) calls: u64,
-    /// The most memory that it had by the end of MPI_Init, and in the run.
+    /// Most memory of the rank by the end of MPI_Init, and in the run.
     pub(super) init_memory_mib: f64,
     pub(super) memory_mib: f64,
 }
 
-/// A function, as it is called from one place.
+/// A function that is called from one place.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct CallRow {
     pub(super) function: &'static str,
-    /// The function and the line of the program, as far as they are known.
+    /// Function and line of the program, as far as they are known.
     pub(super) place: String,
-    /// The number of ranks that call it there.
+    /// Number of ranks that call it there.
     pub(super) ranks: usize,
     pub(super) calls: u64,
     pub(super) total_s: f64,
-    /// Of the time of all ranks between MPI_Init and their last call.
+    /// Share of the time of all ranks between MPI_Init and their last call.
     pub(super) share_of_run: f64,
     pub(super) mean_s: f64,
     pub(super) longest_s: f64,
     pub(super) waiting_s: f64,
     pub(super) bytes: u64,
-    /// Of a place that receives, if the machine's limits are known: the least that its messages take, over the time
-    /// that it was not waiting.
+    /// For a place that receives, if the machine's limits are known: the least time of its messages, divided by the
+    /// time in which it did not wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) share_of_limit: Option<f64>,
 }
@@ -96,17 +96,17 @@ pub(super) struct WaitRow {
     pub(super) longest_s: f64,
 }
 
-/// The critical path.
+/// Critical path.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Path {
     pub(super) length_s: f64,
-    /// The number of changes from one rank to another.
+    /// Number of changes from one rank to another.
     pub(super) changes: usize,
-    /// In calls of MPI, and outside.
+    /// Time in calls of MPI, and outside.
     pub(super) mpi_s: f64,
     pub(super) outside_s: f64,
     pub(super) by_rank: Vec<PathRank>,
-    /// Its parts, the longest first.
+    /// Parts of the path, the longest first.
     pub(super) parts: Vec<PathRow>,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct PathRank {
     pub(super) total_s: f64,
 }
 
-/// A part of the path: what some ranks do.
+/// A part of the path: an activity of some ranks.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PathRow {
     pub(super) what: String,
@@ -126,7 +126,7 @@ pub(super) struct PathRow {
     pub(super) share: f64,
 }
 
-/// A mistake in the use of memory.
+/// A mistake in the use of memory, or in the root of a collective.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct FindingRow {
     pub(super) rank: usize,
@@ -143,28 +143,28 @@ pub(super) struct Pair {
     pub(super) bytes: u64,
 }
 
-/// Messages of about a size.
+/// Messages of about the same size.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct SizeRow {
     /// messages, collectives or windows.
     pub(super) kind: &'static str,
-    /// The sizes: from one, below the other. Empty ones are from 0 below 1.
+    /// Bounds of the sizes, the upper one exclusive. Empty ones are from 0 to below 1.
     pub(super) from_bytes: u64,
     pub(super) below_bytes: u64,
     pub(super) count: u64,
     pub(super) bytes: u64,
 }
 
-/// The activities of a rank over time.
+/// Activities of a rank over time.
 #[derive(Clone, Debug)]
 pub(super) struct Strip {
     pub(super) rank: usize,
-    /// When it began and ended, in seconds of the run.
+    /// Beginning and end of the rank, in seconds of the run.
     pub(super) begin_s: f64,
     pub(super) end_s: f64,
-    /// Of each piece of the run the shares inside of MPI, and waiting, which is a part of that.
+    /// Shares of each piece of the run inside of MPI, and waiting, which is a part of that.
     pub(super) pieces: Vec<(f64, f64)>,
-    /// When it is on the critical path.
+    /// Spans in which it is on the critical path.
     pub(super) path: Vec<(f64, f64)>,
 }
 

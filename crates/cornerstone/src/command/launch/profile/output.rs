@@ -14,7 +14,7 @@ use crate::arguments::ObservationArguments;
 use crate::command::report::is_report;
 use crate::failure::Failure;
 
-/// A file, and what is written to it.
+/// A file, and the kind of its contents.
 pub(super) struct Output {
     path: PathBuf,
     kind: Kind,
@@ -27,10 +27,10 @@ enum Kind {
     Trace,
 }
 
-/// The number of bytes that identify our files.
+/// Number of bytes that identify a file of this program.
 const HEAD_BYTES: u64 = 4096;
 
-/// The requested files, each of which can be written and is not another program's file.
+/// Returns the requested files. Each can be written and is not another program's file.
 pub(super) fn prepare(
     options: &ObservationArguments,
     program: &OsStr,
@@ -54,7 +54,7 @@ pub(super) fn prepare(
     Ok(outputs)
 }
 
-/// What the name of a report says that it is.
+/// Returns the kind of a report by the ending of its name.
 fn kind_of(path: &Path) -> Result<Kind, Failure> {
     match path.extension().map(OsStr::as_encoded_bytes) {
         None | Some(b"html" | b"htm") => Ok(Kind::Page),
@@ -67,7 +67,7 @@ fn kind_of(path: &Path) -> Result<Kind, Failure> {
     }
 }
 
-/// A page in this folder, by the program's name.
+/// Returns the path of a page in this folder, with the program's name.
 fn default_path(program: &OsStr) -> PathBuf {
     PathBuf::from(format!("{}-report.html", page::name_of(program)))
 }
@@ -91,7 +91,7 @@ impl Output {
             .map_err(|error| Failure::usage(format!("cannot write {self} to '{shown}': {error}")))
     }
 
-    /// Whether the file that is there is one that this command has written, or empty.
+    /// Returns whether the existing file was written by this command or is empty.
     fn is_ours(&self) -> bool {
         if self.kind == Kind::Page {
             return is_report(&self.path);
@@ -103,7 +103,7 @@ impl Output {
         read.is_ok() && (head.is_empty() || String::from_utf8_lossy(&head).contains(mark))
     }
 
-    /// Writes it, and returns a line with its place.
+    /// Writes it, and returns a line with its path.
     pub(super) fn write(
         &self,
         records: &[RankRecord],

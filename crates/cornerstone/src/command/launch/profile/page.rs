@@ -11,27 +11,27 @@ use crate::fabric_name::simulated_machine;
 use crate::report::document;
 use crate::wording::{about_size, quantity, whole_percent};
 
-/// Shares below this are combined.
+/// Least share that is printed as a number.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// Rows of a table that are visible at once; the others are in a section that opens.
+/// Number of rows of a table that are visible at once. The others are in a section that opens.
 const ROWS_SHOWN: usize = 25;
 
 fn s(value: f64) -> String {
     quantity(value, "s")
 }
 
-/// A share in words; very small ones need no number.
+/// Returns a share in words, without a number if it is very small.
 pub(super) fn share(share: f64) -> String {
     if share > 0.0 && share < LEAST_SHARE { "< 0.01 %".into() } else { whole_percent(share) }
 }
 
-/// The name of a program, without its folder.
+/// Returns the name of a program, without its folder.
 pub(super) fn name_of(program: &OsStr) -> Cow<'_, str> {
     std::path::Path::new(program).file_name().unwrap_or(program).to_string_lossy()
 }
 
-/// The page.
+/// Returns the page.
 pub(super) fn page(profile: &Profile) -> String {
     let program = profile.command.split(' ').next().unwrap_or_default();
     let title = format!("What {} did", name_of(program.as_ref()));
@@ -126,7 +126,7 @@ fn sections(profile: &Profile) -> Markup {
     }
 }
 
-/// A table of which the first rows are visible, and the rest when it is asked for.
+/// Returns a table with its first rows visible. The others are in a section that opens.
 fn cut<T>(rows: &[T], what: &str, table: &dyn Fn(&[T]) -> Markup) -> Markup {
     let (first, rest) = rows.split_at(rows.len().min(ROWS_SHOWN));
     html! {

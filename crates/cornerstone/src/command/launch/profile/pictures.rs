@@ -1,4 +1,4 @@
-//! The pictures of the page: ranks over time, who sends to whom, and sizes.
+//! The pictures of the page: ranks over time, the data between each two ranks, and sizes.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ const ROW: f64 = 24.0;
 const GAP: f64 = 8.0;
 const FOOT: f64 = 34.0;
 
-/// The most ranks of a matrix; more are taken together.
+/// Maximum number of rows of a matrix. More ranks are combined into groups.
 const GROUPS: usize = 32;
-/// Shades of a matrix.
+/// Number of shades of a matrix.
 const SHADES: usize = 9;
 
-/// The class of a colour.
+/// Returns the class of a colour.
 pub(super) fn class(doing: Doing) -> &'static str {
     match doing {
         Doing::Outside => "doing outside",
@@ -28,7 +28,7 @@ pub(super) fn class(doing: Doing) -> &'static str {
     }
 }
 
-/// The meaning of the colours.
+/// Returns the meaning of the colours.
 pub(super) fn legend() -> Markup {
     let all = [
         (Doing::Outside, "computing"),
@@ -42,8 +42,8 @@ pub(super) fn legend() -> Markup {
     }
 }
 
-/// A row for each rank, with what it spends each four-hundredth of the run on, and a line where it is on the critical
-/// path.
+/// Draws a row for each rank, with its activities in each four-hundredth of the run, and a line where it is on the
+/// critical path.
 pub(super) fn timeline(strips: &[Strip], run_s: f64) -> Markup {
     let height = (ROW + GAP) * strips.len() as f64 + FOOT;
     let x = |s: f64| LEFT + WIDTH * (s / run_s).clamp(0.0, 1.0);
@@ -84,7 +84,7 @@ pub(super) fn timeline(strips: &[Strip], run_s: f64) -> Markup {
     }
 }
 
-/// The outline of shares, one beside the other, that hang from the top of a row.
+/// Returns the outline of shares, one beside the other, that extend down from the top of a row.
 fn area(shares: impl ExactSizeIterator<Item = f64>, top: f64) -> String {
     let wide = WIDTH / shares.len().max(1) as f64;
     let mut outline = format!("M{LEFT} {top}");
@@ -99,7 +99,7 @@ fn area(shares: impl ExactSizeIterator<Item = f64>, top: f64) -> String {
     outline + &format!("H{:.1}V{top}Z", LEFT + WIDTH)
 }
 
-/// The amount of data between each two ranks.
+/// Draws the amount of data between each two ranks.
 pub(super) fn matrix(pairs: &[Pair], ranks: usize) -> Markup {
     if pairs.is_empty() {
         return html! { p { "No messages were sent between two ranks." } };
@@ -135,7 +135,7 @@ pub(super) fn matrix(pairs: &[Pair], ranks: usize) -> Markup {
     }
 }
 
-/// The number of messages of each size.
+/// Draws the number of messages of each size.
 pub(super) fn sizes(rows: &[SizeRow]) -> Markup {
     let kinds = [
         ("messages", "Sizes of messages between two ranks"),
@@ -162,7 +162,7 @@ pub(super) fn sizes(rows: &[SizeRow]) -> Markup {
     }
 }
 
-/// The bounds of sizes: `64 B to 127 B`; those of a KiB and more, up to the next power of two.
+/// Returns the bounds of sizes: `64 B to 127 B`. From a KiB on, the upper bound is the next power of two, exclusive.
 fn bounds(from_bytes: u64, below_bytes: u64) -> String {
     match below_bytes {
         1 => "empty".into(),
@@ -185,7 +185,8 @@ mod tests {
         assert_eq!(bounds(1 << 20, 1 << 21), "1 MiB to below 2 MiB");
     }
 
-    /// Four columns of 215: nothing, half, half, all of a row that is 24 high and begins at 10.
+    /// The shares are four columns with a width of 215: nothing, half, half, and all of a row that is 24 high and
+    /// begins at 10.
     #[test]
     fn an_outline_steps_where_a_share_changes() {
         let found = area([0.0, 0.5, 0.5, 1.0].into_iter(), 10.0);

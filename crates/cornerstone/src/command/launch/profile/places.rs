@@ -8,24 +8,24 @@ use profile::{RankRecord, Site};
 
 use crate::call_sites::CallSites;
 
-/// A function of MPI, and where it is called.
+/// A function of MPI and the place of its call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place {
     pub(super) function: &'static str,
     pub(super) name: String,
 }
 
-/// The places of all ranks.
+/// Places of all ranks.
 pub(super) struct Places {
-    /// Of each record, by the index of the site.
+    /// Places of each record, by the index of the site.
     of_record: Vec<HashMap<u16, Place>>,
 }
 
-/// The common entry of places that did not fit.
+/// Common name of places for which a record had no room.
 const OTHERS: &str = "other places";
 
 impl Places {
-    /// Finds the names. Each place of a file is looked up once, whatever address the file has in each process.
+    /// Finds the names. Each place of a file is looked up once, independent of the address of the file in each process.
     pub(super) fn of(records: &[RankRecord]) -> Self {
         let mut sites = CallSites::default();
         let mut known: HashMap<(String, u64), String> = HashMap::new();
@@ -36,7 +36,7 @@ impl Places {
             let (Some(address), Some(object)) = (site.address, &site.object) else {
                 return if site.address.is_none() { OTHERS } else { "?" }.to_string();
             };
-            // A call may be the last instruction of its function.
+            // The address is that of the return. A call may be the last instruction of its function.
             let address = address - 1;
             let key = (object.path.clone(), address.wrapping_sub(object.base));
             let found = known.entry(key).or_insert_with(|| {
@@ -56,7 +56,7 @@ impl Places {
         Places { of_record: records.iter().map(&mut of_sites).collect() }
     }
 
-    /// The place of a site of a record.
+    /// Returns the place of a site of a record.
     pub(super) fn get(&self, record: usize, site: u16) -> Place {
         let known = self.of_record.get(record).and_then(|sites| sites.get(&site));
         known.cloned().unwrap_or(Place { function: profile::function(0).0, name: OTHERS.into() })

@@ -4,12 +4,12 @@ use profile::{RankRecord, Stretch, Wait};
 
 use super::model::Strip;
 
-/// The number of time intervals in a picture.
+/// Number of time intervals in a picture.
 const PIECES: usize = 400;
-/// The most ranks that are drawn.
+/// Maximum number of ranks that are drawn.
 pub(super) const RANKS_DRAWN: usize = 64;
 
-/// Seconds in each piece of the run.
+/// Seconds of an activity in each piece of the run.
 struct Pieces {
     length_s: f64,
     seconds: Vec<f64>,
@@ -20,7 +20,7 @@ impl Pieces {
         Pieces { length_s: run_s / PIECES as f64, seconds: vec![0.0; PIECES] }
     }
 
-    /// Spreads a span over the pieces that it touches.
+    /// Distributes a span over the pieces that it overlaps.
     fn add(&mut self, begin_s: f64, end_s: f64) {
         let piece = |s: f64| ((s / self.length_s) as usize).min(PIECES - 1);
         for index in piece(begin_s.max(0.0))..=piece(end_s.max(0.0)) {
@@ -29,13 +29,13 @@ impl Pieces {
         }
     }
 
-    /// The share of each piece.
+    /// Returns the share of each piece.
     fn shares(&self) -> impl Iterator<Item = f64> + '_ {
         self.seconds.iter().map(|seconds| (seconds / self.length_s).min(1.0))
     }
 }
 
-/// The strips of the first ranks.
+/// Returns the strips of the first ranks.
 pub(super) fn strips(
     records: &[RankRecord],
     waits: &[Wait],
@@ -69,7 +69,7 @@ pub(super) fn strips(
     records.iter().enumerate().take(RANKS_DRAWN).map(strip).collect()
 }
 
-/// Spans in the order of time, those that are closer than a piece as one.
+/// Returns spans in the order of time. Spans that are closer to each other than a piece are joined.
 fn joined(spans: impl Iterator<Item = (f64, f64)>, run_s: f64) -> Vec<(f64, f64)> {
     let mut found: Vec<(f64, f64)> = Vec::new();
     for (begin, end) in spans {
@@ -85,7 +85,7 @@ fn joined(spans: impl Iterator<Item = (f64, f64)>, run_s: f64) -> Vec<(f64, f64)
 mod tests {
     use super::*;
 
-    /// A run of 400 s has pieces of a second. In MPI from 10.5 to 20 s and at the very end.
+    /// A run of 400 s has pieces of 1 s. The rank is in MPI from 10.5 to 20 s and in the last quarter of a second.
     #[test]
     fn pieces_show_how_much_of_each_is_spent_so() {
         let mut inside = Pieces::new(400.0);

@@ -1,4 +1,4 @@
-//! From the records of ranks to the contents of a report.
+//! Derives the contents of a report from the records of ranks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,37 +11,37 @@ use super::model::*;
 use super::places::{Place, Places};
 use super::strips;
 
-/// The most rows that are kept of waits, and of parts of the path: what comes after them does not matter to anybody.
+/// Maximum number of rows that are kept of waits, and of parts of the path. Further rows are too short to matter.
 const MOST_ROWS: usize = 500;
 
-/// The start and the outcome of a run.
+/// Start and outcome of a run.
 pub(super) struct About {
     pub(super) command: String,
     pub(super) fabric: String,
     pub(super) started: String,
     pub(super) outcome: String,
     pub(super) ranks: usize,
-    /// When it was launched, in nanoseconds of the system's monotonic clock of this host.
+    /// Time of the launch, in nanoseconds of the system's monotonic clock of this host.
     pub(super) launched_ns: u64,
-    /// The limits of this machine, if they are known.
+    /// Limits of this machine, if they are known.
     pub(super) limits: Option<Limits>,
-    /// Whether all ranks are on this host, so that its clock says how long they took to start.
+    /// True if all ranks are on this host, so that its clock shows their start-up time.
     pub(super) is_here: bool,
     /// Remarks for the reader that come before those on the records.
     pub(super) remarks: Vec<String>,
 }
 
-/// The results of the records of a run.
+/// Results of the records of a run.
 pub(super) struct Followed {
     pub(super) messages: Vec<profile::Matched>,
     pub(super) path: Vec<Stretch>,
     pub(super) places: Places,
-    /// When the first rank's MPI_Init ended, in seconds of MPI_Wtime.
+    /// Time at which the first rank's MPI_Init ended, in seconds of MPI_Wtime.
     pub(super) zero_s: f64,
     pub(super) profile: Profile,
 }
 
-/// Makes the report. The records are in the order of their ranks.
+/// Creates the report. The records are in the order of their ranks.
 pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
     let messages = profile::messages(records);
     let functions: Vec<HashMap<u16, u16>> = records
@@ -127,7 +127,7 @@ fn remarks(records: &[RankRecord], about: &About) -> Vec<String> {
     remarks
 }
 
-/// The waiting time of each rank at each of its places, by the rank and the index of the site.
+/// Returns the waiting time of each rank at each of its places, by the rank and the index of the site.
 fn waiting_by_site(records: &[RankRecord], waits: &[Wait]) -> HashMap<(usize, u16), f64> {
     let mut waiting = HashMap::new();
     for wait in waits {
@@ -198,7 +198,7 @@ fn call_rows(
             row.waiting_s += waiting.get(&(record.rank, site.index)).copied().unwrap_or(0.0);
             row.bytes += site.bytes;
             if let Some(floor_s) = floors.get(&(record.rank, site.index)) {
-                // The sum of the least times; it becomes a share below.
+                // This is the sum of the least times, from which the share is computed below.
                 *row.share_of_limit.get_or_insert(0.0) += floor_s;
             }
         }
@@ -216,7 +216,7 @@ fn call_rows(
     rows
 }
 
-/// The name of a kind of wait.
+/// Returns the name of a kind of wait.
 pub(super) fn kind_name(kind: WaitKind) -> &'static str {
     match kind {
         WaitKind::LateSender => "late sender",

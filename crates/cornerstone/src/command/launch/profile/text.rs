@@ -5,7 +5,7 @@ use super::page::share;
 use crate::output::table;
 use crate::wording::{about_size, quantity, whole_percent};
 
-/// Ranks that are shown one by one; of more, the extremes.
+/// Number of ranks that are shown individually. Of more ranks the extremes are shown.
 const RANKS_SHOWN: usize = 8;
 const CALLS_SHOWN: usize = 8;
 const WAITS_SHOWN: usize = 5;
@@ -16,7 +16,7 @@ fn s(value: f64) -> String {
     quantity(value, "s")
 }
 
-/// The whole text.
+/// Returns the whole text.
 pub(super) fn text(profile: &Profile) -> String {
     let mut out = format!("cornerstone: report of {}: {}", profile.command, profile.outcome);
     out += &format!("; {} ranks, {}, {}\n", profile.ranks, profile.fabric, s(profile.run_s));
@@ -34,7 +34,7 @@ pub(super) fn text(profile: &Profile) -> String {
     out
 }
 
-/// The mistakes in the use of memory.
+/// Returns the lines of the mistakes that were found.
 pub(super) fn findings(profile: &Profile) -> String {
     let mut out = String::new();
     for row in profile.findings.iter().take(FINDINGS_SHOWN) {

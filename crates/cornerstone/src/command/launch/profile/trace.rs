@@ -10,11 +10,11 @@ use profile::{Kind, RankRecord};
 use super::places::Place;
 use super::summarise::Followed;
 
-/// Writes it. Of a run that is too long for viewers it has the beginning, and the moment of its end is returned, in
-/// seconds of the run.
+/// Writes the trace. If the run is too long for viewers, writes its beginning and returns the moment at which the trace
+/// ends, in seconds of the run.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(super) fn write(
     records: &[RankRecord],
     followed: &Followed,
