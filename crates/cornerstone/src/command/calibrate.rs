@@ -14,11 +14,11 @@ use crate::failure::Failure;
 use crate::output::{print, table};
 use crate::results;
 
-/// The command that measures all that a twin is made from.
+/// Command that measures everything that a twin is made from.
 const MEASURE: &str = "cornerstone run clock-cost copy ping-pong bandwidth two-way-bandwidth reduce broadcast --ranks 2 --turns 5";
 
-/// Makes the machine file and shows how well the twin meets the times that it was made from. With `--validate` it also
-/// holds part of the run back and shows how well a twin of the rest predicts it.
+/// Writes the machine file and shows the errors of the twin for the times that it was made from. With `--validate` it
+/// also holds part of the run back and shows the prediction errors of a twin of the rest.
 pub(crate) fn execute(arguments: &CalibrateArguments) -> Result<ExitCode, Failure> {
     let run = results::read_noting_gaps(&arguments.run)?;
     if let Some(path) = &arguments.output {
@@ -50,10 +50,10 @@ fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
     print(&format!("\n{0}; run on it with --fabric sim:{0}\n", path.display()))
 }
 
-/// The twin of the machine that `run` measured.
+/// Returns the twin of the machine that `run` measured.
 ///
 /// # Errors
-/// The missing measurements of a run, and the command that makes them.
+/// If the run lacks measurements. The error names them and the command that makes them.
 fn twin(name: &str, run: &Run, states: &LineStates) -> Result<Calibration, Failure> {
     calibration::calibrate(name, run, states).map_err(|error| {
         Failure::usage(match error {
@@ -72,7 +72,7 @@ fn residuals(residuals: &[Residual]) -> String {
     table(&header, 0, residuals.iter().map(row).collect())
 }
 
-/// The pauses that are in the file, and those that could not be.
+/// Returns the pauses that are in the file, and those that could not be.
 fn pauses(found: &TwinPauses) -> String {
     if !found.looked {
         return "\nno pauses: the run contains no `clock`; measure it in the same run to give the twin the pauses of the machine\n"

@@ -12,7 +12,7 @@ use crate::arguments::{CornerTurnArguments, RunArguments};
 use crate::failure::Failure;
 use crate::progress::note;
 
-/// The bytes of each node of a pattern unless sizes are given: 1 MiB, as in the paper's table 6.1.
+/// Bytes of each node of a pattern unless sizes are given: 1 MiB, as in the paper's table 6.1.
 const BYTES_A_NODE: u64 = 1 << 20;
 
 pub(crate) fn execute(arguments: CornerTurnArguments) -> Result<ExitCode, Failure> {
@@ -43,7 +43,7 @@ fn schedule(design: Design, ranks: usize) -> Result<Schedule, Failure> {
     })
 }
 
-/// The pattern for one number of ranks and one size.
+/// Returns the pattern for one number of ranks and one size.
 fn pattern(
     arguments: &CornerTurnArguments,
     design: Design,

@@ -1,4 +1,4 @@
-//! `fit`: prints the models that explain a run.
+//! `fit`: prints models of the times of a run.
 
 mod loggp;
 
@@ -84,14 +84,14 @@ fn row(name: &str, line: &StraightLine, explained: String) -> Vec<String> {
     ]
 }
 
-/// A value and its interval, as `355 ns (271 .. 438 ns)`.
+/// Returns a value and its interval, as `355 ns (271 .. 438 ns)`.
 fn cell(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
     let Some(Estimate { value, low, high }) = estimate else { return "-".into() };
     let high = if high.is_finite() { show(high) } else { "no bound".into() };
     format!("{} ({})", show(value), between(show(low), high))
 }
 
-/// A fitted size, which is seldom a whole number of a unit.
+/// Returns a fitted size in words. It is seldom a whole number of a unit.
 fn bytes(bytes: f64) -> String {
     const UNITS: [(f64, &str); 2] = [((1 << 20) as f64, "MiB"), (1024.0, "KiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {

@@ -11,7 +11,7 @@ use crate::output::print;
 
 const NAME: &str = "cornerstone";
 
-/// Writes what is asked for.
+/// Writes the requested output.
 pub(super) fn execute(arguments: &GenerateArguments) -> Result<ExitCode, Failure> {
     let shell = match arguments.what {
         Generated::Man => None,

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::{Published, history_overview, history_runs, print, published};
 use crate::{report, results};
 
-/// Prints the history, or makes its page.
+/// Prints the history, or writes its page.
 pub(crate) fn execute(arguments: HistoryArguments) -> Result<ExitCode, Failure> {
     let folder = arguments.folder.display();
     let history = results::read_folder(&arguments.folder)?;

@@ -9,7 +9,7 @@ use crate::arguments::ListArguments;
 use crate::failure::Failure;
 use crate::output::{labelled, print, wrapped};
 
-/// Lists all benchmarks by group, or explains the benchmark, the group or the paper that is named.
+/// Lists all benchmarks by group, or explains the named benchmark, group or paper.
 pub(crate) fn execute(arguments: ListArguments) -> Result<ExitCode, Failure> {
     let text = match arguments.name {
         None => overview(catalogue()),
@@ -50,7 +50,7 @@ fn overview(benchmarks: &'static [Benchmark]) -> String {
     text
 }
 
-/// The number of `paper` among those that were named before, counted from 1.
+/// Returns the number of `paper` among those that were named before, counted from 1.
 fn number(papers: &mut Vec<&'static Paper>, paper: &'static Paper) -> usize {
     let index = papers.iter().position(|other| *other == paper).unwrap_or_else(|| {
         papers.push(paper);

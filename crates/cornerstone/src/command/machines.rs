@@ -20,7 +20,7 @@ pub(crate) fn execute(arguments: &MachinesArguments) -> Result<ExitCode, Failure
     print(&text).map(|()| ExitCode::SUCCESS)
 }
 
-/// A line that is broken if it is too long for the terminal. Its further lines are indented more.
+/// Breaks a line that is too long for the terminal. Its further lines are indented more.
 fn hanging(line: &str) -> String {
     const TERMINAL: usize = 80;
     if line.chars().count() < TERMINAL {
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_long_line_goes_on_further_to_the_right() {
         let long = format!("  {}", "word ".repeat(16).trim_end());
-        // 2 + 15 x 5 - 1 = 76 characters; one word more would make 81.
+        // 2 + 15 x 5 - 1 = 76 characters. One more word would make 81.
         let expected = format!("  {}\n    word", "word ".repeat(15).trim_end());
         assert_eq!(hanging(&long), expected);
         assert_eq!(hanging("   0 B:  as it is"), "   0 B:  as it is");

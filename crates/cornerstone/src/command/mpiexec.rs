@@ -7,7 +7,7 @@ use crate::arguments::{Mpiexec, MpiexecArguments, VERSION};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Starts the programs of the words, or prints the help.
+/// Starts the programs on the command line, or prints the help or the version.
 pub(super) fn execute(arguments: MpiexecArguments) -> Result<ExitCode, Failure> {
     match arguments.read()? {
         Mpiexec::Launch(mut programs) => {

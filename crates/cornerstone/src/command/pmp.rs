@@ -11,7 +11,7 @@ use crate::arguments::{PmpArguments, RankCounts, RunArguments};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Checks the pattern, and then runs it or explains what it does.
+/// Checks the pattern, and then runs it or explains it.
 pub(crate) fn execute(arguments: PmpArguments) -> Result<ExitCode, Failure> {
     let PmpArguments { file, check, ranks, periodic } = arguments;
     let name = file.display().to_string();
@@ -35,7 +35,7 @@ pub(crate) fn execute(arguments: PmpArguments) -> Result<ExitCode, Failure> {
     run::execute(RunArguments { pattern: Some(text), ..run })
 }
 
-/// The pattern, or everything that is wrong with it.
+/// Returns the pattern, or all its mistakes.
 fn read(text: &PatternText) -> Result<Pattern, Failure> {
     text.read().map_err(|refusal| {
         Failure::usage(refusal.to_string())

@@ -10,36 +10,36 @@ use crate::failure::Failure;
 use crate::progress::note;
 use crate::wording::quantity;
 
-/// The maximum of ranks that are printed one by one.
+/// Maximum number of ranks that are printed one by one.
 const LISTED_RANKS: usize = 16;
 
-/// The result of a simulation.
+/// Result of a simulation.
 pub(super) struct Predicted {
     pub(super) ranks: Vec<RankTime>,
-    /// When the last rank ended.
+    /// Time at which the last rank ended.
     pub(super) end: Time,
     pub(super) event_hash: u64,
     pub(super) counts: Counts,
-    /// The number of calls of the processes, if there were processes.
+    /// Number of calls of the processes, if there were processes.
     pub(super) calls: Option<u64>,
 }
 
-/// The use of a rank's time.
+/// Use of a rank's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RankTime {
     pub(super) computing: TimeSpan,
-    /// What threads have computed that virtual time does not contain; zero where there are none.
+    /// Computing of threads that virtual time does not contain; zero if there is none.
     pub(super) uncounted: TimeSpan,
     pub(super) end: Time,
 }
 
-/// Less computing of other threads than this, and than this share of the time, is no reason for a warning: libraries
-/// have threads that mostly sleep.
+/// Least computing of other threads that is a reason for a warning, absolute and as a share of the time. Libraries have
+/// threads that mostly sleep.
 const LEAST_UNCOUNTED: TimeSpan = TimeSpan::from_us(1000);
 const LEAST_UNCOUNTED_SHARE: f64 = 0.01;
 
 impl RankTime {
-    /// Whether other threads have computed so much that the prediction says little about the rank.
+    /// Returns whether other threads have computed so much that the prediction does not describe the rank.
     fn is_incomplete(&self) -> bool {
         let share = LEAST_UNCOUNTED_SHARE * self.end.since(Time::ZERO).as_s();
         self.uncounted >= LEAST_UNCOUNTED && self.uncounted.as_s() >= share
@@ -50,7 +50,7 @@ impl RankTime {
     }
 }
 
-/// Refuses ranks that the machine cannot have at the level of detail that is wanted.
+/// Refuses numbers of ranks that the machine cannot have at the requested level of detail.
 pub(super) fn check_ranks(
     ranks: usize,
     machine: &Machine,
@@ -67,7 +67,7 @@ pub(super) fn check_ranks(
         .hint(format!("several can share a processor: --ranks-per-processor {each}")))
 }
 
-/// The settings of the simulation.
+/// Returns the settings of the simulation.
 pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
     let mut options = Options::new(ranks);
     options.level = wanted.level.map(Level::from);
@@ -76,12 +76,12 @@ pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
     options
 }
 
-/// Prints the time, and what was done meanwhile.
+/// Prints the time, and its use.
 pub(super) fn report(name: &str, predicted: &Predicted, took: Duration) {
     lines(name, predicted, took).iter().for_each(|line| note(line));
 }
 
-/// A warning that threads have computed what virtual time does not contain, if they have.
+/// Returns a warning that threads have computed outside of virtual time, if they have.
 pub(super) fn uncounted(ranks: &[RankTime]) -> Option<String> {
     let numbers: Vec<usize> =
         (0..ranks.len()).filter(|&rank| ranks[rank].is_incomplete()).collect();
@@ -125,7 +125,7 @@ fn lines(name: &str, predicted: &Predicted, took: Duration) -> Vec<String> {
     lines
 }
 
-/// The least, the most and the median of some times.
+/// Returns the least, the most and the median of some times, in words.
 fn spread(times: impl Iterator<Item = f64>) -> String {
     let mut times: Vec<f64> = times.collect();
     times.sort_by(f64::total_cmp);
@@ -163,7 +163,7 @@ mod tests {
             }
             uncounted(&ranks)
         };
-        // Ranks end after 100 ms, of which 1 ms is a hundredth.
+        // Ranks end after 100 ms, so the least share of 1 % is 1 ms.
         assert_eq!(told(&[999, 0]), None);
         let one = told(&[0, 1000]).unwrap();
         assert!(one.starts_with("rank 1: other threads computed 1"), "{one}");
@@ -171,7 +171,7 @@ mod tests {
         let several = told(&[2000, 500, 6000, 4000]).unwrap();
         assert!(several.starts_with("ranks 0, 2, 3: other threads computed 2"), "{several}");
         assert!(several.contains("to 6") && several.contains("by rank, median 4"), "{several}");
-        // Of a run that takes longer, they are less.
+        // In a longer run the same time is less than that share.
         let end = Time::ZERO + TimeSpan::from_us(100_001);
         let long = RankTime { end, uncounted: TimeSpan::from_us(1000), computing: TimeSpan::ZERO };
         assert_eq!(uncounted(&[long]), None);

@@ -1,4 +1,4 @@
-//! `replay`: does on a simulated machine what a recorded program has done.
+//! `replay`: repeats the events of a recorded program on a simulated machine.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ pub(super) fn execute(arguments: &ReplayArguments) -> Result<ExitCode, Failure> 
     }
 }
 
-/// Writes the recording as a text of another simulator.
+/// Writes the recording as a text for another simulator.
 fn convert(recording: &Recording, to: &Path) -> Result<(), Failure> {
     let format = TextFormat::of_name(to).ok_or_else(|| {
         let why = format!("'{}' has no known file extension", to.display());
@@ -67,7 +67,7 @@ fn replay_on(fabric: &FabricChoice, arguments: &ReplayArguments) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a recording, ours or a text of another simulator.
+/// Reads a recording of this program or a text of another simulator.
 pub(super) fn read(path: &Path) -> Result<Recording, Failure> {
     let recording = match TextFormat::of_source(path) {
         Some(format) => Recording::read_text(format, path),
@@ -82,7 +82,7 @@ pub(super) fn read(path: &Path) -> Result<Recording, Failure> {
     })
 }
 
-/// What the computing of a recording is multiplied with.
+/// Returns the factor of the computing times of a recording.
 pub(super) fn factor(wanted: &PredictionArguments) -> Result<f64, Failure> {
     match wanted.compute.clone().unwrap_or_default() {
         Compute::None => Ok(0.0),
@@ -95,13 +95,13 @@ pub(super) fn factor(wanted: &PredictionArguments) -> Result<f64, Failure> {
     }
 }
 
-/// The settings of the simulation: a recording has no data.
+/// Returns the settings of the simulation. A recording has no data.
 pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
     Options { carry_data: false, check_results: false, ..predicted::options(ranks, wanted) }
 }
 
-/// Replays a recording on a machine on which computing takes `factor` of its time; for each rank, how long it has
-/// computed and when it ended.
+/// Replays a recording on a machine on which computing takes `factor` of its time. Returns the computing time and the
+/// end of each rank.
 pub(super) fn replay(
     recording: &Rc<Recording>,
     machine: &Machine,
@@ -118,7 +118,7 @@ pub(super) fn replay(
     fabric_sim::run_endpoints(machine, options, program).map_err(explain)
 }
 
-/// An event on a processor on which computing takes `factor` of its time.
+/// Returns an event for a processor on which computing takes `factor` of its time.
 fn scaled(event: RankEvent, factor: f64) -> RankEvent {
     match event {
         RankEvent::Compute(span) if factor != 1.0 => {

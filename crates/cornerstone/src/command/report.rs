@@ -11,7 +11,8 @@ use crate::failure::Failure;
 use crate::output::{print, tables};
 use crate::{report, results};
 
-/// Makes the report of one run, or of several side by side, and prints its path; or prints the tables of each.
+/// Writes the report of one run, or of several side by side, and prints its path. Prints the tables of each run instead
+/// if they are requested.
 pub(crate) fn execute(arguments: ReportArguments) -> Result<ExitCode, Failure> {
     let runs = arguments
         .runs
@@ -47,7 +48,7 @@ pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
     write_page(path, &report::render(runs))
 }
 
-/// Writes a page of ours to `path`, under the same rule.
+/// Writes a page of this program to `path`. It replaces an earlier page, but no other file.
 pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     let shown = path.display();
     if path.exists() && !is_report(path) {
@@ -63,11 +64,11 @@ pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     })
 }
 
-/// Whether a file is a report of Cornerstone, by the generator in its head.
+/// Returns whether a file is a report of Cornerstone, by the generator in its head.
 pub(crate) fn is_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
-    // A full disk leaves an empty file for a report.
+    // A full disk leaves an empty file instead of a report, so an empty file counts as one.
     let name = report::GENERATOR.split(' ').next().unwrap_or_default();
     let generator = format!("name=\"generator\" content=\"{name} ");
     read.is_ok() && (head.is_empty() || String::from_utf8_lossy(&head).contains(&generator))

@@ -10,7 +10,7 @@ use crate::arguments::{Format, ReproduceArguments};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Recomputes tables, and shows each cell beside the published one.
+/// Recomputes tables, and prints each cell with the published one.
 pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failure> {
     if let Some(table) = arguments.table.as_deref().filter(|table| is_of_processors(table)) {
         return processors(table, arguments.format);
@@ -58,7 +58,7 @@ fn failure(error: ReproductionError) -> Failure {
     }
 }
 
-/// Measures this machine's processor beside those of a table.
+/// Measures this machine's processor and prints it with those of a table.
 fn processors(table: &str, format: Format) -> Result<ExitCode, Failure> {
     if format != Format::Table {
         return Err(Failure::usage(format!(
@@ -103,13 +103,13 @@ fn heading(format: Format) -> &'static str {
     }
 }
 
-/// The paper and table of a cell, and its row and column.
+/// Returns the paper and table of a cell, and its row and column.
 fn parted(id: &str) -> (&str, &str) {
     let table = id.match_indices('/').nth(1).map_or(id.len(), |(at, _)| at);
     (&id[..table], id[table..].trim_start_matches('/'))
 }
 
-/// A line of less than 80 characters, or two if the name of the cell is long.
+/// Returns a line of less than 80 characters, or two if the name of the cell is long.
 fn table_line(row: &Row, cell: &str) -> String {
     const NAME: usize = 30;
 
@@ -133,12 +133,12 @@ fn csv_line(row: &Row) -> String {
     format!("{},{},{published},{},{},{error}\n", row.id, row.unit, row.ours, how(row.how))
 }
 
-/// Four digits, as the papers have at most.
+/// Rounds to four digits, because the papers have at most four.
 fn rounded(value: f64) -> String {
     match value.abs() {
         size if size >= 1000.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.2}"),
-        // Today's processors take microseconds where those of the paper took seconds.
+        // Today's processors take microseconds for work that took seconds in the paper.
         size if size > 0.0 && size < 0.001 => format!("{value:.3e}"),
         size if size > 0.0 && size < 0.1 => format!("{value:.5}"),
         _ => format!("{value:.4}"),

@@ -19,15 +19,15 @@ use crate::output::{print, table};
 use crate::progress::note;
 use crate::wording::{percent, quantity};
 
-/// An urgent request each such time.
+/// Interval of urgent requests.
 const URGENT_EACH: TimeSpan = TimeSpan::from_us(20);
-/// A study begins to count after this share of its duration.
+/// Divisor of a study's duration: the study begins to count after duration / WARM_UP_SHARE.
 const WARM_UP_SHARE: u64 = 10;
 
 /// One load with one rule of destination.
 struct Case {
     destination: Destination,
-    /// The data that each node offers, as a percentage of a link's rate; none if it fills its queues.
+    /// Data that each node offers, as a percentage of a link's rate; `None` if it fills its queues.
     load_percent: Option<u32>,
     shape: Shape,
     duration: TimeSpan,
@@ -35,7 +35,7 @@ struct Case {
 }
 
 impl Case {
-    /// Packets that were refused as a share of those that were sent.
+    /// Returns the refused packets as a share of the sent packets.
     fn refused_share(&self) -> f64 {
         let counts = &self.findings.counts;
         counts.refused as f64 / counts.sent.max(1) as f64
@@ -79,7 +79,7 @@ pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The rings of a machine.
+/// Returns the rings of a machine.
 fn of_machine(name: &str) -> Result<RingSettings, Failure> {
     let machine = fabric_sim::machine::find(name).map_err(|error| {
         Failure::usage(error.to_string()).hint("`cornerstone machines` lists them")
@@ -121,7 +121,7 @@ fn settings(arguments: &SciArguments) -> RingSettings {
     }
 }
 
-/// The delays of the paper's table 3 that were given, and the usual ones for the others.
+/// Returns the delays of the paper's table 3: the given ones, and the usual ones for the others.
 fn delays(arguments: &SciArguments) -> Delays {
     let DelayArguments { stripping, routing, host, responder, bypass, transmission } =
         arguments.delays;
@@ -144,7 +144,7 @@ fn study_of(
     load_percent: Option<u32>,
 ) -> Study {
     let bytes = u64::from(arguments.operation.data_bytes());
-    // The time in which a link carries so many bytes, over the share that is offered.
+    // The interval is the time in which a link carries `bytes` bytes, divided by the offered share.
     let link = settings.symbol.as_ps() * bytes / u64::from(SYMBOL_BYTES);
     let interval = |percent: u32| TimeSpan::from_ps(link * 100 / u64::from(percent));
     let pace = match (arguments.pace, load_percent) {
@@ -177,7 +177,7 @@ fn study_of(
     }
 }
 
-/// The name of an operation on the command line.
+/// Returns the name of an operation on the command line.
 fn operation_name(operation: TransactionKind) -> String {
     match operation {
         TransactionKind::Move(bytes) => format!("move:{bytes}"),
@@ -190,7 +190,7 @@ fn operation_name(operation: TransactionKind) -> String {
     }
 }
 
-/// The name of a rule on the command line.
+/// Returns the name of a rule on the command line.
 fn rule(destination: Destination) -> String {
     match destination {
         Destination::Fixed(node) => format!("fixed:{node}"),

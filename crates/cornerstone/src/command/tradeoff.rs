@@ -1,4 +1,4 @@
-//! `tradeoff`: what faster processors and faster links would be worth on a simulated machine.
+//! `tradeoff`: the benefit of faster processors and faster links on a simulated machine.
 
 mod program;
 
@@ -13,8 +13,7 @@ use crate::failure::Failure;
 use crate::output::{print, table};
 use crate::wording::{quantity, size};
 
-/// The number of ranks for all sizes, and the numbers of ranks for few sizes, unless the user chooses. Machines may have
-/// fewer.
+/// Number of ranks for all sizes, and numbers of ranks for few sizes, unless the user chooses. Machines may have fewer.
 const RANKS_OF_SIZES: usize = 8;
 const RANKS: [usize; 5] = [2, 4, 8, 16, 32];
 
@@ -41,7 +40,7 @@ pub(crate) fn execute(arguments: &TradeoffArguments) -> Result<ExitCode, Failure
     print(&text).map(|()| ExitCode::SUCCESS)
 }
 
-/// The request, checked against the machine.
+/// Returns the request, checked against the machine.
 fn question(arguments: &TradeoffArguments, machine: &Machine) -> Result<TradeoffQuestion, Failure> {
     let TradeoffArguments { clock, links, .. } = *arguments;
     let calls = arguments.calls.clone();
@@ -97,7 +96,7 @@ fn in_words(machine: &Machine, question: &TradeoffQuestion, found: &[CallTradeof
     text
 }
 
-/// The table of a curve, where it crosses, and its slopes.
+/// Returns the table of a curve, its crossings, and its slopes.
 fn curve(what: &str, curve: &SystemCurve, named: impl Fn(u64) -> String) -> String {
     let header = std::iter::once(what).chain(SYSTEMS).map(String::from).collect::<Vec<_>>();
     let rows = curve.points.iter().map(|point| {

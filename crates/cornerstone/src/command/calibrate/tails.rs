@@ -1,5 +1,5 @@
-//! The effect of pauses on collectives: the time of an allreduce, alone and by turns with computing, as it was measured
-//! and on the twin with the pauses that `clock` measured.
+//! The effect of pauses on collectives: the time of an allreduce, alone and alternating with computing, as measured and
+//! on the twin with the pauses that `clock` measured.
 
 use std::collections::BTreeSet;
 
@@ -15,33 +15,33 @@ use crate::failure::Failure;
 use crate::output::table;
 use crate::progress::note;
 
-/// The command that measures what this needs.
+/// Command that makes the necessary measurements.
 const MEASURE: &str = "cornerstone run clock noise allreduce clock-cost copy ping-pong bandwidth \
     reduce broadcast --ranks 2";
 const NOISE: &str = "noise";
 const ALLREDUCE: &str = "allreduce";
-/// How long the ranks of `noise` compute between two allreduces, in microseconds.
+/// Parameter of `noise`: the time in microseconds for which the ranks compute between two allreduces.
 const COMPUTING: &str = "computing_us";
 const COMPUTING_US: [u64; 3] = [10, 100, 1000];
 const SIZE_BYTES: u64 = 8;
-/// Numbers of ranks to predict beside the measured ones, if the user gives none.
+/// Numbers of ranks to predict in addition to the measured ones, if the user gives none.
 const RANKS: [usize; 1] = [16];
-/// The samples on the twin, enough for the 99.9th percentile, and the limit of virtual time.
+/// Number of samples on the twin, enough for the 99.9th percentile, and the limit of virtual time.
 const SAMPLES: u64 = 2_000;
 const TIME_LIMIT_S: f64 = 2.0;
-/// The percentiles of the table, each with the samples of which one lies beyond it.
+/// Percentiles of the table, each with the least number of samples for one sample beyond it.
 const P99: (&str, usize) = ("p99", 100);
 const P999: (&str, usize) = ("p99.9", 1000);
-/// The cell of a percentile for which there are too few samples.
+/// Cell of a percentile for which there are too few samples.
 const UNKNOWN: &str = "-";
-/// The computing rate of the twin if the run has none. Its value does not matter: the benchmark computes for a given
-/// time.
+/// Computing rate of the twin if the run has none. Its value does not matter, because the benchmark computes for a
+/// given time.
 const OPERATIONS_PER_US: f64 = 1_000.0;
 
-/// The table.
+/// Returns the table.
 ///
 /// # Errors
-/// A run without pauses, or from which no twin can be made; more ranks than the twin can have.
+/// If the run has no pauses, or no twin can be made from it, or there are more ranks than the twin can have.
 pub(super) fn report(run: &Run, wanted: Option<&[usize]>) -> Result<String, Failure> {
     let made = twin("twin", run, &LineStates::of(run))?;
     if !made.pauses.looked {
@@ -86,7 +86,7 @@ pub(super) fn report(run: &Run, wanted: Option<&[usize]>) -> Result<String, Fail
     ))
 }
 
-/// A line on percentiles that are left out of the table; empty if there are none.
+/// Returns a line on percentiles that are left out of the table. Empty if there are none.
 fn few_samples(table: &str) -> String {
     if !table.split_whitespace().any(|cell| cell == UNKNOWN) {
         return String::new();
@@ -98,7 +98,7 @@ fn few_samples(table: &str) -> String {
     )
 }
 
-/// The work of the ranks between two allreduces.
+/// Work of the ranks between two allreduces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Work {
     Nothing,
@@ -142,7 +142,7 @@ impl Work {
     }
 }
 
-/// Returns the measured time, if the run holds it.
+/// Returns the measured time, if the run contains it.
 fn measured(run: &Run, ranks: usize, work: Work) -> Option<&Measurement> {
     let parameters = work.parameters();
     run.measurements.iter().find(|m| {
@@ -162,7 +162,8 @@ fn processors(run: &Run) -> usize {
     ranks.max().unwrap_or(1)
 }
 
-/// Gives processors beyond the measured ones the pauses of these in turn, and the machine a computing rate.
+/// Assigns the pauses of the measured processors to the processors beyond them in turn, and a computing rate to the
+/// machine if it has none.
 fn prepare(machine: &mut Machine, measured: usize, ranks: usize) {
     for pause in &mut machine.pauses {
         if let Some(on) = &mut pause.processors {
@@ -215,8 +216,8 @@ mod tests {
 
     use super::*;
 
-    /// A machine without pauses, and the same with one of 500 us in every 100 ms, at a random moment, on the first
-    /// processor.
+    /// Returns a machine without pauses, and the same machine with a pause of 500 us in every 100 ms, at a random
+    /// moment, on the first processor.
     fn machines() -> [Machine; 2] {
         let mut machine = find("cluster").unwrap();
         machine.pauses.clear();
@@ -240,14 +241,15 @@ mod tests {
         let work = Work::Computing { us: 1000 };
         let alone = predict(&quiet, 4, work, Settings::default()).unwrap();
         let found = predict(&pausing, 4, work, with_pauses()).unwrap();
-        // All four processors have it now. A round of 1 ms meets the pause of one processor with the chance of
-        // (1000 + 500) / 100000, and any of four with 5.9 %: the median does not change, the 99th percentile does.
+        // All four processors have the pause now. A round of 1 ms meets the pause of one processor with the chance
+        // (1000 + 500) / 100000, and that of any of four with 5.9 %. The median does not change, but the 99th
+        // percentile does.
         assert!((found.median / alone.median - 1.0).abs() < 0.01, "{found:?} {alone:?}");
         assert!(found.p99 > alone.p99 + 250.0, "{found:?} {alone:?}");
-        // Nothing takes longer than all four pauses one after the other.
+        // No round takes longer than all four pauses one after the other.
         assert!(found.max > alone.max + 450.0 && found.max < alone.max + 2_050.0, "{found:?}");
-        // What pauses take: half of the time of each pause on average at least is lost to the round that meets it, and
-        // all of it at most: 4 * 500 us in 100 ms are 2 % of the computing.
+        // A round loses on average at least half of the time of the pause that it meets, and at most all of it: 4 * 500
+        // us in 100 ms are 2 % of the computing.
         let lost = found.mean / alone.mean - 1.0;
         assert!((0.008..0.025).contains(&lost), "{lost}");
     }

@@ -1,5 +1,5 @@
 //! The accuracy of a twin for times that it was not made from. The twin is made from every other size of its
-//! benchmarks. It predicts the sizes between, and all sizes of the other benchmarks.
+//! benchmarks. It predicts the sizes in between, and all sizes of the other benchmarks.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use super::{compared, twin};
 use crate::failure::Failure;
 use crate::output::table;
 
-/// The number of ranks at which twins are made and validated.
+/// Number of ranks at which twins are made and validated.
 const RANKS: usize = 2;
-/// Groups whose benchmarks do not measure messages alone. What a service does besides is the processor's work, which a
-/// twin does not predict.
+/// Groups of benchmarks that do not measure messages alone. The rest of a service's time is work of the processor,
+/// which a twin does not predict.
 const NOT_PREDICTED: [&str; 5] = ["limits", "processor", "congestion", "synthetic", "services"];
 
-/// A measurement that was held back, and the twin's.
+/// A measurement that was held back, with the twin's prediction.
 struct HeldBack<'a> {
     measurement: &'a Measurement,
     measured_us: f64,
@@ -31,18 +31,18 @@ impl HeldBack<'_> {
     }
 }
 
-/// A validation with the turns of one state only, or with all of them.
+/// A validation with the turns of one performance state only, or with all of them.
 struct Validation<'a> {
     held_back: Vec<HeldBack<'a>>,
-    /// Measurements of the other state only, which the twin is not compared with.
+    /// Measurements of the other state only, with which the twin is not compared.
     not_compared: Vec<&'a Measurement>,
 }
 
-/// The tables of a validation: each value that was held back, then the median error of each benchmark and of all of
-/// them.
+/// Returns the tables of a validation: each value that was held back, then the median error of each benchmark and of
+/// all of them.
 ///
 /// # Errors
-/// A run from which no twin can be made, or that has nothing to hold back.
+/// If no twin can be made from the run, or the run has nothing to hold back.
 pub(super) fn report(run: &Run) -> Result<String, Failure> {
     let states = LineStates::of(run);
     let found = validate(run, &states)?;
@@ -54,7 +54,7 @@ pub(super) fn report(run: &Run) -> Result<String, Failure> {
     let mut text = format!("{}\n{}", values(&found.held_back), errors(&found.held_back));
     text += &format!("\n{states}\n");
     if states.other_line_us.is_some() {
-        // Again with the turns of all states, which shows the effect of the states.
+        // The validation is repeated with the turns of all states, which shows the effect of the states.
         let all = validate(run, &LineStates::default())?;
         let errors = all.held_back.iter().map(HeldBack::error).collect();
         let [_, values, median, _] = summary(errors);
@@ -90,7 +90,7 @@ fn validate<'a>(run: &'a Run, states: &LineStates) -> Result<Validation<'a>, Fai
     Ok(found)
 }
 
-/// The names of the measurements that could not be compared.
+/// Returns the names of the measurements that could not be compared.
 fn not_compared(measurements: &[&Measurement]) -> String {
     if measurements.is_empty() {
         return String::new();
@@ -108,7 +108,7 @@ fn is_predicted(m: &Measurement) -> bool {
     !NOT_PREDICTED.contains(&m.group.as_str())
 }
 
-/// Every other size of the ping-pong, with the first and the last, so that the sizes held back lie between.
+/// Returns every other size of the ping-pong, with the first and the last, so that the sizes held back are in between.
 fn kept_sizes(run: &Run) -> Vec<u64> {
     let wanted = |m: &&Measurement| m.benchmark == PING_PONG && m.ranks == RANKS;
     let mut sizes: Vec<u64> =
@@ -126,7 +126,7 @@ fn calibrates(m: &Measurement, kept: &[u64]) -> bool {
 fn predict(twin: &Machine, measurement: &Measurement) -> Result<f64, Failure> {
     let m = measurement;
     let mut parameters = m.parameters.clone();
-    // `method` is a result of the measurement and not a parameter that can be asked for.
+    // `method` is a result of the measurement, not a parameter of the request.
     parameters.remove("method");
     let step = Step {
         benchmark: m.benchmark.clone(),
@@ -169,7 +169,7 @@ fn errors(held_back: &[HeldBack]) -> String {
     table(&header, 1, rows)
 }
 
-/// A row: an empty name, the number of errors, their median, and the largest.
+/// Returns a row: an empty name, the number of errors, their median, and the largest.
 fn summary(mut errors: Vec<f64>) -> [String; 4] {
     errors.sort_by(f64::total_cmp);
     let percent = |error: f64| format!("{:.1} %", 100.0 * error);

@@ -1,4 +1,4 @@
-//! `fit --loggp`: the parameters of calls from few ranks, and how well they predict more.
+//! `fit --loggp`: the parameters of calls from few ranks, and their prediction errors for more ranks.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::failure::Failure;
 use crate::output::table;
 use crate::wording::{percent, quantity, ranks, significant, size};
 
-/// The most ranks whose times parameters are fitted to; those of more are predicted.
+/// Maximum number of ranks in the fit of parameters. Times of more ranks are predicted.
 const FITTED_RANKS_MAX: usize = 4;
-/// The shortest payload, whose transfer the overheads include.
+/// Shortest payload. The overheads include its transfer.
 const PAYLOAD_MIN_BYTES: u64 = 4;
 
-/// The models of all calls of a run that was measured on several numbers of ranks.
+/// Returns the models of all calls of a run that was measured on several numbers of ranks.
 pub(super) fn models(series: &[Series], packet_bytes: u64) -> Result<String, Failure> {
     let packet = Packet { payload_min_bytes: PAYLOAD_MIN_BYTES, payload_max_bytes: packet_bytes };
     let mut calls: BTreeMap<(&str, &Parameters), Vec<CallTime>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Checks before anything is started.
+//! Checks that precede the start of ranks.
 
 use benchmark::{Benchmark, Launch, Repeats, without_wanted_algorithm};
 use fabric_mpi::launcher;
@@ -41,7 +41,7 @@ pub(super) fn started_once(fabric: &FabricChoice) -> Result<(), Failure> {
     }
 }
 
-/// Refuses options of benchmarks that the run does not contain: a limit that nothing checks would seem to hold.
+/// Refuses options for benchmarks that the run does not contain. A limit that nothing checks would seem to hold.
 pub(super) fn options(request: &Request, selected: &[&Benchmark]) -> Result<(), Failure> {
     let real_time = &request.settings.real_time;
     let of_one_benchmark = [
@@ -74,8 +74,8 @@ pub(super) fn options(request: &Request, selected: &[&Benchmark]) -> Result<(), 
     }
 }
 
-/// Refuses benchmarks that the user has named and that have none of the wanted algorithms, and says which others of the
-/// selection are left out for that reason.
+/// Refuses benchmarks that the user has named and that have none of the requested algorithms. Notes the others of the
+/// selection that are left out for that reason.
 pub(super) fn algorithms(
     request: &Request,
     selection: &[&'static Benchmark],
@@ -140,7 +140,7 @@ fn memory_within(launches: &[Launch], bound: &MemoryBound) -> Result<(), Failure
     .hint(smaller(name)))
 }
 
-/// A hint on how to use less memory. The sizes of chains are in a file, and have no option.
+/// Returns a hint for using less memory. The sizes of chains are in a file, and have no option.
 fn smaller(benchmark: &str) -> &'static str {
     match benchmark {
         "pipeline" => "give the chain a smaller matrix, fewer ranks or fewer buffers",

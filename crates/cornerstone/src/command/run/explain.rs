@@ -29,7 +29,7 @@ pub(super) fn execute(
 ) -> Result<ExitCode, Failure> {
     let names = named(request, selected)?;
     let mut explained: Vec<Launch> = Vec::new();
-    // One rank has nothing to exchange.
+    // One rank has no messages to exchange.
     for launch in launches.iter().filter(|launch| launch.ranks > 1 && launch.number == 0) {
         let idle =
             Launch { job: Job { steps: Vec::new(), ..launch.job.clone() }, ..launch.clone() };
@@ -42,7 +42,7 @@ pub(super) fn execute(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The benchmarks that the user named, also by their group or their paper; none if nothing was named.
+/// Returns the benchmarks that the user named, also by their group or their paper. Empty if nothing was named.
 fn named(request: &Request, selected: &[&Benchmark]) -> Result<Vec<String>, Failure> {
     if request.names.is_empty() {
         return Ok(Vec::new());
@@ -56,12 +56,12 @@ fn named(request: &Request, selected: &[&Benchmark]) -> Result<Vec<String>, Fail
     Ok(names)
 }
 
-/// Whether a benchmark is one of a collective: it has its name, or one that begins with it.
+/// Returns whether a benchmark is one of a collective: its name begins with that of the collective.
 fn is_of(benchmark: &str, collective: &str) -> bool {
     benchmark.starts_with(&benchmark_name(collective))
 }
 
-/// The description of the fabric by rank 0 of a launch.
+/// Returns the description of the fabric by rank 0 of a launch.
 fn description(request: &Request, launch: &Launch) -> Result<FabricDescription, Failure> {
     let options = FabricOptions {
         simulation: &request.simulation,
@@ -83,8 +83,8 @@ fn description(request: &Request, launch: &Launch) -> Result<FabricDescription, 
     found.ok_or_else(|| Failure::failed("rank 0 ended without describing the fabric"))
 }
 
-/// The plans of programs of Cornerstone, and of MPI programs on the same fabric, where it carries them; and the
-/// algorithms of what uses messages.
+/// Returns the plans of programs of Cornerstone, those of MPI programs if the fabric carries them, and the algorithms
+/// of collectives by messages.
 fn explanation(fabric: &FabricDescription, ranks: usize, names: &[String]) -> String {
     let is_named =
         |collective: &str| names.is_empty() || names.iter().any(|name| is_of(name, collective));
@@ -100,7 +100,7 @@ fn explanation(fabric: &FabricDescription, ranks: usize, names: &[String]) -> St
     }
 }
 
-/// The text for a fabric that has no plans.
+/// Returns the text for a fabric that has no plans.
 fn without_plans(fabric: &FabricDescription, ranks: usize, by_messages: String) -> String {
     let name = &fabric.name;
     if is_mpi(name) {
@@ -124,7 +124,7 @@ fn without_plans(fabric: &FabricDescription, ranks: usize, by_messages: String) 
     )
 }
 
-/// The plans of programs of Cornerstone, and of MPI programs.
+/// Returns the plans of programs of Cornerstone, and of MPI programs.
 fn plan_tables(
     fabric: &FabricDescription,
     plans: &Plans,
@@ -132,7 +132,7 @@ fn plan_tables(
 ) -> String {
     let text = one_table("programs of Cornerstone", plans, &is_named);
     let Some(shared) = fabric.shared_memory else { return text };
-    // A library's data do not lie in arenas.
+    // The data of a library's programs are not in arenas.
     let boards = Boards { most_bytes: usize::MAX, ..plans.capabilities.boards };
     let capabilities = Capabilities { boards, cma: shared.cma_is_fast };
     let of_library = Plans::of(plans.ranks, plans.topology, capabilities);
@@ -190,7 +190,7 @@ fn row(range: &PlanRange) -> Vec<String> {
     vec![name.into(), way.into(), owners.into(), from(range), pieces]
 }
 
-/// From which length on. Many ways are for lengths above a round one.
+/// Returns the length from which on a range applies. Many ranges are for lengths above a round one.
 fn from(range: &PlanRange) -> String {
     let unit = range.collective.unit_bytes();
     match range.from_bytes.checked_sub(unit) {
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn only_the_named_collective_is_explained_also_where_it_uses_messages() {
         let text = explanation(&local_with_plans(4), 4, &["allreduce".into()]);
-        // Over 1 MiB a program of Cornerstone uses messages, and by them Rabenseifner's algorithm.
+        // Over 1 MiB a program of Cornerstone uses messages, for which the algorithm is Rabenseifner's.
         assert!(text.contains("over 1 MiB") && text.contains("rabenseifner"), "{text}");
         assert!(!text.contains("scatter"), "{text}");
     }

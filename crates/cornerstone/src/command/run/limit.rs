@@ -8,7 +8,7 @@ use crate::wording::{counted, quantity};
 /// Checks that no processor paused for longer than `limit_s`, if the user gave a limit.
 ///
 /// # Errors
-/// A longer pause, and a limit against which nothing was measured.
+/// If a pause was longer, or no pause was compared with the limit.
 pub(super) fn held(run: &Run, limit_s: Option<f64>) -> Result<(), Failure> {
     let Some(limit_s) = limit_s else { return Ok(()) };
     let limit = quantity(limit_s, "s");

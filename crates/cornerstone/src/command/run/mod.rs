@@ -24,8 +24,8 @@ use crate::wording::size;
 use request::Request;
 use session::Session;
 
-/// Measures what the arguments ask for. Under the launcher of an MPI every process calls this: the first one measures,
-/// the others are its ranks.
+/// Executes the measurements that the arguments request. Under the launcher of an MPI every process calls this: the
+/// first one measures, and the others are its ranks.
 pub(crate) fn execute(arguments: RunArguments) -> Result<ExitCode, Failure> {
     if !mpi::is_asked_for(&arguments) {
         return measure(arguments);
@@ -57,7 +57,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     session.close(ended)
 }
 
-/// A note on the sizes that are rounded up to whole numbers of elements; `None` if there are none.
+/// Returns a note on the sizes that are rounded up to whole numbers of elements, or `None` if there are none.
 fn rounded_sizes(selection: &[&Benchmark], sizes: Option<&Sizes>) -> Option<String> {
     let rounding: Vec<_> = selection.iter().filter(|one| one.size_multiple_bytes > 1).collect();
     let multiple = rounding.first()?.size_multiple_bytes;
@@ -78,8 +78,8 @@ fn rounded_sizes(selection: &[&Benchmark], sizes: Option<&Sizes>) -> Option<Stri
     })
 }
 
-/// All launches of the run: of every case the first, then of every case the second, so that a slow time of the machine
-/// meets all cases alike.
+/// Returns all launches of the run: first the first launch of every case, then the second of every case, and so on.
+/// Slow times of the machine then affect all cases equally.
 fn planned(
     request: &Request,
     mut selection: Vec<&'static Benchmark>,
@@ -94,7 +94,7 @@ fn planned(
     settings.time_min_s = settings.time_min_s.min(settings.time_limit_s);
     let mut all = launches(request, &selection, &settings, 0)?;
     let is_launched_again = |one: &&Benchmark| match one.group {
-        // Its cases take their time in each launch, so only a user can want several.
+        // The cases of this group take their time in each launch, so they have several only at the user's request.
         Group::RealTime => {
             reason_for_one_launch(one, &settings).is_none() && request.chosen_launches
         }
@@ -112,11 +112,11 @@ fn planned(
     Ok(all)
 }
 
-/// Why a benchmark has one launch, however many the user wants.
+/// Returns the reason why a benchmark has one launch, even if the user requests more.
 fn reason_for_one_launch(benchmark: &Benchmark, settings: &Settings) -> Option<String> {
     let why = match benchmark.repeats {
         Repeats::Launches => return None,
-        // A trial of one period is repeated by launches alone.
+        // A trial of one period is repeated by launches only.
         Repeats::Trials if settings.real_time.period_s.is_some() => return None,
         Repeats::Trials => "it repeats trials of a period; --searches repeats a search",
         Repeats::Never => "it observes the processors for as long as --duration says",
@@ -124,7 +124,7 @@ fn reason_for_one_launch(benchmark: &Benchmark, settings: &Settings) -> Option<S
     Some(format!("note: {} is measured in one launch: {why}", benchmark.name))
 }
 
-/// The measurements that each case's launch of this number still has to make.
+/// Returns the launches of this number, without measurements that the resumed run contains.
 fn launches(
     request: &Request,
     selection: &[&'static Benchmark],

@@ -1,4 +1,4 @@
-//! What a run says on standard error.
+//! Notes of a run on standard error.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::rounds::Rounds;
 use crate::results::ResultsFile;
 use crate::wording::{counted, wait};
 
-/// The first of some labels, and how many more there are.
+/// Returns the first of some labels, and the number of the others.
 pub(super) fn few(labels: &BTreeSet<String>) -> String {
     const NAMED: usize = 2;
     let named: Vec<&str> = labels.iter().take(NAMED).map(String::as_str).collect();
@@ -20,7 +20,7 @@ pub(super) fn few(labels: &BTreeSet<String>) -> String {
     named.join("; ") + &more
 }
 
-/// What a run is going to measure, about how long that takes, and where the results go.
+/// Returns an announcement: the measurements of a run, their estimated time, and the place of the results.
 pub(super) fn announcement(
     launches: &[Launch],
     rounds: Rounds,

@@ -23,15 +23,15 @@ pub(super) struct Request {
     pub(super) names: Vec<String>,
     pub(super) ranks: Option<Vec<usize>>,
     pub(super) settings: Settings,
-    /// The number of launches of each case.
+    /// Number of launches of each case.
     pub(super) launches: Rounds,
-    /// Whether the user chose that number.
+    /// True if the user chose that number.
     pub(super) chosen_launches: bool,
-    /// Over how long a time the launches are spread at least.
+    /// Least time over which the launches are distributed.
     pub(super) spread: Duration,
     pub(super) fabric: FabricChoice,
     pub(super) format: RunFormat,
-    /// Whether every table is printed.
+    /// True if every table is printed.
     pub(super) tables: bool,
     pub(super) mpi_library: Option<PathBuf>,
     pub(super) simulation: SimulationArguments,
@@ -40,11 +40,11 @@ pub(super) struct Request {
     pub(super) target: Target,
 }
 
-/// The place of the results.
+/// Place of the results.
 pub(super) enum Target {
-    /// To a new file with this path, or with a path made of the time and the host.
+    /// A new file with this path, or with a path made of the time and the host.
     New(Option<PathBuf>),
-    /// To the file of an earlier run.
+    /// The file of an earlier run.
     Resumed(ResultsFile, Box<Run>),
 }
 
@@ -102,7 +102,7 @@ impl Request {
         })
     }
 
-    /// The run that is resumed, if there is one.
+    /// Returns the run that is resumed, if there is one.
     pub(super) fn earlier(&self) -> Option<&Run> {
         match &self.target {
             Target::New(_) => None,
@@ -110,7 +110,7 @@ impl Request {
         }
     }
 
-    /// The header of the results, with the description of the fabric.
+    /// Returns the header of the results, with the description of the fabric.
     pub(super) fn header(&self, fabric: FabricDescription) -> RunHeader {
         RunHeader {
             texts: texts(&self.settings),
@@ -119,7 +119,7 @@ impl Request {
     }
 }
 
-/// The hosts of the run, where it may have several.
+/// Returns the hosts of the run, if it may have several.
 fn hosts(arguments: &RunArguments, fabric: &FabricChoice) -> Result<Option<Hosts>, Failure> {
     let hosts = Hosts::new(&arguments.hosts, fabric.asks_for_hosts())?;
     if hosts.is_some() && !fabric.takes_hosts() {
@@ -129,15 +129,15 @@ fn hosts(arguments: &RunArguments, fabric: &FabricChoice) -> Result<Option<Hosts
     Ok(hosts)
 }
 
-/// The texts of the files that describe what is run.
+/// Returns the texts of the files that describe the run.
 fn texts(settings: &Settings) -> BTreeMap<String, String> {
     let pattern = settings.pattern.iter().map(|pattern| (pattern.key(), pattern.text.clone()));
     let chain = settings.pipeline.chain.iter().map(|chain| (chain.key(), chain.text.clone()));
     pattern.chain(chain).collect()
 }
 
-/// The settings of a run. The quick suite has short time limits, so that it ends in about a minute. A run with named
-/// benchmarks or options on the measurement has the ordinary ones.
+/// Returns the settings of a run. The quick suite has short time limits, so that it ends in about a minute. A run with
+/// named benchmarks or options on the measurement has the ordinary ones.
 fn settings(arguments: &RunArguments) -> Settings {
     let quick = arguments.names.is_empty()
         && arguments.ranks.is_none()
@@ -167,7 +167,7 @@ fn settings(arguments: &RunArguments) -> Settings {
     }
 }
 
-/// The number of launches of each case: as requested, or as many as are useful in the time of a case.
+/// Returns the number of launches of each case: as requested, or as many as are useful in the time of a case.
 fn launches(
     arguments: &RunArguments,
     fabric: &FabricChoice,
@@ -188,8 +188,8 @@ fn launches(
     }
 }
 
-/// The default settings of a search for periods. Only searches on real machines have a time limit, because virtual time
-/// costs the user nothing.
+/// Returns the default settings of a search for periods. Only searches on real machines have a time limit, because
+/// virtual time costs the user nothing.
 fn periods(arguments: &RunArguments, quick: bool, defaults: RealTime) -> RealTime {
     const LIMIT_S: f64 = 30.0;
     const QUICK_LIMIT_S: f64 = 3.0;
@@ -201,7 +201,7 @@ fn periods(arguments: &RunArguments, quick: bool, defaults: RealTime) -> RealTim
     RealTime { search_limit_s: limit_s, ..defaults }
 }
 
-/// The arguments, completed with those of the run that is resumed.
+/// Returns the arguments, completed with those of the run that is resumed.
 fn continued(
     arguments: RunArguments,
     run: &Run,
@@ -234,8 +234,8 @@ fn continued(
     Ok(all)
 }
 
-/// Refuses to resume on another machine, whose numbers would be in one table with the earlier ones. Notes what else has
-/// changed.
+/// Refuses to resume on another machine, because its numbers would be in one table with the earlier ones. Notes other
+/// changes.
 fn check_machine(run: &Run, now: &Environment, path: &std::path::Path) -> Result<(), Failure> {
     let before = &run.header().environment;
     let hard = [

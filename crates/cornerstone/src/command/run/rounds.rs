@@ -1,4 +1,4 @@
-//! The number of launches of the cases of a run, and which of them need more.
+//! The number of launches of the cases of a run, and the cases that need more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,36 +6,36 @@ use analysis::launches::{launches_are_precise, launches_needed, shared_dependenc
 use benchmark::{Launch, Settings, Step};
 use record::{Key, Run};
 
-/// The numbers of launches of a case.
+/// Numbers of launches of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rounds {
-    /// Every case is measured in so many.
+    /// Least number of launches of every case.
     pub(super) fewest: u32,
-    /// And in no more than this.
+    /// Maximum number of launches of a case.
     pub(super) most: u32,
 }
 
-/// A launch measures a case for as long at least.
+/// Least time of a case in a launch.
 const SHORTEST_S: f64 = 0.05;
-/// The interval of so many leaves out the launches at both ends, and shows states of the machine that last for some
-/// launches.
+/// Number of launches that make an interval informative. It leaves out the launches at both ends, and shows states of
+/// the machine that last for some launches.
 const TELLING: u32 = 10;
-/// More launches are worth their starting for few cases only.
+/// Maximum number of launches. More are worth their start for few cases only.
 const MOST: u32 = 30;
-/// The same if launches are distributed over a given time.
+/// As [`MOST`], if launches are distributed over a given time.
 const MOST_SPREAD: u32 = 10;
-/// The share of the wanted precision at which a case has launches enough: two runs as precise as that are told apart by
-/// about the wanted precision.
+/// Share of the requested precision at which a case has enough launches. The difference of two runs with that precision
+/// is detected at about the requested precision.
 const SHARE_OF_PRECISION: f64 = 0.5;
 
 impl Rounds {
-    /// So many launches for every case.
+    /// Returns `launches` launches for every case.
     pub(super) fn exactly(launches: u32) -> Rounds {
         Rounds { fewest: launches, most: launches }
     }
 
-    /// As many as it takes for an interval, if each has time to measure at all, and more for the cases whose interval
-    /// is still wide, as long as their time allows.
+    /// Returns as many launches as an interval needs, if each has enough time to measure. Cases with a wide interval
+    /// have more, as long as their time allows.
     pub(super) fn within_the_time_of(settings: &Settings, is_spread: bool) -> Rounds {
         let affordable = ((settings.time_limit_s / SHORTEST_S) as u32).max(1);
         let needed = launches_needed(settings.confidence) as u32;
@@ -49,8 +49,9 @@ impl Rounds {
         }
     }
 
-    /// Whether to look, before the launches of this number, at which cases need them: after the fewest, and after half
-    /// as many again each time. A check after each launch would stop when chance makes an interval narrow.
+    /// Returns whether the cases that need more launches are determined before the launches of this number: after the
+    /// fewest, and after half as many again each time. A check after each launch would stop when an interval is narrow
+    /// by chance.
     pub(super) fn is_checked_before(self, number: u32) -> bool {
         let next = |&launches: &u32| Some((launches * 3).div_ceil(2));
         let mut checks = std::iter::successors(Some(self.fewest), next);
@@ -58,7 +59,7 @@ impl Rounds {
     }
 }
 
-/// The cases of the run that have launches enough.
+/// Returns the cases of the run that have enough launches.
 pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
     let Some(header) = run.headers.last() else { return BTreeSet::new() };
     let mut medians: BTreeMap<(Key, &str), BTreeMap<u32, f64>> = BTreeMap::new();
@@ -83,7 +84,7 @@ pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
     all.difference(&open).cloned().collect()
 }
 
-/// The launch without the steps of settled cases.
+/// Returns the launch without the steps of settled cases.
 pub(super) fn without(settled: &BTreeSet<Key>, launch: &Launch) -> Launch {
     let key = |step: &Step| Key {
         benchmark: step.benchmark.clone(),

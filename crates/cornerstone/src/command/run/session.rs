@@ -1,4 +1,4 @@
-//! A session of a run: it takes the events of the ranks and writes the results.
+//! A session of a run: it receives the events of the ranks and writes the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -34,20 +34,20 @@ pub(super) struct Session {
     results: ResultsFile,
     /// The run so far, with its earlier sessions.
     run: Run,
-    /// The limits of the machine that have been measured.
+    /// Limits of the machine that have been measured.
     limits: Limits,
-    /// Whether this session's header is in the file.
+    /// True if this session's header is in the file.
     headed: bool,
     progress: Progress,
-    /// The cases that were not measured, by the reason.
+    /// Cases that were not measured, by the reason.
     skipped: BTreeMap<String, BTreeSet<String>>,
-    /// Why the ranks were asked to stop.
+    /// Reason why the ranks were stopped.
     failure: Option<Failure>,
-    /// Why launches died whose cases other launches measure as well.
+    /// Messages of launches that died, if other launches measure their cases as well.
     died: Vec<String>,
 }
 
-/// So many launches of a run may die before it ends.
+/// Number of died launches that ends a run.
 const DIED_MAX: usize = 3;
 
 impl Session {
@@ -96,7 +96,7 @@ impl Session {
         })
     }
 
-    /// Makes the measurements of all launches.
+    /// Executes the measurements of all launches.
     pub(super) fn measure(
         &mut self,
         launches: &[Launch],
@@ -121,7 +121,7 @@ impl Session {
         self.all_lived()
     }
 
-    /// Makes one launch, the one with this place among all.
+    /// Executes one launch. `index` is its position among all.
     fn make(
         &mut self,
         index: usize,
@@ -166,7 +166,7 @@ impl Session {
         }
     }
 
-    /// Warns of clocks that jumped during a launch, whose measurements are those from `first` on.
+    /// Warns of clocks that jumped during a launch. Its measurements are those from `first` on.
     fn check_clocks(
         &mut self,
         launch: &Launch,
@@ -189,7 +189,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether all launches lived; the failure that says which did not.
+    /// Returns a failure that names the first launch that died, if one did.
     fn all_lived(&self) -> Result<(), Failure> {
         match self.died.first() {
             None => Ok(()),
@@ -206,7 +206,8 @@ impl Session {
         }
     }
 
-    /// A launch that died. If others have measured its cases before it, they count, and the run continues.
+    /// Notes a launch that died. If others have measured its cases before it, their measurements count, and the run
+    /// continues.
     fn launch_died(&mut self, launch: &Launch, message: String) -> Result<(), Failure> {
         if launch.number == 0 || self.died.len() + 1 >= DIED_MAX {
             return Err(Failure::failed(message));
@@ -217,7 +218,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a report of rank 0.
+    /// Processes a report of rank 0.
     fn take(&mut self, launch: &Launch, report: RankReport) -> Result<(), Failure> {
         match report {
             RankReport::Joined(fabric) => self.head(fabric),
@@ -278,7 +279,7 @@ impl Session {
         kept
     }
 
-    /// Ends the file, makes the report and shows the results. `ended` is the result of [`measure`](Self::measure).
+    /// Ends the file, writes the report and prints the results. `ended` is the result of [`measure`](Self::measure).
     pub(super) fn close(mut self, ended: Result<(), Failure>) -> Result<ExitCode, Failure> {
         self.progress.clear();
         for (reason, labels) in &self.skipped {
@@ -313,7 +314,7 @@ impl Session {
         Ok(())
     }
 
-    /// Shows the results so far, and adds to the failure how to resume.
+    /// Prints the results so far, and adds a hint on resuming to the failure.
     fn ended_early(mut self, failure: Failure, path: &Path) -> Failure {
         if failure.is_quiet() {
             return failure;
@@ -346,7 +347,7 @@ impl Session {
     }
 }
 
-/// Waits for the time of a launch, unless this process is asked to end.
+/// Waits for the time of a launch. Stops waiting if a signal to end this process arrives.
 fn wait_until(time: Instant, interruption: &Interruption) {
     const CHECK_EVERY: Duration = Duration::from_millis(50);
     while interruption.signal().is_none() {
@@ -357,7 +358,8 @@ fn wait_until(time: Instant, interruption: &Interruption) {
     }
 }
 
-/// The path of the trace of a launch: the given path for the first launch, numbered paths beside it for the others.
+/// Returns the path of the trace of a launch: the given path for the first launch, numbered paths in the same folder
+/// for the others.
 fn numbered(path: &Path, index: usize) -> PathBuf {
     match index {
         0 => path.to_path_buf(),

@@ -16,13 +16,13 @@ use crate::results::{self, ResultsFile};
 
 const BENCHMARK: &str = "sci";
 const GROUP: &str = "networks";
-/// The confidence of intervals of medians of delays.
+/// Confidence of intervals of medians of delays.
 const CONFIDENCE: f64 = 0.95;
-/// The most delays that are kept one by one.
+/// Maximum number of delays that are kept individually.
 const SAMPLES_MAX: usize = 2000;
 
-/// Makes the results file, and gives its path: before anything is simulated, so that nothing is lost where it cannot be
-/// made.
+/// Creates the results file, and returns it with its path. This precedes the simulation, so that nothing is lost if the
+/// file cannot be created.
 pub(super) fn create(arguments: &SciArguments) -> Result<(ResultsFile, PathBuf), Failure> {
     let settings = Settings { seed: arguments.seed, ..Settings::default() };
     let fabric = FabricDescription { name: "sim:sci".into(), ..FabricDescription::default() };
@@ -36,7 +36,7 @@ pub(super) fn create(arguments: &SciArguments) -> Result<(ResultsFile, PathBuf),
     Ok((file, path))
 }
 
-/// What was asked for, and decides the numbers.
+/// Returns the arguments that determine the numbers.
 fn parameters(arguments: &SciArguments, case: &Case) -> Parameters {
     let SciArguments { access, retry, urgency, link_rate, pace, operation, .. } = arguments;
     let mut parameters = Parameters::new();
@@ -74,12 +74,12 @@ fn parameters(arguments: &SciArguments, case: &Case) -> Parameters {
     parameters
 }
 
-/// The word for a choice on the command line.
+/// Returns the word for a choice on the command line.
 fn name(choice: &impl ValueEnum) -> String {
     choice.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
 }
 
-/// The measurements of a case.
+/// Returns the measurements of a case.
 pub(super) fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
     let traffic = &case.findings.traffic;
     let parameters = parameters(arguments, case);
@@ -108,7 +108,7 @@ pub(super) fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measure
     all
 }
 
-/// A summary of delays, and some of them, evenly distributed over all.
+/// Returns a summary of delays, and some of them, evenly distributed over all.
 fn delays(found: &Found) -> Option<(Summary, Vec<f64>)> {
     let all: Vec<f64> = found.delays.iter().copied().map(TimeSpan::as_us).collect();
     let step = all.len().div_ceil(SAMPLES_MAX).max(1);

@@ -1,4 +1,4 @@
-//! `tradeoff --program`: what other systems would bring to a recorded program, which is replayed on each.
+//! `tradeoff --program`: the benefit of other systems for a recorded program, which is replayed on each.
 
 mod page;
 mod telling;
@@ -19,44 +19,44 @@ use crate::command::{predicted, replay};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// What stands before the machine in the title of a recording.
+/// Text before the machine in the title of a recording.
 const ON_MACHINE: &str = " on sim:";
 
-/// The system with all single changes at once, but for those of the network.
+/// System with all changes to the machine at once, but its own topology.
 const TOGETHER: &str = "all of these";
 
-/// The schema of the JSON.
+/// Schema of the JSON.
 const SCHEMA: &str = "cornerstone-tradeoff-1";
 
-/// A machine to replay the program on.
+/// A machine on which the program is replayed.
 struct System {
-    /// What is different there.
+    /// The change, in words.
     name: String,
     machine: Machine,
-    /// What computing is multiplied with.
+    /// Factor of computing times.
     compute: f64,
 }
 
-/// All systems beside each other.
+/// Results of all systems.
 #[derive(Debug, Serialize)]
 struct Comparison {
     schema: &'static str,
     program: String,
     ranks: usize,
     machine: String,
-    /// What to know before the numbers.
+    /// Remarks that a reader needs before the numbers.
     remarks: Vec<String>,
-    /// The first is the machine as it is.
+    /// Results by system. The first system is the unchanged machine.
     systems: Vec<Replayed>,
 }
 
-/// What the program takes on a system.
+/// Result of the program on a system.
 #[derive(Debug, Serialize)]
 struct Replayed {
     system: String,
     machine: String,
     time_us: f64,
-    /// How many times as fast as on the machine as it is.
+    /// Ratio of the time on the unchanged machine to the time here.
     speedup: f64,
     critical_path: PathTimes,
     messages: u64,
@@ -64,7 +64,7 @@ struct Replayed {
     event_hash: String,
 }
 
-/// The critical path: four spans that make up the time.
+/// Critical path: four spans that make up the time.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct PathTimes {
     computing_us: f64,
@@ -129,7 +129,7 @@ pub(super) fn execute(arguments: &TradeoffArguments, file: &Path) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses a page in the place of somebody else's file, before anything is simulated.
+/// Refuses a page that would replace another program's file. Nothing has been simulated then.
 fn check_page(page: &Path) -> Result<(), Failure> {
     let shown = page.display();
     if page.is_dir() {
@@ -142,7 +142,7 @@ fn check_page(page: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The machine that was asked for, or the one that the program was recorded on.
+/// Returns the requested machine, or the one that the program was recorded on.
 fn machine_name<'a>(
     arguments: &'a TradeoffArguments,
     recording: &'a Recording,
@@ -162,7 +162,7 @@ fn find(name: &str) -> Result<Machine, Failure> {
     })
 }
 
-/// What is replayed, and what cannot be asked of this machine.
+/// Returns the systems, and remarks on changes that this machine does not permit.
 fn systems(
     arguments: &TradeoffArguments,
     machine: &Machine,
@@ -198,7 +198,7 @@ fn systems(
     Ok((all, remarks))
 }
 
-/// Replays the program on a system; `base_us` is its time on the first.
+/// Replays the program on a system. `base_us` is its time on the first.
 fn replayed_on(
     system: System,
     recording: &Rc<Recording>,

@@ -6,7 +6,7 @@ use crate::choice::{benchmark_name, by_messages};
 use crate::output::table;
 use crate::wording::size;
 
-/// The longest length that is looked at, in bytes.
+/// Longest length that is examined, in bytes.
 const MOST_BYTES: usize = 1 << 30;
 
 /// An algorithm, and the length in bytes from which a collective uses it.
@@ -73,8 +73,8 @@ fn first_other(mut below: usize, mut above: usize, is_same: impl Fn(usize) -> bo
 mod tests {
     use super::*;
 
-    /// The lengths are those of the table of docs/collectives.md: 16 KiB in all, and 16 KiB in each of eight blocks,
-    /// which 8 x 16383 + 1 bytes are in whole bytes.
+    /// The lengths are those of the table of docs/collectives.md: 16 KiB in all, and 16 KiB in each of eight blocks.
+    /// The shortest data with such blocks are 8 x 16383 + 1 bytes, because the length of a block is rounded up.
     #[test]
     fn algorithms_change_at_the_documented_lengths() {
         let range = |from_bytes, algorithm| Range { from_bytes, algorithm };

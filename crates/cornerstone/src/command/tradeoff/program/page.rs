@@ -7,7 +7,7 @@ use super::{Comparison, Replayed};
 use crate::report::document;
 use crate::wording::{quantity, whole_percent};
 
-/// The colours of the parts of a path, in their order.
+/// Colours of the parts of a path, in their order.
 const KINDS: [&str; 4] = ["kind-2", "kind-0", "kind-1", "kind-3"];
 
 // Sizes of the chart in its own units.
@@ -17,7 +17,7 @@ const RIGHT: f64 = 130.0;
 const ROW: f64 = 20.0;
 const GAP: f64 = 8.0;
 
-/// The page.
+/// Returns the page.
 pub(super) fn page(comparison: &Comparison) -> String {
     let title = format!("What other systems bring to {}", comparison.program);
     let contents = html! { ul {
@@ -43,7 +43,7 @@ pub(super) fn page(comparison: &Comparison) -> String {
     document(&title, &contents, &main)
 }
 
-/// The names of the parts.
+/// Returns the names of the parts.
 fn names(comparison: &Comparison) -> Vec<&'static str> {
     let first = comparison.systems.first().map(|one| parts(&one.critical_path));
     first.into_iter().flatten().map(|(name, _)| name).collect()
@@ -57,7 +57,7 @@ fn legend(comparison: &Comparison) -> Markup {
     }
 }
 
-/// A bar for each system, as long as its time, of the parts of its critical path.
+/// Draws a bar for each system. Its length is the time of the system, divided into the parts of its critical path.
 fn chart(comparison: &Comparison) -> Markup {
     let longest_us = comparison.systems.iter().map(|one| one.time_us).fold(0.0, f64::max);
     let scale = if longest_us > 0.0 { WIDTH / longest_us } else { 0.0 };

@@ -6,10 +6,10 @@ use super::{Comparison, PathTimes, Replayed, TOGETHER};
 use crate::output::table;
 use crate::wording::{quantity, whole_percent};
 
-/// A smaller gain is none.
+/// Least ratio of times that counts as a gain.
 const LEAST_GAIN: f64 = 1.001;
 
-/// The parts of a critical path: what each is called, and its time.
+/// Returns the names and times of the parts of a critical path.
 pub(super) fn parts(path: &PathTimes) -> [(&'static str, f64); 4] {
     [
         ("computing", path.computing_us),
@@ -19,7 +19,7 @@ pub(super) fn parts(path: &PathTimes) -> [(&'static str, f64); 4] {
     ]
 }
 
-/// What the critical path is mostly made of, and which single change gains the most.
+/// Returns the largest part of the critical path, and the single change that gains the most.
 pub(super) fn verdict(comparison: &Comparison) -> String {
     let Some((base, others)) = comparison.systems.split_first() else { return String::new() };
     let single = others.iter().filter(|one| one.system != TOGETHER);
