@@ -7,23 +7,23 @@ use fabric_shm::{Activity, RankActivity, ThreadWait};
 
 use crate::call_sites::CallSites;
 
-/// The maximum of lines; further ranks are only counted.
+/// Maximum number of lines. Further ranks are only counted.
 const MOST_LINES: usize = 40;
 
-/// Writes the state of the ranks to standard error, on request.
+/// Writes the state of the ranks to standard error, at the user's request.
 pub(crate) fn tell(what: &str, ranks: &[RankActivity]) {
     let words = format!("cornerstone: {what}\n{}\n", describe(ranks));
-    // A failed write does not end the run. There is one write, because other processes write there too.
+    // A failed write does not end the run. There is one write because other processes write there too.
     let _ = std::io::stderr().write_all(words.as_bytes());
 }
 
-/// The state of each rank: a line without its subject, and remarks.
+/// Returns the state of each rank: a line without its subject, and remarks.
 pub(crate) fn lines_of_each(ranks: &[RankActivity]) -> Vec<Vec<String>> {
     let mut sites = CallSites::default();
     ranks.iter().map(|one| lines(&one.activity, &mut sites)).collect()
 }
 
-/// The state of the ranks, in indented lines.
+/// Returns the state of the ranks, in indented lines.
 pub(crate) fn describe(ranks: &[RankActivity]) -> String {
     let mut kinds: Vec<(Vec<usize>, Vec<String>)> = Vec::new();
     for (RankActivity { rank, .. }, lines) in ranks.iter().zip(lines_of_each(ranks)) {
@@ -50,14 +50,14 @@ pub(crate) fn describe(ranks: &[RankActivity]) -> String {
     told.join("\n")
 }
 
-/// The same words for several ranks.
+/// Returns the words of a line for several ranks.
 fn plural(line: &str) -> String {
     let verbs = [("waits ", "wait "), ("has ", "have "), ("is ", "are ")];
     let found = verbs.iter().find_map(|(one, many)| Some((line.strip_prefix(one)?, many)));
     found.map_or_else(|| line.into(), |(rest, many)| format!("{many}{rest}"))
 }
 
-/// The state of a rank: a line without its subject, and remarks.
+/// Returns the state of a rank: a line without its subject, and remarks.
 fn lines(activity: &Activity, sites: &mut CallSites) -> Vec<String> {
     match activity {
         Activity::NotJoined => vec!["has not called MPI_Init".into()],
@@ -80,7 +80,7 @@ fn lines(activity: &Activity, sites: &mut CallSites) -> Vec<String> {
     }
 }
 
-/// The call of a wait, and what it waits for.
+/// Returns the call of a wait, and its awaited events.
 fn describe_wait(wait: &ThreadWait, sites: &mut CallSites) -> String {
     let call = wait.call.as_deref().unwrap_or("a call");
     let place = sites.name(&wait.sites).map(|place| format!(" ({place})"));

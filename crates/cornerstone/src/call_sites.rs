@@ -9,15 +9,15 @@ use addr2line::Loader;
 use fabric_shm::CallSite;
 use profile::layout::LIBRARY;
 
-/// The position of the type of an object in the header of an ELF file, and the one of programs that are loaded where
-/// they say.
+/// Byte of the type of an object in the header of an ELF file, and the type of programs that are loaded at the
+/// addresses in their file.
 const ELF_TYPE_AT: usize = 16;
 const FIXED_PROGRAM: u8 = 2;
 
-/// The beginning of the file name of the C library.
+/// Beginning of the file name of the C library.
 const SYSTEM: &str = "libc.so";
 
-/// Names places. Each file is read once.
+/// Finds the names of places. Each file is read once.
 #[derive(Default)]
 pub(crate) struct CallSites {
     objects: HashMap<PathBuf, Option<Object>>,
@@ -25,11 +25,11 @@ pub(crate) struct CallSites {
 
 struct Object {
     loader: Loader,
-    /// Whether addresses in the file are those in the process.
+    /// True if addresses in the process are those in the file.
     is_fixed: bool,
 }
 
-/// The information about a place.
+/// Information about a place.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Place {
     function: Option<String>,
@@ -37,8 +37,8 @@ struct Place {
 }
 
 impl CallSites {
-    /// Words for the innermost of some callers of which the line is known, else of which the function is, else the
-    /// file.
+    /// Returns words for the innermost caller with a known line, or else for the innermost with a known function, or
+    /// else for the file of the first caller.
     pub(crate) fn name(&mut self, callers: &[CallSite]) -> Option<String> {
         // Start-up code and observing libraries are skipped, even if only they have debug information.
         let not_own = |site: &&CallSite| {

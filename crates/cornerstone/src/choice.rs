@@ -1,4 +1,4 @@
-//! The algorithm that a collective chooses, beside the others that were measured.
+//! The algorithm that a collective chooses, compared with the other algorithms that were measured.
 
 use collectives::plan::{PlanRange, Transport};
 use collectives::{Algorithm, Blocks, Call, Collective, Manner, Order, select};
@@ -8,33 +8,33 @@ use record::{Measurement, ParameterValue, Parameters};
 use crate::comparison::is_of_one_launch;
 use crate::fabric_name::{CLUSTER, is_mpi, simulated_machine};
 
-/// A collective as the fabric chooses, and the fastest of the named algorithms.
+/// The measurement of a collective as the fabric chooses, and the one of the fastest named algorithm.
 pub(crate) struct Choice<'a> {
     pub(crate) chosen: &'a Measurement,
-    /// The choice by name, if it is known.
+    /// Name of the choice, if it is known.
     pub(crate) name: Option<String>,
     pub(crate) fastest: &'a Measurement,
 }
 
-/// The judgement of a choice.
+/// Judgement of a choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Verdict {
     /// No named algorithm had a smaller median, or the fastest is the chosen one.
     Right,
-    /// A named algorithm is faster; so many times.
+    /// A named algorithm is faster, by this factor.
     Slower(f64),
-    /// Another had a smaller median, but the intervals overlap.
+    /// Another algorithm had a smaller median, but the intervals overlap.
     Undecided,
-    /// Another had a smaller median in the only launch, which says nothing of others.
+    /// Another algorithm had a smaller median, but in one launch only, which does not hold for others.
     OneLaunch,
 }
 
-/// Another algorithm that is faster by less than this factor is no better choice. The fastest of several is so partly
-/// by chance.
+/// Factor by which another algorithm must be faster to be a better choice. The fastest of several is partly so by
+/// chance.
 const AS_FAST: f64 = 1.05;
 
 impl Choice<'_> {
-    /// The name of the fastest of the named algorithms.
+    /// Returns the name of the fastest of the named algorithms.
     pub(crate) fn fastest_name(&self) -> String {
         named(&self.fastest.parameters).unwrap_or_default()
     }
@@ -54,7 +54,7 @@ impl Choice<'_> {
     }
 }
 
-/// Returns the choices among measurements of which some are by named algorithms. Only times are compared.
+/// Returns the choices among measurements, some of which are by named algorithms. Only times are compared.
 pub(crate) fn choices<'a>(
     found: impl Iterator<Item = &'a Measurement> + Clone,
     fabric: &FabricDescription,
@@ -70,7 +70,7 @@ pub(crate) fn choices<'a>(
     times().filter(|one| named(&one.parameters).is_none()).filter_map(choice).collect()
 }
 
-/// The name of the algorithm that a measurement was asked for, if it was.
+/// Returns the name of the algorithm that a measurement was requested for, or `None` if the fabric chose.
 fn named(parameters: &Parameters) -> Option<String> {
     if benchmark::is_as_the_fabric_chooses(parameters) {
         return None;
@@ -86,13 +86,13 @@ fn is_same_case(one: &Measurement, other: &Measurement) -> bool {
         && one.parameters.iter().filter(is_rest).eq(other.parameters.iter().filter(is_rest))
 }
 
-/// The name of the benchmark of a collective.
+/// Returns the name of the benchmark of a collective.
 pub(crate) fn benchmark_name(collective: &str) -> String {
     collective.replace('_', "-")
 }
 
-/// Returns the name of what a fabric chooses for a blocking collective of a program of Cornerstone: a transport of a
-/// plan, or an algorithm by messages. `None` if a library or the machine itself makes the collective.
+/// Returns the name of the fabric's choice for a blocking collective of a program of Cornerstone: a transport of a
+/// plan, or an algorithm by messages. `None` if a library or the machine itself executes the collective.
 fn name(
     fabric: &FabricDescription,
     collective: &str,
@@ -108,7 +108,7 @@ fn name(
         }
         let applies =
             |range: &&PlanRange| range.collective == collective && range.from_bytes <= bytes as u64;
-        // A collective without any has no plans at all.
+        // A collective without a range has no plans at all.
         let range = plans.ranges.iter().rfind(applies);
         if let Some(range) = range.filter(|range| range.transport != Transport::Messages) {
             return Some(transport(range.transport).into());
@@ -119,8 +119,9 @@ fn name(
     Some(by_messages(collective, ranks, bytes).name().into())
 }
 
-/// Whether a fabric may make collectives in its own way: the library of an MPI; a cluster, which uses the plans of a
-/// host where all ranks are there; a simulated machine that has collectives, or of which nothing is known.
+/// Returns whether a fabric may execute collectives by its own methods. These are the library of an MPI, a cluster (if
+/// all ranks are on one host, it uses the plans of that host), and a simulated machine that has collectives or is
+/// unknown.
 pub(crate) fn makes_own(fabric: &FabricDescription) -> bool {
     let has_collectives = |name: &str| match fabric_sim::machine::find(name) {
         Ok(machine) => machine.ring_collectives.is_some(),
@@ -130,7 +131,7 @@ pub(crate) fn makes_own(fabric: &FabricDescription) -> bool {
     is_mpi(&fabric.name) || fabric.name == CLUSTER || machine.is_some_and(has_collectives)
 }
 
-/// The words for a transport.
+/// Returns the words for a transport.
 pub(crate) fn transport(transport: Transport) -> &'static str {
     match transport {
         Transport::Messages => "messages",
@@ -141,8 +142,8 @@ pub(crate) fn transport(transport: Transport) -> &'static str {
     }
 }
 
-/// Returns the algorithm of a blocking call by messages between `ranks` ranks. `bytes` are those of all data, or of a
-/// block where the collective has blocks.
+/// Returns the algorithm of a blocking call by messages between `ranks` ranks. `bytes` is the length of all data, or of
+/// a block if the collective has blocks.
 pub(crate) fn by_messages(collective: Collective, ranks: usize, bytes: usize) -> Algorithm {
     let (root, length, order) = (0, bytes, Order::Any);
     let blocks = || Blocks::equal(ranks, bytes);
@@ -162,7 +163,7 @@ pub(crate) fn by_messages(collective: Collective, ranks: usize, bytes: usize) ->
     select(&call, ranks, 1, Manner::Blocking, None)
 }
 
-/// The fabric of this host with the plans of ranks that have a processor each, for tests.
+/// Returns the fabric of this host with the plans of ranks that have a processor each.
 #[cfg(test)]
 pub(crate) fn local_with_plans(ranks: usize) -> FabricDescription {
     use collectives::plan::{Boards, Capabilities, Plans, Topology};
@@ -187,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// A time of an allreduce of four ranks, by an algorithm or as the fabric chooses.
+    /// Returns a time of an allreduce of four ranks, by an algorithm or as the fabric chooses.
     fn time(algorithm: &str, low: f64, median: f64, high: f64, size_bytes: u64) -> Measurement {
         let summary = Summary::of_interval((low, median, high), 100, 0.95);
         Measurement {
@@ -251,7 +252,7 @@ mod tests {
             Some("rabenseifner".into())
         );
         assert_eq!(name(&local_with_plans(2), "allreduce", 4, 8), None);
-        // Collectives without plans: 4 blocks of 64 KiB are long.
+        // Collectives without plans are by messages. 4 blocks of 64 KiB are long.
         let without = |collective, bytes| name(&local_with_plans(4), collective, 4, bytes);
         assert_eq!(without("scan", 8), Some("recursive-doubling".into()));
         assert_eq!(without("reduce-scatter", 64 << 10), Some("recursive-halving".into()));

@@ -1,30 +1,31 @@
-//! Clocks that jump during a launch: readings of the system's clocks at its beginning and its end, which must have
-//! moved alike.
+//! Detects clocks that jump during a launch: reads the system's clocks at its beginning and its end, between which they
+//! must advance equally.
 
 use record::Measurement;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::wording::quantity;
 
-/// Clocks may differ by this much because they are read one after the other, by a process that may be interrupted.
+/// Largest difference between two clocks that is no jump. They are read one after the other, by a process that may be
+/// interrupted.
 const BETWEEN_READINGS_S: f64 = 0.1;
-/// The system lets clocks run faster or slower by at most this share while it adjusts them.
+/// Largest share by which the system lets a clock run faster or slower while it adjusts it.
 const ADJUSTED_BY: f64 = 1e-3;
-/// A sample of no time is a sign of a clock that went back only if the others are longer than any clock's step.
+/// Shortest median at which a sample of no time shows a clock that went back. It is longer than the step of any clock.
 const LONGER_THAN_A_STEP_US: f64 = 100.0;
-/// Periodic benchmarks compare the clocks of two ranks, so their times may be 0.
+/// Group of the periodic benchmarks. They compare the clocks of two ranks, so their times may be 0.
 const OF_TWO_CLOCKS: &str = "real-time";
 
-/// The readings of the system's clocks at one moment.
+/// Readings of the system's clocks at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Clocks {
-    /// The clock that never goes back, in seconds.
+    /// Clock that never goes back, in seconds.
     monotonic_s: f64,
-    /// The same with the time in which the machine was suspended.
+    /// As `monotonic_s`, but including the time in which the machine was suspended.
     since_boot_s: f64,
-    /// The time of day, in seconds since 1970.
+    /// Time of day, in seconds since 1970.
     of_day_s: f64,
-    /// The counter that the kernel reads.
+    /// Name of the counter that the kernel reads.
     source: String,
 }
 
@@ -35,17 +36,17 @@ impl Clocks {
             monotonic_s: seconds(ClockId::Monotonic),
             since_boot_s: seconds(ClockId::Boottime),
             of_day_s: seconds(ClockId::Realtime),
-            // Without the file the source is unknown before and after, and nothing changes.
+            // Without the file the source is unknown at both readings, so no change is reported.
             source: std::fs::read_to_string(SOURCE).unwrap_or_default().trim().into(),
         }
     }
 
-    /// The time between two readings, in seconds.
+    /// Returns the time between two readings, in seconds.
     pub(crate) fn passed_s(&self, later: &Clocks) -> f64 {
         later.monotonic_s - self.monotonic_s
     }
 
-    /// What happened to the clocks until a later reading; empty unless one jumped.
+    /// Returns the jumps of the clocks until a later reading. Empty if there was none.
     pub(crate) fn jumps(&self, later: &Clocks) -> Vec<String> {
         let passed = self.passed_s(later);
         let since_boot = later.since_boot_s - self.since_boot_s;
@@ -74,10 +75,10 @@ impl Clocks {
     }
 }
 
-/// Why the samples of a measurement cannot be right, if they cannot: no sample is longer than the launch, and none
-/// takes no time at all where the others are long.
+/// Returns the reason why the samples of a measurement cannot be right, or `None` if they can: no sample may be longer
+/// than the launch, and none may take no time if the others are long.
 pub(crate) fn impossible(measurement: &Measurement, launch_s: f64) -> Option<String> {
-    // Other metrics than times are differences, which may be nothing.
+    // Metrics other than times are differences, which may be zero.
     if measurement.unit != "us"
         || measurement.metric != "time"
         || measurement.group == OF_TWO_CLOCKS
@@ -117,7 +118,7 @@ mod tests {
     fn clocks_that_move_alike_are_no_jump_and_others_are_named() {
         let begin = reading(100.0, 150.0, 1e9);
         let told = |later: Clocks| begin.jumps(&later).join("; ");
-        // Ten seconds later; the clock of the day was adjusted by 5 ms meanwhile.
+        // Ten seconds later. The time of day was adjusted by 5 ms in between.
         assert_eq!(told(reading(110.0, 160.0, 1e9 + 10.005)), "");
         assert_eq!(
             told(reading(99.0, 149.0, 1e9 - 1.0)),
@@ -150,7 +151,7 @@ mod tests {
         assert!(forward.contains("a sample of 3.00 s in a launch of 2.00 s"), "{forward}");
         let back = impossible(&of(&[0.0, 300.0], 250.0), 2.0).unwrap();
         assert!(back.contains("barrier") && back.contains("went back"), "{back}");
-        // Of short times a coarse clock shows none.
+        // A coarse clock measures short times as 0.
         assert_eq!(impossible(&of(&[0.0, 1.0], 0.5), 2.0), None);
         let latency = Measurement { group: "real-time".into(), ..of(&[0.0, 300.0], 250.0) };
         assert_eq!(impossible(&latency, 2.0), None);

@@ -7,13 +7,14 @@ use record::{Measurement, Run};
 
 use crate::fabric_name::simulated_machine;
 
-/// Whether the interval of a measurement says nothing of other launches. Simulated launches are alike.
+/// Returns whether the interval of a measurement is of one launch only and so does not hold for other launches.
+/// Simulated launches are equal.
 pub(crate) fn is_of_one_launch(measurement: &Measurement) -> bool {
     measurement.launch_medians.len() < 2 && simulated_machine(&measurement.fabric).is_none()
 }
 
-/// The comparison of two runs, where changes within `margin` count as the same: on simulated machines one launch
-/// decides as much as many.
+/// Returns the settings for the comparison of two runs, in which changes within `margin` count as the same. On
+/// simulated machines one launch decides as much as many.
 pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Settings {
     let is_simulated = |run: &Run| simulated_machine(&run.header().fabric.name).is_some();
     Settings {
@@ -25,13 +26,14 @@ pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Set
     }
 }
 
-/// Whether both runs are of one fabric, of any build: most of its operations take the same time in both.
+/// Returns whether both runs are of one fabric, of any build. If so, most of its operations take the same time in both.
 fn is_one_fabric(first: &Run, second: &Run) -> bool {
     let [a, b] = [first, second].map(|run| &run.header().fabric);
     simulated_machine(&a.name).is_none() && (&a.name, &a.version) == (&b.name, &b.version)
 }
 
-/// The run without metrics that were computed from another metric of the same measurement, which would count it twice.
+/// Returns the run without metrics that were computed from another metric of the same measurement. They would count
+/// that measurement twice.
 pub(crate) fn timed_only(mut run: Run) -> Run {
     let timed: BTreeSet<_> =
         run.measurements.iter().filter(|m| !m.samples.is_empty()).map(|m| m.key()).collect();

@@ -1,4 +1,4 @@
-//! The failure of a command, with a hint on what its user can do about it.
+//! The failure of a command, with a hint on its remedy.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ pub(crate) const STATUS_FAILED: u8 = 1;
 /// The command line, or a file that it names, is wrong.
 pub(crate) const STATUS_USAGE: u8 = 2;
 
-/// The ranks of a program waited for each other for ever: the status of a command that ran out of time.
+/// The ranks of a program are deadlocked. It is the status of a command that ran out of time.
 pub(crate) const STATUS_HANG: u8 = 124;
 
 /// The end of a command that did not succeed.
@@ -19,44 +19,45 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The command line, or a file that it names, is wrong: status 2.
+    /// Creates the failure of a wrong command line, or of a wrong file that it names: status 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Failure { message: message.into(), hint: None, status: STATUS_USAGE }
     }
 
-    /// The run failed: status 1.
+    /// Creates the failure of a run: status 1.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Failure { message: message.into(), hint: None, status: STATUS_FAILED }
     }
 
-    /// A signal ended the command: status 128 plus the number of the signal, as in shells.
+    /// Creates the failure of a command that a signal ended: status 128 plus the number of the signal, as in shells.
     pub(crate) fn signal(message: impl Into<String>, signal: i32) -> Self {
         let status = u8::try_from(128 + signal).unwrap_or(STATUS_FAILED);
         Failure { message: message.into(), hint: None, status }
     }
 
-    /// A program that this command ran failed: its own status.
+    /// Creates the failure of a program that this command ran, with the status of that program.
     pub(crate) fn status(message: impl Into<String>, status: u8) -> Self {
         let status = if status == 0 { STATUS_FAILED } else { status };
         Failure { message: message.into(), hint: None, status }
     }
 
-    /// The reader of standard output has closed it: no message, and the status of a process that SIGPIPE ended.
+    /// Creates the failure of a standard output that its reader has closed: no message, and the status of a process
+    /// that SIGPIPE ended.
     pub(crate) fn closed_pipe() -> Self {
         Failure { message: String::new(), hint: None, status: 128 + 13 }
     }
 
-    /// A benchmark or group that does not exist.
+    /// Creates the failure for a benchmark or group that does not exist.
     pub(crate) fn unknown_benchmark(error: &benchmark::UnknownBenchmark) -> Self {
         Failure::usage(error.to_string()).hint("`cornerstone list` shows what there is")
     }
 
-    /// The description of the error.
+    /// Returns the description of the error.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Whether it has no message.
+    /// Returns whether it has no message.
     pub(crate) fn is_quiet(&self) -> bool {
         self.message.is_empty()
     }
@@ -71,13 +72,13 @@ impl Failure {
         if self.status == STATUS_USAGE { self.hint(hint) } else { self }
     }
 
-    /// The same, with what it was that failed before its words.
+    /// Puts the thing that failed before the message.
     pub(crate) fn of(mut self, what: &str) -> Self {
         self.message = format!("{what}: {}", self.message);
         self
     }
 
-    /// Adds a hint on what to do next.
+    /// Adds a hint on the next step.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -94,7 +95,8 @@ impl Failure {
         if let Some(hint) = &self.hint {
             words += &format!("  hint: {hint}\n");
         }
-        // One write, because the output of other processes, or a launcher that ends, could split several.
+        // One write is used because several could be split by the output of other processes, or by a launcher that
+        // ends.
         let _ = std::io::stderr().write_all(words.as_bytes());
         ExitCode::from(self.status)
     }

@@ -7,7 +7,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 
 use crate::failure::Failure;
 
-/// Records the signal that asks this process to end. A second signal ends it at once.
+/// Records the signal that requests the end of this process. A second signal ends it at once.
 pub(crate) struct Interruption {
     signal: Arc<AtomicUsize>,
 }
@@ -18,7 +18,7 @@ impl Interruption {
         let signal = Arc::new(AtomicUsize::new(0));
         for number in [SIGINT, SIGTERM, SIGHUP] {
             let again = Arc::new(AtomicBool::new(false));
-            // In this order, so that the first signal finds `again` unset and then sets it.
+            // The order matters: the first signal must find `again` unset and then set it.
             let _ = signal_hook::flag::register_conditional_shutdown(
                 number,
                 128 + number,
@@ -30,7 +30,7 @@ impl Interruption {
         Interruption { signal }
     }
 
-    /// The signal that has arrived, if any.
+    /// Returns the signal that has arrived, if any.
     pub(crate) fn signal(&self) -> Option<i32> {
         // Relaxed: its partner is the store in the handler, which publishes no other memory.
         match self.signal.load(Ordering::Relaxed) {
@@ -40,8 +40,8 @@ impl Interruption {
     }
 }
 
-/// Records SIGUSR1, by which the user asks what the ranks of a program do. SIGUSR2 is ignored, as it would end this
-/// process.
+/// Records SIGUSR1, with which the user requests the state of the ranks of a program. SIGUSR2 is ignored, because it
+/// would end this process.
 pub(crate) struct Question {
     is_asked: Arc<AtomicBool>,
 }
@@ -50,7 +50,7 @@ impl Question {
     /// Begins to record the signal.
     pub(crate) fn watch() -> Self {
         let is_asked = Arc::new(AtomicBool::new(false));
-        // A signal that cannot be recorded keeps its action.
+        // A signal that cannot be recorded keeps its default action.
         let _ = signal_hook::flag::register(SIGUSR1, Arc::clone(&is_asked));
         let _ = signal_hook::flag::register(SIGUSR2, Arc::default());
         Question { is_asked }
@@ -63,7 +63,7 @@ impl Question {
     }
 }
 
-/// The failure of a command that was asked to end by this signal.
+/// Returns the failure of a command that this signal ended.
 pub(crate) fn interrupted(signal: i32) -> Failure {
     let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
     Failure::signal(format!("interrupted by {name}; all ranks were ended"), signal)

@@ -28,8 +28,8 @@ mod wording;
 
 use std::process::ExitCode;
 
-/// The whole command: reads the command line, executes it, and returns the exit status. A process that was started as a
-/// rank of a run does its part of that run instead.
+/// Executes the whole command: reads the command line, executes it, and returns the exit status. A process that was
+/// started as a rank of a run executes its part of that run instead.
 pub fn main() -> ExitCode {
     if let Some(status) = fabric::serve() {
         return status;

@@ -1,4 +1,4 @@
-//! The memory in which ranks note what they do, and the library that does it in them.
+//! The memory in which ranks record their activity, and the library that records it in them.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,12 +19,12 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::failure::Failure;
 use crate::preloaded;
 
-/// The memory of the ranks of a host. They inherit it; it has no name. While it is there, a thread takes out the events
-/// that they write.
+/// Memory for the records of the ranks of a host. The ranks inherit it; it has no name. A thread takes out the events
+/// that they write, until [`Memory::regions`].
 pub(crate) struct Memory {
     inner: Arc<Inner>,
     library: PathBuf,
-    /// When it was made, in nanoseconds of the system's monotonic clock.
+    /// Time at which it was created, in nanoseconds of the system's monotonic clock.
     pub(crate) made_ns: u64,
     has_ended: Arc<AtomicBool>,
     taker: JoinHandle<Vec<Vec<u8>>>,
@@ -36,10 +36,10 @@ struct Inner {
 }
 
 impl Memory {
-    /// For so many ranks on this host, of a run of `world`.
+    /// Creates the memory for `ranks` ranks on this host, in a run of `world` ranks.
     ///
     /// # Errors
-    /// If the library is not there, or the system gives no memory.
+    /// If the library is missing, or the system grants no memory.
     pub(crate) fn new(ranks: usize, world: usize, wanted: u64) -> Result<Self, Failure> {
         let library = preloaded::find(layout::LIBRARY, "libprofile")?;
         let failed = |error: io::Error| {
@@ -60,17 +60,17 @@ impl Memory {
         Ok(Memory { inner, library, made_ns, has_ended, taker })
     }
 
-    /// The variables that the ranks' environment needs.
+    /// Returns the variables that the ranks' environment needs.
     pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let descriptor = self.inner.file.as_raw_fd().to_string();
         let preload = preloaded::environment(self.library.clone());
         vec![preload, (layout::VARIABLE.into(), descriptor.into())]
     }
 
-    /// The records of each rank that called MPI_Init, as bytes for [`read`]. All ranks have ended.
+    /// Returns the records of each rank that called MPI_Init, as bytes for [`read`]. All ranks must have ended.
     ///
     /// # Errors
-    /// Those of reading it.
+    /// Errors of reading the memory.
     pub(crate) fn regions(self) -> io::Result<Vec<Vec<u8>>> {
         // Relaxed: the flag guards no other memory.
         self.has_ended.store(true, Ordering::Relaxed);
@@ -79,14 +79,14 @@ impl Memory {
     }
 }
 
-/// The interval between checks for events to take out.
+/// Interval of the checks for events to take out.
 const TAKE_INTERVAL: Duration = Duration::from_millis(10);
-/// The most bytes of events that are kept, of a rank and of all.
+/// Maximum bytes of events that are kept, of one rank and of all.
 const KEPT_OF_A_RANK_BYTES: usize = 64 << 20;
 const KEPT_OF_ALL_BYTES: usize = 512 << 20;
 
 impl Inner {
-    /// Takes events out whenever a good part of a rank's room is full, until the ranks have ended; then the rest.
+    /// Takes events out when an eighth of a rank's room is full, until the ranks have ended. Then takes the rest.
     fn take_until(&self, has_ended: &AtomicBool) -> Vec<Vec<u8>> {
         let mut taken = vec![Vec::new(); self.shape.ranks];
         loop {
@@ -103,7 +103,7 @@ impl Inner {
         }
     }
 
-    /// Takes the events of a rank out, if there are so many.
+    /// Takes the events of a rank out, if there are at least `least`.
     fn take(&self, index: usize, least: usize, events: &mut Vec<u8>) -> io::Result<()> {
         let event_bytes = event::WORDS * WORD_BYTES;
         let room = self.shape.events;
@@ -126,11 +126,11 @@ impl Inner {
             self.file.read_exact_at(&mut events[old..], from)?;
             done += count;
         }
-        // The rank may write over what was read from now on.
+        // From here on the rank may write over the events that were read.
         self.file.write_all_at(&(done as u64).to_ne_bytes(), word_at(head::EVENTS_TAKEN))
     }
 
-    /// The tables of each rank, and its events after them.
+    /// Returns the tables of each rank, followed by its events.
     fn regions(&self, events: Vec<Vec<u8>>) -> io::Result<Vec<Vec<u8>>> {
         let mut regions = Vec::new();
         for (index, events) in events.into_iter().enumerate() {
@@ -148,9 +148,9 @@ impl Inner {
     }
 }
 
-/// Reads what a rank has noted.
+/// Reads the records of a rank.
 pub(crate) fn read(bytes: &[u8], world: usize) -> Result<Option<RankRecord>, profile::Malformed> {
-    // How much room for events there was does not matter to the reader.
+    // The number of events for which there was room does not matter to the reader.
     RankRecord::read(&Shape::of(1, world), bytes)
 }
 
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(read(&regions[0], 2).unwrap().unwrap().rank, 1);
     }
 
-    /// A room of 4 events, to which a rank writes 11, as many at once as there is room for.
+    /// The room is for 4 events, and the rank writes 11, each as soon as there is room for it.
     #[test]
     fn events_are_taken_out_in_their_order_however_often_the_room_is_filled() {
         let shape = Shape { ranks: 1, peers: 1, events: 4 };
@@ -209,7 +209,7 @@ mod tests {
             memory.take(0, 3, &mut taken).unwrap();
             let mut word = [0; 8];
             memory.file.read_exact_at(&mut word, (region + head::EVENTS_TAKEN * 8) as u64).unwrap();
-            // It is taken out by threes, so there is always room for one more.
+            // Events are taken out by threes, so there is always room for one more.
             assert_eq!(u64::from_ne_bytes(word), (number + 1) / 3 * 3);
         }
         memory.take(0, 1, &mut taken).unwrap();

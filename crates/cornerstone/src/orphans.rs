@@ -7,20 +7,20 @@ use rustix::process::{
 };
 use rustix::thread::set_name;
 
-/// The most rounds. A process that is ended may leave other processes behind.
+/// Maximum number of rounds. A process that is killed may leave other processes behind.
 const ROUNDS: usize = 1000;
 
-/// Makes this process the parent of all processes that a rank leaves behind. Where the system refuses, none is ended.
+/// Makes this process the parent of all processes that a rank leaves behind. If the system refuses, none is killed.
 pub(crate) fn adopt() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// The process name of a launcher that a rank has started, also after it has ended.
+/// Process name of a launcher that a rank has started. A launcher that has ended keeps it.
 const LAUNCHER_NAME: &CStr = c"cornerstone-run";
 
-/// Has the launcher above know this process as one that a rank has started.
+/// Marks this process as a launcher, for the launcher above it, which waits for it.
 pub(crate) fn be_known_as_launcher() {
-    // If the system refuses, no process waits for it.
+    // If the system refuses, the launcher above does not wait for this process.
     let _ = set_name(LAUNCHER_NAME);
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn wait_for_launchers() -> u8 {
     failed
 }
 
-/// Ends all processes that have been left behind. The ranks have been waited for, so every child of this process is
-/// one.
+/// Kills all processes that ranks have left behind. The ranks have been waited for, so every child of this process is
+/// such a process.
 pub(crate) fn end() {
     for _ in 0..ROUNDS {
         let children = children();
@@ -69,7 +69,7 @@ fn children() -> Vec<Pid> {
     processes.filter(|&process| parent(process) == Some(own)).collect()
 }
 
-/// The name of a process: the part in parentheses.
+/// Returns the name of a process: the part in parentheses.
 fn name_of(process: Pid) -> Option<String> {
     let text = status_of(process)?;
     Some(text.split_once('(')?.1.rsplit_once(')')?.0.to_owned())
@@ -80,8 +80,8 @@ fn status_of(process: Pid) -> Option<String> {
     Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())
 }
 
-/// The parent of a process: the second word after the name, which is in parentheses and may hold any characters
-/// (proc_pid_stat(5)).
+/// Returns the parent of a process: the second word after the name. The name is in parentheses and may hold any
+/// characters (proc_pid_stat(5)).
 fn parent(process: Pid) -> Option<Pid> {
     let text = status_of(process)?;
     let (_, rest) = text.rsplit_once(')')?;

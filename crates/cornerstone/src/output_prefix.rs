@@ -1,4 +1,4 @@
-//! The rank before each line that a program writes.
+//! Prefixes each line that a program writes with its rank.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeReader, Write};
@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 
 use fabric_shm::Streams;
 
-/// Pipes for rank `rank`, whose lines are printed with the rank before them, by threads that end when no process holds
-/// the other ends any more.
+/// Creates the pipes of rank `rank`. Threads print the lines from them with the rank before each. They end once no
+/// process holds the other ends.
 pub(crate) fn prefixed(rank: usize, readers: &mut Vec<JoinHandle<()>>) -> std::io::Result<Streams> {
     let (output, output_in) = std::io::pipe()?;
     let (error, error_in) = std::io::pipe()?;
@@ -19,7 +19,7 @@ pub(crate) fn prefixed(rank: usize, readers: &mut Vec<JoinHandle<()>>) -> std::i
     Ok(Streams { output: file(output_in), error: file(error_in) })
 }
 
-/// Copies lines, each with one write, so that the lines of several ranks never mix.
+/// Copies lines, each with one write, so the lines of several ranks never mix.
 fn copy_lines<W: Write>(rank: usize, from: PipeReader, to: impl Fn() -> W) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();

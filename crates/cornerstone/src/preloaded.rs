@@ -1,19 +1,20 @@
-//! Libraries of ours that are loaded into a program before its own.
+//! Libraries of this project that are loaded into a program before its own.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::failure::Failure;
 
-/// The variable by which a library is loaded before all others.
+/// Variable that names the libraries that are loaded before all others.
 const VARIABLE: &str = "LD_PRELOAD";
 
-/// Finds a library, which the package `built_by` makes: beside this command, or where packages put libraries.
+/// Finds a library, which the package `built_by` builds: beside this command, or in `lib` beside its folder.
 pub(crate) fn find(name: &str, built_by: &str) -> Result<PathBuf, Failure> {
     let own = std::env::current_exe()
         .map_err(|error| Failure::failed(format!("finding this command's own file: {error}")))?;
     let folder = own.parent().unwrap_or(&own);
-    // `cargo test` puts libraries into `deps`; that of a `cargo build` before is still there, then.
+    // `cargo test` puts libraries into `deps`. The library of an earlier `cargo build` may still exist then, so the
+    // newest is taken.
     let places = ["", "deps", "../lib"].map(|place| folder.join(place).join(name));
     let built = |path: &PathBuf| path.metadata().and_then(|one| one.modified()).ok();
     let found = places.into_iter().filter(|path| path.is_file()).max_by_key(built);
@@ -30,13 +31,13 @@ pub(crate) fn find(name: &str, built_by: &str) -> Result<PathBuf, Failure> {
     Ok(found)
 }
 
-/// The variables of a program's environment for a library, in addition to those requested already.
+/// Returns the variable that loads a library before those that the environment of this process names already.
 pub(crate) fn environment(library: PathBuf) -> (OsString, OsString) {
     let others = std::env::var_os(VARIABLE).filter(|others| !others.is_empty());
     (VARIABLE.into(), before(library, others.as_deref()))
 }
 
-/// The value of the variable for a library before others.
+/// Returns the value of the variable for a library before others.
 fn before(library: PathBuf, others: Option<&OsStr>) -> OsString {
     let mut value = library.into_os_string();
     if let Some(others) = others {
@@ -46,7 +47,7 @@ fn before(library: PathBuf, others: Option<&OsStr>) -> OsString {
     value
 }
 
-/// Adds a library to variables for a program's environment, which may have others loaded already.
+/// Adds a library to the variables of a program's environment, before others that they name already.
 pub(crate) fn add(environment: &mut Vec<(OsString, OsString)>, library: PathBuf) {
     match environment.iter_mut().find(|(name, _)| name == VARIABLE) {
         None => environment.push(self::environment(library)),

@@ -8,28 +8,28 @@ use record::Trial;
 
 use crate::wording::{percent, quantity, wait};
 
-/// The time between two lines where standard error is no terminal. They show that the run is alive.
+/// Interval of lines if standard error is no terminal. They show that the run is alive.
 const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Progress over steps whose times were estimated.
+/// Progress over steps with estimated times.
 pub(crate) struct Progress {
     display: Display,
     steps: usize,
     done: usize,
     left: Left,
     began: Instant,
-    /// The step that is executed, and when it began.
+    /// The step in progress, and the time of its start.
     step: Option<(String, Instant)>,
 }
 
-/// The estimated times from which the time left is computed.
+/// Estimated times from which the time left is computed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Left {
-    /// Of all steps.
+    /// Time of all steps.
     all_s: f64,
-    /// Of the steps that are done.
+    /// Time of the steps that are done.
     done_s: f64,
-    /// Of the step that is executed.
+    /// Time of the step in progress.
     step_s: f64,
 }
 
@@ -39,7 +39,7 @@ enum Display {
 }
 
 impl Progress {
-    /// Progress over `steps` steps that will take about `estimate_s` seconds.
+    /// Creates the progress over `steps` steps that will take about `estimate_s` seconds.
     pub(crate) fn new(steps: usize, estimate_s: f64) -> Self {
         let display = if std::io::stderr().is_terminal() {
             Display::Live(bar(steps))
@@ -50,7 +50,7 @@ impl Progress {
         Progress { display, steps, done: 0, left, began: Instant::now(), step: None }
     }
 
-    /// Begins a step that will take about `estimate_s` seconds, and ends the one before. It may be one more than were
+    /// Begins a step that will take about `estimate_s` seconds, and ends the step before. There may be more steps than
     /// planned.
     pub(crate) fn begin(&mut self, label: &str, estimate_s: f64) {
         self.end();
@@ -79,7 +79,7 @@ impl Progress {
         self.show(&format!(": {period} {verdict}, {missed} of {instances} missed"));
     }
 
-    /// Shows the step that is executed and its state.
+    /// Shows the step in progress and its state.
     fn show(&mut self, state: &str) {
         let (label, step_took_s) = self
             .step
@@ -132,8 +132,8 @@ impl Progress {
 }
 
 impl Left {
-    /// The seconds left when the steps that are done took `took_s` and the present step has taken `step_took_s`: the
-    /// estimates, corrected by their error so far as soon as that is known.
+    /// Returns the seconds left when the steps that are done took `took_s` and the step in progress has taken
+    /// `step_took_s`. The estimates are corrected by their error so far once that is known.
     fn after(&self, took_s: f64, step_took_s: f64) -> f64 {
         let judged = self.done_s > 0.0 && took_s > 2.0;
         let slower = if judged { took_s / self.done_s } else { 1.0 };
@@ -149,7 +149,7 @@ fn bar(steps: usize) -> ProgressBar {
     bar
 }
 
-/// Writes a line to standard error. A failure is ignored: a run does not end because its progress is not read.
+/// Writes a line to standard error. A failure is ignored, because a run does not end because its output is not read.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -163,9 +163,10 @@ mod tests {
         let first = Left { all_s: 90.0, done_s: 0.0, step_s: 30.0 };
         assert_eq!(first.after(0.0, 0.0), 90.0);
         assert_eq!(first.after(0.0, 20.0), 70.0);
-        // The step takes longer than estimated, so no time of it is left by the estimate.
+        // The step takes longer than estimated, so the estimate leaves no time for it.
         assert_eq!(first.after(0.0, 40.0), 60.0);
-        // The first took half of its estimate, so the others may, too: 15 of this one's 30, less 5, and 15 of the last.
+        // The first step took half of its estimate, so the same is assumed of the others: 15 of this one's 30, less 5,
+        // and 15 of the last.
         let second = Left { done_s: 30.0, ..first };
         assert_eq!(second.after(15.0, 5.0), 25.0);
     }

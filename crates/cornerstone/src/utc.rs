@@ -4,13 +4,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const SECONDS_PER_DAY: u64 = 86_400;
 
-/// Now, as 2026-01-31T12:00:00Z.
+/// Returns the present time, as 2026-01-31T12:00:00Z.
 pub(crate) fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     written(seconds)
 }
 
-/// `written` without the characters that are unsuitable for file names: 20260131T120000Z.
+/// Returns `written` without the characters that are unsuitable for file names: 20260131T120000Z.
 pub(crate) fn compact(written: &str) -> String {
     written.chars().filter(|c| !matches!(c, '-' | ':')).collect()
 }
@@ -26,7 +26,7 @@ fn written(unix_seconds: u64) -> String {
     )
 }
 
-/// The Gregorian date `days` days after 1970-01-01.
+/// Returns the Gregorian date `days` days after 1970-01-01.
 ///
 /// Years are counted from 1 March, so that the leap day is the last of a year. There are 719468 days between 0000-03-01
 /// and 1970-01-01.
@@ -50,7 +50,8 @@ mod tests {
     #[test]
     fn dates_agree_with_the_calendar() {
         assert_eq!(written(0), "1970-01-01T00:00:00Z");
-        // `date -u -d @951782399`: the second before a leap day that only every fourth century has.
+        // `date -u -d @951782399`: the second before a leap day. Of the years that begin a century, only every fourth
+        // has one.
         assert_eq!(written(951_782_399), "2000-02-28T23:59:59Z");
         assert_eq!(written(951_782_400), "2000-02-29T00:00:00Z");
         assert_eq!(written(1_767_225_599), "2025-12-31T23:59:59Z");

@@ -1,22 +1,23 @@
-//! Memory: its size, and how much of it this process may use.
+//! Memory: its size, and the part of it that this process may use.
 
 use super::system::{System, field};
 
-/// The memory of the machine in bytes; 0 if the kernel does not report it.
+/// Returns the memory of the machine in bytes, or 0 if the kernel does not report it.
 pub(super) fn total_bytes(system: &System) -> u64 {
     meminfo(system, "MemTotal").unwrap_or(0)
 }
 
-/// A bound on the memory that a run may use.
+/// Bound on the memory that a run may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryBound {
-    /// The number of bytes left.
+    /// Number of bytes left.
     pub(crate) bytes: u64,
-    /// The origin of the bound, for a message.
+    /// Origin of the bound, for a message.
     pub(crate) set_by: &'static str,
 }
 
-/// The tightest bound that the kernel shows: the available memory, or the limit of a control group less its use.
+/// Returns the tightest bound that the kernel shows: the available memory, or the limit of a control group less its
+/// use.
 pub(super) fn bound(system: &System) -> Option<MemoryBound> {
     let available = meminfo(system, "MemAvailable")
         .map(|bytes| MemoryBound { bytes, set_by: "available on this machine" });
@@ -32,7 +33,7 @@ fn meminfo(system: &System, name: &str) -> Option<u64> {
     value.strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The memory limit of the control group and its use, in bytes. Of the groups up to the root it is the tightest.
+/// Returns the memory limit of the control group and its use, in bytes: the tightest of the groups up to the root.
 pub(super) fn cgroup_limit(system: &System) -> Option<(u64, u64)> {
     let groups = system.text("/proc/self/cgroup")?;
     let unified = path_of(&groups, "").and_then(|path| {
@@ -51,7 +52,8 @@ pub(super) fn cgroup_limit(system: &System) -> Option<(u64, u64)> {
     })
 }
 
-/// The path of the group in a hierarchy, from lines such as `4:memory:/group`; the unified one has no name.
+/// Returns the path of the group in a hierarchy, from lines such as `4:memory:/group`. The unified hierarchy has no
+/// name.
 pub(super) fn path_of(groups: &str, controller: &str) -> Option<String> {
     groups.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -92,5 +94,5 @@ fn tightest(
     }
 }
 
-/// The first version of control groups writes "no limit" as nearly 2^63.
+/// Least limit that means "no limit". The first version of control groups writes it as nearly 2^63.
 const UNLIMITED: u64 = 1 << 62;

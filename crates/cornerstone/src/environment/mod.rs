@@ -12,18 +12,18 @@ pub(crate) use memory::MemoryBound;
 use system::System;
 pub(crate) use topology::ProcessorPlace;
 
-/// This machine, now.
+/// Captures the present environment of this machine.
 pub(crate) fn capture() -> Environment {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
     read(&System::this(), processors)
 }
 
-/// The tightest bound on the memory that a run may use, if the kernel shows one.
+/// Returns the tightest bound on the memory that a run may use, if the kernel shows one.
 pub(crate) fn memory_bound() -> Option<MemoryBound> {
     memory::bound(&System::this())
 }
 
-/// The places of these processors in the machine, or `None` if the kernel does not show them.
+/// Returns the places of these processors in the machine, or `None` if the kernel does not show them.
 pub(crate) fn processor_places(processors: &[usize]) -> Option<Vec<ProcessorPlace>> {
     topology::places(&System::this(), processors)
 }

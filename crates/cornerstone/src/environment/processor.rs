@@ -2,7 +2,7 @@
 
 use super::system::{System, field};
 
-/// The model name of the processor, or a substitute where the kernel gives none.
+/// Returns the model name of the processor, or a substitute if the kernel reports none.
 pub(super) fn model(system: &System) -> String {
     let text = system.text("/proc/cpuinfo").unwrap_or_default();
     field(&text, "model name")
@@ -12,14 +12,14 @@ pub(super) fn model(system: &System) -> String {
         .unwrap_or_else(|| format!("unknown ({})", std::env::consts::ARCH))
 }
 
-/// On ARM the kernel gives only the numbers of the maker and the part.
+/// Returns the maker and the part of an ARM processor. The kernel reports only their numbers.
 fn arm(cpuinfo: &str) -> Option<String> {
     let maker = field(cpuinfo, "CPU implementer")?;
     let part = field(cpuinfo, "CPU part")?;
     Some(format!("ARM implementer {maker} part {part}"))
 }
 
-/// The caches of the first processor, an entry for each: `L1 data 48 KiB`, with the processors that share it.
+/// Returns the caches of the first processor, an entry for each: `L1 data 48 KiB`, with the processors that share it.
 pub(super) fn caches(system: &System) -> Vec<String> {
     const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cache";
     system
@@ -41,7 +41,7 @@ pub(super) fn caches(system: &System) -> Vec<String> {
         .collect()
 }
 
-/// The frequency governors of the processors, or the reason why they are not known.
+/// Returns the frequency governors of the processors, or the reason why they are not known.
 pub(super) fn governor(system: &System) -> String {
     let all = system.numbered("/sys/devices/system/cpu", "cpu");
     let mut governors: Vec<String> = all
@@ -59,14 +59,14 @@ pub(super) fn governor(system: &System) -> String {
     }
 }
 
-/// Whether the processor is virtual, by its flags.
+/// Returns whether the processor is virtual, by its flags.
 pub(super) fn hypervised(system: &System) -> bool {
     system
         .field("/proc/cpuinfo", "flags")
         .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// The kernel's clock source.
+/// Returns the kernel's clock source.
 pub(super) fn clock_source(system: &System) -> String {
     system
         .text("/sys/devices/system/clocksource/clocksource0/current_clocksource")

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::system::System;
 use super::{memory, processor};
 
-/// The hypervisor and the container, as far as they can be detected; empty if neither is.
+/// Returns the hypervisor and the container, as far as they can be detected. Empty if neither is.
 pub(super) fn virtualisation(system: &System) -> String {
     let mut found = Vec::new();
     if let Some(hypervisor) = hypervisor(system) {
@@ -54,7 +54,7 @@ fn container(system: &System) -> Option<String> {
     }
 }
 
-/// Settings and limits that can explain a number, by name. It has only those that the kernel shows.
+/// Returns settings and limits that can explain a number, by name. It contains only those that the kernel shows.
 pub(super) fn other(system: &System) -> BTreeMap<String, String> {
     let file = |path: &str| system.text(path);
     let facts = [
@@ -83,7 +83,8 @@ pub(super) fn other(system: &System) -> BTreeMap<String, String> {
     facts.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
 
-/// The options of the kernel's command line that influence times. The others stay private, because results are shared.
+/// Returns the options of the kernel's command line that influence times. The others stay private, because results are
+/// shared.
 fn timing_options(command_line: &str) -> Option<String> {
     const NAMES: [&str; 18] = [
         "amd_pstate",
@@ -110,13 +111,13 @@ fn timing_options(command_line: &str) -> Option<String> {
     (!found.is_empty()).then(|| found.join(" "))
 }
 
-/// The word in brackets in a list such as `always [madvise] never`.
+/// Returns the word in brackets in a list such as `always [madvise] never`.
 fn chosen(list: &str) -> String {
     let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(list, |(word, _)| word).to_string()
 }
 
-/// The share of processors that the control group grants, as `1.50 processors`.
+/// Returns the share of processors that the control group grants, as `1.50 processors`.
 fn cpu_limit(system: &System) -> Option<String> {
     let groups = system.text("/proc/self/cgroup")?;
     let unified = memory::path_of(&groups, "").and_then(|path| {

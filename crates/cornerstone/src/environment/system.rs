@@ -9,29 +9,29 @@ pub(super) struct System {
 }
 
 impl System {
-    /// This machine.
+    /// Returns the files of this machine.
     pub(super) fn this() -> Self {
         System::under("/")
     }
 
-    /// The files under `root`.
+    /// Returns the files under `root`.
     pub(super) fn under(root: impl Into<PathBuf>) -> Self {
         System { root: root.into() }
     }
 
-    /// The text of a file without white space around it; `None` where it cannot be read or is empty.
+    /// Returns the text of a file without the white space around it, or `None` if it cannot be read or is empty.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let text = std::fs::read(self.path(path)).ok()?;
         let text = String::from_utf8_lossy(&text).trim_matches(['\0', '\n', ' ', '\t']).to_string();
         (!text.is_empty()).then_some(text)
     }
 
-    /// Whether this file or folder exists.
+    /// Returns whether this file or folder exists.
     pub(super) fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    /// The names in a folder that are `prefix` and a number, in the order of the numbers.
+    /// Returns the names in a folder that are `prefix` and a number, in the order of the numbers.
     pub(super) fn numbered(&self, folder: &str, prefix: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
         let mut names: Vec<(u64, String)> = entries
@@ -44,7 +44,7 @@ impl System {
         names.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// The value of the first line `name: value` (or `name value`) of a file.
+    /// Returns the value of the first line `name: value` (or `name value`) of a file.
     pub(super) fn field(&self, path: &str, name: &str) -> Option<String> {
         field(&self.text(path)?, name)
     }
@@ -54,7 +54,7 @@ impl System {
     }
 }
 
-/// The value of the first line `name: value` (or `name value`) of `text`.
+/// Returns the value of the first line `name: value` (or `name value`) of `text`.
 pub(super) fn field(text: &str, name: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix(name)?;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A made-up machine: files under a temporary root.
+/// An invented machine: files under a temporary root.
 struct Machine(tempfile::TempDir);
 
 impl Machine {
@@ -87,7 +87,7 @@ fn the_tightest_control_group_on_the_way_to_the_root_bounds_memory() {
         ("sys/fs/cgroup/outer/inner/memory.current", "100\n"),
         ("sys/fs/cgroup/outer/memory.max", "5000\n"),
         ("sys/fs/cgroup/outer/memory.current", "3000\n"),
-        // 700 of the 3000 bytes are file pages that the kernel can give up, so 5000 - 2300 are left.
+        // 700 of the 3000 bytes are file pages that the kernel can reclaim, so 5000 - 2300 are left.
         ("sys/fs/cgroup/outer/memory.stat", "anon 2000\ninactive_file 700\n"),
         ("sys/fs/cgroup/outer/inner/cpu.max", "150000 100000\n"),
     ]);

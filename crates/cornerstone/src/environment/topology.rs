@@ -2,19 +2,18 @@
 
 use super::system::System;
 
-/// The place of a processor in the machine, as the kernel shows it.
+/// Place of a processor in the machine, as the kernel shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessorPlace {
-    /// Its number.
     pub(crate) number: usize,
-    /// The parts of the machine that contain it, from the largest to the smallest. A part without a name in the
-    /// kernel's files has an empty one.
+    /// Parts of the machine that contain it, from the largest to the smallest. A part is empty if the kernel's files do
+    /// not name it.
     pub(crate) parts: [String; 5],
-    /// The kind of core. Machines may have fast and slow ones.
+    /// Kind of core. Machines may have fast and slow ones.
     pub(crate) kind: String,
 }
 
-/// The places of these processors, or `None` if the package or the core of one is not shown.
+/// Returns the places of these processors, or `None` if the package or the core of one is not shown.
 pub(super) fn places(system: &System, processors: &[usize]) -> Option<Vec<ProcessorPlace>> {
     processors.iter().map(|&number| place(system, number)).collect()
 }

@@ -1,4 +1,4 @@
-//! A command under way, with all processes that it leaves.
+//! A command in progress, with all processes that it leaves behind.
 
 use std::io::Read;
 use std::process::{Child as Process, Command, Stdio};
@@ -11,10 +11,10 @@ use super::Unmeasured;
 use crate::interruption::Interruption;
 use crate::orphans;
 
-/// The interval of checks whether it has ended. A launch takes at least a hundred times as long.
+/// Interval of the checks whether it has ended. A launch takes at least a hundred times as long.
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
-/// The time that a command has to end when requested.
+/// Time that a command has to end after the request.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) struct Child {
@@ -24,14 +24,14 @@ pub(super) struct Child {
 }
 
 pub(super) struct Finished {
-    /// The exit status; none if a signal ended it.
+    /// Exit status; `None` if a signal ended it.
     pub(super) status: Option<i32>,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
 impl Child {
-    /// Starts a line of the shell, with `words` after it.
+    /// Starts a line of the shell, with `words` appended.
     pub(super) fn start(line: &str, words: &[&str]) -> Result<Child, String> {
         orphans::adopt();
         let mut command = Command::new("sh");
@@ -43,7 +43,7 @@ impl Child {
         Ok(Child { process, stdout, stderr })
     }
 
-    /// Waits for its end, and ends it at `until` or when this process is asked to end.
+    /// Waits for its end. Ends it at `until`, or when this process receives a signal to end.
     pub(super) fn wait(
         mut self,
         until: Instant,
@@ -68,13 +68,13 @@ impl Child {
         if ended.is_err() {
             self.end();
         }
-        // What it left behind would run beside the next launch, and keep the pipes open.
+        // Processes that it left behind would disturb the next launch, and keep the pipes open.
         orphans::end();
         let (stdout, stderr) = (joined(self.stdout), joined(self.stderr));
         Ok(Finished { status: ended?, stdout, stderr })
     }
 
-    /// Asks it to end, so that it can end its ranks, and ends it where it does not.
+    /// Requests its end, so that it can end its ranks. Kills it if it does not end.
     fn end(&mut self) {
         if let Some(process) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process(process, Signal::TERM);
@@ -91,7 +91,7 @@ impl Child {
 fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is all that there is.
+        // After an error, the bytes that were read before it are used.
         let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
         String::from_utf8_lossy(&bytes).into_owned()
     })

@@ -1,5 +1,5 @@
-//! Commands that measure, which other commands run: `cornerstone run ...` of any build, or a program that prints a
-//! table as the OSU micro-benchmarks do.
+//! Commands that measure, and that other commands run: `cornerstone run ...` of any build, or a program that prints
+//! tables of the form of the OSU micro-benchmarks.
 
 mod child;
 mod osu_table;
@@ -19,22 +19,22 @@ use child::{Child, Finished};
 /// A command line that measures.
 pub(crate) struct MeasuredCommand {
     line: String,
-    /// Whether it is a `cornerstone run`, which writes a results file.
+    /// True if it is a `cornerstone run`, which writes a results file.
     of_cornerstone: bool,
 }
 
-/// Why a command left no numbers.
+/// Reason why a command left no numbers.
 pub(crate) enum Unmeasured {
-    /// This process was asked to end, by this signal.
+    /// This process received this signal to end.
     Interrupted(i32),
-    /// The time was over, and it was ended.
+    /// The time was over, and the command was ended.
     TimeOver,
-    /// It failed, printed nothing, or what it left cannot be read.
+    /// The command failed, printed nothing, or left output that cannot be read.
     Failed(String),
 }
 
 impl MeasuredCommand {
-    /// Takes a line for the shell.
+    /// Creates the command from a line for the shell.
     pub(crate) fn new(line: &str) -> Result<Self, Failure> {
         let words: Vec<&str> = line.split_whitespace().collect();
         if words.is_empty() {
@@ -52,18 +52,18 @@ impl MeasuredCommand {
         Ok(MeasuredCommand { line: line.into(), of_cornerstone })
     }
 
-    /// The command as it was given.
+    /// Returns the command as it was given.
     pub(crate) fn line(&self) -> &str {
         &self.line
     }
 
-    /// Whether the command itself gives this option.
+    /// Returns whether the command line contains this option.
     pub(crate) fn gives(&self, option: &str) -> bool {
         self.line.split_whitespace().any(|word| word.split('=').next() == Some(option))
     }
 
-    /// Whether it is a `cornerstone run` of this build's arguments that leaves the time of each case open, and is not
-    /// the quick suite, which has times of its own.
+    /// Returns whether it is a `cornerstone run` that this build can parse, that sets no time for each case, and that
+    /// is not the quick suite, which has its own times.
     pub(crate) fn has_ordinary_times(&self) -> bool {
         let words: Vec<String> = self.line.split_whitespace().map(String::from).collect();
         let begin = words.windows(2).position(|pair| is_run(&pair[0], &pair[1]));
@@ -71,7 +71,7 @@ impl MeasuredCommand {
         run.is_some_and(|run| !run.names.is_empty() && run.time_limit.is_none())
     }
 
-    /// Runs it once and reads what it measured. A command of Cornerstone gets `more` words.
+    /// Runs it once and reads its measurements. A command of Cornerstone receives `more` words.
     pub(crate) fn measure(
         &self,
         more: &[&str],
@@ -96,7 +96,7 @@ impl MeasuredCommand {
     }
 }
 
-/// Whether these two words of a line are `cornerstone run`. Builds that are compared may be files side by side, such as
+/// Returns whether these two words of a line are `cornerstone run`. Compared builds may be files in one folder, such as
 /// `cornerstone-old` and `cornerstone.new`.
 fn is_run(program: &str, command: &str) -> bool {
     let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -105,7 +105,8 @@ fn is_run(program: &str, command: &str) -> bool {
         && command == "run"
 }
 
-/// A run's measurements as those of launch `number` of several runs; if it has several launches, they stay separate.
+/// Returns a run's measurements as those of launch `number` of several runs. If the run has several launches, they stay
+/// separate.
 pub(crate) fn as_launch(run: Run, number: u32) -> Vec<Measurement> {
     let own = run.measurements.iter().map(|m| m.launch + 1).max().unwrap_or(1);
     let numbered = |m: Measurement| Measurement { launch: number * own + m.launch, ..m };
@@ -130,14 +131,14 @@ fn ended(status: Option<i32>) -> String {
     )
 }
 
-/// The most informative line of standard error: the first about an error, else the last.
+/// Returns the most informative line of standard error: the first about an error, or else the last.
 fn last_words(stderr: &str) -> String {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let told = lines().find(|line| line.contains("error")).or_else(|| lines().next_back());
     told.map_or_else(String::new, |line| format!(": {line}"))
 }
 
-/// The path of a results file for one launch, which is removed with its report.
+/// Path of a results file for one launch, which is removed with its report.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -151,7 +152,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What was never written cannot be removed.
+        // A file that was never written cannot be removed.
         let _ = std::fs::remove_file(&self.0);
         let _ = std::fs::remove_file(results::beside(&self.0));
     }

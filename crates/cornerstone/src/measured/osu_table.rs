@@ -1,4 +1,4 @@
-//! Reads the tables that the OSU micro-benchmarks print, and programs that print as they do.
+//! Reads the tables of the OSU micro-benchmarks, and of programs that print tables of the same form.
 
 use analysis::statistics::{Sample, summarise};
 use contract::FabricDescription;
@@ -6,10 +6,10 @@ use record::{Better, Measurement, Run, RunHeader, StopReason, Timing};
 
 use crate::{environment, utc};
 
-/// The confidence of the intervals over launches, which a table does not contain.
+/// Confidence of the intervals over launches, which a table does not contain.
 const CONFIDENCE: f64 = 0.95;
 
-/// The lines of the table that `command` printed, as a run.
+/// Reads the lines of the table that `command` printed, as a run.
 pub(super) fn read(command: &str, stdout: &str) -> Result<Run, String> {
     let mut table = Table::default();
     let mut measurements = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn read(command: &str, stdout: &str) -> Result<Run, String> {
     }
 }
 
-/// The information of the comments about the rows below them.
+/// Information from the comments about the rows below them.
 #[derive(Default)]
 struct Table {
     benchmark: Option<String>,
@@ -34,7 +34,8 @@ struct Table {
 }
 
 impl Table {
-    /// A comment names the benchmark ("OSU MPI Latency Test v7.4") or the columns ("Size  Avg Latency(us)").
+    /// Reads a comment, which names the benchmark ("OSU MPI Latency Test v7.4") or the columns ("Size  Avg
+    /// Latency(us)").
     fn comment(&mut self, text: &str) {
         match text.strip_prefix("OSU ").and_then(|title| title.split(" Test").next()) {
             Some(title) => self.benchmark = Some(title.trim_start_matches("MPI").trim().into()),
@@ -43,7 +44,7 @@ impl Table {
         }
     }
 
-    /// The first number behind the size, or the only one.
+    /// Reads a row: the first number behind the size, or the only one.
     fn row(&self, line: &str) -> Result<Option<Measurement>, String> {
         let numbers: Option<Vec<f64>> =
             line.split_whitespace().map(|word| word.parse().ok()).collect();

@@ -12,8 +12,8 @@ use crate::failure::Failure;
 use crate::progress::note;
 use crate::utc;
 
-/// Reads every results file of a folder. What cannot be read is left out and noted, as is a run whose clock cannot have
-/// been right.
+/// Reads every results file of a folder. Leaves out and notes files that cannot be read, and runs with a clock that
+/// cannot have been right.
 pub(crate) fn read_folder(folder: &Path) -> Result<History, Failure> {
     let shown = folder.display();
     let entries = std::fs::read_dir(folder).map_err(|error| {
@@ -48,7 +48,8 @@ fn read(path: &Path) -> Result<Run, String> {
     Ok(timed_only(pooled(run)))
 }
 
-/// Why a time at which a run began cannot be right; times are written so that they sort as text.
+/// Returns the reason why a start time of a run cannot be right, or `None`. Times are written so that they sort as
+/// text.
 fn doubtful(started: &str, now: &str) -> Option<&'static str> {
     const EARLIEST: &str = "2020";
     match started {

@@ -18,7 +18,7 @@ use record::{Environment, RunHeader, SCHEMA_VERSION};
 
 use crate::utc;
 
-/// The header of a run that this command makes now, without texts.
+/// Creates the header of a run that this command begins now.
 pub(crate) fn header(
     settings: &Settings,
     fabric: FabricDescription,

@@ -7,10 +7,11 @@ use record::RunHeader;
 use crate::failure::Failure;
 use crate::utc;
 
-/// The folder of results files whose path is not given.
+/// Folder of results files that have no given path.
 const FOLDER: &str = "results";
 
-/// The path for the results of a run whose path is not given. It has the time and the host. Makes the folder.
+/// Returns the path for the results of a run without a given path. It contains the time and the host. Creates the
+/// folder.
 pub(crate) fn default_path(header: &RunHeader) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(FOLDER).map_err(|error| {
         Failure::usage(format!("cannot make the folder '{FOLDER}' for the results: {error}"))
@@ -19,7 +20,7 @@ pub(crate) fn default_path(header: &RunHeader) -> Result<PathBuf, Failure> {
     Ok(free_path(Path::new(FOLDER), header))
 }
 
-/// A path in `folder` that is free, with the time and the host of a run.
+/// Returns a free path in `folder`, with the time and the host of a run.
 pub(super) fn free_path(folder: &Path, header: &RunHeader) -> PathBuf {
     let stem = format!("{}-{}", utc::compact(&header.started), file_name(&header.environment.host));
     let free = (1..)
@@ -32,12 +33,12 @@ pub(super) fn free_path(folder: &Path, header: &RunHeader) -> PathBuf {
     free.expect("a folder cannot hold every name")
 }
 
-/// The report that belongs to a results file.
+/// Returns the path of the report that belongs to a results file.
 pub(crate) fn beside(results: &Path) -> PathBuf {
     results.with_extension("html")
 }
 
-/// `host` with `_` for characters that are unsuitable for a file name.
+/// Returns `host` with `_` for characters that are unsuitable for a file name.
 fn file_name(host: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     host.chars().map(plain).take(64).collect()

@@ -8,8 +8,8 @@ use record::{Run, RunError};
 use crate::failure::Failure;
 use crate::progress::note;
 
-/// Reads a results file, with the launches of each case as one measurement, and notes on standard error if the run did
-/// not come to its end.
+/// Reads a results file, with the launches of each case as one measurement. Writes a note to standard error if the run
+/// did not come to its end.
 pub(crate) fn read_noting_gaps(path: &Path) -> Result<Run, Failure> {
     let bytes = std::fs::read(path)
         .map_err(|error| Failure::usage(format!("cannot read '{}': {error}", path.display())))?;
@@ -40,7 +40,7 @@ pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Run, Failure> {
     Ok(run)
 }
 
-/// The text up to the end of the last whole line. What follows was cut off, perhaps within a character.
+/// Returns the text up to the end of the last whole line. The text after it was cut off, possibly within a character.
 pub(super) fn whole_lines<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Failure> {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     if end == 0 && !bytes.is_empty() {

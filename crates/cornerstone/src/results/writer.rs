@@ -14,14 +14,14 @@ use crate::failure::Failure;
 pub(crate) struct ResultsFile {
     file: File,
     path: PathBuf,
-    /// The length of the whole lines. A failed write may leave more, which is then cut off.
+    /// Length of the whole lines in bytes. A failed write may leave more, which is then cut off.
     length: u64,
     measurements: u64,
     began: Instant,
 }
 
 impl ResultsFile {
-    /// Makes a new, empty file. Never changes a file that already exists.
+    /// Creates a new, empty file. Never changes a file that already exists.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|error| cannot_create(path, &error))?;
@@ -54,7 +54,7 @@ impl ResultsFile {
                 ))
                 .hint("wait until it ends, or end it"));
             }
-            // Some file systems have no locks. A run there has no protection against a second writer.
+            // Some file systems have no locks. There a run has no protection against a second writer.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         Ok(ResultsFile {
@@ -85,7 +85,7 @@ impl ResultsFile {
         self.append_lines(&[Line::Trial(trial.clone())])
     }
 
-    /// Adds the last line: the run ended in order.
+    /// Adds the last line, which states that the run ended in order.
     pub(crate) fn end(&mut self) -> Result<(), Failure> {
         let seconds = self.began.elapsed().as_secs_f64();
         self.append_lines(&[Line::End(RunEnd { measurements: self.measurements, seconds })])
@@ -96,15 +96,15 @@ impl ResultsFile {
         self.append_lines(&[Line::Warning(warning.clone())])
     }
 
-    /// Removes a file that is still empty: a run that never began leaves no file.
+    /// Removes a file that is still empty, so that a run that never began leaves no file.
     pub(crate) fn remove_if_empty(self) {
         if self.length == 0 && self.file.metadata().is_ok_and(|m| m.is_file() && m.len() == 0) {
-            // If this fails, an empty file stays, which does no harm.
+            // If this fails, an empty file remains, which does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 
-    /// Its path.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

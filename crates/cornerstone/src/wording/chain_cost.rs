@@ -4,8 +4,9 @@ use record::{Measurement, Summary};
 
 use super::numbers::quantity;
 
-/// The cost of a chain's communication, from the metrics that `get` finds: back to back compared with the functions
-/// alone, and in the period. The result is clauses for a sentence; `None` where nothing was timed back to back.
+/// Returns the cost of a chain's communication, from the metrics that `get` finds: back to back compared with the
+/// functions alone, and in the period. The result is clauses for a sentence, or `None` if nothing was timed back to
+/// back.
 pub(crate) fn chain_cost<'a>(get: impl Fn(&str) -> Option<&'a Measurement>) -> Option<Vec<String>> {
     let (whole, computing) = (get("back-to-back")?, get("busiest-processor")?);
     let mut clauses = vec![format!(
@@ -36,7 +37,7 @@ pub(crate) fn chain_cost<'a>(get: impl Fn(&str) -> Option<&'a Measurement>) -> O
     Some(clauses)
 }
 
-/// The interval of a ratio's middle turn; empty where there was one turn.
+/// Returns the interval of a ratio's middle turn, or nothing if there was one turn.
 fn turns(ratio: &Measurement) -> String {
     match ratio.summary {
         Summary { n: 0 | 1, .. } => String::new(),

@@ -5,7 +5,8 @@ use record::PeriodSearch;
 use super::numbers::{percent, quantity, significant};
 use super::phrases::pause_kind;
 
-/// The prediction before the first trial, or why there is none; nothing for a search without prediction.
+/// Returns the prediction before the first trial, or the reason why there is none. Empty for a search without
+/// prediction.
 pub(crate) fn forecast(search: &PeriodSearch) -> Vec<String> {
     let us = |us: f64| quantity(us, "us");
     let Some(forecast) = &search.forecast else {
@@ -30,7 +31,7 @@ pub(crate) fn forecast(search: &PeriodSearch) -> Vec<String> {
     vec![line]
 }
 
-/// Which pauses would have to go for which period; nothing unless that was asked for.
+/// Returns the shortest periods without each kind of pauses, and without any pause. Empty unless this was requested.
 pub(crate) fn without_pauses(search: &PeriodSearch) -> Vec<String> {
     let Some(forecast) = &search.forecast else { return Vec::new() };
     let period =
@@ -48,7 +49,7 @@ pub(crate) fn without_pauses(search: &PeriodSearch) -> Vec<String> {
     of_kind.chain(all).collect()
 }
 
-/// ` on ranks 0 and 3`; nothing where no rank is known.
+/// Returns ` on ranks 0 and 3`, or nothing if no rank is known.
 fn on(ranks: &[usize]) -> String {
     match ranks {
         [] => String::new(),

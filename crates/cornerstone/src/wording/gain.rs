@@ -16,8 +16,8 @@ struct Gain {
     communication: f64,
 }
 
-/// The fastest form of each problem on each number of ranks, and what each other form costs and why. Each entry has a
-/// line for the fastest form, and one for each other. Empty without parallel programs.
+/// Returns the fastest form of each problem on each number of ranks, and the costs of the other forms with their
+/// reasons. Each entry has a line for the fastest form, and one for each other. Empty without parallel programs.
 pub(crate) fn gains<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> Vec<Vec<String>> {
     let all: Vec<&Measurement> = measurements.collect();
     let mut found: Vec<Gain> = all.iter().filter_map(|m| Gain::of(m, &all)).collect();
@@ -42,7 +42,7 @@ fn forms(gains: &[Gain]) -> Vec<String> {
 }
 
 impl Gain {
-    /// The program whose efficiency this is.
+    /// Returns the program that has this efficiency.
     fn of(efficiency: &Measurement, all: &[&Measurement]) -> Option<Gain> {
         if efficiency.metric != EFFICIENCY {
             return None;
@@ -64,7 +64,7 @@ impl Gain {
         })
     }
 
-    /// Such as `rows, grain 8`.
+    /// Returns the form in words, such as `rows, grain 8`.
     fn form(&self) -> String {
         let parameters = self.key.parameters.iter();
         let (forms, others): (Vec<_>, Vec<_>) = parameters.partition(|(name, _)| *name == "form");
@@ -73,7 +73,8 @@ impl Gain {
         forms.chain(others.into_iter().map(other)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Such as `efficiency 45.1 %, bound by communication (work 104 %, uneven 3 %, communication 52 %)`.
+    /// Returns the reason in words, such as `efficiency 45.1 %, bound by communication (work 104 %, uneven 3 %,
+    /// communication 52 %)`.
     fn reason(&self) -> String {
         let Gain { efficiency, work, uneven, communication, .. } = *self;
         let bound = Loss::largest(efficiency, work, uneven, communication)

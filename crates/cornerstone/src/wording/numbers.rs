@@ -1,6 +1,6 @@
 //! Numbers with their units, in three significant digits.
 
-/// A value with its unit, scaled to a suitable one: `0.293` in `us` becomes `293 ns`.
+/// Returns a value with its unit, scaled to a suitable one: `0.293` in `us` becomes `293 ns`.
 ///
 /// Unknown units are not scaled.
 pub(crate) fn quantity(value: f64, unit: &str) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn quantity(value: f64, unit: &str) -> String {
     }
 }
 
-/// A message size or a capacity: `64 KiB`. A size that is no whole number of a larger unit is shown in bytes.
+/// Returns a message size or a capacity: `64 KiB`. A size that is no whole number of a larger unit is shown in bytes.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     for (unit, name) in units {
@@ -28,7 +28,7 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
-/// A size in three digits: `23.5 GiB`.
+/// Returns a size in three digits: `23.5 GiB`.
 pub(crate) fn about_size(bytes: u64) -> String {
     let bytes = bytes as f64;
     let steps =
@@ -37,28 +37,28 @@ pub(crate) fn about_size(bytes: u64) -> String {
     scaled(bytes, &steps)
 }
 
-/// The name of a unit as it is printed.
+/// Returns the name of a unit as it is printed.
 pub(crate) fn unit_name(unit: &str) -> &str {
     if unit == "us" { "µs" } else { unit }
 }
 
-/// Three significant digits, without an exponent between 0.001 and a million.
+/// Formats a value with three significant digits, without an exponent between 0.001 and a million.
 pub(crate) fn significant(value: f64) -> String {
     digits(value, 3)
 }
 
-/// Five significant digits, for tables that readers copy into other programs.
+/// Formats a value with five significant digits, for tables that readers copy into other programs.
 pub(crate) fn precise(value: f64) -> String {
     digits(value, 5)
 }
 
-/// A share as a percentage with one decimal: `68.4 %`.
+/// Returns a share as a percentage with one decimal: `68.4 %`.
 pub(crate) fn percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// A share as a whole percentage: `93 %`. Below 1 % it has one significant digit: `0.4 %`.
+/// Returns a share as a whole percentage: `93 %`. Below 1 % it has one significant digit: `0.4 %`.
 pub(crate) fn whole_percent(share: f64) -> String {
     if share != 0.0 && share.abs() < 0.01 {
         format!("{} %", digits(share * 100.0, 1))
@@ -67,7 +67,7 @@ pub(crate) fn whole_percent(share: f64) -> String {
     }
 }
 
-/// A ratio as a signed percentage.
+/// Returns a ratio as a signed percentage.
 pub(crate) fn ratio_change(ratio: f64) -> String {
     match 100.0 * (ratio - 1.0) {
         change if !change.is_finite() => "no bound".into(),
@@ -80,7 +80,7 @@ fn time_ns(ns: f64) -> String {
     scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"), (1e-3, "ps")])
 }
 
-/// The first step that the value reaches, or the last one.
+/// Scales a value by the first step that it reaches, or by the last one.
 fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
     // 999.6 ns is 1000 ns in three digits, so it must be shown as 1.00 µs.
     let reaches = |step: f64| value.abs() >= step * 0.9995;
@@ -89,8 +89,8 @@ fn scaled(value: f64, steps: &[(f64, &str)]) -> String {
     format!("{} {name}", significant(value / step))
 }
 
-/// Halves are rounded away from zero, step by step as in `assets/format.js`, so that a chart and the table below it
-/// agree.
+/// Formats a value with `digits` significant digits. Halves are rounded away from zero, step by step as in
+/// `assets/format.js`, so that a chart and the table below it agree.
 fn digits(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -109,7 +109,7 @@ fn digits(value: f64, digits: i32) -> String {
     format!("{:.*}", decimals.max(0) as usize, scale(whole, -decimals))
 }
 
-/// value x 10^power, in one rounding.
+/// Returns value x 10^power, in one rounding.
 fn scale(value: f64, power: i32) -> f64 {
     if power < 0 { value / 10f64.powi(-power) } else { value * 10f64.powi(power) }
 }

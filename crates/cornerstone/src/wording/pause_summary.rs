@@ -5,12 +5,12 @@ use record::PauseSummary;
 use super::numbers::{percent, quantity};
 use super::phrases::counted;
 
-/// The most causes that are named.
+/// Maximum number of causes that are named.
 const CAUSES_NAMED: usize = 6;
-/// Shares of the time in so many digits after the point: what is lost may be little.
+/// Digits after the point of a share of the time. The lost share may be small.
 const DIGITS: usize = 4;
 
-/// A line each: the share of the time that is available, the worst times, the causes, and whether the limit held.
+/// Returns lines for the available share of the time, the worst times, the causes, and the result of the limit.
 pub(crate) fn pause_summary(summary: &PauseSummary) -> Vec<String> {
     let share = |share: f64| format!("{:.DIGITS$} %", 100.0 * share);
     let at_least = summary.available_at_least.map_or_else(String::new, |least| {
@@ -39,8 +39,8 @@ pub(crate) fn pause_summary(summary: &PauseSummary) -> Vec<String> {
     lines
 }
 
-/// Whether all pauses were within the limit, if there is one. If none was longer in a time T, at the stated confidence
-/// longer ones come less often than one in T / -ln(1 - confidence).
+/// Returns whether all pauses were within the limit, if there is one. If none was longer in a time T, longer pauses
+/// come less often than one in T / -ln(1 - confidence), at the stated confidence.
 fn limit(summary: &PauseSummary) -> Option<String> {
     let limit = quantity(summary.limit_us?, "us");
     Some(match summary.beyond_limit {

@@ -5,7 +5,7 @@ use record::{PeriodSearch, SearchEnd, Trial};
 use super::numbers::{percent, quantity};
 use super::phrases;
 
-/// The result of a search, with its reservations and its confirmation: sentences without full stops.
+/// Returns the result of a search, with its reservations and its confirmation: sentences without full stops.
 pub(crate) fn outcome(search: &PeriodSearch) -> Vec<String> {
     let sentences = [Some(verdict(search)), reservation(search), confirmation(search)];
     sentences.into_iter().flatten().collect()
@@ -57,7 +57,7 @@ fn verdict(search: &PeriodSearch) -> String {
     }
 }
 
-/// The verdicts of launches that tried one period; nothing for one launch.
+/// Returns the verdicts of launches that tried one period, or nothing for one launch.
 fn by_launches(search: &PeriodSearch) -> String {
     let launches = &search.trials;
     let count = |is: fn(&Trial) -> bool| launches.iter().filter(|trial| is(trial)).count();
@@ -72,21 +72,21 @@ fn by_launches(search: &PeriodSearch) -> String {
     }
 }
 
-/// All instances of trials of one period, as one trial.
+/// Returns all instances of trials of one period, as one trial.
 fn all_of(trials: &[Trial]) -> Option<Trial> {
     let sum = |of: fn(&Trial) -> u64| trials.iter().map(of).sum();
     let (instances, missed) = (sum(|trial| trial.instances), sum(|trial| trial.missed));
     trials.first().map(|first| Trial { instances, missed, ..first.clone() })
 }
 
-/// `12 of 3400 instances of 5.00 ms`.
+/// Returns the missed instances of a trial: `12 of 3400 instances of 5.00 ms`.
 fn counted(trial: &Trial) -> String {
     let Trial { missed, instances, .. } = trial;
     format!("{missed} of {instances} instances of {}", quantity(trial.period_us, "us"))
 }
 
-/// The result of keeping up the period that was found for longer, or that this was not done; with the periods that
-/// failed before. `None` where no period was to be confirmed and none failed.
+/// Returns the result of the longer test of the found period, or that there was no time for it, with the periods that
+/// failed before. `None` if no period was to be confirmed and none failed.
 fn confirmation(search: &PeriodSearch) -> Option<String> {
     let failed = failed(search);
     match (&search.confirmation, search.shortest_sustained_us) {
@@ -104,7 +104,7 @@ fn confirmation(search: &PeriodSearch) -> Option<String> {
     }
 }
 
-/// The best of the periods that were not confirmed; `None` if there is none.
+/// Returns the best of the periods that were not confirmed, or `None` if there is none.
 fn failed(search: &PeriodSearch) -> Option<String> {
     let best = search.unconfirmed.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
     let which = match search.unconfirmed.len() {
@@ -118,7 +118,7 @@ fn share(trial: &Trial) -> f64 {
     trial.missed as f64 / trial.instances.max(1) as f64
 }
 
-/// `tested for 10.0 s, 12 of 2000 instances of 5.00 ms missed, 0.6 %`.
+/// Returns the result of a longer test: `tested for 10.0 s, 12 of 2000 instances of 5.00 ms missed, 0.6 %`.
 fn kept_up(trial: &Trial) -> String {
     format!(
         "tested for {}, {} missed, {}",
@@ -128,7 +128,7 @@ fn kept_up(trial: &Trial) -> String {
     )
 }
 
-/// A reservation about the result, and what to do about it; `None` where there is none.
+/// Returns a reservation about the result and a remedy, or `None` if there is none.
 fn reservation(search: &PeriodSearch) -> Option<String> {
     if search.end == SearchEnd::Unsettled {
         return Some(
@@ -161,12 +161,12 @@ fn reservation(search: &PeriodSearch) -> Option<String> {
     })
 }
 
-/// Whether a confirmed period was missed no more often than the search had stated.
+/// Returns whether a confirmed period was missed no more often than the search had stated.
 pub(crate) fn holds(again: &Trial, search: &PeriodSearch) -> bool {
     again.missed as f64 <= stated(search) * again.instances as f64
 }
 
-/// The miss rate that a search states: the wanted one, or the one that it shows if that is greater.
+/// Returns the miss rate that a search states: the requested one, or the one that it shows if that is greater.
 fn stated(search: &PeriodSearch) -> f64 {
     search.miss_rate_max.unwrap_or(0.0).max(search.miss_rate)
 }
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// 300 instances of 5 ms, 1.5 s in all.
+    /// Returns a trial of 300 instances of 5 ms, 1.5 s in all.
     fn trial(missed: u64, miss_rate_max: f64) -> Trial {
         Trial {
             period_us: 5e3,
@@ -290,7 +290,7 @@ mod tests {
         let some = told(Some(5e3), None, &[&sustaining, &refusing, &trial(3, 0.026)]);
         let verdicts = "3 launches: 1 sustained, 1 refused, 1 undecided";
         assert_eq!(some, format!("5.00 ms is not sustained {wanted}; {verdicts})"));
-        // 300 instances and 3 missed, and 300 and none.
+        // 300 instances with 3 missed, and 300 with none.
         let open = told(None, None, &[&trial(3, 0.026), &sustaining]);
         let missed = "3 of 600 instances of 5.00 ms missed, which leaves the period undecided";
         assert_eq!(open, format!("{missed} {wanted}; 2 launches: 1 sustained, 1 undecided)"));

@@ -4,12 +4,12 @@ use record::PauseKind;
 
 use super::numbers::quantity;
 
-/// `low` and `high` of `unit` as a range.
+/// Returns `low` and `high` of `unit` as a range.
 pub(crate) fn range(low: f64, high: f64, unit: &str) -> String {
     between(quantity(low, unit), quantity(high, unit))
 }
 
-/// Two quantities as a range, with their unit once where it is the same.
+/// Returns two quantities as a range, with their unit once if it is the same.
 pub(crate) fn between(low: String, high: String) -> String {
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} .. {high}"),
@@ -17,7 +17,7 @@ pub(crate) fn between(low: String, high: String) -> String {
     }
 }
 
-/// A number of things: `1 launch`, `2 launches`.
+/// Returns a count with its noun: `1 launch`, `2 launches`.
 pub(crate) fn counted(count: usize, thing: &str) -> String {
     let ending = match thing {
         _ if count == 1 => "",
@@ -27,12 +27,12 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{ending}")
 }
 
-/// A number of ranks.
+/// Returns a number of ranks.
 pub(crate) fn ranks(count: usize) -> String {
     counted(count, "rank")
 }
 
-/// A kind of pauses: when they come, and how long they are.
+/// Returns the words for a kind of pauses: their interval and their length.
 pub(crate) fn pause_kind(kind: &PauseKind) -> String {
     let us = |us: f64| quantity(us, "us");
     let when = if kind.regular {
@@ -48,7 +48,7 @@ pub(crate) fn pause_kind(kind: &PauseKind) -> String {
     )
 }
 
-/// A time to wait, at least one second: `45 s`, `3 min 05 s`.
+/// Returns a time to wait in words, at least one second: `45 s`, `3 min 05 s`.
 pub(crate) fn wait(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     match seconds {

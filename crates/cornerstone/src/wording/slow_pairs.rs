@@ -4,10 +4,10 @@ use analysis::pairs::{PairMap, PairTime};
 
 use super::{quantity, size};
 
-/// So many slow pairs are named at most.
+/// Maximum number of slow pairs that are named.
 const NAMED_MAX: usize = 10;
 
-/// The median, the rule for slow pairs, and those that there are, the slowest first.
+/// Returns the median, the rule for slow pairs, and the slow pairs, the slowest first.
 pub(crate) fn slow_pairs(map: &PairMap) -> String {
     let slow = map.slow();
     let us = |time_us: f64| quantity(time_us, "us");
