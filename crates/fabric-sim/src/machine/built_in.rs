@@ -1,4 +1,4 @@
-//! The machines that come with Cornerstone, and finding one by name or file.
+//! The built-in machines, and the search for a machine by name or file.
 
 use std::path::Path;
 
@@ -39,20 +39,20 @@ machines![
     "tigersharc",
 ];
 
-/// The names of the machines that come with Cornerstone.
+/// Returns the names of the built-in machines.
 pub fn built_in_names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
-/// The machines that come with Cornerstone, by name.
+/// Returns the built-in machines.
 pub fn built_in() -> Vec<Machine> {
     BUILT_IN.iter().map(|(name, text)| parse_built_in(name, text)).collect()
 }
 
-/// The machine of a name: one that comes with Cornerstone, or one in a file if the name ends in `.toml`.
+/// Returns the machine called `name`: a built-in one, or the one in the file `name` if it ends in `.toml`.
 ///
 /// # Errors
-/// Unknown names come back with the nearest ones; files with what is wrong in them.
+/// [`MachineError::Unknown`] with the most similar name, and [`MachineError::File`] with the mistake in the file.
 pub fn find(name: &str) -> Result<Machine, MachineError> {
     if name.ends_with(".toml") {
         return Ok(parse(name, &read_file("machine file", Path::new(name))?)?);

@@ -1,18 +1,18 @@
-//! Errors of finding and reading a machine.
+//! Errors in finding and reading a machine.
 
 use definition_files::FileError;
 
-/// Why a machine could not be found or read.
+/// The reason why a machine could not be found or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MachineError {
-    /// There is no such machine, built in or in a file.
+    /// There is no such machine, neither built in nor in a file.
     #[error(
         "there is no machine `{name}`{suggestion}; `cornerstone machines` lists those built in, and a path ending in .toml names a file"
     )]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The nearest names, in words.
+        /// The most similar name, as a part of the message; empty if none is similar.
         suggestion: String,
     },
     /// The file could not be read, or does not describe a machine.

@@ -1,40 +1,40 @@
-//! What of a machine breaks, and when.
+//! The parts of a machine that break, and when.
 
 use contract::Time;
 
 /// A part that is broken for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// From when on.
+    /// Time at which it breaks.
     pub at: Time,
-    /// Until when; `None`: for ever.
+    /// Time at which it works again; `None` if it never does.
     pub until: Option<Time>,
-    /// What is broken.
+    /// The broken part.
     pub broken: Broken,
 }
 
 /// A part of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// The link between two nodes of a network, both ways.
+    /// The link between two nodes of a network, in both directions.
     Link {
-        /// The network, counted from the innermost.
+        /// Number of the network, counted from the innermost.
         network: usize,
-        /// The nodes that it joins.
+        /// The nodes at its ends.
         between: (usize, usize),
     },
     /// The port of a node to a network, with all nodes that share it.
     Port {
-        /// The network, counted from the innermost.
+        /// Number of the network, counted from the innermost.
         network: usize,
         /// The node.
         node: usize,
     },
     /// All of a network: its switch, or its bus.
     Switch {
-        /// The network, counted from the innermost.
+        /// Number of the network, counted from the innermost.
         network: usize,
     },
-    /// All ports of a node. One that is broken for ever is dead, and so are its ranks.
+    /// All ports of a node. If they never work again, the node is dead, and so are its ranks.
     Node(usize),
 }

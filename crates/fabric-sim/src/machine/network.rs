@@ -7,61 +7,61 @@ use crate::message_kind::MessageKind;
 use crate::quantity::{Cost, PerUnit};
 use crate::topology::Shape;
 
-/// What lies between the ends.
+/// A network, which carries messages between its nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    /// Its name, by which faults and links are told apart where there are several.
+    /// Its name, by which faults and links refer to it if there are several networks.
     pub name: String,
-    /// Which nodes are joined by links.
+    /// The shape, which determines the nodes that links join.
     pub shape: Shape,
-    /// The longest packet, in bytes of payload.
+    /// Maximum payload of a packet in bytes.
     pub packet_bytes: u32,
-    /// The header of each packet, in bytes.
+    /// Length of the header of each packet in bytes.
     pub header_bytes: u32,
-    /// The time of a byte on a link.
+    /// Time of a byte on a link.
     pub byte_time: PerUnit,
-    /// The time of a packet on a link beside its bytes; not for the steps of a machine's own collectives.
+    /// Time of a packet on a link in addition to its bytes. The steps of a machine's own collectives do not have it.
     pub packet: TimeSpan,
-    /// Whether a link carries packets one way at a time (level L2). A node then drives all its links at once, even
-    /// where its end point is simplex.
+    /// True if a link carries packets in one direction at a time (level L2). A node then drives all its links at once,
+    /// even if its end point is simplex.
     pub simplex_links: bool,
-    /// Whether the nodes pass no messages on, so that a program can send to neighbours only.
+    /// True if the nodes forward no messages, so that a program can send only to neighbours.
     pub single_hop: bool,
-    /// The time from one end of a link to the other.
+    /// Time from one end of a link to the other.
     pub latency: TimeSpan,
-    /// The time of a node to pass a data packet on.
+    /// Time of a node to forward a data packet.
     pub forward: TimeSpan,
-    /// The time of a node to pass a control packet on.
+    /// Time of a node to forward a control packet.
     pub forward_control: TimeSpan,
-    /// When a node passes a packet on.
+    /// The moment at which a node forwards a packet.
     pub switching: Switching,
-    /// Which of several waiting packets a link takes first.
+    /// The order in which a link takes waiting packets.
     pub merge: MergePolicy,
-    /// How many packets fit the buffer at each input of a node.
+    /// Number of packets that fit the buffer at each input of a node.
     pub buffer_packets: u32,
     /// Packets start only at multiples of this time (a bus with slots). Zero: at any time.
     pub slot: TimeSpan,
-    /// How many neighbouring nodes share each of its ports, as the processors of one host do.
+    /// Number of neighbouring nodes that share each of its ports, as the processors of one host do.
     pub nodes_per_port: usize,
-    /// The time of the sender's engine before the first packet of a message: the software of this network.
+    /// Time of the sender's engine before the first packet of a message: the software of this network.
     pub message: Cost,
-    /// A message goes by a network further out while so many bytes of this node, or more, wait for this one. `None`:
-    /// never.
+    /// A message takes a network further out while this number of bytes of its node, or more, wait for this network.
+    /// `None`: never.
     pub detour_bytes: Option<u64>,
-    /// The time until a sender knows that packets were lost, and sends again.
+    /// Time until a sender detects that packets were lost and sends them again.
     pub notice: TimeSpan,
 }
 
 /// A network that joins the nodes of each group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InnerNetwork {
-    /// How many neighbouring nodes are a group.
+    /// Number of neighbouring nodes in a group.
     pub group_nodes: usize,
-    /// What joins them, in each group.
+    /// The network within each group.
     pub network: Network,
 }
 
-/// When a node passes a packet on.
+/// The moment at which a node forwards a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switching {
     /// When all of it has arrived.
@@ -70,7 +70,7 @@ pub enum Switching {
     CutThrough,
 }
 
-/// Which of several waiting packets a link takes first.
+/// The order in which a link takes waiting packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergePolicy {
     /// One from each input in turn. This is fair at the link, and unfair to packets from far away.
@@ -82,7 +82,7 @@ pub enum MergePolicy {
 }
 
 impl Network {
-    /// The time of a packet with `bytes` bytes of payload on a link, in whole slots where the link has slots.
+    /// Returns the time of a packet with `bytes` bytes of payload on a link, in whole slots if the link has slots.
     pub fn serialisation(&self, bytes: u64, kind: MessageKind) -> TimeSpan {
         let fixed = if kind == MessageKind::Bare { TimeSpan::ZERO } else { self.packet };
         let time = fixed + self.byte_time.times(bytes + self.header(kind));
@@ -92,8 +92,8 @@ impl Network {
         }
     }
 
-    /// The time after which the header of a packet has passed a point, so that the next node may pass it on. Zero where
-    /// the node waits for the whole packet.
+    /// Returns the time after which the header of a packet has passed a point, so that the next node may forward the
+    /// packet. Returns zero if the node waits for the whole packet.
     pub fn head_time(&self, kind: MessageKind) -> TimeSpan {
         match self.switching {
             Switching::StoreAndForward => TimeSpan::ZERO,
@@ -101,7 +101,7 @@ impl Network {
         }
     }
 
-    /// The time of a node to pass a packet on.
+    /// Returns the time of a node to forward a packet.
     pub fn forwarding(&self, kind: MessageKind) -> TimeSpan {
         match kind {
             MessageKind::Data | MessageKind::Access => self.forward,
@@ -110,7 +110,7 @@ impl Network {
         }
     }
 
-    /// The number of packets of a message of `bytes` bytes.
+    /// Returns the number of packets of a message of `bytes` bytes.
     pub fn packets(&self, bytes: u64, kind: MessageKind) -> u64 {
         match kind {
             MessageKind::Bare => 1,
@@ -126,21 +126,22 @@ impl Network {
 }
 
 impl Machine {
-    /// All networks, from the innermost outwards, each with the number of nodes in a group of it: the one that joins
-    /// all is the last, with `nodes` nodes.
+    /// Returns all networks, from the innermost outwards, each with the number of nodes in a group of it. The network
+    /// that joins all nodes is the last, with `nodes` nodes.
     pub fn networks(&self, nodes: usize) -> impl Iterator<Item = (usize, &Network)> {
         let inner = self.inner_networks.iter().map(|inner| (inner.group_nodes, &inner.network));
         inner.chain(std::iter::once((nodes, &self.network)))
     }
 
-    /// Whether messages have several ways, or ways break: only level `packets` knows which one is taken.
+    /// Returns whether messages have several paths or paths break. Only level `packets` determines which path a message
+    /// takes.
     pub fn has_ways(&self) -> bool {
         !self.inner_networks.is_empty()
             || !self.faults.is_empty()
             || self.network.nodes_per_port > 1
     }
 
-    /// The same machine with nothing but its network of this number, counted from the innermost.
+    /// Returns the same machine with only the network of this number, counted from the innermost, and without faults.
     #[must_use]
     pub fn over(&self, number: usize) -> Machine {
         let chosen = self.inner_networks.get(number).map_or(&self.network, |inner| &inner.network);

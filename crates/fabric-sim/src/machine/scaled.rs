@@ -1,13 +1,13 @@
-//! A machine with faster processors or links, nearer nodes, or without pauses.
+//! Machines with faster processors or links, nearer nodes, or without pauses.
 
 use contract::TimeSpan;
 
 use super::{AccessPath, Board, Machine, Network, Windows, sci};
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
-/// Divides a time.
+/// A time that can be divided.
 trait Faster {
-    /// What it is `times` times as fast.
+    /// Returns the time at `times` times the speed.
     fn faster(&self, times: f64) -> Self;
 }
 
@@ -49,7 +49,8 @@ impl Network {
 }
 
 impl Windows {
-    /// Loads and stores go at the rate of memory; what starts an access of the network is software.
+    /// Scales loads and stores with the rate of memory. The start of an access over the network is software, so it
+    /// scales with the clock.
     fn scale(&mut self, clock: f64, links: f64) {
         let start = if self.path == AccessPath::Processor { links } else { clock };
         for cost in [&mut self.put, &mut self.get, &mut self.update] {
@@ -63,10 +64,10 @@ impl Windows {
 }
 
 impl Machine {
-    /// The same machine with processors `clock` times and links `links` times as fast (MPI-SHARC section 6): what
-    /// processors do shrinks with their clock, that is their work, all overheads at the ends of a message and the time
-    /// to pass one on, and what links and shared memory carry shrinks with their rate. The time from one end of a link
-    /// to the other, time slices and the pauses of the operating system are what they are.
+    /// Returns the same machine with processors `clock` times and links `links` times as fast (MPI-SHARC section 6).
+    /// The times of processors shrink with their clock: their work, all overheads at the ends of a message and the time
+    /// to forward one. The times of links and shared memory shrink with their rate. The time from one end of a link to
+    /// the other, time slices and the pauses of the operating system do not change.
     ///
     /// # Panics
     /// If a factor is not above 0.
@@ -132,8 +133,8 @@ impl Machine {
 }
 
 impl Machine {
-    /// The same machine with a latency of the `times`-th part: the time from one end of a link to the other, and until
-    /// others see what is on a board.
+    /// Returns the same machine with its latencies divided by `times`: the time from one end of a link to the other,
+    /// and the time until others see new data on a board.
     ///
     /// # Panics
     /// If `times` is not above 0.
@@ -154,7 +155,7 @@ impl Machine {
         machine
     }
 
-    /// The same machine whose operating system never interrupts a rank; `None` if it does not as it is.
+    /// Returns the same machine without the pauses of its operating system, or `None` if it has none.
     pub fn without_noise(&self) -> Option<Machine> {
         (!self.pauses.is_empty()).then(|| Machine { pauses: Vec::new(), ..self.clone() })
     }
@@ -165,7 +166,8 @@ mod tests {
     use super::super::find;
     use super::*;
 
-    /// How far apart two times are, where the files of section 6 give six digits after the microsecond's point.
+    /// Returns whether two times are equal, up to the rounding of the files of section 6, which have six digits after
+    /// the microsecond's point.
     fn close(a: TimeSpan, b: TimeSpan) -> bool {
         a.as_ps().abs_diff(b.as_ps()) <= 2
     }
@@ -203,7 +205,7 @@ mod tests {
     fn nearer_nodes_have_the_same_processors_and_links() {
         let cluster = find("cluster").unwrap();
         let nearer = cluster.nearer(2.0);
-        // 0.15 us in the machine's file.
+        // It is 0.15 us in the machine's file.
         assert_eq!(nearer.network.latency, TimeSpan::from_ps(75_000));
         let latency = cluster.network.latency;
         let network = Network { latency, ..nearer.network.clone() };

@@ -1,4 +1,4 @@
-//! What tools see of a machine whose nodes are on rings of SCI.
+//! The links of a machine whose nodes are on rings of SCI, as tools see them.
 
 use contract::TimeSpan;
 
@@ -10,8 +10,8 @@ use crate::topology::Shape;
 const BUFFER_PACKETS: u32 = 2;
 
 impl Network {
-    /// Links of the same rate, delay and packets in one ring, without echoes, queues and go bits: what another shape of
-    /// the same links is made of ([`Machine::shaped`](super::Machine::shaped)).
+    /// Returns links of the same rate, delay and packets in one ring, without echoes, queues and go bits.
+    /// [`Machine::shaped`](super::Machine::shaped) builds other shapes of the same links from them.
     pub(super) fn of_rings(settings: &RingSettings) -> Self {
         let symbol_fs = settings.symbol.as_ps() * 1000;
         Network {
@@ -39,7 +39,7 @@ impl Network {
     }
 }
 
-/// Divides the times that belong to links and adapters; how far nodes are apart stays.
+/// Divides the times of links and adapters. The times between nodes do not change.
 pub(super) fn faster(
     settings: &RingSettings,
     divide: impl Fn(TimeSpan) -> TimeSpan,

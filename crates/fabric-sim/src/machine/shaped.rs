@@ -1,4 +1,4 @@
-//! A machine with another network of the same links.
+//! Machines with a network of another shape, of the same links.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -6,15 +6,15 @@ use std::str::FromStr;
 use super::Machine;
 use crate::topology::Shape;
 
-/// Places at an input of a node that a network with closed rings needs: a packet that enters a ring leaves one free.
+/// Number of places at an input of a node that a network with closed rings needs, because a packet that enters a ring
+/// leaves one free.
 const RING_PACKETS: u32 = 2;
 
 impl FromStr for Shape {
     type Err = String;
 
-    /// The names of machine files. A grid may have its extents, as in `torus:4x4x4`, and a fat tree has its arity, as
-    /// in
-    /// `fat-tree:8`.
+    /// Parses a shape by its name in machine files. A grid may have its extents, as in `torus:4x4x4`, and a fat tree
+    /// has its arity, as in `fat-tree:8`.
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, numbers) = text.split_once(':').map_or((text, None), |(a, b)| (a, Some(b)));
         let numbers: Option<Vec<usize>> = match numbers {
@@ -75,8 +75,8 @@ impl Display for Shape {
 }
 
 impl Machine {
-    /// The same machine whose outermost network has another shape, of the same links. Nothing of it is broken, and it
-    /// has no collectives around a ring. Rings of SCI become links without transactions.
+    /// Returns the same machine with an outermost network of another shape, of the same links. It has no faults and no
+    /// collectives around a ring. Rings of SCI become links without transactions.
     pub fn shaped(&self, shape: &Shape) -> Machine {
         let mut machine = self.clone();
         machine.faults.clear();

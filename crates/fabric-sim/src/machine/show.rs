@@ -1,4 +1,4 @@
-//! A machine in words.
+//! Describes a machine in words.
 
 mod network;
 mod sci;
@@ -38,10 +38,10 @@ pub fn show(machine: &Machine) -> String {
     text
 }
 
-/// Costs of more pieces are shown at a few lengths only.
+/// Maximum number of pieces of a cost that is shown in full. Costs of more pieces are shown at a few lengths only.
 const PIECES_SPELT_OUT: usize = 4;
 
-/// A time in microseconds, milliseconds or seconds.
+/// Returns a time in microseconds, milliseconds or seconds.
 fn us(span: TimeSpan) -> String {
     match span.as_us() {
         us if us >= 1e6 => format!("{} s", trimmed(us / 1e6)),
@@ -152,7 +152,7 @@ fn message(machine: &Machine) -> Vec<String> {
     lines
 }
 
-/// The statement that messages from a length on occupy both their nodes.
+/// Returns the statement that messages from a length on occupy both their nodes.
 fn simplex(from_bytes: u64) -> String {
     match from_bytes {
         0 => "A node sends or takes in, but not both at once.".into(),
@@ -162,7 +162,7 @@ fn simplex(from_bytes: u64) -> String {
     }
 }
 
-/// What an array costs word by word.
+/// Returns the costs of an array, word by word.
 fn words(array: &Array) -> Vec<String> {
     let cost = |cost: WordCost| format!("{} and {} a word", us(cost.fixed), us(cost.word));
     vec![

@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-/// How a number became known.
+/// The way in which a number became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
-    /// It stands in a publication.
+    /// A publication contains it.
     Published,
     /// It follows from published numbers by arithmetic.
     Derived,
@@ -14,7 +14,7 @@ pub enum SourceKind {
     Fitted,
     /// It was measured with Cornerstone.
     Measured,
-    /// It was not published. The text says why it has this value.
+    /// It was not published. The text states why it has this value.
     Assumed,
 }
 
@@ -24,14 +24,14 @@ pub enum SourceKind {
 pub struct NumberSource {
     /// The fields or sections: `endpoint.send_us`, `network`.
     pub of: Vec<String>,
-    /// How they became known.
+    /// The way in which they became known.
     pub kind: SourceKind,
-    /// The table or sentence, or the cells that it was fitted to.
+    /// The table or sentence, or the cells to which it was fitted.
     pub from: String,
 }
 
 impl NumberSource {
-    /// Whether it is the source of a field (`section.field`).
+    /// Returns whether it is the source of a field (`section.field`).
     pub fn covers(&self, field: &str) -> bool {
         self.of.iter().any(|of| {
             field == of || field.strip_prefix(of.as_str()).is_some_and(|rest| rest.starts_with('.'))

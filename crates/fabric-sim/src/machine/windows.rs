@@ -1,10 +1,10 @@
-//! What accesses to memory of other ranks cost.
+//! The costs of accesses to memory of other ranks.
 
 use contract::{AccessKind, TimeSpan};
 
 use crate::quantity::Piecewise;
 
-/// What carries an access out.
+/// The part of the machine that carries out an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccessPath {
     /// The network: a request over the links, the target's adapter, and an answer back.
@@ -14,33 +14,33 @@ pub enum AccessPath {
     Processor,
 }
 
-/// Accesses to memory of other ranks, in which the target's processor takes no part.
+/// Costs of accesses to memory of other ranks, in which the target's processor does not participate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Windows {
-    /// What carries them out.
+    /// The part of the machine that carries them out.
     pub path: AccessPath,
-    /// The time of the origin's processor to start one, or to do all of it, by the bytes of data.
+    /// Time of the origin's processor to start a put, or to carry it out, by the bytes of data.
     pub put: Piecewise,
-    /// The same for data that are fetched.
+    /// As `put`, for a get.
     pub get: Piecewise,
-    /// The same for atomic updates, locks and notices.
+    /// As `put`, for atomic updates, locks and notices.
     pub update: Piecewise,
-    /// The time of the target's adapter for a put or get. It serves one access after the other.
+    /// Time of the target's adapter for a put or get. It serves one access after the other.
     pub target: Piecewise,
-    /// The same for an atomic update, a lock or a notice.
+    /// As `target`, for an atomic update, a lock or a notice.
     pub target_update: Piecewise,
-    /// The time of the origin's processor to learn that one is done.
+    /// Time of the origin's processor to detect that an access is done.
     pub done: TimeSpan,
-    /// The time until a processor that waits for a notice sees it.
+    /// Time until a processor that waits for a notice sees it.
     pub see: TimeSpan,
-    /// Bytes of a request on the links besides its data.
+    /// Length of a request on the links without its data, in bytes.
     pub request_bytes: u64,
-    /// Bytes of an answer on the links besides its data.
+    /// Length of an answer on the links without its data, in bytes.
     pub answer_bytes: u64,
 }
 
 impl Windows {
-    /// The time of the origin's processor to start an access.
+    /// Returns the time of the origin's processor to start an access.
     pub fn start(&self, kind: AccessKind) -> &Piecewise {
         match kind {
             AccessKind::Put => &self.put,

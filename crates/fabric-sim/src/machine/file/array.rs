@@ -112,7 +112,7 @@ mod tests {
         1 + lines.last().unwrap().0
     }
 
-    /// A word of 16 bits at 1.5 MHz: 10.667 µs.
+    /// A word of 16 bits at 1.5 MHz takes 10.667 µs.
     #[test]
     fn the_finite_element_machine_has_links_and_a_bus() {
         let array = find("fem").unwrap().array.unwrap();

@@ -15,7 +15,8 @@ use crate::quantity::{Cost, Piecewise};
 const POLLING_US: f64 = 0.1;
 /// A time slice ends at a tick of the clock. Unix systems have long had 100 ticks a second.
 const TIME_SLICE_US: f64 = 10_000.0;
-/// Each kind has its own streams of random numbers, whose numbers leave room for so many kinds.
+/// Each kind of pause has its own streams of random numbers, and the streams' numbers have room for this number of
+/// kinds.
 const PAUSES_MAX: usize = 256;
 
 pub(super) fn processor(place: &Place<'_>, file: &FileProcessor) -> Result<Processor, FileError> {

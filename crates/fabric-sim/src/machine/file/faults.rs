@@ -1,4 +1,4 @@
-//! Reads what breaks from a file.
+//! Reads the faults of a machine from a file.
 
 use contract::Time;
 use definition_files::FileError;
@@ -51,7 +51,7 @@ fn fault(place: &Place<'_>, file: &FileFault, names: &[&str]) -> Result<Fault, F
     Ok(Fault { at, until, broken })
 }
 
-/// The number of the network in which something breaks.
+/// Returns the number of the network in which a fault occurs.
 fn network(place: &Place<'_>, file: &FileFault, names: &[&str]) -> Result<usize, FileError> {
     let Some(wanted) = &file.network else {
         return match names.len() {

@@ -24,10 +24,10 @@ use crate::sci::RingSettings;
 
 pub(super) use network::WHOLE_MESSAGE_BYTES;
 
-/// Reads a machine file; `file` names it in messages.
+/// Reads a machine file. Messages name it by `file`.
 ///
 /// # Errors
-/// [`FileError::Invalid`] with the line and the field, and what is allowed there.
+/// [`FileError::Invalid`] with the line, the field and its permitted values.
 pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
     let place = Place { file, text, number: 0 };
     let read: File = toml::from_str(text).map_err(|error| place.syntax(&error))?;
@@ -78,7 +78,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
     Ok(machine)
 }
 
-/// The rings, if there are any, and the network that joins all nodes.
+/// Returns the rings, if the machine has them, and the network that joins all nodes.
 fn networks(place: &Place<'_>, read: &File) -> Result<(Option<RingSettings>, Network), FileError> {
     match (&read.sci, &read.network) {
         (Some(rings), _) => {
@@ -98,7 +98,7 @@ fn level(place: &Place<'_>, read: &File, has_rings: bool) -> Result<Level, FileE
     if has_rings { sci::level(place, given) } else { Ok(given.unwrap_or(Level::LogGp)) }
 }
 
-/// What accesses cost. Rings of SCI carry them out whether the file says so or not.
+/// Returns the costs of accesses. Rings of SCI carry them out even if the file has no `windows`.
 fn windows(
     place: &Place<'_>,
     read: Option<&FileWindows>,
@@ -110,8 +110,7 @@ fn windows(
     }
 }
 
-/// Reads what breaks from a file of `[[fault]]` tables, and lets it break on a machine, which is then simulated by
-/// packets.
+/// Reads faults from a file of `[[fault]]` tables and adds them to a machine, which is then simulated by packets.
 ///
 /// # Errors
 /// As [`parse`].

@@ -1,4 +1,4 @@
-//! Reads the network of a machine from a file.
+//! Reads the networks of a machine from a file.
 
 use contract::TimeSpan;
 use definition_files::FileError;
@@ -8,11 +8,11 @@ use super::schema::{FileMerge, FileNetwork, FileShape, FileSwitching};
 use crate::machine::{InnerNetwork, MergePolicy, Network, NodeCosts, Switching};
 use crate::topology::{Shape, joined};
 
-/// The packet length of a network that does not give one: longer than any message.
+/// Packet length in bytes of a network whose file gives none: longer than any message.
 pub(crate) const WHOLE_MESSAGE_BYTES: u32 = 1 << 30;
 const BUFFER_PACKETS: u32 = 4;
 
-/// The network that joins all nodes.
+/// Returns the network that joins all nodes.
 pub(super) fn outermost(place: &Place<'_>, file: &FileNetwork) -> Result<Network, FileError> {
     if file.nodes.is_some() {
         let why = "belongs to an [[inner_network]]; [network] joins all nodes";
@@ -21,7 +21,7 @@ pub(super) fn outermost(place: &Place<'_>, file: &FileNetwork) -> Result<Network
     network(place, "network", file)
 }
 
-/// The networks within groups of nodes, from the innermost outwards.
+/// Returns the networks within groups of nodes, from the innermost outwards.
 pub(super) fn inner(
     place: &Place<'_>,
     files: &[FileNetwork],
@@ -51,7 +51,7 @@ pub(super) fn inner(
     Ok(all)
 }
 
-/// Nodes that share a port of one network must reach each other by another one.
+/// Checks that nodes which share a port of one network reach each other by another network.
 fn ports_are_joined(
     place: &Place<'_>,
     inner: &[InnerNetwork],
@@ -134,7 +134,7 @@ fn network(place: &Place<'_>, section: &str, file: &FileNetwork) -> Result<Netwo
     })
 }
 
-/// The time of a packet beside its bytes, and what only some networks can have.
+/// Returns the time of a packet in addition to its bytes. Refuses fields that belong to other kinds of networks.
 fn packet_time(
     place: &Place<'_>,
     section: &str,
@@ -156,7 +156,8 @@ fn packet_time(
     Ok(packet)
 }
 
-/// Refuses processors that forward where they cannot: they queue whole messages, of which each node has stored all.
+/// Refuses `processor_forwards` in machines that cannot have it. The processors queue whole messages, so there must be
+/// a single hypercube whose nodes store and forward whole messages.
 pub(super) fn forwarding(
     place: &Place<'_>,
     endpoint: &NodeCosts,
@@ -224,7 +225,8 @@ fn shape(place: &Place<'_>, section: &str, file: &FileNetwork) -> Result<Shape, 
     })
 }
 
-/// A graph whose links connect all the nodes that they name. How many of them are used is known when a run begins.
+/// Returns a graph whose links connect all nodes that they name. The number of used nodes is known only when a run
+/// begins.
 fn graph(place: &Place<'_>, section: &str, links: &[(usize, usize)]) -> Result<Shape, FileError> {
     match joined(links) {
         Ok(_) => Ok(Shape::Graph(links.to_vec())),

@@ -1,4 +1,4 @@
-//! Reads numbers from a file, and names the line where something is wrong.
+//! Reads numbers from a file. Errors name the line of the mistake.
 
 use contract::TimeSpan;
 use definition_files::{FileError, toml_mistake};
@@ -6,12 +6,12 @@ use definition_files::{FileError, toml_mistake};
 use super::schema::FilePiece;
 use crate::quantity::{Cost, PerUnit, Piecewise};
 
-/// A file that is read. Errors name it and the line.
+/// A file that is being read. Errors name it and the line.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
-    /// Which of several sections with the same name is read.
+    /// Number of the section that is being read, among those with the same name.
     pub(super) number: usize,
 }
 
@@ -25,12 +25,12 @@ impl Place<'_> {
         toml_mistake(self.file, self.text, at, &near(error.message()))
     }
 
-    /// The whole file, with the fields that it gives itself.
+    /// Returns the whole file as a table, which has only the fields that the file itself gives.
     pub(super) fn table(&self) -> Result<toml::Table, FileError> {
         toml::from_str(self.text).map_err(|error| self.syntax(&error))
     }
 
-    /// A file that says nothing of what lies between its nodes.
+    /// Returns the error for a file that describes no network.
     pub(super) fn without_network(&self) -> FileError {
         self.invalid(
             1,
@@ -39,8 +39,8 @@ impl Place<'_> {
         )
     }
 
-    /// The line of `section.field`; the line of the section where the field is not there, and line 1 where the section
-    /// is not. Of several sections with the name it is the one with this number.
+    /// Returns the line of `section.field`, of the section if it has no such field, or line 1 if there is no such
+    /// section. If several sections have the name, it is the one with this number.
     fn line(&self, field: &str, number: usize) -> usize {
         let (section, key) = field.rsplit_once('.').unwrap_or(("", field));
         let (mut inside, mut found, mut passed) = (section.is_empty(), 1, 0);
@@ -67,12 +67,12 @@ impl Place<'_> {
         self.refuse_in(self.number, field, problem)
     }
 
-    /// The same for the section with this number, of several with the same name.
+    /// As [`refuse`](Self::refuse), for the section with this number among those with the same name.
     pub(super) fn refuse_in(&self, number: usize, field: &str, problem: &str) -> FileError {
         self.invalid(self.line(field, number), format!("`{field}` {problem}"))
     }
 
-    /// A number that is zero or more.
+    /// Returns a number after checking that it is zero or more. A missing number is 0.
     pub(super) fn number(&self, field: &str, value: Option<f64>) -> Result<f64, FileError> {
         let value = value.unwrap_or(0.0);
         if value.is_finite() && (0.0..1e12).contains(&value) {
@@ -105,7 +105,7 @@ impl Place<'_> {
         Ok(Cost { fixed, per_byte: PerUnit::from_us(ns / 1e3) })
     }
 
-    /// A cost as one line or as pieces, but not both.
+    /// Reads a cost that is given as one line or as pieces. Refuses a cost that is given as both.
     pub(super) fn pieces(
         &self,
         field: &str,
@@ -133,7 +133,7 @@ impl Place<'_> {
     }
 }
 
-/// A message about an unknown field, with the most similar name of those that it lists.
+/// Returns a message about an unknown field, with the most similar of the names that the message lists.
 fn near(message: &str) -> String {
     let mut names = message.split('`').skip(1).step_by(2);
     let Some(unknown) = names.next().filter(|_| message.starts_with("unknown ")) else {

@@ -9,7 +9,8 @@ use super::sci_schema::{FileSci, FileSciAccess, FileSciRetry, FileSciUrgency};
 use crate::machine::{Level, Network};
 use crate::sci::{Access, Delays, Retry, RingSettings, TRAIN_SEATS, Urgency};
 
-/// Fields of which the rings have others of their own, and those that need the other networks.
+/// Fields that rings of SCI do not have: they have fields of their own in their place, or no such parts. An empty list
+/// refuses the whole section.
 const REFUSED: [(&str, &[&str]); 6] = [
     ("network", &[]),
     ("inner_network", &[]),
@@ -47,7 +48,7 @@ const REFUSED: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// The rings, and their links as a network.
+/// Returns the rings, and their links as a network.
 pub(super) fn rings(
     place: &Place<'_>,
     file: &File,
@@ -102,7 +103,7 @@ pub(super) fn rings(
     Ok((settings, network))
 }
 
-/// Only the level at which packets wait for each other has rings.
+/// Checks the level: rings exist only at the level at which packets wait for each other.
 pub(super) fn level(place: &Place<'_>, level: Option<Level>) -> Result<Level, FileError> {
     match level {
         Some(Level::LogGp) => Err(place.refuse(
@@ -122,7 +123,7 @@ fn access(place: &Place<'_>, read: &FileSci) -> Result<Access, FileError> {
     }
 }
 
-/// What gets ahead, and how, are given together or not at all.
+/// Reads which packets are urgent and how they overtake others. The two must be given together or not at all.
 fn urgency(place: &Place<'_>, read: &FileSci) -> Result<Urgency, FileError> {
     match (read.urgency, read.urgent_bytes) {
         (None, None) => Ok(Urgency::None),
@@ -155,7 +156,7 @@ fn delays(place: &Place<'_>, read: &FileSci, defaults: &Delays) -> Result<Delays
     })
 }
 
-/// Refuses what the rings do not have, rather than ignoring it.
+/// Refuses fields that the rings do not have. They would otherwise be ignored without a message.
 fn check_others(place: &Place<'_>) -> Result<(), FileError> {
     let table = place.table()?;
     for (section, fields) in REFUSED {

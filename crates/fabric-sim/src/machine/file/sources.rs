@@ -1,4 +1,4 @@
-//! The rule that every number of a machine file has a source.
+//! Checks that every number of a machine file has a source.
 
 use definition_files::FileError;
 
@@ -20,7 +20,7 @@ const SECTIONS: [&str; 11] = [
     "pause",
 ];
 
-/// Checks that each number in the tables of costs has a source, and that sources name only what is there.
+/// Checks that each number in the tables of costs has a source, and that sources name only fields in the file.
 pub(super) fn check(place: &Place<'_>, sources: &[NumberSource]) -> Result<(), FileError> {
     let table = place.table()?;
     for (number, source) in sources.iter().enumerate() {
@@ -62,7 +62,7 @@ pub(super) fn check(place: &Place<'_>, sources: &[NumberSource]) -> Result<(), F
     Ok(())
 }
 
-/// Whether a source may name this: any section, or a field that is in the file.
+/// Returns whether a source may name `of`: a section, or a field that is in the file.
 fn is_there(table: &toml::Table, of: &str) -> bool {
     match of.split_once('.') {
         None => SECTIONS.contains(&of) || table.contains_key(of),

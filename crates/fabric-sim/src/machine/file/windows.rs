@@ -1,4 +1,4 @@
-//! Reads what accesses to memory of other ranks cost from a file.
+//! Reads the costs of accesses to memory of other ranks from a file.
 
 use definition_files::FileError;
 

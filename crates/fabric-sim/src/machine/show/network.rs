@@ -1,4 +1,4 @@
-//! The networks of a machine in words, and what of them breaks.
+//! Describes the networks of a machine and its faults in words.
 
 use contract::{Time, TimeSpan};
 
@@ -6,10 +6,10 @@ use super::{cost, sci, trimmed, us};
 use crate::machine::{Broken, Fault, Machine, MergePolicy, Network, Switching};
 use crate::topology::Shape;
 
-/// A link at this rate or above limits nothing.
+/// Rate in MB/s at or above which a link limits nothing.
 const NO_LIMIT_MB_PER_S: f64 = 1e8;
 
-/// A paragraph for each network, with its heading, and one for what breaks.
+/// Returns a paragraph with its heading for each network, and one for the faults.
 pub(super) fn paragraphs(machine: &Machine) -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
     for inner in &machine.inner_networks {
@@ -54,7 +54,7 @@ fn fault(machine: &Machine, fault: &Fault) -> String {
     }
 }
 
-/// What a network is, and what it costs.
+/// Describes a network and its costs.
 fn network(network: &Network) -> Vec<String> {
     let shape = match &network.shape {
         Shape::Line => "Nodes in a line, links both ways.".into(),
@@ -114,7 +114,7 @@ fn network(network: &Network) -> Vec<String> {
     lines
 }
 
-/// What it is beside other networks.
+/// Describes the properties that matter beside other networks.
 fn among_others(network: &Network) -> Vec<String> {
     let mut lines = Vec::new();
     if network.nodes_per_port > 1 {

@@ -1,4 +1,4 @@
-//! Rings of SCI in words.
+//! Describes rings of SCI in words.
 
 use super::{trimmed, us};
 use crate::sci::{Access, Retry, RingSettings, SYMBOL_BYTES, Shape, Urgency};

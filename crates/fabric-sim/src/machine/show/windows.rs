@@ -1,11 +1,11 @@
-//! Accesses to memory of other ranks in words.
+//! Describes accesses to memory of other ranks in words.
 
 use contract::TimeSpan;
 
 use super::{piecewise, us};
 use crate::machine::{AccessPath, Windows};
 
-/// What accesses cost; the packets and adapters of rings are described with these.
+/// Returns the costs of accesses. The packets and adapters of rings are described with the rings.
 pub(super) fn lines(windows: &Windows, on_rings: bool) -> Vec<String> {
     let by_network = windows.path == AccessPath::Network;
     let does = if by_network { "Starting" } else { "All of" };
