@@ -1,7 +1,7 @@
 //! Level L1: LogGP end points (Alexandrov et al. 1995) and an unloaded network between them.
 //!
 //! The port of a node sends one parcel after the other and takes in one after the other. Between the ports a parcel
-//! takes the time of the closed form. The gap and the Gap per byte of LogGP belong to the port, the latency follows
+//! takes the time of the closed form. The gap and the Gap per byte of LogGP belong to the port, and the latency follows
 //! from the route. Messages therefore wait for each other at their ends and never on the way.
 
 use std::collections::HashMap;
@@ -19,13 +19,14 @@ use crate::unloaded;
 pub(crate) struct LogGp {
     machine: Rc<Machine>,
     topology: Topology,
-    /// For each node, when its port can send the next parcel and when it has taken in the last one.
+    /// For each node, the time from which its port can send the next parcel, and the time at which it has taken in the
+    /// last one.
     ports: Vec<Port>,
-    /// By message.
+    /// Parcels by message.
     parcels: Vec<Parcel>,
     route: Vec<u32>,
     times: Box<[Option<Times>; TIMES]>,
-    /// When the last parcel of each pair arrives. `None` where a short parcel cannot overtake a long one.
+    /// Arrival time of the last parcel of each pair. `None` if a short parcel cannot overtake a long one.
     last: Option<HashMap<(u32, u32), Time>>,
 }
 
@@ -33,11 +34,11 @@ pub(crate) struct LogGp {
 struct Port {
     sends_from: Time,
     takes_from: Time,
-    /// When the gap after the last parcel that it took in is over.
+    /// End of the gap after the last parcel that it took in.
     gap_until: Time,
 }
 
-/// How many closed forms are kept. A power of two.
+/// Number of closed forms that are kept. A power of two.
 const TIMES: usize = 256;
 
 /// The closed form for a length and a distance. It is kept because most programs repeat their messages.
@@ -53,7 +54,7 @@ struct Times {
 
 impl LogGp {
     pub(crate) fn new(machine: Rc<Machine>, topology: Topology) -> Self {
-        // A short parcel cannot overtake a long one where no time after the sending port depends on the length.
+        // A short parcel cannot overtake a long one if no time after the sending port depends on the length.
         let one_stage = machine.network.switching == Switching::CutThrough
             && machine.endpoint.packet_send.is_zero()
             && machine.endpoint.packet_receive.is_zero();
@@ -124,8 +125,8 @@ impl LogGp {
                 let parcel = self.parcels[message as usize];
                 let times = self.times(parcel);
                 let port = &mut self.ports[parcel.to as usize];
-                // The time of the parcel in this port is part of the closed form, so it only waits for other parcels.
-                // If the arrival of the last one is due at this very moment, that one comes first.
+                // The time of the parcel in this port is part of the closed form, so the parcel only waits for other
+                // parcels. If the arrival of the last one is due at this moment, that one must come first.
                 let in_order = port.takes_from < agenda.now() || agenda.now() == Time::ZERO;
                 let endpoint = &self.machine.endpoint;
                 let simplex = endpoint.is_simplex(parcel.bytes);

@@ -1,35 +1,35 @@
-//! Arbiters: which of several packets a channel carries next.
+//! Arbiters, which decide the packet that a channel carries next.
 
 use contract::Time;
 
 use crate::machine::MergePolicy;
 
-/// The request of the packet at the head of an input for a channel.
+/// The request for a channel by the packet at the head of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     /// The input at which it waits. Each input has one request at a time.
     pub(crate) input: u32,
-    /// When the packet's message was sent.
+    /// Time at which the packet's message was sent.
     pub(crate) born: Time,
-    /// Whether it comes from the node's own packet engine.
+    /// True if it comes from the node's own packet engine.
     pub(crate) injected: bool,
-    /// How many free places in the buffer behind the channel it needs.
+    /// Number of free places that it needs in the buffer behind the channel.
     pub(crate) places: u32,
 }
 
-/// An arbiter. Requests are added as they arrive; when all of an instant have arrived, it decides.
+/// An arbiter. Requests are added as they arrive. It decides when all requests of an instant have arrived.
 pub(crate) trait Merge {
     /// Adds a request, which stays until it is granted.
     fn add(&mut self, request: Request);
-    /// The request to grant, of those that need no more than `places` free places. `None` if there is none.
+    /// Returns the request to grant among those that need at most `places` free places, or `None` if there is none.
     fn arbitrate(&self, places: u32) -> Option<Request>;
-    /// Removes a granted request, and records what the next decision depends on.
+    /// Removes a granted request, and records it for the next decision.
     fn update(&mut self, granted: Request);
-    /// Removes all requests, in the order in which they would be looked at.
+    /// Removes all requests and returns them in the order in which they would be considered.
     fn clear(&mut self) -> Vec<Request>;
 }
 
-/// A new arbiter of this policy.
+/// Creates an arbiter of this policy.
 pub(crate) fn new(policy: MergePolicy) -> Box<dyn Merge> {
     match policy {
         MergePolicy::RoundRobin => Box::new(RoundRobin::default()),
@@ -40,10 +40,10 @@ pub(crate) fn new(policy: MergePolicy) -> Box<dyn Merge> {
     }
 }
 
-/// Grants the inputs in turn, beginning after the one granted last.
+/// Grants the inputs in turn, beginning after the last granted one.
 #[derive(Default)]
 struct RoundRobin {
-    /// By input.
+    /// Requests in the order of their inputs.
     requests: Vec<Request>,
     next: u32,
 }
@@ -110,7 +110,7 @@ mod tests {
         Request { input, born: Time::from_ps(born_ps), injected: input == 0, places: 1 }
     }
 
-    /// Grants until nothing is left; the inputs in the order of their grants.
+    /// Grants requests until none is left. Returns the inputs in the order of their grants.
     fn order(policy: MergePolicy, requests: &[Request]) -> Vec<u32> {
         let mut merge = new(policy);
         requests.iter().for_each(|&request| merge.add(request));
@@ -127,7 +127,7 @@ mod tests {
         let requests = [request(2, 10), request(0, 5), request(1, 20)];
         assert_eq!(order(MergePolicy::RoundRobin, &requests), [0, 1, 2]);
         assert_eq!(order(MergePolicy::Age, &requests), [0, 2, 1]);
-        // Input 0 is the node's own.
+        // Input 0 belongs to the node itself.
         assert_eq!(order(MergePolicy::FixedPriority, &requests), [1, 2, 0]);
     }
 

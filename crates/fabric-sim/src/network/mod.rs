@@ -1,4 +1,4 @@
-//! The network between the end points, at two levels of detail or of rings, behind one interface.
+//! The network between the end points, at two levels of detail or as rings of SCI, behind one interface.
 
 mod loggp;
 mod merge;
@@ -18,7 +18,7 @@ use crate::message_kind::MessageKind;
 pub(crate) use rings::{Transfer, alone as alone_on_rings};
 pub(crate) use ways::Ways;
 
-/// A transfer that a network is to make.
+/// A transfer for a network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
     /// The number of its message, which each [`Outcome`] returns. A message has one parcel under way at a time.
@@ -27,11 +27,11 @@ pub(crate) struct Parcel {
     pub(crate) to: u32,
     pub(crate) bytes: u64,
     pub(crate) kind: MessageKind,
-    /// What it does, if it is the request of an access.
+    /// The access of which it is the request, if any.
     pub(crate) access: Option<RemoteAccess>,
 }
 
-/// What happened to a parcel, by the number of its message.
+/// An event of a parcel, with the number of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The sender's engine has started it.
@@ -40,15 +40,15 @@ pub(crate) enum Outcome {
     Left(u32),
     /// Its last byte has left the receiver's engine.
     Arrived(u32),
-    /// No network leads to where it goes, and none will.
+    /// No network leads to its destination, and none will.
     CutOff(u32),
-    /// A node, which is no message, is broken for ever.
+    /// A node is broken for ever. The number is the node's.
     Died(u32),
-    /// A node's processor is to take up a packet that the node passes on, which takes it this long.
+    /// A node's processor must forward a packet, which takes it `span`.
     Forwards { node: u32, packet: u32, span: TimeSpan },
 }
 
-/// A network at one of the levels, or of rings.
+/// A network at one of the levels, or rings of SCI.
 pub(crate) enum Network {
     LogGp(loggp::LogGp),
     Packets(packets::Packets),
@@ -60,13 +60,13 @@ pub(crate) enum Network {
 pub struct ChannelUse {
     /// The channel's name.
     pub name: String,
-    /// How long it carried packets.
+    /// Time in which it carried packets.
     pub busy: TimeSpan,
-    /// How many packets.
+    /// Number of packets that it carried.
     pub packets: u64,
-    /// How long packets waited for it at the nodes, all together.
+    /// Sum of the times that packets waited for it at the nodes.
     pub waited: TimeSpan,
-    /// The most packets that waited at once since the use was read before.
+    /// Maximum number of packets that waited at once, since the use was last read.
     pub queue_max: u64,
 }
 
@@ -82,14 +82,14 @@ impl Network {
         }
     }
 
-    /// Puts what breaks and is mended in the agenda.
+    /// Schedules the faults of the machine and their repair.
     pub(crate) fn schedule_faults(&mut self, agenda: &mut Agenda) {
         if let Network::Packets(network) = self {
             network.schedule_faults(agenda);
         }
     }
 
-    /// What is broken on all the ways of a message that is cut off.
+    /// Describes the broken channels on all paths of a message that is cut off.
     pub(crate) fn explain_cut(&self, message: u32) -> String {
         match self {
             Network::LogGp(_) | Network::Rings(_) => String::new(),
@@ -97,7 +97,7 @@ impl Network {
         }
     }
 
-    /// Starts a parcel. Appends what happens at once to `outcomes`.
+    /// Starts a parcel. Appends its immediate events to `outcomes`.
     pub(crate) fn launch(
         &mut self,
         agenda: &mut Agenda,
@@ -125,7 +125,7 @@ impl Network {
         }
     }
 
-    /// The transfer of an access that has come over rings, whose responses bring its answer back.
+    /// Returns the transfer of an access that has come over rings. The responses of the transfer bring the answer back.
     pub(crate) fn way_back(&self, message: u32) -> Option<Transfer> {
         match self {
             Network::LogGp(_) | Network::Packets(_) => None,
@@ -133,8 +133,8 @@ impl Network {
         }
     }
 
-    /// The answer of an access comes with the responses of its transfer. False if there is none, or all of them have
-    /// come before: then the answer is a message of its own.
+    /// Records the answer of an access. Returns whether the responses of its transfer bring the answer back. If there
+    /// are no responses or all of them have come before, the answer must be a message of its own.
     pub(crate) fn brings_back(&mut self, transfer: Transfer, answer: Option<u32>) -> bool {
         match self {
             Network::LogGp(_) | Network::Packets(_) => false,
@@ -142,7 +142,7 @@ impl Network {
         }
     }
 
-    /// How many links a message passes from one node to another.
+    /// Returns the number of links that a message passes from one node to another.
     pub(crate) fn hops(&self, from: usize, to: usize) -> usize {
         match self {
             Network::LogGp(network) => network.hops(from, to),
@@ -151,7 +151,7 @@ impl Network {
         }
     }
 
-    /// Whether a decision of this instant is open.
+    /// Returns whether a decision of this instant is open.
     pub(crate) fn is_unsettled(&self) -> bool {
         match self {
             Network::LogGp(_) | Network::Rings(_) => false,
@@ -159,14 +159,14 @@ impl Network {
         }
     }
 
-    /// Makes the decisions of this instant, whose requests have all arrived.
+    /// Makes the decisions of this instant. All their requests have arrived.
     pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
         if let Network::Packets(network) = self {
             network.settle(agenda);
         }
     }
 
-    /// Packets that are in the network.
+    /// Returns the number of packets in the network.
     pub(crate) fn packets_inside(&self) -> usize {
         match self {
             Network::LogGp(_) => 0,
@@ -175,7 +175,7 @@ impl Network {
         }
     }
 
-    /// The use of each channel that was used, up to `now`.
+    /// Returns the use of each channel that was used, up to `now`.
     pub(crate) fn channel_use(&mut self, now: Time) -> Vec<ChannelUse> {
         match self {
             Network::LogGp(_) => Vec::new(),
@@ -184,7 +184,7 @@ impl Network {
         }
     }
 
-    /// The times in which channels were busy, if they were recorded.
+    /// Returns the times in which channels were busy, if they were recorded.
     pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
         match self {
             Network::LogGp(_) => Vec::new(),

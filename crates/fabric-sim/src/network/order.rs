@@ -1,14 +1,14 @@
-//! Messages from one node to another arrive in the order in which they set out, though later ones may come by a faster
-//! network, or earlier ones or packets of theirs be sent again.
+//! Keeps the order of messages from one node to another. A later message may come over a faster network, and an earlier
+//! one or its packets may be sent again, but messages arrive in the order of their launches.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::network::{Outcome, Parcel};
 
-/// What is under way between each two nodes.
+/// The messages under way between each two nodes.
 #[derive(Default)]
 pub(super) struct Order {
-    /// Messages in the order of their launches, and whether all of each is there.
+    /// Messages in the order of their launches, each with true if all of it has come.
     between: HashMap<(u32, u32), VecDeque<(u32, bool)>>,
 }
 
@@ -18,7 +18,8 @@ impl Order {
         queue.push_back((parcel.message, false));
     }
 
-    /// All of a message is there: it arrives, with those that have waited for it, as soon as those before it have.
+    /// Records that all of a message has come. The message, and those that have waited for it, arrive as soon as all
+    /// before them have arrived.
     pub(super) fn ends(&mut self, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
         let queue = self.between.get_mut(&(parcel.from, parcel.to)).expect("it has begun");
         let mut same = queue.iter_mut().filter(|(message, _)| *message == parcel.message);

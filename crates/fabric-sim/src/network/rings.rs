@@ -1,15 +1,16 @@
 //! Rings of the Scalable Coherent Interface below ranks: messages and accesses as transactions of the engine in
 //! [`crate::sci`].
 //!
-//! A message is a row of moves. A put is a row of writes, a get of reads and an atomic update of locks: the target's
-//! agent carries it out when the last request has been served, and the last response brings its answer back.
+//! A message is a row of moves. A put is a row of writes, a get of reads and an atomic update of locks. The target's
+//! agent carries out an access when the last request has been served, and the last response brings its answer back.
 //!
 //! A node requests the transactions of its messages and accesses one after the other, as its output queue has places. A
-//! refused packet is sent again behind others, so what a node sends to another is put in order at its end.
+//! refused packet is sent again behind others, so the messages from one node to another are put in order at the
+//! receiver.
 //!
 //! The engine has events of its own. The agenda contains the earliest of them while a transaction is under way. Without
-//! transactions the engine stands still, and is taken forward at the next one: what happens in idle rings, such as the
-//! turns of a train, changes nothing else.
+//! transactions the engine does not advance until the next one starts. The events of idle rings, such as the turns of a
+//! train, change nothing else.
 
 mod transactions;
 
@@ -28,18 +29,18 @@ use transactions::Transactions;
 pub(crate) struct Rings {
     engine: Engine,
     underway: Slab<Underway>,
-    /// By message, its transfer.
+    /// Number of the transfer of each message.
     of_message: Vec<u32>,
-    /// By node, the transfers whose transactions have not all been requested: urgent ones and others.
+    /// For each node, the transfers whose transactions have not all been requested: urgent ones, and others.
     to_send: Vec<[VecDeque<u32>; 2]>,
-    /// How many transfers these are.
+    /// Number of these transfers.
     unsent: usize,
-    /// Whether the transfers of a node take turns.
+    /// True if the transfers of a node take turns.
     interleaves: bool,
-    /// The length up to which transfers are urgent.
+    /// Maximum length in bytes of urgent transfers.
     urgent_bytes: Option<u64>,
     order: Order,
-    /// When the earliest event of the engine is that the agenda has.
+    /// Time of the earliest event of the engine that is in the agenda.
     awaited: Option<Time>,
 }
 
@@ -55,25 +56,25 @@ struct Underway {
     parcel: Parcel,
     transactions: Transactions,
     requested: u64,
-    /// Transactions that the target has not yet carried out.
+    /// Number of transactions that the target has not yet carried out.
     to_carry_out: u64,
-    /// Transactions that are not complete.
+    /// Number of transactions that are not complete.
     incomplete: u64,
-    /// What comes back with the responses of an access, once its agent has said so.
+    /// What the responses of an access bring back.
     answer: Answer,
 }
 
 #[derive(Clone, Copy)]
 enum Answer {
-    /// The agent has not carried the access out.
+    /// Not known yet: the agent has not carried the access out.
     Open,
     /// A message.
     Message(u32),
-    /// Nothing, as the answer is given later, or nothing comes back at all.
+    /// Nothing: the answer is given later, or there is none.
     None,
 }
 
-/// The time of a message of so many bytes from a node to the next while nothing else is in the rings.
+/// Returns the time of a message of `bytes` bytes from a node to the next while nothing else is in the rings.
 pub(crate) fn alone(settings: &RingSettings, machine: &Machine, bytes: u64) -> TimeSpan {
     let mut rings = Rings::new(settings, machine);
     let (mut agenda, mut outcomes) = (Agenda::new(), Vec::new());
@@ -87,7 +88,7 @@ pub(crate) fn alone(settings: &RingSettings, machine: &Machine, bytes: u64) -> T
 }
 
 impl Rings {
-    /// Rings of these settings, which have been checked.
+    /// Creates rings with these settings, which have been checked.
     pub(crate) fn new(settings: &RingSettings, machine: &Machine) -> Self {
         let mut engine = Engine::new(settings.clone()).expect("a run checks its rings before");
         engine.keep_carried_out();
@@ -144,7 +145,7 @@ impl Rings {
         self.schedule(agenda);
     }
 
-    /// Lets the engine do what it does at this moment.
+    /// Handles all events of the engine that are due.
     pub(crate) fn handle(&mut self, agenda: &mut Agenda, outcomes: &mut Vec<Outcome>) {
         let now = agenda.now();
         if self.awaited == Some(now) {
@@ -160,12 +161,13 @@ impl Rings {
         self.engine.links(from as u32, to as u32)
     }
 
-    /// Packets of transactions that are not complete. Echoes that are on their way after these delay nobody.
+    /// Returns the number of packets of transactions that are not complete. Echoes that are under way after these delay
+    /// nothing.
     pub(crate) fn packets_inside(&self) -> usize {
         self.engine.under_way()
     }
 
-    /// The use of each link that was used. The engine stands where the last transaction ended.
+    /// Returns the use of each link that was used. The engine's time is the end of the last transaction.
     pub(crate) fn channel_use(&mut self) -> Vec<ChannelUse> {
         let used = self.engine.take_link_use().into_iter();
         used.map(|(name, Carried { busy, packets, waited, queue_max })| ChannelUse {
@@ -186,13 +188,13 @@ impl Rings {
         self.engine.take_busy_spans()
     }
 
-    /// The transfer of an access that its agent is to carry out.
+    /// Returns the transfer of an access that its agent must carry out.
     pub(crate) fn way_back(&self, message: u32) -> Transfer {
         Transfer(self.of_message[message as usize])
     }
 
-    /// The agent has carried an access out. Returns whether the responses bring the answer back: if all of them have
-    /// come before, nothing does.
+    /// Records that the agent has carried an access out. Returns whether the responses bring the answer back. They do
+    /// not if all of them have come before.
     pub(crate) fn brings_back(&mut self, Transfer(number): Transfer, answer: Option<u32>) -> bool {
         let transfer = &mut self.underway[number];
         transfer.answer = answer.map_or(Answer::None, Answer::Message);
@@ -203,7 +205,7 @@ impl Rings {
         brings && answer.is_some()
     }
 
-    /// One event: it completes one transaction at most, and relieves one node at most.
+    /// Handles one event. It completes at most one transaction and relieves at most one node.
     fn step(&mut self, outcomes: &mut Vec<Outcome>) {
         self.engine.step();
         while let Some(tag) = self.engine.pop_carried_out() {
@@ -219,7 +221,7 @@ impl Rings {
         }
     }
 
-    /// The target has carried a transaction out.
+    /// Records that the target has carried a transaction out.
     fn carried_out(&mut self, number: u32, outcomes: &mut Vec<Outcome>) {
         let transfer = &mut self.underway[number];
         transfer.to_carry_out -= 1;
@@ -228,7 +230,7 @@ impl Rings {
         }
     }
 
-    /// A transaction is complete: its response is back, or has none and was carried out.
+    /// Records that a transaction is complete: its response is back, or it has no response and was carried out.
     fn is_complete(&mut self, number: u32, has_response: bool, outcomes: &mut Vec<Outcome>) {
         if !has_response {
             self.carried_out(number, outcomes);
@@ -252,7 +254,7 @@ impl Rings {
         self.urgent_bytes.is_some_and(|most| transactions.bytes() <= most)
     }
 
-    /// Fills the output queue of a node, with what is urgent first. What is in the queue has left the memory of its
+    /// Fills the output queue of a node, with urgent transfers first. Data in the queue have left the memory of their
     /// message.
     fn fill(&mut self, node: u32, outcomes: &mut Vec<Outcome>) {
         loop {
@@ -280,7 +282,7 @@ impl Rings {
         }
     }
 
-    /// Puts the engine's next event in the agenda, unless nothing can come of it or it is there.
+    /// Puts the engine's next event in the agenda, unless it is there or there are no transfers.
     fn schedule(&mut self, agenda: &mut Agenda) {
         if self.engine.under_way() == 0 && self.unsent == 0 {
             return;

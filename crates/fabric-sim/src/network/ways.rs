@@ -1,15 +1,15 @@
-//! The networks of a machine as one set of channels, and which of them lead from one node to another.
+//! The networks of a machine as one set of channels, and the networks that lead from one node to another.
 
 use crate::machine::{Broken, Machine, Network, Switching};
 use crate::topology::Topology;
 
-/// All networks of a machine, each copied for every group of nodes that it joins.
+/// All networks of a machine, each with a copy for every group of nodes that it joins.
 #[derive(Debug)]
 pub(crate) struct Ways {
     nodes: usize,
     /// From the innermost outwards.
     ways: Vec<NetworkCopies>,
-    /// By channel, the number of its network.
+    /// The number of each channel's network.
     way_of: Vec<u8>,
 }
 
@@ -24,7 +24,7 @@ struct NetworkCopies {
 }
 
 impl NetworkCopies {
-    /// The group of a node, and its port there.
+    /// Returns the group of a node, and its port there.
     fn place(&self, node: usize) -> (usize, usize) {
         if self.groups == 1 && self.network.nodes_per_port == 1 {
             return (0, node);
@@ -36,13 +36,13 @@ impl NetworkCopies {
         (self.first_channel + group * self.topology.channels()) as u32 + channel
     }
 
-    /// The group of a channel, and its number there.
+    /// Returns the group of a channel, and its number there.
     fn within(&self, channel: u32) -> (usize, u32) {
         let (all, each) = (channel as usize - self.first_channel, self.topology.channels());
         (all / each, (all % each) as u32)
     }
 
-    /// The channels of one group, from port `from` to port `to`.
+    /// Appends the channels of one group, from port `from` to port `to`.
     fn route(&self, group: usize, from: usize, to: usize, channels: &mut Vec<u32>) {
         if self.first_channel == 0 && group == 0 {
             return self.topology.route(from, to, channels);
@@ -60,10 +60,10 @@ impl NetworkCopies {
 }
 
 impl Ways {
-    /// The networks of a machine with `nodes` nodes.
+    /// Builds the networks of a machine with `nodes` nodes.
     ///
     /// # Errors
-    /// A sentence, if a network cannot have so many nodes or a fault is outside of the machine.
+    /// A sentence, if a network cannot have this number of nodes or a fault is outside of the machine.
     pub(crate) fn new(machine: &Machine, nodes: usize) -> Result<Self, String> {
         let mut all = Ways { nodes, ways: Vec::new(), way_of: Vec::new() };
         for (group_nodes, network) in machine.networks(nodes) {
@@ -88,7 +88,7 @@ impl Ways {
         self.nodes
     }
 
-    /// The network that joins all nodes, by itself.
+    /// Returns the network that joins all nodes, by itself.
     pub(crate) fn into_outermost(mut self) -> Topology {
         self.ways.pop().expect("a machine has a network").topology
     }
@@ -97,7 +97,7 @@ impl Ways {
         self.way_of.len()
     }
 
-    /// How many networks there are.
+    /// Returns the number of networks.
     pub(crate) fn count(&self) -> usize {
         self.ways.len()
     }
@@ -114,7 +114,7 @@ impl Ways {
         &self.ways[usize::from(self.way_of[channel as usize])]
     }
 
-    /// Whether a network joins two nodes through ports of their own.
+    /// Returns whether a network joins two nodes through ports of their own.
     pub(crate) fn reaches(&self, way: usize, from: usize, to: usize) -> bool {
         let way = &self.ways[way];
         let (here, there) = (way.place(from), way.place(to));
@@ -128,7 +128,7 @@ impl Ways {
         way.route(group, from, to, channels);
     }
 
-    /// The channel that shares a simplex link with this one.
+    /// Returns the channel that shares a simplex link with this one.
     pub(crate) fn other_direction(&self, channel: u32) -> Option<u32> {
         let way = self.of(channel);
         let (group, local) = way.within(channel);
@@ -136,13 +136,15 @@ impl Ways {
         link.map(|(_, reverse)| way.channel(group, reverse))
     }
 
-    /// The node from which a channel leads, in a machine whose processors forward: its network is one hypercube.
+    /// Returns the node from which a channel leads. The processors of the machine forward, so its network is one
+    /// hypercube.
     pub(crate) fn node_before(&self, channel: u32) -> u32 {
         let link = self.of(channel).topology.link_of(channel);
         link.expect("files with processors that forward have a hypercube").0
     }
 
-    /// Whether a packet that comes over channel `from`, or from a node's engine, enters a closed ring with `channel`.
+    /// Returns whether a packet that comes over channel `from`, or from a node's engine, enters a closed ring with
+    /// `channel`.
     pub(crate) fn enters_ring(&self, from: Option<u32>, channel: u32) -> bool {
         let way = self.of(channel);
         if !way.topology.is_closed() {
@@ -153,7 +155,7 @@ impl Ways {
             && from.is_none_or(|from| !way.topology.same_ring(way.within(from).1, local))
     }
 
-    /// The channels from which packets only leave a network and are never passed on.
+    /// Returns the channels from which packets only leave a network and are never forwarded.
     pub(crate) fn last_channels(&self) -> impl Iterator<Item = usize> {
         let of_way = |way: &NetworkCopies| {
             let last = way.topology.last_channels();
@@ -166,7 +168,7 @@ impl Ways {
         self.ways.iter().flat_map(of_way).collect::<Vec<_>>().into_iter()
     }
 
-    /// A channel's name for people: that of its network comes first where there are several.
+    /// Returns a channel's name for users. The name of its network comes first if there are several networks.
     pub(crate) fn channel_name(&self, channel: u32) -> String {
         let way = self.of(channel);
         let (group, local) = way.within(channel);
@@ -179,7 +181,7 @@ impl Ways {
         }
     }
 
-    /// The node that is dead if this is broken for ever.
+    /// Returns the node that is dead if `broken` never works again.
     pub(crate) fn node_of(broken: &Broken) -> Option<usize> {
         match broken {
             Broken::Node(node) => Some(*node),
@@ -187,10 +189,10 @@ impl Ways {
         }
     }
 
-    /// The channels that carry nothing while this is broken.
+    /// Returns the channels that carry nothing while this part is broken.
     ///
     /// # Errors
-    /// Words that say what of it the machine does not have.
+    /// The end of a sentence, which names the part that the machine does not have.
     pub(crate) fn channels_of(&self, broken: &Broken) -> Result<Vec<u32>, String> {
         let has = |node: usize| match node < self.nodes {
             true => Ok(()),
@@ -217,7 +219,7 @@ impl Ways {
         }
     }
 
-    /// The channels that lead to and from the port of a node.
+    /// Returns the channels that lead to and from the port of a node.
     fn channels_of_port(&self, way: usize, node: usize) -> Vec<u32> {
         let way = &self.ways[way];
         let (group, port) = way.place(node);
@@ -238,7 +240,7 @@ impl Ways {
         found
     }
 
-    /// The channels of the link that joins two nodes.
+    /// Returns the channels of the link that joins two nodes.
     fn channels_between(&self, number: usize, a: usize, b: usize) -> Result<Vec<u32>, String> {
         let way = &self.ways[number];
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The packet engine of a node: it cuts messages into packets, and takes in those that arrive.
+//! The packet engine of a node, which cuts messages into packets and takes in those that arrive.
 
 use contract::TimeSpan;
 
@@ -8,11 +8,12 @@ use crate::message_kind::MessageKind;
 use crate::network::Outcome;
 use crate::quantity::Cost;
 
-/// The most prepared packets before the first channel of a node: one that it carries, and one that follows at once.
+/// Maximum number of prepared packets before the first channel of a node: one that it carries, and one that follows at
+/// once.
 const PREPARED_MAX: usize = 2;
 
 impl Packets {
-    /// Lets the engine of a node do all that it can. Where one engine sends and takes in, taking in comes first.
+    /// Does all work that the engine of a node can do. If one engine sends and takes in, taking in comes first.
     pub(super) fn work(&mut self, agenda: &mut Agenda, node: u32, outcomes: &mut Vec<Outcome>) {
         while self.take_in_next(agenda, node, outcomes) || self.prepare_next(agenda, node, outcomes)
         {
@@ -61,7 +62,7 @@ impl Packets {
         }
     }
 
-    /// Gives a place of the buffer behind a channel back.
+    /// Returns a credit: a place of the buffer behind a channel is free again.
     pub(super) fn gives_place_back(&mut self, channel: u32) {
         if self.channels[channel as usize].credits != UNLIMITED {
             self.channels[channel as usize].credits += 1;

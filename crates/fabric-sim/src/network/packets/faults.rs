@@ -1,4 +1,4 @@
-//! Parts that break and are mended. What is lost on a broken link is sent again by its sender, once nothing else of the
+//! Parts that break and are repaired. The sender sends again what was lost on a broken link, once nothing else of the
 //! message is under way.
 
 use super::Packets;
@@ -7,14 +7,14 @@ use crate::machine::Fault;
 use crate::network::Outcome;
 use crate::network::ways::Ways;
 
-/// What is broken, and what came of it.
+/// The state of faults and their consequences.
 #[derive(Default)]
 pub(super) struct Faults {
-    /// Messages that no network carries until something is mended.
+    /// Messages that no network carries until something is repaired.
     waiting: Vec<u32>,
-    /// Faults that are yet to be mended.
+    /// Number of faults that are yet to be repaired.
     to_mend: usize,
-    /// Packets that were lost. Their numbers are not given to others, for a link may still be at them.
+    /// Number of lost packets. Their numbers are not reused, because a link may still carry them.
     lost_packets: usize,
 }
 
@@ -25,7 +25,7 @@ impl Faults {
 }
 
 impl Packets {
-    /// Puts the faults of the machine in the agenda: fault f breaks at event 2 f and is mended at event 2 f + 1.
+    /// Schedules the faults of the machine: fault f breaks at event 2 f and is repaired at event 2 f + 1.
     pub(crate) fn schedule_faults(&mut self, agenda: &mut Agenda) {
         for (Fault { at, until, .. }, number) in self.machine.faults.iter().zip(0..) {
             agenda.push(*at, Event::Fault(2 * number));
@@ -65,7 +65,7 @@ impl Packets {
                 self.request(agenda, request.input, outcomes);
             }
         }
-        // What waits for an engine is not lost, but needs another way.
+        // Data that wait for an engine are not lost, but need another path.
         for engine in 0..self.nodes.len() as u32 {
             let queued = self.nodes[engine as usize].to_send.iter().copied();
             let cut: Vec<u32> = queued.filter(|&message| self.is_cut(message)).collect();
@@ -78,7 +78,7 @@ impl Packets {
         }
     }
 
-    /// Whether a broken channel is on the way of a message.
+    /// Returns whether a broken channel is on the route of a message.
     fn is_cut(&self, message: u32) -> bool {
         let mut route = self.travels[message as usize].route.iter();
         route.any(|&channel| self.channels[channel as usize].broken > 0)
@@ -94,7 +94,7 @@ impl Packets {
         }
     }
 
-    /// No network leads to where a message goes. If nothing is mended any more, none ever will.
+    /// Handles a message whose destination no network reaches. If nothing is repaired any more, none ever will.
     pub(super) fn waits_for_repair(&mut self, message: u32, outcomes: &mut Vec<Outcome>) {
         if self.faults.to_mend > 0 {
             self.faults.waiting.push(message);
@@ -103,7 +103,7 @@ impl Packets {
         }
     }
 
-    /// A packet is lost on a broken link.
+    /// Loses a packet on a broken link.
     pub(super) fn drops(&mut self, agenda: &mut Agenda, number: u32, outcomes: &mut Vec<Outcome>) {
         let packet = &mut self.packets[number as usize];
         packet.lost = true;
@@ -119,7 +119,7 @@ impl Packets {
         self.work(agenda, sender, outcomes);
     }
 
-    /// Takes a message out of its engine's queue, unless the engine is at its next packet.
+    /// Takes a message out of its engine's queue, unless the engine prepares its next packet.
     fn leaves_engine(&mut self, message: u32) {
         let engine = self.engines(message).0 as usize;
         let own = &mut self.nodes[engine];
@@ -131,7 +131,7 @@ impl Packets {
         own.waiting_bytes -= self.travels[message as usize].uncut;
     }
 
-    /// Lets a message whose way is broken be sent again some time after nothing more of it is inside.
+    /// Schedules a message whose route is broken to be sent again, some time after nothing more of it is inside.
     pub(super) fn sends_again_later(&mut self, agenda: &mut Agenda, message: u32) {
         let travel = &self.travels[message as usize];
         if !travel.is_broken || travel.inside > 0 {
@@ -147,7 +147,7 @@ impl Packets {
         agenda.push(agenda.now() + notice, Event::Again(message));
     }
 
-    /// The sender of a message knows what of it was lost.
+    /// Sends again the bytes of a message that were lost, after its sender has detected the loss.
     pub(super) fn sends_again(
         &mut self,
         agenda: &mut Agenda,
@@ -160,7 +160,7 @@ impl Packets {
         self.sets_out(agenda, message, outcomes);
     }
 
-    /// Which broken channels are on all the ways that a message could go.
+    /// Returns the names of the broken channels on all paths of a message.
     pub(crate) fn explain_cut(&self, message: u32) -> String {
         let parcel = self.parcel(message);
         let (from, to) = (parcel.from as usize, parcel.to as usize);

@@ -14,7 +14,7 @@ impl Packets {
         self.channels.len() + node as usize
     }
 
-    /// Appends a packet to the queue of an input, or to that of its next channel where channels have their own.
+    /// Appends a packet to the queue of an input, or to that of its next channel if channels have their own.
     pub(super) fn enter(
         &mut self,
         agenda: &mut Agenda,
@@ -32,7 +32,7 @@ impl Packets {
     }
 
     /// Requests the next channel of the packet at the head of an input. Packets that are lost, or whose next channel is
-    /// broken, leave it.
+    /// broken, leave the input.
     pub(super) fn request(&mut self, agenda: &mut Agenda, input: u32, outcomes: &mut Vec<Outcome>) {
         while let Some(&number) = self.inputs[input as usize].front() {
             let packet = self.packets[number as usize];
@@ -55,7 +55,7 @@ impl Packets {
         }
     }
 
-    /// A packet has left an input, carried or lost there: there is room for another.
+    /// Records that a packet has left an input, carried or lost there, so that there is room for another.
     fn leaves_input(
         &mut self,
         agenda: &mut Agenda,
@@ -68,7 +68,7 @@ impl Packets {
         let engine = match input {
             channel if channel < channels => return self.gives_place_back(channel),
             engine if engine < channels + engines => engine - channels,
-            // In the queue of a link there are the node's own packets, and those that it passes on.
+            // The queue of a link holds the node's own packets, and those that it forwards.
             _ if hop > u32::from(carried) => return,
             _ => self.engines(message).0,
         };
@@ -115,9 +115,9 @@ impl Packets {
         self.touched.clear();
     }
 
-    /// The nodes that can do nothing else while the packet at the head of `input` is on its next channel: the one that
-    /// sends it and the one that takes it in, where they do one after the other. Nodes in between pass it on beside
-    /// their own.
+    /// Returns the nodes that can do nothing else while the packet at the head of `input` is on its next channel: the
+    /// one that sends it and the one that takes it in, if they do one after the other. Nodes in between forward it
+    /// beside their own packets.
     fn simplex_ends(&self, input: u32) -> impl Iterator<Item = u32> + use<> {
         let number = *self.inputs[input as usize].front().expect("a packet waits at the input");
         let packet = self.packets[number as usize];
@@ -131,7 +131,7 @@ impl Packets {
         sends.into_iter().chain(takes)
     }
 
-    /// Lets a channel carry the packet at the head of `input`.
+    /// Starts a channel with the packet at the head of `input`.
     fn carry(&mut self, agenda: &mut Agenda, number: u32, input: u32) {
         for node in self.simplex_ends(input) {
             self.nodes[node as usize].occupied = true;
@@ -193,14 +193,14 @@ impl Packets {
 }
 
 impl Packets {
-    /// Lets the ends of the packet at the head of `input`, which has passed its channel, do something else. What waited
-    /// for them comes before what comes next there, so that sending and taking in alternate.
+    /// Frees the ends of the packet at the head of `input`, which has passed its channel. Packets that waited for the
+    /// ends come before the next ones there, so that sending and taking in alternate.
     fn release_ends(&mut self, input: u32) {
         if self.machine.endpoint.simplex_from_bytes.is_none() {
             return;
         }
         let number = *self.inputs[input as usize].front().expect("it was served there");
-        // The packet has been counted as one channel further since it was granted.
+        // The packet's count of channels has increased by one since it was granted.
         self.packets[number as usize].hop -= 1;
         for node in self.simplex_ends(input) {
             self.nodes[node as usize].occupied = false;

@@ -8,11 +8,11 @@
 //! In a closed ring of buffers all could be full, and no packet could move. A packet that enters such a ring therefore
 //! needs two free places, and one that stays in it needs one (bubble flow control, Carrion et al. 1997).
 //!
-//! Where several networks lead from a node to another, the message takes the innermost that is whole and whose queue is
-//! short. On a machine whose processors forward, a packet that is to go on takes time of the node's processor first,
-//! and each link has a queue of its own at its node, in memory without limit.
+//! If several networks lead from a node to another, the message takes the innermost that is whole and has a short
+//! queue. On a machine whose processors forward, a packet that must be forwarded takes time of the node's processor
+//! first, and each link has a queue of its own at its node, in memory without limit.
 //!
-//! A node has an engine for each network. What breaks under way is sent again, and messages of two nodes keep their
+//! A node has an engine for each network. Data that are lost are sent again, and messages between two nodes keep their
 //! order.
 
 mod engine;
@@ -43,20 +43,20 @@ pub(crate) struct Packets {
     /// The engines: for each network, those of all nodes.
     nodes: Vec<Node>,
     channels: Vec<Channel>,
-    /// The packets at each input. Input c holds those from channel c; after these there is one input for each engine,
-    /// and where processors forward one for each channel, of the packets that are to go over it.
+    /// The packets at each input. Input c holds those from channel c. After these there is one input for each engine,
+    /// and if processors forward, one for each channel with the packets that will go over it.
     inputs: Vec<VecDeque<u32>>,
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
-    /// By message.
+    /// Transfers by message.
     travels: Vec<Travel>,
     /// Channels that may grant a request in this instant, each once.
     touched: Vec<u32>,
     /// Free channels whose packet waits for a node that sends or takes in another.
     blocked: Vec<u32>,
-    /// What is broken, where something ever is.
+    /// The state of faults.
     faults: Faults,
-    /// The order of the messages between two nodes, where they may overtake each other.
+    /// The order of the messages between two nodes, if they may overtake each other.
     order: Option<Order>,
     launches: u64,
     busy_spans: Option<Vec<(u32, Time, Time)>>,
@@ -64,18 +64,18 @@ pub(crate) struct Packets {
 
 struct Channel {
     merge: Box<dyn Merge>,
-    /// Free places in the buffer behind it.
+    /// Number of free places in the buffer behind it.
     credits: u32,
     /// The input whose packet it carries. `None`: it is free.
     serves: Option<u32>,
-    /// How many faults have broken it.
+    /// Number of faults that break it now.
     broken: u32,
     touched: bool,
     busy: TimeSpan,
     carried: u64,
-    /// The packets that wait for it, wherever they do.
+    /// The packets that wait for it, at any input.
     queue: LinkQueue,
-    /// Whether it was the last of the two directions of a simplex link that carried a packet.
+    /// True if the last packet of its simplex link was carried in this direction.
     yields: bool,
 }
 
@@ -83,13 +83,13 @@ struct Channel {
 struct Node {
     /// Messages to cut into packets. The first of them has been started.
     to_send: VecDeque<u32>,
-    /// Packets that have arrived and are to be taken in.
+    /// Packets that have arrived and wait to be taken in.
     to_take_in: VecDeque<u32>,
     sending: bool,
     taking_in: bool,
-    /// Whether a packet of it is on a channel, where it sends and takes in one after the other.
+    /// True if a packet of it is on a channel, for a node that sends and takes in one after the other.
     occupied: bool,
-    /// Bytes of its messages that have not yet left it.
+    /// Number of bytes of its messages that have not yet left it.
     waiting_bytes: u64,
 }
 
@@ -97,11 +97,11 @@ struct Node {
 struct Packet {
     message: u32,
     bytes: u32,
-    /// How many channels of the route it has passed.
+    /// Number of channels of the route that it has passed.
     hop: u32,
     first: bool,
     last: bool,
-    /// Whether the link under it broke.
+    /// True if a link that it used broke.
     lost: bool,
 }
 
@@ -109,23 +109,23 @@ struct Packet {
 #[derive(Default)]
 struct Travel {
     parcel: Option<Parcel>,
-    /// The network that it goes by.
+    /// The network that it uses.
     way: u32,
     route: Vec<u32>,
-    /// Bytes not yet cut into packets.
+    /// Number of bytes not yet cut into packets.
     uncut: u64,
     cut_any: bool,
-    /// Packets between the sender's engine and the receiver's.
+    /// Number of packets between the sender's engine and the receiver's.
     inside: u32,
-    /// Bytes that the receiver's engine has taken in.
+    /// Number of bytes that the receiver's engine has taken in.
     delivered: u64,
-    /// Bytes of lost packets, and whether its way is broken: then it is sent again once nothing of it is inside.
+    /// Number of bytes of lost packets, and whether its route is broken. If so, it is sent again once nothing of it is
+    /// inside.
     lost_bytes: u64,
     is_broken: bool,
-    /// How many were launched before it.
+    /// Number of parcels that were launched before it.
     sequence: u64,
-    /// When it was launched. All its packets have this age, so that the later packets of a long message are not
-    /// younger.
+    /// Time of its launch. All its packets have this age, so that the later packets of a long message are not younger.
     born: Time,
 }
 
@@ -209,7 +209,7 @@ impl Packets {
         self.sets_out(agenda, parcel.message, outcomes);
     }
 
-    /// Sends what of a message is not yet cut by the best way that there is.
+    /// Sends the uncut bytes of a message over the best available network.
     fn sets_out(&mut self, agenda: &mut Agenda, message: u32, outcomes: &mut Vec<Outcome>) {
         let parcel = self.parcel(message);
         let Some(way) = self.best_way(parcel, message) else {
@@ -224,7 +224,7 @@ impl Packets {
             own.to_send.push_back(message);
             return self.work(agenda, engine, outcomes);
         }
-        // What is sent again goes before what was launched after it: those at the other end wait for it.
+        // A message that is sent again goes before later ones, because these wait for it at the receiver.
         let sequence = |message: u32| self.travels[message as usize].sequence;
         let later =
             own.to_send.iter().rev().take_while(|&&other| sequence(other) > sequence(message));
@@ -234,19 +234,19 @@ impl Packets {
         self.work(agenda, engine, outcomes);
     }
 
-    /// The engine of a node at a network.
+    /// Returns the engine of a node at a network.
     fn engine(&self, way: usize, node: u32) -> u32 {
         (way * self.ways.nodes()) as u32 + node
     }
 
-    /// The engine that sends a message, and the one that takes it in.
+    /// Returns the engine that sends a message, and the one that takes it in.
     fn engines(&self, message: u32) -> (u32, u32) {
         let (way, parcel) = (self.travels[message as usize].way as usize, self.parcel(message));
         (self.engine(way, parcel.from), self.engine(way, parcel.to))
     }
 
-    /// The innermost network that leads from node to node, is whole on its way and whose queue at the sender is short;
-    /// if all queues are long, the innermost whole one. Leaves its route with the message.
+    /// Returns the innermost network that leads from node to node, is whole on its route and has a short queue at the
+    /// sender. If all queues are long, returns the innermost whole one. Stores the route with the message.
     fn best_way(&mut self, parcel: Parcel, message: u32) -> Option<usize> {
         let (from, to) = (parcel.from as usize, parcel.to as usize);
         let mut route = std::mem::take(&mut self.travels[message as usize].route);

@@ -1,4 +1,4 @@
-//! Packets that wait for a link: in its own queue where the node's processor forwards them, and how many there are.
+//! Packets that wait for a link: their own queue if the node's processor forwards them, and their number.
 
 use contract::{Time, TimeSpan};
 
@@ -6,14 +6,14 @@ use super::Packets;
 use crate::agenda::Agenda;
 use crate::network::{ChannelUse, Outcome};
 
-/// How many packets wait for a channel, over time.
+/// The number of packets that wait for a channel, over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkQueue {
     length: u64,
-    /// The greatest length that lasted, since this was read.
+    /// The greatest length that lasted for some time, since it was last read.
     longest: u64,
     changed: Time,
-    /// The sum of all waits up to the last change.
+    /// Sum of all waits up to the last change.
     waited: TimeSpan,
 }
 
@@ -28,7 +28,7 @@ impl LinkQueue {
         self.length -= 1;
     }
 
-    /// A packet that a free channel carries at once has not waited.
+    /// Advances to `now`. A packet that a free channel carries at once has not waited.
     fn passes_time(&mut self, now: Time) {
         if now > self.changed {
             self.longest = self.longest.max(self.length);
@@ -48,19 +48,19 @@ impl LinkQueue {
 }
 
 impl Packets {
-    /// The channel that a packet is to go over next.
+    /// Returns the channel that a packet needs next.
     pub(super) fn next_channel(&self, packet: u32) -> u32 {
         let packet = self.packets[packet as usize];
         self.travels[packet.message as usize].route[packet.hop as usize]
     }
 
-    /// The input for the packets that are to go over a channel, where channels have their own.
+    /// Returns the input for the packets that will go over a channel, if channels have their own inputs.
     pub(super) fn queue_of(&self, channel: u32) -> Option<u32> {
         let before = (self.channels.len() + self.nodes.len()) as u32;
         self.machine.endpoint.processor_forwards.then_some(before + channel)
     }
 
-    /// A packet that goes on has arrived at a node over `input`.
+    /// Handles the arrival of a packet over `input` at a node that must forward it.
     pub(super) fn passes_on(
         &mut self,
         agenda: &mut Agenda,
@@ -80,7 +80,7 @@ impl Packets {
         }
     }
 
-    /// A node's processor has taken up a packet that the node passes on.
+    /// Queues a packet that the node's processor has forwarded.
     pub(super) fn forwarded(
         &mut self,
         agenda: &mut Agenda,
@@ -91,8 +91,8 @@ impl Packets {
         self.enter(agenda, queue.expect("processors forward here"), packet, outcomes);
     }
 
-    /// Whether a direction of a simplex link, for which a packet waits, carries none now: the other direction does, or
-    /// is to be next, for they take turns.
+    /// Returns whether a direction of a simplex link, for which a packet waits, must carry none now. The other
+    /// direction carries one, or comes next because the two take turns.
     pub(super) fn leaves_link_to_other(&mut self, number: u32) -> bool {
         let Some(other) = self.ways.other_direction(number) else { return false };
         let opposite = &self.channels[other as usize];
@@ -107,8 +107,8 @@ impl Packets {
         leaves
     }
 
-    /// How many links a message passes from a node to another, over the network that it would take if nothing were in
-    /// its way.
+    /// Returns the number of links that a message passes from a node to another, over the network that it would take if
+    /// no other messages and no faults were in the machine.
     pub(crate) fn hops(&self, from: usize, to: usize) -> usize {
         let mut route = Vec::new();
         if let Some(way) = (0..self.ways.count()).find(|&way| self.ways.reaches(way, from, to)) {

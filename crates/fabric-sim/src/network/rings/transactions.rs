@@ -5,10 +5,10 @@ use contract::AccessKind;
 use crate::network::Parcel;
 use crate::sci::{FULL_PACKET_BYTES, LOCK_BYTES, TransactionKind};
 
-/// The data of a packet with what is left, if that is no more.
+/// Data bytes of a short packet, which carries a rest of at most this length.
 const SHORT_BYTES: u32 = 16;
 
-/// The transactions that move some bytes.
+/// The transactions that move a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transactions {
     does: Does,
@@ -24,7 +24,7 @@ enum Does {
 }
 
 impl Transactions {
-    /// Those of a parcel.
+    /// Returns the transactions of a parcel.
     pub(super) fn of(parcel: Parcel) -> Self {
         let (does, bytes) = match parcel.access {
             None => (Does::Move, parcel.bytes),
@@ -37,18 +37,18 @@ impl Transactions {
         Transactions { does, bytes }
     }
 
-    /// What they move.
+    /// Returns the number of bytes that they move.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How many there are: at least one, for what has no data is told, too.
+    /// Returns the number of transactions: at least one, because a parcel without data must arrive, too.
     pub(super) fn count(&self) -> u64 {
         let each = if self.does == Does::Lock { LOCK_BYTES } else { FULL_PACKET_BYTES };
         self.bytes.div_ceil(u64::from(each)).max(1)
     }
 
-    /// One of them, counted from 0.
+    /// Returns one of them, counted from 0.
     pub(super) fn number(&self, number: u64) -> TransactionKind {
         let rest = self.bytes.saturating_sub(number * u64::from(FULL_PACKET_BYTES));
         let bytes = if rest <= u64::from(SHORT_BYTES) { SHORT_BYTES } else { FULL_PACKET_BYTES };
@@ -95,7 +95,7 @@ mod tests {
         use TransactionKind::{Lock, Read, Write};
         assert_eq!(access(AccessKind::Put, 80, 0), [Write(64), Write(16)]);
         assert_eq!(access(AccessKind::Get, 0, 128), [Read(64), Read(64)]);
-        // Compare and swap of a word, a lock, the addition to five words.
+        // Compare and swap of a word, a lock, and the addition to five words.
         assert_eq!(access(AccessKind::Update, 16, 8), [Lock]);
         assert_eq!(access(AccessKind::Update, 0, 0), [Lock]);
         assert_eq!(access(AccessKind::Update, 40, 40), [Lock, Lock, Lock]);
