@@ -1,4 +1,4 @@
-//! What goes beyond one ring: the crossbar of a multi-service switch, and the train.
+//! The parts beyond one ring: the crossbar of a multi-service switch, and the train.
 
 use super::engine::{Engine, Event};
 use super::node::{Crossing, Refused};
@@ -6,9 +6,9 @@ use super::packet::{Class, Kind};
 use super::settings::Access;
 
 impl Engine {
-    /// Begins to join or separate two outer rings. Their nodes send nothing new until it is done. What cannot be done
-    /// is answered as if it were done: rings that do not exist, one ring twice, rings that are joined already, or are
-    /// not.
+    /// Begins to join or separate two outer rings. Their nodes send nothing new until it is done. An impossible request
+    /// is answered as if it were done: for rings that do not exist, one ring twice, rings that are joined already, or
+    /// rings that are not joined.
     pub(super) fn crosses(
         &mut self,
         controller: u32,
@@ -47,7 +47,7 @@ impl Engine {
         }
     }
 
-    /// Switches the crossbar if no packet of the two rings waits for its echo: then none is in them.
+    /// Switches the crossbar if no packet of the two rings waits for its echo. Then no packet is in them.
     pub(super) fn crosses_if_quiet(&mut self) {
         let Some(Crossing { transaction, controller, rings, joins }) = self.crossing else {
             return;
@@ -80,8 +80,8 @@ impl Engine {
         }
     }
 
-    /// Lets all senders that wait for a place of an input queue try again: they may be in another ring now, where
-    /// nobody can tell them of it.
+    /// Lets all senders that wait for a place of an input queue try again. They may be in another ring now, which no
+    /// message from the target reaches.
     fn forget_refusals(&mut self, rings: (u32, u32)) {
         for node in 0..self.nodes.len() {
             let ring = self.rings.places[node].ring;
@@ -108,7 +108,7 @@ impl Engine {
         }
     }
 
-    /// The train comes to a node.
+    /// Handles the arrival of the train at a node.
     pub(super) fn train_comes(&mut self, node: u32, train: u32) {
         self.packets.remove(train);
         let Access::Train { seats } = self.settings.access else { return };
@@ -117,12 +117,12 @@ impl Engine {
         self.passes_the_train_on(node);
     }
 
-    /// Sends the train on, if the node holds it and has nothing that it may send before.
+    /// Passes the train on, if the node holds it and may not send a packet of its own before.
     pub(super) fn passes_the_train_on(&mut self, node: u32) {
         let this = &self.nodes[node as usize];
         let Some(seats) = this.train else { return };
         let has_more = this.output.iter().any(|output| !output.waiting.is_empty());
-        // A node whose transmitter has nothing to do may not send what it has.
+        // If the transmitter is idle, the node may not send its waiting packets.
         if seats > 0 && has_more && this.sends {
             return;
         }

@@ -1,4 +1,4 @@
-//! The engine: events of rings in the order of their times.
+//! The engine, which handles the events of rings in the order of their times.
 
 use contract::{Time, TimeSpan};
 
@@ -13,16 +13,16 @@ use super::settings::{Access, RingSettings};
 use super::shape::Rings;
 use crate::event_hash::EventHash;
 
-/// What happens at a node.
+/// An event at a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// The transmitter has sent a packet with its idle symbol.
     Free,
-    /// Idle symbols of this kind come in.
+    /// Idle symbols of this kind arrive.
     Idle(super::node::Idle),
-    /// The head of a packet has come, and its target is known.
+    /// The head of a packet has arrived, and its target is known.
     Arrive(u32),
-    /// The host interface is done with a packet.
+    /// The host interface has served a packet.
     Served,
 }
 
@@ -31,32 +31,32 @@ pub(super) enum Event {
 pub struct Complete {
     /// The number that the requester gave it.
     pub tag: u64,
-    /// Who requested it.
+    /// The node that requested it.
     pub requester: u32,
-    /// Of whom.
+    /// The node that served it.
     pub responder: u32,
-    /// What it did.
+    /// The operation.
     pub operation: TransactionKind,
-    /// How urgent it was.
+    /// Its priority.
     pub priority: u8,
-    /// When it was requested.
+    /// Time of the request.
     pub born: Time,
-    /// When its last packet was through the host interface.
+    /// Time at which its last packet had passed the host interface.
     pub done: Time,
 }
 
-/// What happened so far.
+/// Counts of events since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests and responses sent, repetitions included.
+    /// Number of requests and responses sent, repetitions included.
     pub sent: u64,
-    /// Requests and responses for which there was no place. Events among them are lost.
+    /// Number of requests and responses that were refused because there was no place. Events among them are lost.
     pub refused: u64,
-    /// Packets that a node passed on.
+    /// Number of packets that a node passed on.
     pub passed: u64,
-    /// The most symbols that any bypass FIFO held.
+    /// Maximum number of symbols that any bypass FIFO held.
     pub bypass_symbols_max: u32,
-    /// Events of the engine.
+    /// Number of events of the engine.
     pub events: u64,
 }
 
@@ -72,23 +72,23 @@ pub struct Engine {
     hash: EventHash,
     pub(super) counts: Counts,
     pub(super) complete: Vec<Complete>,
-    /// Tags of transactions that their responder has carried out, if anybody asks for them.
+    /// Tags of transactions that their responder has carried out, if they are kept.
     pub(super) carried_out: Option<Vec<u64>>,
-    /// Nodes whose output queue of requests has got a free place.
+    /// Nodes whose output queue of requests has a free place again.
     pub(super) relieved: Vec<u32>,
     pub(super) crossing: Option<Crossing>,
-    /// The use of the links, if anybody asks for it.
+    /// The use of the links, if it is counted.
     links: Option<Links>,
-    /// Sent packets without their echo, by ring.
+    /// Number of sent packets without their echo, by ring.
     pub(super) without_echo: Vec<u32>,
     /// The lane of events that come a hop later.
     hop_lane: usize,
-    /// By the length of a packet in symbols, the lane of events that come when it has been sent with its idle symbol.
+    /// The lane of the event at which a packet has been sent with its idle symbol, by the packet's length in symbols.
     sent_lanes: [u8; SYMBOLS_MAX as usize + 1],
 }
 
 impl Engine {
-    /// Rings without traffic, all idle symbols with their go bits set, as the scrubber leaves them.
+    /// Creates rings without traffic. The go bits of all idle symbols are set, as the scrubber leaves them.
     ///
     /// # Errors
     /// Those of [`RingSettings::check`].
@@ -127,43 +127,43 @@ impl Engine {
         Ok(engine)
     }
 
-    /// The time of the last event, or of [`advance`](Engine::advance).
+    /// Returns the time of the last event, or of [`advance`](Engine::advance).
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// What happened so far.
+    /// Returns the counts of events since the start.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// A hash of all events: the same for the same settings and transactions.
+    /// Returns a hash of all events, which is the same for the same settings and transactions.
     pub fn event_hash(&self) -> u64 {
         self.hash.value()
     }
 
-    /// Transactions that are not complete.
+    /// Returns the number of transactions that are not complete.
     pub fn under_way(&self) -> usize {
         self.transactions.len()
     }
 
-    /// Packets in rings and queues.
+    /// Returns the number of packets in rings and queues.
     pub fn packets(&self) -> usize {
         self.packets.len()
     }
 
-    /// The number of the controller of a multi-service switch, which takes [`TransactionKind::Join`].
+    /// Returns the number of the controller of a multi-service switch, which takes [`TransactionKind::Join`].
     pub fn controller(&self) -> Option<u32> {
         self.rings.controller
     }
 
-    /// Whether the output queue of a node has a place for a request.
+    /// Returns whether the output queue of a node has a place for a request.
     pub fn has_room(&self, node: u32) -> bool {
         self.nodes[node as usize].output[Class::Request as usize].held
             < self.settings.output_packets
     }
 
-    /// Puts a request into the output queue of `requester`. False if it is full: then nothing has happened.
+    /// Puts a request into the output queue of `requester`. Returns false, without any effect, if the queue is full.
     ///
     /// # Panics
     /// If there is no such node, if an operation has no such data ([`TransactionKind::has_packets`]), or if
@@ -188,7 +188,7 @@ impl Engine {
         true
     }
 
-    /// The links that a packet passes from a node to another, in the rings as they are joined.
+    /// Returns the number of links that a packet passes from a node to another, in the rings as they are joined now.
     pub fn links(&self, from: u32, to: u32) -> usize {
         let (mut node, mut links) = (self.nodes[from as usize].next, 1);
         while node != to {
@@ -200,7 +200,7 @@ impl Engine {
         links
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     pub fn next_time(&self) -> Option<Time> {
         self.queue.next_time()
     }
@@ -214,7 +214,7 @@ impl Engine {
         self.now = self.now.max(to);
     }
 
-    /// Handles the next event. False if there is none.
+    /// Handles the next event. Returns false if there is none.
     pub fn step(&mut self) -> bool {
         let Some((time, (node, event))) = self.queue.pop() else { return false };
         self.now = time;
@@ -229,7 +229,8 @@ impl Engine {
         true
     }
 
-    /// Whether transactions are complete, or nodes have got a place for a request, that nobody has taken.
+    /// Returns whether there are complete transactions, or nodes with a free place for a request, that have not been
+    /// taken.
     pub(super) fn has_news(&self) -> bool {
         !self.complete.is_empty() || !self.relieved.is_empty()
     }
@@ -249,25 +250,25 @@ impl Engine {
         self.links = Some(Links::new(self.nodes.len()));
     }
 
-    /// Keeps the times in which links are busy, where their use is counted.
+    /// Keeps the times in which links are busy, if their use is counted.
     pub(crate) fn keep_busy_spans(&mut self) {
         self.links.as_mut().into_iter().for_each(Links::keep_spans);
     }
 
-    /// A node begins to send a packet, which takes so long.
+    /// Records that a node begins to send a packet, which takes `length`.
     pub(super) fn note_link_use(&mut self, node: u32, packet: u32, length: TimeSpan) {
         let Some(links) = &mut self.links else { return };
         let entered = self.packets[packet].entered;
         links.carries(node, (entered, self.now), length, self.nodes[node as usize].waiting());
     }
 
-    /// The use of each link that was used, with its name.
+    /// Returns the use of each link that was used, with its name.
     pub(crate) fn take_link_use(&mut self) -> Vec<(String, Carried)> {
         let used = self.links.as_mut().map(Links::take_use).unwrap_or_default();
         used.into_iter().map(|(node, of)| (self.link_name(node), of)).collect()
     }
 
-    /// The times in which links were busy, with their names.
+    /// Returns the times in which links were busy, with their names.
     pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
         let spans = self.links.as_mut().map(Links::take_spans).unwrap_or_default();
         spans.into_iter().map(|(node, from, to)| (self.link_name(node), from, to)).collect()
@@ -287,29 +288,29 @@ impl Engine {
         self.complete.pop()
     }
 
-    /// Takes one of the nodes whose output queues have got a place for a request.
+    /// Takes one of the nodes whose output queues have a free place for a request again.
     pub fn pop_relieved(&mut self) -> Option<u32> {
         self.relieved.pop()
     }
 
-    /// Takes the nodes whose output queues have got a place for a request since the last call.
+    /// Takes the nodes whose output queues have got a free place for a request since the last call.
     pub fn take_relieved(&mut self) -> std::vec::Drain<'_, u32> {
         self.relieved.drain(..)
     }
 
-    /// Has an event happen at a time that depends on more than its cause.
+    /// Schedules an event whose delay after its cause is not fixed.
     pub(super) fn push(&mut self, time: Time, node: u32, event: Event) {
         debug_assert!(time >= self.now, "nothing happens in the past");
         self.queue.push(time, (node, event));
     }
 
-    /// Has an event happen a hop later.
+    /// Schedules an event a hop later.
     pub(super) fn push_after_hop(&mut self, node: u32, event: Event) {
         self.queue.push_after(self.now, self.hop_lane, (node, event));
     }
 
-    /// Has the transmitter of a node become free after a packet of so many symbols and an idle one. Returns the time of
-    /// these.
+    /// Schedules the event at which the transmitter of a node is free, after a packet of `symbols` symbols and an idle
+    /// one. Returns the time that these take.
     pub(super) fn is_free_after(&mut self, node: u32, symbols: u32) -> TimeSpan {
         let lane = usize::from(self.sent_lanes[symbols as usize]);
         self.queue.push_after(self.now, lane, (node, Event::Free));
@@ -320,7 +321,7 @@ impl Engine {
         self.settings.symbol.times(u64::from(count))
     }
 
-    /// Puts a packet of a transaction into an output queue, whose place is free.
+    /// Puts a packet of a transaction into an output queue that has a free place.
     pub(super) fn enqueue(&mut self, node: u32, class: Class, transaction: u32, to: u32) {
         let what = self.transactions[transaction];
         let symbols = match class {
@@ -347,7 +348,7 @@ impl Engine {
 }
 
 impl Event {
-    /// The event as a number, for the hash.
+    /// Returns the event as a number, for the hash.
     fn code(self) -> u32 {
         match self {
             Event::Free => 0,

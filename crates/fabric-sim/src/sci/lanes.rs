@@ -2,44 +2,44 @@
 //! pushes.
 //!
 //! Nearly all events of a ring come one of a few times after the event that caused them: a hop, or the length of a
-//! packet. The clock never goes back, so the events that come the same time later are in order as they are pushed. Each
-//! such time has a lane, first in, first out. The next event is the earliest of the first ones of all lanes, of which
-//! there are few.
+//! packet. The clock never goes back, so events with the same delay are in order as they are pushed. Each such delay
+//! has a lane, first in, first out. The next event is the earliest of the first ones of all lanes, of which there are
+//! few.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use contract::{Time, TimeSpan};
 
-/// The most lanes.
+/// Maximum number of lanes.
 const LANES_MAX: usize = 7;
-/// The place of what is sorted, behind the lanes.
+/// Index of the sorted events, behind the lanes.
 const SORTED: usize = LANES_MAX;
 /// The time of a lane without events.
 const NEVER: u64 = u64::MAX;
 
 /// Events by time.
 pub(super) struct Lanes<E> {
-    /// By lane, the time after the cause, longest first.
+    /// The delay of each lane, longest first.
     delays: Vec<TimeSpan>,
-    /// By lane, its events, each with its time and the number of its push.
+    /// The events of each lane, each with its time and the number of its push.
     lanes: Vec<VecDeque<(u64, u64, E)>>,
     sorted: BinaryHeap<Reverse<Sorted<E>>>,
-    /// The time of the first event of each lane, and of what is sorted.
+    /// The time of the first event of each lane, and of the sorted events.
     first: [u64; LANES_MAX + 1],
-    /// Where the next event is.
+    /// Index of the lane with the next event, or [`SORTED`].
     next: usize,
     pushed: u64,
 }
 
-/// An event of no fixed time after its cause.
+/// An event without a fixed delay after its cause.
 struct Sorted<E> {
     place: (u64, u64),
     event: E,
 }
 
 impl<E: Copy> Lanes<E> {
-    /// Lanes for events that come one of these times after their cause.
+    /// Creates lanes for events with these delays after their cause.
     pub(super) fn new(mut delays: Vec<TimeSpan>) -> Self {
         delays.sort_unstable_by_key(|&delay| Reverse(delay));
         delays.dedup();
@@ -54,18 +54,18 @@ impl<E: Copy> Lanes<E> {
         }
     }
 
-    /// The lane of one of the delays.
+    /// Returns the lane of one of the delays.
     pub(super) fn lane(&self, delay: TimeSpan) -> usize {
         self.delays.iter().position(|of| *of == delay).expect("each delay has a lane")
     }
 
-    /// The delay of a lane.
+    /// Returns the delay of a lane.
     #[inline]
     pub(super) fn delay(&self, lane: usize) -> TimeSpan {
         self.delays[lane]
     }
 
-    /// Adds an event that comes the delay of a lane after `now`, which is never before that of an earlier call.
+    /// Adds an event that comes the delay of a lane after `now`, which must not be before that of an earlier call.
     #[inline]
     pub(super) fn push_after(&mut self, now: Time, lane: usize, event: E) {
         let time = (now + self.delays[lane]).as_ps();
@@ -111,8 +111,8 @@ impl<E: Copy> Lanes<E> {
         Some((Time::from_ps(time), event))
     }
 
-    /// Finds the next event: the earliest, and of several lanes at one time that of the longest delay, which was pushed
-    /// first.
+    /// Finds the next event, which is the earliest. Of several lanes with the same time it is the one of the longest
+    /// delay, because it was pushed first.
     #[inline]
     fn find_next(&mut self) {
         let (mut next, mut time) = (SORTED, NEVER);
@@ -129,7 +129,7 @@ impl<E: Copy> Lanes<E> {
         };
     }
 
-    /// Whether the first of what is sorted was pushed before the first of a lane at the same time.
+    /// Returns whether the first sorted event was pushed before the first event of a lane with the same time.
     #[cold]
     fn is_sorted_first(&self, lane: usize) -> bool {
         let number = self.sorted.peek().map(|Reverse(first)| first.place.1);
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Against a sorted list, with pushes and pops mixed, and one lane to all of them.
+    /// Compares lanes with a sorted list, with pushes and pops mixed, and with one lane up to all of them.
     #[test]
     fn events_of_one_instant_come_in_the_order_they_were_pushed() {
         for (seed, delays) in [(21, 1), (22, 4), (23, LANES_MAX as u64)] {

@@ -1,4 +1,4 @@
-//! The use of the links of rings: what each has carried, and for how long packets waited for it.
+//! The use of the links of rings: what each link has carried, and the time that packets waited for it.
 
 use contract::{Time, TimeSpan};
 
@@ -10,16 +10,16 @@ pub(super) struct Links {
     spans: Option<Vec<(u32, Time, Time)>>,
 }
 
-/// What a link has carried.
+/// The use of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
-    /// How long it carried packets, each with its idle symbol.
+    /// Time in which it carried packets, each with its idle symbol.
     pub(crate) busy: TimeSpan,
-    /// How many packets, echoes included.
+    /// Number of packets, echoes included.
     pub(crate) packets: u64,
-    /// How long packets waited for it, all together, those that wait still left out.
+    /// Sum of the times that packets waited for it. Packets that still wait are not included.
     pub(crate) waited: TimeSpan,
-    /// The most packets that waited at once since this was read before.
+    /// Maximum number of packets that waited at once, since it was last read.
     pub(crate) queue_max: u64,
 }
 
@@ -33,7 +33,8 @@ impl Links {
         self.spans = Some(Vec::new());
     }
 
-    /// A node begins to send a packet, which has waited since it `entered`, while so many others wait on.
+    /// Records that a node begins to send a packet, which has waited since it `entered`, while `others` others still
+    /// wait.
     pub(super) fn carries(
         &mut self,
         node: u32,
@@ -52,7 +53,7 @@ impl Links {
         }
     }
 
-    /// The use of each link that was used.
+    /// Returns the use of each link that was used.
     pub(super) fn take_use(&mut self) -> Vec<(u32, Carried)> {
         let mut used = Vec::new();
         for (node, of) in self.each.iter_mut().enumerate().filter(|(_, of)| of.packets > 0) {
@@ -62,7 +63,7 @@ impl Links {
         used
     }
 
-    /// The times in which links were busy.
+    /// Returns the times in which links were busy.
     pub(super) fn take_spans(&mut self) -> Vec<(u32, Time, Time)> {
         self.spans.take().unwrap_or_default()
     }

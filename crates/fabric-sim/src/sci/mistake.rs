@@ -1,6 +1,6 @@
-//! What cannot be simulated.
+//! Errors in the settings of rings and traffic.
 
-/// What is wrong with [`RingSettings`](super::RingSettings) or [`Traffic`](super::Traffic).
+/// The mistake in [`RingSettings`](super::RingSettings) or [`Traffic`](super::Traffic).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct SettingsError {

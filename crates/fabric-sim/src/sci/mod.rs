@@ -1,13 +1,13 @@
 //! Rings of the Scalable Coherent Interface (SCI, IEEE 1596), packet by packet.
 //!
-//! The model is that of the SCALE paper (1996): error-free links, a ring that is initialised, every transaction that is
-//! not coherent but broadcast. A packet moves from node to node around its ring. The node that it is for strips it and
-//! sends an echo back to the sender, which keeps the packet until then. A node passes on what is for others; what comes
-//! while it sends a packet of its own waits in its bypass FIFO.
+//! The model is that of the SCALE paper (1996): links without errors, an initialised ring, and every transaction that
+//! is not coherent, except broadcasts. A packet moves from node to node around its ring. Its target strips it and sends
+//! an echo back to the sender, which keeps the packet until then. A node passes on the packets for other nodes. Packets
+//! that arrive while it sends one of its own wait in its bypass FIFO.
 //!
-//! * [`RingSettings`] has every parameter: [`Shape`] of the rings, [`Delays`] (the paper's table 3), queues, [`Access`] (who
-//!   may send), [`Retry`] and [`Urgency`].
-//! * [`Engine`] carries transactions from node to node, and tells of each when it is complete.
+//! * [`RingSettings`] has every parameter: [`Shape`] of the rings, [`Delays`] (the paper's table 3), queues, [`Access`]
+//!   (the right to send), [`Retry`] and [`Urgency`].
+//! * [`Engine`] carries transactions from node to node, and reports each that is complete.
 //! * Networks of simulated machines use an engine, too, if their machine file has a section `[sci]`.
 //! * [`study`] loads an engine with [`Traffic`] (the paper's tables 1 and 2), and measures throughput and delays.
 //!
@@ -15,7 +15,7 @@
 //! the data. At least one idle symbol follows each packet.
 //!
 //! Definitions of the paper's four protocols for real time are in papers of the working group P1596.6, which it only
-//! cites. What [`Urgency`] and [`Retry`] call by their names are our own readings.
+//! cites. The variants of [`Urgency`] and [`Retry`] with their names are our own readings.
 
 mod agents;
 mod engine;

@@ -1,4 +1,4 @@
-//! What a node holds.
+//! The state of a node.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::packet::Phase;
 /// The state of idle symbols on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Idle {
-    /// Whether who sees it may send.
+    /// True if a node that sees it may send.
     pub(super) go: bool,
     /// Packets of lower priority may not be sent ([`Urgency::TwoBits`](super::Urgency::TwoBits)).
     pub(super) level: u8,
@@ -21,76 +21,77 @@ impl Idle {
     pub(super) const FREE: Idle = Idle { go: true, level: 0, by: u32::MAX };
 }
 
-/// A node: its place in its ring, its transmitter and its queues. Packets stand by their numbers.
+/// A node: its place in its ring, its transmitter and its queues, which contain the numbers of packets.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) next: u32,
-    /// When the transmitter has sent the packet that it sends, with its idle symbol.
+    /// Time at which the transmitter will have sent its packet with the idle symbol.
     pub(super) free_at: Time,
-    /// Whether the transmitter sends a packet.
+    /// True if the transmitter sends a packet.
     pub(super) sends: bool,
-    /// Whether the packet that it sends is one of its own.
+    /// True if that packet is one of the node's own.
     pub(super) sends_own: bool,
-    /// Whether that is an event, whose place in the output queue is free when it is sent.
+    /// True if that packet is an event, whose place in the output queue is free when it is sent.
     pub(super) sends_event: bool,
-    /// Whether its bypass FIFO has filled while it sent, and is not empty again.
+    /// True if its bypass FIFO has filled while it sent, and is not empty again.
     pub(super) recovers: bool,
-    /// The idle symbols that come in, and those that go out.
+    /// The idle symbols that arrive, and those that it sends.
     pub(super) idle_in: Idle,
     pub(super) idle_out: Idle,
-    /// The level that it has raised the idle symbols to, for a packet of its own.
+    /// The level to which it has raised the idle symbols, for a packet of its own.
     pub(super) raised: u8,
     pub(super) bypass: VecDeque<u32>,
     pub(super) bypass_symbols: u32,
     /// The output queues, by class. A packet stays until its echo has come.
     pub(super) output: [Output; 2],
-    /// Echoes and resumptions have no queue of a class: these are what it has to send besides.
+    /// Echoes and resumptions that it must send. They have no queue of a class.
     pub(super) control: VecDeque<u32>,
     pub(super) input: [Input; 2],
-    /// Whether its host interface is busy with a packet, and of which class.
+    /// The class of the packet with which its host interface is busy.
     pub(super) serves: Option<usize>,
-    /// How many packets it may still send while it holds the train.
+    /// Number of packets that it may still send while it holds the train.
     pub(super) train: Option<u32>,
-    /// No packet of its own may start: the crossbar waits until its ring is empty.
+    /// True if no packet of its own may start, because the crossbar waits until its ring is empty.
     pub(super) is_held_back: bool,
 }
 
-/// Packets of a class that a node is to send.
+/// Packets of a class that a node must send.
 #[derive(Debug, Default)]
 pub(super) struct Output {
-    /// Those that wait to be sent, or to be sent again.
+    /// Packets that wait to be sent, or to be sent again.
     pub(super) waiting: VecDeque<u32>,
-    /// Those and the ones without an echo.
+    /// Number of these packets and of those without an echo.
     pub(super) held: u32,
 }
 
-/// Packets of a class that have come.
+/// Packets of a class that have arrived.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     pub(super) taken: VecDeque<Taken>,
-    /// Places that are kept for packets which were refused.
+    /// Number of places that are kept for packets that were refused.
     pub(super) kept: u32,
     /// Packets that were refused, first come first served.
     pub(super) refused: VecDeque<Refused>,
-    /// The turn whose packets are taken, and how many packets of each turn were refused and are yet to be taken.
+    /// The turn whose packets are taken, and for each turn the number of packets that were refused and are yet to be
+    /// taken.
     pub(super) serves: Phase,
     pub(super) aged: [u32; 2],
-    /// Packets that were refused since one was taken.
+    /// Number of packets that were refused since one was taken.
     pub(super) refused_in_turn: u32,
 }
 
-/// A place goes to any packet after so many were refused in a row: those whose turn it is cannot be sent, as behind a
-/// node that fills the link without go bits.
+/// Number of packets in a row after whose refusal any packet gets a place. The packets whose turn it is may not be able
+/// to be sent, for example behind a node that fills the link without go bits.
 const REFUSED_MAX: u32 = 256;
 
 impl Input {
-    /// Whether it is the turn of a packet: of all that come if none was refused before.
+    /// Returns whether it is the turn of a packet. It is the turn of all packets if none was refused before.
     pub(super) fn has_turn(&self, phase: Option<Phase>) -> bool {
         let is_open = self.aged[self.serves as usize] == 0 || self.refused_in_turn >= REFUSED_MAX;
         is_open || phase == Some(self.serves)
     }
 
-    /// A packet was taken: the turn passes on with the last that was refused in it.
+    /// Records that a refused packet was taken. The turn passes on with the last packet that was refused in it.
     pub(super) fn leaves_turn(&mut self, phase: Phase) {
         self.aged[phase as usize] -= 1;
         if self.aged[self.serves as usize] == 0 {
@@ -98,7 +99,8 @@ impl Input {
         }
     }
 
-    /// A packet that had no turn was refused: it joins the present turn if that is empty, and else the next.
+    /// Records that a packet without a turn was refused, and returns its turn: the present one if that is empty, or
+    /// else the next.
     pub(super) fn joins_turn(&mut self) -> Phase {
         let is_empty = self.aged[self.serves as usize] == 0;
         let phase = if is_empty { self.serves } else { self.serves.other() };
@@ -112,7 +114,7 @@ impl Input {
 pub(super) struct Taken {
     pub(super) transaction: u32,
     pub(super) to: u32,
-    /// When its last symbol has come.
+    /// Time at which its last symbol has arrived.
     pub(super) whole_at: Time,
 }
 
@@ -122,10 +124,10 @@ pub(super) struct Refused {
     pub(super) sender: u32,
 }
 
-/// The crossbar is to join two rings, or to separate them, as soon as nothing is under way in them.
+/// A request to the crossbar to join two rings, or to separate them, as soon as nothing is under way in them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
-    /// The request that asked for it.
+    /// The transaction that requested it.
     pub(super) transaction: u32,
     pub(super) controller: u32,
     pub(super) rings: (u32, u32),
@@ -155,7 +157,7 @@ impl Node {
         }
     }
 
-    /// How many packets wait to be sent.
+    /// Returns the number of packets that wait to be sent.
     pub(super) fn waiting(&self) -> usize {
         let of_own: usize = self.output.iter().map(|output| output.waiting.len()).sum();
         self.bypass.len() + self.control.len() + of_own

@@ -1,18 +1,18 @@
-//! Packets, and the transactions that they are part of.
+//! Packets, and the transactions to which they belong.
 
 use contract::Time;
 
-/// The bytes of a symbol, which a link carries in one clock.
+/// Length of a symbol in bytes. A link carries one symbol in a clock cycle.
 pub const SYMBOL_BYTES: u32 = 2;
-/// The header of a request or response with its check.
+/// Length in symbols of the header of a request or response with its check.
 pub const HEADER_SYMBOLS: u32 = 8;
-/// An echo, whole.
+/// Length of a whole echo in symbols.
 pub const ECHO_SYMBOLS: u32 = 4;
-/// The data of a lock, in each direction.
+/// Length in bytes of the data of a lock, in each direction.
 pub const LOCK_BYTES: u32 = 16;
-/// The data of each full packet of a longer message or access of a rank.
+/// Length in bytes of the data of each full packet of a longer message or access of a rank.
 pub(crate) const FULL_PACKET_BYTES: u32 = 64;
-/// The sizes of the data of a packet.
+/// Lengths in bytes that the data of a packet may have.
 const DATA_BYTES: [u32; 3] = [16, 64, 256];
 
 /// The lengths of all packets in symbols: of an echo, and of a header with data or without.
@@ -26,27 +26,28 @@ pub(super) const PACKET_SYMBOLS: [u32; 5] = [
 /// The length of the longest packet in symbols.
 pub(super) const SYMBOLS_MAX: u32 = HEADER_SYMBOLS + DATA_BYTES[2] / SYMBOL_BYTES;
 
-/// What a transaction does.
+/// The operation of a transaction. Numbers are the bytes of its data, or rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionKind {
-    /// The response brings so many bytes.
+    /// The response brings the data.
     Read(u32),
-    /// The request brings so many bytes; a response confirms them.
+    /// The request brings the data, and a response confirms them.
     Write(u32),
-    /// The request brings so many bytes. There is no response.
+    /// The request brings the data. There is no response.
     Move(u32),
     /// As a move, without an echo: the sender keeps nothing, and the packet is lost if its target has no place.
     Event(u32),
-    /// The request brings 16 bytes, which the responder combines with its memory; the response brings what was there.
+    /// The request brings 16 bytes, which the responder combines with its memory. The response brings the former
+    /// contents.
     Lock,
-    /// Asks the controller of a multi-service switch to join two outer rings into one.
+    /// Requests the controller of a multi-service switch to join two outer rings into one.
     Join(u8, u8),
-    /// Asks it to separate them.
+    /// Requests it to separate them.
     Separate(u8, u8),
 }
 
 impl TransactionKind {
-    /// Whether its data have a size that a packet can have.
+    /// Returns whether its data have a size that a packet can have.
     pub fn has_packets(self) -> bool {
         match self {
             TransactionKind::Read(bytes)
@@ -59,7 +60,7 @@ impl TransactionKind {
         }
     }
 
-    /// The data that it moves, in bytes.
+    /// Returns the length of the data that it moves, in bytes.
     pub fn data_bytes(self) -> u32 {
         match self {
             TransactionKind::Read(bytes)
@@ -71,7 +72,7 @@ impl TransactionKind {
         }
     }
 
-    /// The length of its request in symbols.
+    /// Returns the length of its request in symbols.
     pub fn request_symbols(self) -> u32 {
         match self {
             TransactionKind::Read(_) => HEADER_SYMBOLS,
@@ -79,7 +80,7 @@ impl TransactionKind {
         }
     }
 
-    /// The length of its response in symbols, if it has one.
+    /// Returns the length of its response in symbols, if it has one.
     pub fn response_symbols(self) -> Option<u32> {
         match self {
             TransactionKind::Read(_) | TransactionKind::Lock => {
@@ -92,7 +93,7 @@ impl TransactionKind {
         }
     }
 
-    /// Whether its packets are answered by echoes, and kept until then.
+    /// Returns whether its packets are answered by echoes, and kept until then.
     pub fn has_echoes(self) -> bool {
         !matches!(self, TransactionKind::Event(_))
     }
@@ -109,7 +110,7 @@ pub(super) struct Transaction {
     pub(super) tag: u64,
 }
 
-/// Which queues a packet goes through. Those of responses are apart, so that requests cannot block them.
+/// The queues that a packet uses. Responses have queues of their own, so that requests cannot block them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Request = 0,
@@ -121,12 +122,12 @@ pub(super) enum Kind {
     Send(Class),
     /// A request that no echo answers.
     Event,
-    /// The answer to the packet of this number: whether it was taken in.
+    /// The answer to the packet `of`, with true if it was taken in.
     Echo {
         of: u32,
         taken: bool,
     },
-    /// There is room now for the packet of this number ([`Retry::Directed`](super::Retry::Directed)).
+    /// There is room now for the packet `of` ([`Retry::Directed`](super::Retry::Directed)).
     Resume {
         of: u32,
     },
@@ -134,7 +135,7 @@ pub(super) enum Kind {
     Train,
 }
 
-/// Which turn of a target's queue a packet belongs to ([`Retry::Aged`](super::Retry::Aged)).
+/// The turn of a target's queue to which a packet belongs ([`Retry::Aged`](super::Retry::Aged)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     #[default]
@@ -157,14 +158,15 @@ pub(super) struct Packet {
     pub(super) kind: Kind,
     /// Its transaction, if it is a request or a response.
     pub(super) transaction: u32,
-    /// The node that it is for at last.
+    /// Its final destination.
     pub(super) to: u32,
     /// The node that sent it into this ring.
     pub(super) from: u32,
     pub(super) symbols: u32,
-    /// 0 once it was refused: repeating it must not keep what its target waits for from being sent.
+    /// The priority: 0 after it was refused, because its repetition must not prevent the sending of the packets that
+    /// its target waits for.
     pub(super) priority: u8,
-    /// When it came to the node in one of whose queues it waits.
+    /// Time at which it arrived at the node in whose queue it waits.
     pub(super) entered: Time,
     /// The node whose input queue keeps a place for it.
     pub(super) place_at: Option<u32>,
@@ -172,7 +174,7 @@ pub(super) struct Packet {
     pub(super) phase: Option<(u32, Phase)>,
 }
 
-/// Things by number; numbers are used again.
+/// Values by number. Numbers are reused.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     things: Vec<T>,
@@ -197,7 +199,7 @@ impl<T> Slab<T> {
         self.free.push(number);
     }
 
-    /// How many are there.
+    /// Returns the number of values.
     pub(crate) fn len(&self) -> usize {
         self.things.len() - self.free.len()
     }

@@ -8,7 +8,7 @@ use super::packet::{Class, ECHO_SYMBOLS, Kind, Packet, TransactionKind};
 use super::settings::{Retry, Urgency};
 
 impl Engine {
-    /// The head of a packet has come.
+    /// Handles the arrival of the head of a packet.
     pub(super) fn arrives(&mut self, node: u32, packet: u32) {
         let Packet { kind, to, from, .. } = self.packets[packet];
         match kind {
@@ -32,14 +32,14 @@ impl Engine {
         }
     }
 
-    /// Returns the time at which the whole of a packet has come whose head is here.
+    /// Returns the time at which all of a packet has arrived, whose head arrives now.
     fn whole_at(&self, packet: &Packet) -> Time {
         // The bypass delay is part of every hop, and this packet does not enter the bypass FIFO.
         let head = self.now().as_ps() - self.settings.delays.bypass.as_ps();
         Time::from_ps(head) + self.symbols(packet.symbols)
     }
 
-    /// Takes an event in, or drops it. Nothing goes on in its place.
+    /// Takes an event in, or drops it. Nothing continues in its place.
     fn strips_event(&mut self, node: u32, packet: u32) {
         let what = self.packets[packet];
         if self.takes(node, &what, Class::Request) {
@@ -51,13 +51,13 @@ impl Engine {
             self.transactions.remove(what.transaction);
         }
         self.packets.remove(packet);
-        // It is no longer in the ring, for which the crossbar waits.
+        // It is no longer in the ring, and the crossbar waits for this.
         self.without_echo[self.rings.places[what.from as usize].ring as usize] -= 1;
         self.crosses_if_quiet();
         self.serves_next(node);
     }
 
-    /// Takes a request or response in, or refuses it; an echo goes on in its place.
+    /// Takes a request or response in, or refuses it. An echo continues in its place.
     fn strips(&mut self, node: u32, packet: u32, class: Class) {
         let what = self.packets[packet];
         let whole_at = self.whole_at(&what);
@@ -74,7 +74,7 @@ impl Engine {
             }
         }
         if let Some(keeper) = self.packets[packet].place_at.take() {
-            // The crossbar may have led the packet elsewhere.
+            // The crossbar may have led the packet to another node.
             self.nodes[keeper as usize].input[class as usize].kept -= 1;
             if keeper != node || !taken {
                 self.keeps_a_place(keeper, class);
@@ -86,9 +86,10 @@ impl Engine {
         self.serves_next(node);
     }
 
-    /// Whether there is a place for a packet, and it is its turn.
+    /// Returns whether there is a place for a packet, and it is its turn.
     fn takes(&self, node: u32, packet: &Packet, class: Class) -> bool {
-        // Where priorities count, the last place is for what is urgent, also when it is sent again, and without a turn.
+        // With priorities, the last place is reserved for urgent packets, also for those that are sent again, and does
+        // not depend on turns.
         let counts = self.settings.urgency != Urgency::None;
         let is_urgent = counts && self.transactions[packet.transaction].priority > 0;
         let spare = u32::from(counts && !is_urgent);
@@ -99,7 +100,7 @@ impl Engine {
         packet.place_at == Some(node) || (has_place && (is_urgent || input.has_turn(phase)))
     }
 
-    /// Keeps account of the turns of packets that were refused ([`Retry::Aged`]).
+    /// Updates the turns of packets that were refused ([`Retry::Aged`]).
     fn takes_its_turn(&mut self, node: u32, packet: u32, (class, taken): (Class, bool)) {
         if self.settings.retry != Retry::Aged {
             return;
@@ -121,7 +122,7 @@ impl Engine {
         input.refused_in_turn = if taken { 0 } else { input.refused_in_turn + 1 };
     }
 
-    /// The echo of a packet has come back.
+    /// Handles the echo of a packet.
     fn echo_comes(&mut self, node: u32, of: u32, taken: bool) {
         let class = self.class_of(of).expect("echoes answer requests and responses");
         let ring = self.rings.places[node as usize].ring as usize;
@@ -136,7 +137,7 @@ impl Engine {
         self.crosses_if_quiet();
     }
 
-    /// An output queue no longer keeps a packet.
+    /// Records that an output queue no longer keeps a packet.
     pub(super) fn leaves_output(&mut self, node: u32, class: Class) {
         self.nodes[node as usize].output[class as usize].held -= 1;
         if class == Class::Request {
@@ -152,7 +153,7 @@ impl Engine {
         self.wakes(node);
     }
 
-    /// A packet of four symbols, which goes before all others: queues wait for it.
+    /// Returns a packet of four symbols, which goes before all others because queues wait for it.
     pub(super) fn control(&self, kind: Kind, from: u32, to: u32) -> Packet {
         let (symbols, priority, entered) = (ECHO_SYMBOLS, u8::MAX, self.now());
         Packet {
@@ -168,7 +169,7 @@ impl Engine {
         }
     }
 
-    /// Begins with the next packet of the input queues. Responses come first: they always find room.
+    /// Begins with the next packet of the input queues. Responses come first, because they always find room.
     pub(super) fn serves_next(&mut self, node: u32) {
         let this = &self.nodes[node as usize];
         if this.serves.is_some() {
@@ -193,7 +194,7 @@ impl Engine {
         }
     }
 
-    /// Whether what a packet leads to has a place in an output queue.
+    /// Returns whether there is a place in an output queue for the packet that follows from `taken`.
     fn has_room_behind(&self, node: u32, class: Class, taken: Taken) -> bool {
         let room = |node: u32, class: Class| {
             self.nodes[node as usize].output[class as usize].held < self.settings.output_packets
@@ -207,7 +208,7 @@ impl Engine {
             || room(node, Class::Response)
     }
 
-    /// The host interface is done with the first packet of an input queue.
+    /// Handles the end of the host interface's work on the first packet of an input queue.
     pub(super) fn is_served(&mut self, node: u32) {
         let class = match self.nodes[node as usize].serves.take() {
             Some(0) => Class::Request,
@@ -249,20 +250,20 @@ impl Engine {
         self.serves_next(node);
     }
 
-    /// A place of an input queue is free: it is kept for who was refused first, and told so.
+    /// Keeps a free place of an input queue for the packet that was refused first, and notifies its sender.
     fn keeps_a_place(&mut self, node: u32, class: Class) {
         let input = &mut self.nodes[node as usize].input[class as usize];
         let Some(Refused { packet, sender }) = input.refused.pop_front() else { return };
         input.kept += 1;
         let resume = self.control(Kind::Resume { of: packet }, node, sender);
         let resume = self.packets.add(resume);
-        // It is no request, but the crossbar has to wait for it, too.
+        // It is no request, but the crossbar must wait for it, too.
         self.without_echo[self.rings.places[sender as usize].ring as usize] += 1;
         self.nodes[node as usize].control.push_back(resume);
         self.wakes(node);
     }
 
-    /// A place of an output queue is free: what waited for it at a host interface goes on.
+    /// Continues the packet that waited at a host interface for a place of an output queue, which is free now.
     fn room_in_output(&mut self, node: u32) {
         let twin = self.rings.places[node as usize].twin;
         self.serves_next(twin.unwrap_or(node));

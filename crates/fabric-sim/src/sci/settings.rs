@@ -9,91 +9,93 @@ use super::shape::Shape;
 /// All parameters of rings and their nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RingSettings {
-    /// The rings, their nodes and what joins them.
+    /// The rings, their nodes and the agents between them.
     pub shape: Shape,
-    /// The time of a symbol of 16 bits on a link: 16 ns at 1 Gbit/s, 2 ns at 8 Gbit/s.
+    /// Time of a symbol of 16 bits on a link: 16 ns at 1 Gbit/s, 2 ns at 8 Gbit/s.
     pub symbol: TimeSpan,
-    /// The delays of nodes and links.
+    /// Delays of nodes and links.
     pub delays: Delays,
-    /// Packets of each class that a node's output queue holds, sent ones without their echo included.
+    /// Number of packets of each class that a node's output queue holds, including sent ones without their echo.
     pub output_packets: u32,
-    /// Packets of each class that a node's input queue holds.
+    /// Number of packets of each class that a node's input queue holds.
     pub input_packets: u32,
-    /// What a bypass FIFO holds beyond one longest packet, in symbols. Only preempting packets use it.
+    /// Number of symbols that a bypass FIFO holds beyond one longest packet. Only preempting packets use it.
     pub bypass_spare_symbols: u32,
-    /// When a node may send.
+    /// The moments at which a node may send.
     pub access: Access,
-    /// What becomes of a refused packet.
+    /// The treatment of refused packets.
     pub retry: Retry,
-    /// How urgent packets get ahead.
+    /// The way in which urgent packets overtake others.
     pub urgency: Urgency,
-    /// Messages and accesses of ranks are urgent up to so many bytes. [`Traffic`](super::Traffic) has priorities of its
-    /// own.
+    /// Maximum length in bytes of urgent messages and accesses of ranks. [`Traffic`](super::Traffic) has priorities of
+    /// its own.
     pub urgent_bytes: Option<u64>,
 }
 
 /// The delays of the SCALE paper's table 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    /// From a packet's arrival until its target and kind are known.
+    /// Time from a packet's arrival until its target and kind are known.
     pub stripping: TimeSpan,
-    /// To find the target in a routing table of a switch.
+    /// Time to find the target in a routing table of a switch.
     pub routing: TimeSpan,
-    /// To pass address and data between a node and its host, a packet at a time.
+    /// Time to pass address and data between a node and its host, a packet at a time.
     pub host: TimeSpan,
-    /// Until the responder has made a response.
+    /// Time of the responder to make a response.
     pub responder: TimeSpan,
-    /// To enter the bypass FIFO.
+    /// Time to enter the bypass FIFO.
     pub bypass: TimeSpan,
-    /// From one end of a link to the other.
+    /// Time from one end of a link to the other.
     pub transmission: TimeSpan,
 }
 
-/// When a node may send a packet of its own.
+/// The moments at which a node may send a packet of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Whenever its bypass FIFO is empty. A node behind one that sends without pause never gets on.
+    /// Whenever its bypass FIFO is empty. A node behind one that sends without pause never sends.
     Free,
     /// Pass transmission: after an idle symbol whose go bit is set. A node whose bypass FIFO has filled clears the go
-    /// bits until it is empty again, which stops those before it.
+    /// bits until it is empty again, which stops the nodes before it.
     GoBits,
-    /// While it holds the train, for at most so many packets; then the train goes on to the next node.
+    /// While it holds the train, up to a number of packets. Then the train continues to the next node.
     Train {
-        /// Packets of a node while it holds the train.
+        /// Maximum number of packets of a node while it holds the train.
         seats: u32,
     },
 }
 
-/// What becomes of a packet for which the input queue of its target has no place.
+/// The treatment of a packet for which the input queue of its target has no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Its sender sends it again when it may, behind others that wait. Whichever comes first when there is a place gets
-    /// it.
+    /// Its sender sends it again when it may, behind others that wait. A free place goes to the first packet that
+    /// arrives.
     Again,
     /// The standard's queue allocation: refused packets are labelled A or B. The target takes all that were refused
-    /// before others, and labels what comes meanwhile for the next turn. Its sender sends it again when it may.
+    /// before others, and labels packets that arrive meanwhile for the next turn. The sender sends a refused packet
+    /// again when it may.
     Aged,
-    /// Its sender waits until the target tells it that a place is kept for it (directed flow control).
+    /// Its sender waits until the target reports that a place is kept for it (directed flow control).
     Directed,
 }
 
-/// How urgent packets, those of a priority above 0, get ahead.
+/// The way in which urgent packets, those of a priority above 0, overtake others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// They do not.
+    /// Not at all.
     None,
-    /// A node sends the most urgent packet first, its own before less urgent ones of its bypass FIFO as long as that
-    /// has room, and without waiting for a go bit (preemptive priority queue).
+    /// A node sends the most urgent packet first, without waiting for a go bit. Its own packet goes before less urgent
+    /// ones of its bypass FIFO as long as that has room (preemptive priority queue).
     Preempt,
-    /// Idle symbols have two bits of priority: the highest that any node waits with. Packets below it wait.
+    /// Idle symbols have two bits of priority: the highest of all packets that wait at any node. Packets below it wait.
     TwoBits,
 }
 
-/// The packets that a node sends while it holds a train, unless others are asked for.
+/// Default number of packets that a node sends while it holds a train.
 pub const TRAIN_SEATS: u32 = 2;
 
 impl RingSettings {
-    /// A ring as the standard's first chips made it: 1 Gbit/s links, queues of four packets, go bits.
+    /// Returns the settings of a ring as the standard's first chips made it: 1 Gbit/s links, queues of four packets, go
+    /// bits.
     pub fn ring(nodes: u32) -> Self {
         let symbol = TimeSpan::from_ns(16);
         RingSettings {
@@ -117,20 +119,20 @@ impl RingSettings {
         }
     }
 
-    /// The time of a symbol on a link of so many Gbit/s.
+    /// Returns the time of a symbol on a link of `gbit_per_s` Gbit/s.
     pub fn symbol_at(gbit_per_s: f64) -> TimeSpan {
         TimeSpan::from_ps((f64::from(SYMBOL_BYTES * 8) * 1000.0 / gbit_per_s).round() as u64)
     }
 
-    /// The time from a symbol's leaving a node until the next node decides what to do with it.
+    /// Returns the time from the moment when a symbol leaves a node until the next node decides about it.
     pub fn hop(&self) -> TimeSpan {
         self.delays.transmission + self.delays.stripping + self.delays.bypass
     }
 
-    /// Whether they can be simulated.
+    /// Checks whether the settings can be simulated.
     ///
     /// # Errors
-    /// Names the parameter and what it may be.
+    /// Names the parameter and its permitted values.
     pub fn check(&self) -> Result<(), SettingsError> {
         self.shape.check()?;
         if self.symbol == TimeSpan::ZERO {

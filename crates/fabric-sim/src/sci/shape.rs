@@ -5,49 +5,50 @@ use std::str::FromStr;
 
 use super::mistake::SettingsError;
 
-/// The most nodes, agents included.
+/// Maximum number of nodes, agents included.
 const NODES_MAX: u32 = 1 << 16;
 
-/// Rings and what joins them.
+/// Rings and the agents between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One ring.
     Ring {
-        /// Its nodes.
+        /// Number of its nodes.
         nodes: u32,
     },
-    /// Two rings with a dual-ported bridge between them: two nodes back to back.
+    /// Two rings with a dual-ported bridge between them, which consists of two nodes back to back.
     Bridge {
-        /// The nodes of the first ring, without the bridge.
+        /// Number of nodes of the first ring, without the bridge.
         left: u32,
-        /// Those of the second.
+        /// Number of nodes of the second ring.
         right: u32,
     },
     /// Outer rings, each with an agent on an inner ring.
     InnerRing {
-        /// The outer rings.
+        /// Number of outer rings.
         rings: u32,
-        /// The nodes of each, without its agent.
+        /// Number of nodes of each, without its agent.
         nodes_each: u32,
     },
-    /// The same, and a crossbar that can join two outer rings into one. Its controller is a node of the inner ring.
+    /// As `InnerRing`, with a crossbar that can join two outer rings into one. Its controller is a node of the inner
+    /// ring.
     MultiService {
-        /// The outer rings.
+        /// Number of outer rings.
         rings: u32,
-        /// The nodes of each, without its agent.
+        /// Number of nodes of each, without its agent.
         nodes_each: u32,
     },
 }
 
-/// A shape as built: for each node where it is and what it stands back to back with.
+/// A shape as built: for each node its place, and the other node of an agent.
 #[derive(Debug)]
 pub(super) struct Rings {
-    /// Nodes with a host come first, then agents.
+    /// Number of nodes with a host. These come first, then agents.
     pub(super) hosts: u32,
     pub(super) places: Vec<Place>,
     /// For each ring, the ring with which the crossbar has joined it, or itself.
     pub(super) group: Vec<u32>,
-    /// The ring inside, if there is one. It is the last.
+    /// The inner ring, if there is one. It is the last.
     pub(super) inner: Option<u32>,
     pub(super) controller: Option<u32>,
 }
@@ -63,7 +64,7 @@ pub(super) struct Place {
 impl FromStr for Shape {
     type Err = String;
 
-    /// The words of the command line and of machine files.
+    /// Parses the words of the command line and of machine files.
     fn from_str(text: &str) -> Result<Self, String> {
         let pair = |text: &str, sign: char| {
             let (one, other) = text.split_once(sign)?;
@@ -104,7 +105,7 @@ impl Display for Shape {
 }
 
 impl Shape {
-    /// The nodes with a host.
+    /// Returns the number of nodes with a host.
     pub fn hosts(self) -> u32 {
         match self {
             Shape::Ring { nodes } => nodes,
@@ -198,7 +199,7 @@ impl Rings {
         Rings { hosts, places, group: (0..rings.len() as u32).collect(), inner, controller }
     }
 
-    /// Whether a node strips a request or response for `to`.
+    /// Returns whether a node strips a request or response for `to`.
     pub(super) fn strips(&self, node: u32, to: u32) -> bool {
         if node == to {
             return true;
@@ -207,13 +208,13 @@ impl Rings {
         let Some(twin) = here.twin else { return false };
         let home = self.places[to as usize].ring;
         if Some(here.ring) == self.inner {
-            // The agent of the ring that it is for.
+            // This is the agent of the destination's ring.
             return self.places[twin as usize].ring == home;
         }
         self.group[here.ring as usize] != self.group[home as usize]
     }
 
-    /// The name of the link between two nodes that follow each other. Nodes without a host are agents.
+    /// Returns the name of the link between two nodes that follow each other. Nodes without a host are agents.
     pub(super) fn link_name(&self, from: u32, to: u32) -> String {
         let kind = |node: u32| if node < self.hosts { "node" } else { "agent" };
         let link = match kind(from) == kind(to) {
@@ -226,7 +227,7 @@ impl Rings {
         }
     }
 
-    /// The agent of an outer ring.
+    /// Returns the agent of an outer ring.
     pub(super) fn agent_of(&self, ring: u32) -> Option<u32> {
         let is_it = |node: &u32| {
             let place = self.places[*node as usize];

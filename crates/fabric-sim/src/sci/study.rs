@@ -10,25 +10,25 @@ use super::traffic::{Pace, Traffic};
 use crate::queue::Queue;
 use crate::random::Random;
 
-/// Rings, their traffic, and how long they are watched.
+/// Rings, their traffic, and the length of the measurement.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The rings.
     pub settings: RingSettings,
-    /// What their nodes request.
+    /// The requests of their nodes.
     pub traffic: Vec<Traffic>,
-    /// What is done before is not counted.
+    /// Time before the measurement. Transactions that end in it are not counted.
     pub warm_up: TimeSpan,
-    /// How long it is counted.
+    /// Length of the measurement.
     pub duration: TimeSpan,
     /// Two outer rings of a multi-service switch that are joined before the traffic begins.
     pub joined: Option<(u8, u8)>,
-    /// Of all random draws.
+    /// The seed of all random draws.
     pub seed: u64,
 }
 
 impl Study {
-    /// Whether it can be done.
+    /// Checks whether the study is possible.
     ///
     /// # Errors
     /// Those of [`RingSettings::check`] and [`Traffic::check`].
@@ -38,43 +38,43 @@ impl Study {
     }
 }
 
-/// What a study found.
+/// The results of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
     /// For each kind of traffic, in its order.
     pub traffic: Vec<Found>,
-    /// What the engine counted, the warm-up included.
+    /// The engine's counts, the warm-up included.
     pub counts: Counts,
-    /// Requests that wait outside the output queues at the end.
+    /// Number of requests that wait outside the output queues at the end.
     pub backlog: u64,
-    /// The same for the same study, on every host.
+    /// A hash of all events, which is the same for the same study on every host.
     pub event_hash: u64,
 }
 
-/// What became of the requests of a [`Traffic`].
+/// The results of a [`Traffic`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// Data moved for each node that has a host, in bytes.
+    /// Number of bytes of data that were moved for each node with a host.
     pub bytes: Vec<u64>,
-    /// Whether each of these nodes makes such requests.
+    /// For each of these nodes, true if it makes such requests.
     pub makes_requests: Vec<bool>,
-    /// From the request until the transaction was complete, shortest first.
+    /// Times from the request until the transaction was complete, shortest first.
     pub delays: Vec<TimeSpan>,
 }
 
 impl Found {
-    /// Data moved for all nodes, in MB a second.
+    /// Returns the rate of the data that were moved for all nodes, in MB a second.
     pub fn mb_per_s(&self, duration: TimeSpan) -> f64 {
         self.bytes.iter().sum::<u64>() as f64 / duration.as_us()
     }
 
-    /// The mean delay in microseconds, if anything was done.
+    /// Returns the mean delay in microseconds, if any transaction is complete.
     pub fn mean_delay_us(&self) -> Option<f64> {
         let sum: f64 = self.delays.iter().map(|delay| delay.as_us()).sum();
         (!self.delays.is_empty()).then(|| sum / self.delays.len() as f64)
     }
 
-    /// The data of the node that moved least over those of the node that moved most, among nodes that make such
+    /// Returns the data of the node that moved least over those of the node that moved most, among nodes that make such
     /// requests; 1 if none moved any.
     pub fn least_over_most(&self) -> f64 {
         let of = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| bytes as f64);
@@ -84,7 +84,7 @@ impl Found {
         if most > 0.0 { of(shares.min()) / most } else { 1.0 }
     }
 
-    /// The delay that a share of all does not exceed.
+    /// Returns the delay that a share of all delays does not exceed.
     pub fn delay_quantile(&self, share: f64) -> Option<TimeSpan> {
         let last = self.delays.len().checked_sub(1)?;
         Some(self.delays[((last as f64 * share).ceil() as usize).min(last)])
@@ -105,15 +105,15 @@ struct Run<'a> {
     study: &'a Study,
     engine: Engine,
     sources: Vec<Source>,
-    /// By node, its sources.
+    /// The sources of each node.
     of_node: Vec<Vec<usize>>,
     calls: Queue<usize>,
     found: Vec<Found>,
-    /// When the traffic begins.
+    /// Time at which the traffic begins.
     start: Time,
 }
 
-/// Does a study.
+/// Runs a study.
 ///
 /// # Errors
 /// Those of [`RingSettings::check`] and [`Traffic::check`].
@@ -148,7 +148,7 @@ pub fn run(study: &Study) -> Result<Findings, SettingsError> {
 }
 
 impl Run<'_> {
-    /// Joins rings, as a node asks the controller to.
+    /// Joins rings by a request of a node to the controller.
     fn join(&mut self) -> Result<(), SettingsError> {
         let Some((one, other)) = self.study.joined else { return Ok(()) };
         let none = || SettingsError::new("only a multi-service switch joins rings");
@@ -172,7 +172,7 @@ impl Run<'_> {
                 let backlog = Default::default();
                 self.sources.push(Source { traffic: number, node, random, backlog });
                 self.found[number].makes_requests[node as usize] = true;
-                // What is urgent gets the first place that is free.
+                // Urgent requests get the first place that is free.
                 let priority = |of: &usize| self.study.traffic[self.sources[*of].traffic].priority;
                 let others = &mut self.of_node[node as usize];
                 let at = others.partition_point(|other| priority(other) >= traffic.priority);
@@ -185,7 +185,7 @@ impl Run<'_> {
         }
     }
 
-    /// Does what comes next. False if nothing comes before `end`.
+    /// Handles the next event or request. Returns false if there is none before `end`.
     fn next(&mut self, end: Time) -> bool {
         let (events, calls) = (self.engine.next_time(), self.calls.next_time());
         let is_call = calls.is_some_and(|call| events.is_none_or(|event| call < event));
@@ -204,7 +204,7 @@ impl Run<'_> {
         true
     }
 
-    /// A source makes a request.
+    /// Makes a request of a source.
     fn call(&mut self, index: usize, now: Time) {
         let source = &mut self.sources[index];
         source.backlog.push_back(now);
@@ -229,7 +229,7 @@ impl Run<'_> {
         }
     }
 
-    /// Makes one request of a source. False if it has none now.
+    /// Makes one request of a source. Returns false if it has none now.
     fn issue_one(&mut self, index: usize) -> bool {
         let source = &mut self.sources[index];
         let traffic = &self.study.traffic[source.traffic];
@@ -244,7 +244,7 @@ impl Run<'_> {
         self.engine.request((source.node, to), traffic.operation, call)
     }
 
-    /// Counts what is complete, and fills what has room.
+    /// Counts the complete transactions, and fills output queues that have room.
     fn collect(&mut self) {
         if !self.engine.has_news() {
             return;

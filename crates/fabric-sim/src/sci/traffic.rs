@@ -1,4 +1,4 @@
-//! What nodes request, when and of whom: tables 1 and 2 of the SCALE paper.
+//! The requests of nodes, their times and their targets: tables 1 and 2 of the SCALE paper.
 
 use contract::TimeSpan;
 
@@ -7,52 +7,52 @@ use super::packet::TransactionKind;
 use super::shape::Shape;
 use crate::random::Random;
 
-/// When requests are made (table 1).
+/// The times of requests (table 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// One after each such time.
+    /// One request after each such time.
     Uniform(TimeSpan),
-    /// One after times that are exponentially distributed with this mean.
+    /// One request after times that are exponentially distributed with this mean.
     Poisson(TimeSpan),
-    /// One whenever the output queue has a free place.
+    /// One request whenever the output queue has a free place.
     Available,
 }
 
-/// Of whom (table 2).
+/// The target of requests (table 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// Of one node, which is congested then.
+    /// One node, which is then congested.
     Fixed(u32),
-    /// Of any other node, each equally likely.
+    /// Any other node, each with the same probability.
     Random,
-    /// Of the node itself, around the whole ring.
+    /// The node itself, around the whole ring.
     Itself,
-    /// Of the nearest node of its ring.
+    /// The nearest node of its ring.
     Downstream,
-    /// Of the farthest node of its ring.
+    /// The farthest node of its ring.
     Upstream,
 }
 
 /// The requests of some nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
-    /// Who makes them. Empty: all nodes that have a host, but for the one that a fixed destination is.
+    /// The nodes that make them. Empty: all nodes with a host, except a fixed destination.
     pub nodes: Vec<u32>,
-    /// When.
+    /// The times of the requests.
     pub pace: Pace,
-    /// Of whom.
+    /// The target.
     pub destination: Destination,
-    /// What.
+    /// The operation.
     pub operation: TransactionKind,
-    /// 0 is not urgent; 3 is the highest.
+    /// The priority: 0 is not urgent; 3 is the highest.
     pub priority: u8,
 }
 
 impl Traffic {
-    /// Whether a shape can have this traffic.
+    /// Checks whether a shape can have this traffic.
     ///
     /// # Errors
-    /// Names what cannot be.
+    /// Names the part that is impossible.
     pub fn check(&self, shape: Shape) -> Result<(), SettingsError> {
         let hosts = shape.hosts();
         let target = match self.destination {
@@ -84,7 +84,7 @@ impl Traffic {
 }
 
 impl Pace {
-    /// The time until the next request; none if it is made when there is room.
+    /// Returns the time until the next request, or `None` if it is made when there is room.
     pub(super) fn draw(self, random: &mut Random) -> Option<TimeSpan> {
         match self {
             Pace::Uniform(interval) => Some(interval),
@@ -95,7 +95,7 @@ impl Pace {
 }
 
 impl Destination {
-    /// Whether a node that nobody named makes such requests: the one that all go to does not.
+    /// Returns whether a node makes such requests if `nodes` is empty. A fixed destination does not.
     pub(super) fn is_of(self, node: u32) -> bool {
         self != Destination::Fixed(node)
     }
@@ -115,7 +115,7 @@ impl Destination {
     }
 }
 
-/// The first host of a node's ring, and how many hosts the ring has.
+/// Returns the first host of a node's ring, and the number of hosts of the ring.
 fn ring_of(node: u32, shape: Shape) -> (u32, u32) {
     match shape {
         Shape::Ring { nodes } => (0, nodes),
@@ -127,8 +127,8 @@ fn ring_of(node: u32, shape: Shape) -> (u32, u32) {
     }
 }
 
-/// An exponentially distributed time, by comparisons alone (von Neumann 1951): the same on every host, as a logarithm
-/// need not be.
+/// Draws an exponentially distributed time by comparisons alone (von Neumann 1951). It is the same on every host, which
+/// a logarithm need not be.
 fn exponential(mean: TimeSpan, random: &mut Random) -> TimeSpan {
     let mut whole = 0u64;
     loop {
@@ -159,8 +159,8 @@ mod tests {
         let (mean, count) = (TimeSpan::from_ns(100), 100_000u64);
         let mut random = Random::new(5, 0);
         let times: Vec<u64> = (0..count).map(|_| exponential(mean, &mut random).as_ps()).collect();
-        // The mean of 100,000 has a standard deviation of 0.3 %; the share over three means is e^-3 = 4.98 %, with one
-        // of 0.07 %. Five of them never happen by chance.
+        // The mean of 100,000 has a standard deviation of 0.3 %. The share over three means is e^-3 = 4.98 %, with a
+        // deviation of 0.07 %. Five times these do not occur by chance.
         let average = times.iter().sum::<u64>() as f64 / count as f64;
         assert!((98_400.0..101_600.0).contains(&average), "{average}");
         let over = times.iter().filter(|&&ps| ps > 300_000).count() as f64 / count as f64;

@@ -1,11 +1,11 @@
-//! The transmitter: which packet a node sends next, and which idle symbols go out between packets.
+//! The transmitter, which selects the packet that a node sends next, and the idle symbols between packets.
 
 use super::engine::{Engine, Event};
 use super::node::Idle;
 use super::packet::{Class, Kind};
 use super::settings::{Access, Urgency};
 
-/// What a node sends next.
+/// The next packet of a node.
 enum Next {
     Passing,
     Control,
@@ -13,7 +13,7 @@ enum Next {
 }
 
 impl Engine {
-    /// A packet of the node's own waits, or may be sent now.
+    /// Starts the transmitter if it is free. A packet of the node's own waits, or may be sent now.
     pub(super) fn wakes(&mut self, node: u32) {
         self.raise_level(node);
         if !self.nodes[node as usize].sends {
@@ -21,7 +21,7 @@ impl Engine {
         }
     }
 
-    /// The transmitter has sent a packet and the idle symbol after it.
+    /// Handles the end of a packet and of the idle symbol after it.
     pub(super) fn is_free(&mut self, node: u32) {
         let waits = self.waits_longer(node);
         let this = &mut self.nodes[node as usize];
@@ -33,7 +33,7 @@ impl Engine {
             this.recovers = false;
         }
         this.sends_own = false;
-        // A node that is empty again gives back the go bit with which it began to send.
+        // A node that is empty again returns the go bit with which it began to send.
         let go = if this.recovers { false } else { this.idle_in.go || !had_recovered };
         let has_sent_event = std::mem::take(&mut this.sends_event);
         self.idles_go_out(node, go);
@@ -43,7 +43,7 @@ impl Engine {
         }
     }
 
-    /// Idle symbols of another kind come in.
+    /// Handles the arrival of idle symbols of another kind.
     pub(super) fn idle_comes(&mut self, node: u32, idle: Idle) {
         let this = &mut self.nodes[node as usize];
         this.idle_in = idle;
@@ -56,7 +56,7 @@ impl Engine {
         self.sends_next(node);
     }
 
-    /// Sets the idle symbols that go out from now on.
+    /// Sets the idle symbols that the node sends from now on.
     fn idles_go_out(&mut self, node: u32, go: bool) {
         let level = self.level_of_others(node);
         let this = &mut self.nodes[node as usize];
@@ -73,8 +73,9 @@ impl Engine {
         }
     }
 
-    /// The level that others have raised the idle symbols to which come in, and who. What the node itself has raised
-    /// comes back to it, and what a ring that is no longer joined has raised stays behind: neither counts.
+    /// Returns the level to which other nodes have raised the arriving idle symbols, and the node that did. A level
+    /// that the node itself has raised comes back to it, and a level of a ring that is no longer joined may remain.
+    /// Neither counts.
     fn level_of_others(&self, node: u32) -> (u8, u32) {
         if self.settings.urgency != Urgency::TwoBits {
             return (0, u32::MAX);
@@ -87,7 +88,7 @@ impl Engine {
         }
     }
 
-    /// Raises the level of idle symbols to the priority of the most urgent packet that waits, or takes it back.
+    /// Sets the level of idle symbols to the priority of the most urgent packet that waits.
     fn raise_level(&mut self, node: u32) {
         if self.settings.urgency != Urgency::TwoBits {
             return;
@@ -103,7 +104,7 @@ impl Engine {
         }
     }
 
-    /// Begins to send what comes next, if anything may be sent.
+    /// Begins to send the next packet, if any may be sent.
     fn sends_next(&mut self, node: u32) {
         if self.nodes[node as usize].sends {
             return;
@@ -137,7 +138,7 @@ impl Engine {
         self.passes_the_train_on(node);
     }
 
-    /// What a node whose transmitter is free sends next.
+    /// Returns the next packet of a node whose transmitter is free.
     fn next_of(&self, node: u32) -> Option<Next> {
         let this = &self.nodes[node as usize];
         let waits_longer = self.waits_longer(node);
@@ -176,15 +177,15 @@ impl Engine {
         }
     }
 
-    /// Whether a packet was in the bypass FIFO before this moment. The first one has been there longest: whatever goes
-    /// out ahead of others leaves them in the order of their coming.
+    /// Returns whether a packet was in the bypass FIFO before this moment. The first one has been there longest,
+    /// because packets that overtake others leave them in the order of their arrival.
     fn waits_longer(&self, node: u32) -> bool {
         let first = self.nodes[node as usize].bypass.front();
         first.is_some_and(|&packet| self.packets[packet].entered < self.now())
     }
 
-    /// The packet of its own that a node sends first: its class, its place in the queue and its priority. Responses go
-    /// before requests, and what is urgent goes before what is not where priorities count.
+    /// Returns the packet of its own that a node sends first: its class, its place in the queue and its priority.
+    /// Responses go before requests, and with priorities, urgent packets go before others.
     fn most_urgent(&self, node: u32) -> Option<(Class, usize, u8)> {
         let this = &self.nodes[node as usize];
         let mut best: Option<(Class, usize, u8)> = None;
@@ -238,7 +239,7 @@ impl Engine {
         self.push_after_hop(next, Event::Arrive(packet));
     }
 
-    /// A packet comes that is not for this node, or an echo of its own goes in its place.
+    /// Passes on a packet that is not for this node, or an echo of its own in the place of one that was.
     pub(super) fn passes(&mut self, node: u32, packet: u32) {
         let now = self.now();
         let symbols = self.packets[packet].symbols + 1;
@@ -261,8 +262,8 @@ impl Engine {
         }
     }
 
-    /// Whether a packet that comes now is sent at once, without a look at anything that the node itself has to send:
-    /// most packets on a ring only pass nodes.
+    /// Returns whether an arriving packet is sent at once, without a choice among the node's own packets. Most packets
+    /// on a ring only pass nodes.
     fn goes_through(&self, node: u32) -> bool {
         let this = &self.nodes[node as usize];
         let has_own = || this.output.iter().any(|output| !output.waiting.is_empty());
@@ -273,7 +274,7 @@ impl Engine {
         is_free && this.control.is_empty() && (must_wait || !has_own())
     }
 
-    /// Whether a packet is a request or a response.
+    /// Returns the class of a packet if it is a request or a response.
     pub(super) fn class_of(&self, packet: u32) -> Option<Class> {
         match self.packets[packet].kind {
             Kind::Send(class) => Some(class),

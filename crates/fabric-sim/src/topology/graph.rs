@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use super::Layout;
 
 const NO_CHANNEL: u32 = u32::MAX;
-/// The most nodes of a graph. Its table of routes grows with the square of this number.
+/// Maximum number of nodes of a graph. Its table of routes grows with the square of this number.
 const GRAPH_NODES_MAX: usize = 4096;
 
-/// The number of places that the links name. The links must connect all of them. Links lead both ways, so one search
-/// from place 0 finds all places of a connected graph.
+/// Returns the number of places that the links name. The links must connect all of them. Links lead both ways, so one
+/// search from place 0 finds all places of a connected graph.
 ///
 /// # Errors
 /// A sentence, if a place is not connected with place 0 or there are too many.
@@ -39,8 +39,8 @@ pub(crate) fn joined(edges: &[(usize, usize)]) -> Result<usize, String> {
     }
 }
 
-/// A graph with shortest paths. Of several shortest paths it takes the one over the neighbour that is named first.
-/// Places beyond the first `nodes` pass packets on, as switches do.
+/// Builds a graph with shortest paths. Of several shortest paths it takes the one over the neighbour that is named
+/// first. Places beyond the first `nodes` forward packets, as switches do.
 pub(super) fn graph(edges: &[(usize, usize)], nodes: usize) -> Result<Layout, String> {
     let places = joined(edges)?;
     if nodes > places {

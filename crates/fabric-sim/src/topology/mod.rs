@@ -1,4 +1,4 @@
-//! Which nodes are connected by links, and the route of each message.
+//! The links between nodes, and the route of each message.
 
 mod graph;
 mod routes;
@@ -14,7 +14,7 @@ pub enum Shape {
     Line,
     /// Nodes in a ring.
     Ring {
-        /// Whether links lead one way only.
+        /// True if links lead one way only.
         one_way: bool,
     },
     /// A grid with these extents, or as nearly square as the number of nodes allows.
@@ -23,15 +23,15 @@ pub enum Shape {
     Torus(Vec<usize>),
     /// A torus in two dimensions with links along the diagonals as well.
     EightNeighbours(Vec<usize>),
-    /// Nodes whose numbers differ in one bit are connected.
+    /// Nodes that are connected if their numbers differ in one bit.
     Hypercube,
     /// One medium for all.
     Bus,
     /// One switch for all.
     Switch,
-    /// Switches of this many ports down and as many up (a k-ary n-tree).
+    /// Switches with the same number of ports down and up (a k-ary n-tree).
     FatTree {
-        /// Ports down.
+        /// Number of ports down.
         arity: usize,
     },
     /// These links, both ways.
@@ -44,14 +44,14 @@ pub struct Topology {
     layout: Layout,
     nodes: usize,
     channels: usize,
-    /// Whether packets leave the network through one port for each node, for which they contend as for a link.
+    /// True if packets leave the network through one port for each node, for which they contend as for a link.
     ejection: bool,
 }
 
 /// A shape of a known number of nodes.
 #[derive(Clone, Debug)]
 enum Layout {
-    /// Two ports for each dimension; `closed` where the ends are connected.
+    /// Two ports for each dimension; `closed` if the ends are connected.
     Grid {
         extents: Vec<usize>,
         closed: bool,
@@ -77,10 +77,11 @@ enum Layout {
 }
 
 impl Topology {
-    /// The network of this shape with `nodes` nodes. `ejection` adds a port for each node through which packets leave.
+    /// Builds the network of this shape with `nodes` nodes. `ejection` adds a port for each node through which packets
+    /// leave.
     ///
     /// # Errors
-    /// A sentence, if the shape cannot have so many nodes or does not connect all of them.
+    /// A sentence, if the shape cannot have this number of nodes or does not connect all of them.
     pub fn new(shape: &Shape, nodes: usize, ejection: bool) -> Result<Self, String> {
         let layout = match shape {
             Shape::Line => Layout::Grid { extents: vec![nodes], closed: false },
@@ -113,28 +114,28 @@ impl Topology {
         Ok(topology)
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// The number of channels; their numbers are below it.
+    /// Returns the number of channels. The channels' numbers are below it.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// Whether a route ends with a port through which packets leave.
+    /// Returns whether a route ends with a port through which packets leave.
     pub(crate) fn has_ejection(&self) -> bool {
         self.ejection
     }
 
-    /// Whether links connect the nodes directly.
+    /// Returns whether links connect the nodes directly.
     pub(crate) fn is_direct(&self) -> bool {
         !matches!(self.layout, Layout::Bus | Layout::Switch | Layout::FatTree { .. })
     }
 
-    /// The number of places for nodes. It is at least the number of nodes: a grid, a cube or a graph may be filled in
-    /// part, and a packet may pass an empty place.
+    /// Returns the number of places for nodes. It is at least the number of nodes: a grid, a cube or a graph may be
+    /// filled in part, and a packet may pass an empty place.
     fn places(&self) -> usize {
         match &self.layout {
             Layout::Grid { extents, .. } => extents.iter().product(),
@@ -192,14 +193,15 @@ impl Topology {
         }
     }
 
-    /// The node from which a channel leads, and the channel that leads back over its link; known for hypercubes.
+    /// Returns the node from which a channel leads, and the channel that leads back over its link. Known for
+    /// hypercubes.
     pub(crate) fn link_of(&self, channel: u32) -> Option<(u32, u32)> {
         let Layout::Hypercube { dimensions } = self.layout else { return None };
         let (node, bit) = (channel as usize / dimensions, channel as usize % dimensions);
         Some((node as u32, ((node ^ (1 << bit)) * dimensions + bit) as u32))
     }
 
-    /// The channels from which packets only leave the network and are never passed on.
+    /// Returns the channels from which packets only leave the network and are never forwarded.
     pub fn last_channels(&self) -> std::ops::Range<usize> {
         match self.layout {
             _ if self.ejection => self.links()..self.channels,
@@ -210,7 +212,7 @@ impl Topology {
         }
     }
 
-    /// Whether there are closed rings of channels that packets follow.
+    /// Returns whether there are closed rings of channels that packets follow.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(
             self.layout,
@@ -218,12 +220,12 @@ impl Topology {
         )
     }
 
-    /// Whether a channel is part of a closed ring of channels that packets follow.
+    /// Returns whether a channel is part of a closed ring of channels that packets follow.
     pub fn in_ring(&self, channel: u32) -> bool {
         self.is_closed() && (channel as usize) < self.links()
     }
 
-    /// Whether a packet that goes from channel `a` to channel `b` of a ring stays in that ring.
+    /// Returns whether a packet that goes from channel `a` to channel `b` of a ring stays in that ring.
     pub fn same_ring(&self, a: u32, b: u32) -> bool {
         let ports = match &self.layout {
             Layout::Grid { extents, .. } => 2 * extents.len() as u32,
@@ -233,7 +235,7 @@ impl Topology {
         a % ports == b % ports
     }
 
-    /// A channel's name for people.
+    /// Returns a channel's name for users.
     pub fn channel_name(&self, channel: u32) -> String {
         let (channel, links) = (channel as usize, self.links());
         if channel >= links {
@@ -275,7 +277,8 @@ impl Topology {
     }
 }
 
-/// The given extents, or as many that are as nearly equal as possible and hold `nodes` nodes.
+/// Returns the given extents. If one of them is 0, returns as many extents that are as nearly equal as possible and
+/// hold `nodes` nodes.
 fn fill(extents: &[usize], nodes: usize) -> Result<Vec<usize>, String> {
     if extents.contains(&0) {
         let mut square = vec![1; extents.len()];

@@ -1,6 +1,6 @@
 //! The routes of regular shapes, channel by channel.
 
-/// Dimension-order routing: the whole distance along the first dimension, then along the next.
+/// Appends a route in dimension order: the whole distance along the first dimension, then along the next.
 pub(super) fn grid(
     extents: &[usize],
     closed: bool,
@@ -20,8 +20,8 @@ pub(super) fn grid(
     }
 }
 
-/// The steps up (`true`) or down along a dimension. Where it is closed they go the shorter way, and up if both are
-/// equal.
+/// Returns the steps up (`true`) or down along a dimension. In a closed dimension they go the shorter way, and up if
+/// both are equal.
 fn steps(here: usize, there: usize, extent: usize, closed: bool) -> impl Iterator<Item = bool> {
     let up = (there + extent - here) % extent;
     let go_up = if closed { up <= extent - up } else { there >= here };
@@ -35,7 +35,7 @@ pub(super) fn neighbour(at: usize, stride: usize, extent: usize, up: bool) -> us
     at - here * stride + there * stride
 }
 
-/// Along the diagonal first, then along one dimension.
+/// Appends a route along the diagonal first, then along one dimension.
 pub(super) fn diagonal(
     [width, height]: [usize; 2],
     from: usize,
@@ -63,8 +63,8 @@ pub(super) fn diagonal(
     }
 }
 
-/// Up to the lowest common switch and down again. The digits of the destination select among the links up, so that
-/// messages to different nodes share no link on the way down.
+/// Appends a route up to the lowest common switch and down again. The digits of the destination select among the links
+/// up, so that messages to different nodes share no link on the way down.
 pub(super) fn fat_tree(
     arity: usize,
     levels: usize,

@@ -1,4 +1,4 @@
-//! Distances and routes that were worked out by hand.
+//! Checks distances and routes that were worked out by hand.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn distances_are_those_of_the_shape() {
     assert_eq!(hops(Shape::Line, 16, 2, 13), 11);
     assert_eq!(hops(Shape::Ring { one_way: true }, 8, 1, 0), 7);
     assert_eq!(hops(Shape::Ring { one_way: false }, 8, 1, 0), 1);
-    // (1, 1) to (3, 0) in a grid of 4 by 4.
+    // This is from (1, 1) to (3, 0) in a grid of 4 by 4.
     assert_eq!(hops(Shape::Mesh(vec![4, 4]), 16, 5, 3), 3);
     assert_eq!(hops(Shape::Torus(vec![4, 4]), 16, 0, 15), 2);
     assert_eq!(hops(Shape::EightNeighbours(vec![6, 6]), 36, 0, 35), 1);
@@ -26,7 +26,8 @@ fn distances_are_those_of_the_shape() {
     assert_eq!(hops(Shape::Graph(vec![(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]), 4, 1, 3), 2);
 }
 
-/// Follows every route with a table of where each channel leads. The table is built from routes of one hop only.
+/// Follows every route with a table of the node at the end of each channel. The table is built from routes of one hop
+/// only.
 #[test]
 fn routes_are_unbroken() {
     for (shape, nodes) in [
@@ -72,7 +73,7 @@ fn all_to_one_shift_over_a_fat_tree_shares_no_link() {
 
 #[test]
 fn nodes_of_a_graph_beyond_those_in_use_pass_packets_on() {
-    // Two nodes that are connected by a third only.
+    // Two nodes are connected only by a third.
     assert_eq!(hops(Shape::Graph(vec![(0, 2), (2, 1)]), 2, 0, 1), 2);
 }
 
@@ -108,7 +109,7 @@ fn links_are_named_by_where_they_lead_where_that_tells_them_apart() {
     };
     assert_eq!(names(Shape::Line, 3), ["node 0 to 1", "node 1 to 0"]);
     assert_eq!(names(Shape::Ring { one_way: false }, 3), ["node 0 to 1", "node 1 to 0"]);
-    // Two links each way.
+    // There are two links each way.
     assert_eq!(names(Shape::Ring { one_way: false }, 2), ["node 0 +x", "node 1 +x"]);
     assert_eq!(names(Shape::Mesh(vec![3, 3]), 9), ["node 0 +x", "node 1 -x"]);
 }

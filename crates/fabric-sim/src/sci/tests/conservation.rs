@@ -1,4 +1,4 @@
-//! What links carry against the symbols of all packets and echoes, and delays over load against those of a queue.
+//! Compares the symbols on links with those of all packets and echoes, and delays under load with those of a queue.
 
 use super::*;
 use crate::random::Random;
@@ -6,7 +6,7 @@ use crate::sci::packet::ECHO_SYMBOLS;
 
 const NODES: u32 = 6;
 
-/// The links from a node to another, each by the node that sends over it.
+/// Returns the links from a node to another. Each has the number of the node that sends over it.
 fn way(from: u32, to: u32) -> impl Iterator<Item = usize> {
     let count = (to + NODES - from - 1) % NODES + 1;
     (0..count).map(move |step| ((from + step) % NODES) as usize)
@@ -15,14 +15,14 @@ fn way(from: u32, to: u32) -> impl Iterator<Item = usize> {
 #[test]
 fn links_carry_each_packet_and_its_echo_once_and_nothing_else() {
     for seed in 1..6 {
-        // Nothing is refused by queues that hold all.
+        // The queues hold all packets, so none is refused.
         let settings = RingSettings { input_packets: 500, output_packets: 500, ..ring(NODES) };
         let mut engine = Engine::new(settings).unwrap();
         engine.keep_link_use();
         let mut random = Random::new(seed, 0);
         let mut symbols = [0u64; NODES as usize];
         let mut packets = [0u64; NODES as usize];
-        // A packet goes to its target, its echo, if it has one, over the other links; with each goes an idle symbol.
+        // A packet goes to its target; its echo, if it has one, goes over the other links. An idle symbol follows each.
         let mut crosses = |from: u32, to: u32, length: u32, has_echo: bool| {
             let echo = has_echo.then(|| (way(to, from), ECHO_SYMBOLS));
             for (ways, length) in [(way(from, to), length)].into_iter().chain(echo) {
@@ -66,8 +66,8 @@ fn links_carry_each_packet_and_its_echo_once_and_nothing_else() {
 #[test]
 fn the_delay_over_load_is_that_of_a_queue_with_equal_service_times() {
     // Node 0 alone moves 64 bytes to its neighbour at random times. Its link is busy for 41 symbols of 16 ns with each,
-    // and the target's host takes less. So the wait is that of M/D/1: load x service / (2 (1 - load)), besides the 988
-    // ns alone.
+    // and the target's host takes less. So the wait is that of M/D/1: load x service / (2 (1 - load)), in addition to
+    // the 988 ns of a move without load.
     let service_us = 41.0 * 0.016;
     for percent in [20, 50, 80] {
         let mean = TimeSpan::from_ps(656_000 * 100 / percent);
@@ -85,8 +85,8 @@ fn the_delay_over_load_is_that_of_a_queue_with_equal_service_times() {
         let found = study::run(&study).unwrap().traffic[0].mean_delay_us().unwrap();
         let load = percent as f64 / 100.0;
         let wait = load * service_us / (2.0 * (1.0 - load));
-        // 30,000 waits and more, of which about one in 50 is independent at the highest load: 4 % of the mean wait.
-        // Three of these never happen by chance.
+        // There are 30,000 waits and more, of which about one in 50 is independent at the highest load. Their deviation
+        // is 4 % of the mean wait. Three times this does not occur by chance.
         assert!(
             (found - 0.988 - wait).abs() < 0.12 * wait,
             "{percent} %, seed {seed}: {found} us, not {wait} + 0.988"

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The data that each node moves to node 0, if all others send to it whenever there is room.
+/// Returns the number of bytes that each node moves to node 0, if all others send to it whenever there is room.
 fn shares(access: Access) -> Vec<u64> {
     let mut settings = RingSettings { access, output_packets: 16, input_packets: 64, ..ring(8) };
     settings.delays.host = TimeSpan::ZERO;
@@ -23,24 +23,25 @@ fn shares(access: Access) -> Vec<u64> {
 #[test]
 fn without_go_bits_a_saturating_neighbour_takes_everything() {
     let shares = shares(Access::Free);
-    // Node 1 has nobody before it. Node 2 sends one packet, and its bypass FIFO is never empty again.
+    // Node 1 has no traffic before it. Node 2 sends one packet, and its bypass FIFO is never empty again.
     assert!(shares[1..].iter().all(|&bytes| bytes * 20 < shares[0]), "{shares:?}");
 }
 
 #[test]
 fn go_bits_and_trains_give_every_node_a_share() {
-    // A node without traffic before it recovers at once and hears of others a round trip late, which is about the time
-    // of a packet here: it gets more than they do, and the last one gets less. A train gives each node the same.
+    // A node without traffic before it recovers at once. It sees the other nodes' go bits a round trip late, which is
+    // about the time of a packet here. So it gets more than they do, and the last one gets less. A train gives each
+    // node the same.
     for (access, factor) in [(Access::GoBits, 7), (Access::Train { seats: 2 }, 1)] {
         let shares = shares(access);
         let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
-        // Two packets more or less at the ends of the time.
+        // Two packets more or less are possible at the ends of the time.
         assert!(least * factor + 4 * 64 >= *most, "{access:?}: {shares:?}");
     }
 }
 
-/// The delays of urgent transactions of 16 bytes from node 4 to 0 each 20 us, while all others make them of 64 bytes there
-/// whenever there is room, shortest first, in us.
+/// Returns the delays in us, shortest first, of urgent transactions of 16 bytes from node 4 to 0 each 20 us, while all
+/// others make transactions of 64 bytes with node 0 whenever there is room.
 fn urgent(operation: fn(u32) -> TransactionKind, urgency: Urgency) -> Vec<f64> {
     let make = |pace, nodes, priority, bytes| Traffic {
         nodes,
@@ -67,11 +68,11 @@ fn longest(delays: &[f64]) -> f64 {
 
 #[test]
 fn urgent_packets_have_a_bound_beside_saturation() {
-    // Twice 41 symbols of 16 ns wait at each of seven nodes at most, and the target's input queue holds four packets
-    // that take 300 ns each, of which it may be refused: with its way around the ring that is below 15 us.
+    // At each of seven nodes at most twice 41 symbols of 16 ns come first. The target's input queue holds four packets
+    // that take 300 ns each, and may refuse the packet. With the path around the ring that is below 15 us.
     let longest_of_moves = |urgency| {
         let delays = urgent(TransactionKind::Move, urgency);
-        // One each 20 us, but for those at the ends.
+        // There is one each 20 us, except at the ends.
         assert!(delays.len() >= 190, "{} were done", delays.len());
         longest(&delays)
     };
@@ -98,14 +99,14 @@ fn what_is_urgent_finds_a_place_beside_the_node_s_own_load() {
     let (warm_up, duration, joined) = (TimeSpan::ZERO, TimeSpan::from_us(1000), None);
     let study = study::Study { settings, traffic, warm_up, duration, joined, seed: 1 };
     let found = study::run(&study).unwrap();
-    // 49 or 50 are requested; the last may be on their way.
+    // 49 or 50 are requested, and the last may be under way.
     assert!(found.traffic[1].delays.len() >= 48, "{} were done", found.traffic[1].delays.len());
-    // The node that all go to requests nothing itself.
+    // The node to which all send requests nothing itself.
     assert_eq!((found.traffic[0].bytes[0], found.traffic[0].makes_requests[0]), (0, false));
 }
 
-/// The transactions that each node completes with node 0 in 2 ms, if all others request them whenever there is room,
-/// with the delays of hosts and responders as they are.
+/// Returns the number of transactions that each node completes with node 0 in 2 ms, if all others request them whenever
+/// there is room. Hosts and responders have their usual delays.
 fn completed(retry: Retry, operation: TransactionKind, access: Access) -> Vec<u64> {
     let settings = RingSettings { retry, access, ..ring(8) };
     let traffic = Traffic {
@@ -153,12 +154,12 @@ fn without_turns_some_nodes_starve() {
 fn urgent_writes_have_a_bound_beside_others_that_are_refused() {
     let [plain, preempted, levels] = [Urgency::None, Urgency::Preempt, Urgency::TwoBits]
         .map(|urgency| urgent(TransactionKind::Write, urgency));
-    // One each 20 us in 4 ms, but for those at the ends.
+    // There is one each 20 us in 4 ms, except at the ends.
     for delays in [&preempted, &levels] {
         assert!(delays.len() >= 197, "{} were done", delays.len());
     }
-    // As for moves (15 us), and the response: it waits behind four of the target at most, each of 9 symbols, and at
-    // each of four nodes behind a packet of 41.
+    // The bound for moves is 15 us. The response adds to it: it waits behind at most four of the target, each of 9
+    // symbols, and at each of four nodes behind a packet of 41.
     let bound = 15.0 + (4.0 * 9.0 + 4.0 * 41.0) * 0.016;
     assert!(longest(&preempted) <= bound, "{preempted:?}");
     // Without priorities node 4 has one packet in each turn, which is longer than 20 us.

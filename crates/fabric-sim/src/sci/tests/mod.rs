@@ -1,4 +1,4 @@
-//! Rings against times, bounds and shares derived by hand, and seeded random traffic on every kind of ring.
+//! Compares rings with times, bounds and shares derived by hand, and runs seeded random traffic on every kind of ring.
 
 mod bounds;
 mod conservation;
@@ -9,12 +9,12 @@ use contract::{Time, TimeSpan};
 
 use super::*;
 
-/// RingSettings in which a symbol is 16 ns, a hop is 64 ns, and hosts take 100 ns, responders 200 ns.
+/// Returns settings in which a symbol takes 16 ns, a hop 64 ns, hosts 100 ns and responders 200 ns.
 fn ring(nodes: u32) -> RingSettings {
     RingSettings::ring(nodes)
 }
 
-/// The time of one transaction on rings without other traffic, in ns.
+/// Returns the time in ns of one transaction on rings without other traffic.
 fn alone(settings: RingSettings, pair: (u32, u32), operation: TransactionKind) -> u64 {
     let mut engine = Engine::new(settings).unwrap();
     assert!(engine.request(pair, operation, (0, Time::ZERO, 7)));
@@ -29,10 +29,10 @@ fn alone(settings: RingSettings, pair: (u32, u32), operation: TransactionKind) -
 
 #[test]
 fn a_move_to_the_next_node_takes_a_hop_the_packet_and_the_host() {
-    // The head comes after 16 ns of link and 32 ns of stripping. The packet has 8 + 32 symbols of 16 ns. Then come host
-    // and responder.
+    // The head arrives after 16 ns of link and 32 ns of stripping. The packet has 8 + 32 symbols of 16 ns. Then host
+    // and responder follow.
     assert_eq!(alone(ring(4), (0, 1), TransactionKind::Move(64)), 16 + 32 + 40 * 16 + 100 + 200);
-    // Without its echo it is the same.
+    // The time is the same without an echo.
     assert_eq!(alone(ring(4), (0, 1), TransactionKind::Event(64)), 16 + 32 + 40 * 16 + 100 + 200);
 }
 
@@ -46,8 +46,8 @@ fn each_node_between_adds_a_hop() {
 
 #[test]
 fn a_read_goes_around_the_ring_once() {
-    // The request of 8 symbols: 48 + 128 ns, then 300 ns of host and responder. The response of 40 symbols has three
-    // links to go: two hops of 64 ns, 48 ns to the last stripper, 640 ns for itself, 100 ns for the host.
+    // The request of 8 symbols takes 48 + 128 ns, then 300 ns of host and responder. The response of 40 symbols passes
+    // three links: two hops of 64 ns, 48 ns to the last stripper, 640 ns for itself, 100 ns for the host.
     let request = 48 + 8 * 16 + 300;
     assert_eq!(
         alone(ring(4), (0, 1), TransactionKind::Read(64)),
@@ -63,8 +63,9 @@ fn a_node_reaches_itself_around_the_ring() {
 
 #[test]
 fn a_bridge_adds_its_routing_and_a_ring() {
-    // Hosts 0 and 1 and an agent; hosts 2 and 3 and an agent. From 0 over 1 to the agent are two links; it takes 640 ns
-    // to come in and 64 ns to find its way. From the agent to host 2 is one link, to host 3 two.
+    // Hosts 0 and 1 and an agent are on one ring; hosts 2 and 3 and an agent on the other. From 0 over 1 to the agent
+    // are two links. The packet takes 640 ns to arrive there and 64 ns of routing. From the agent to host 2 is one
+    // link, to host 3 two.
     let settings = RingSettings { shape: Shape::Bridge { left: 2, right: 2 }, ..ring(1) };
     let to_agent = 64 + 48 + 640 + 64;
     assert_eq!(
@@ -102,7 +103,8 @@ fn a_crossbar_makes_one_ring_of_two() {
             }
         }
     };
-    // Host 1, both agents of ring 0, and the agents of ring 1: the inner ring is 0, 1, controller.
+    // The path is host 1, both sides of the agent of ring 0, and those of the agent of ring 1. The inner ring is 0, 1,
+    // controller.
     let move_64 = TransactionKind::Move(64);
     let apart = time_of(&mut engine, (1, 2), move_64);
     let agent = 48 + 640 + 64;

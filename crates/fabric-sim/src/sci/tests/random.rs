@@ -1,9 +1,9 @@
-//! Seeded random transactions on every kind of ring: each completes once, and nothing is left.
+//! Seeded random transactions on every kind of ring: each completes once, and no packet is left.
 
 use super::*;
 use crate::random::Random;
 
-/// Every combination of shape, access, retry and urgency.
+/// Returns every combination of shape, access, retry and urgency.
 fn all() -> Vec<RingSettings> {
     let shapes = [
         Shape::Ring { nodes: 1 },
@@ -26,7 +26,7 @@ fn all() -> Vec<RingSettings> {
     all
 }
 
-/// What a run of random transactions left: the hash and the tags that completed.
+/// Runs random transactions. Returns the hash and the tags that completed.
 fn run(settings: &RingSettings, seed: u64, count: u64) -> (u64, Vec<u64>) {
     let mut random = Random::new(seed, 0);
     let mut engine = Engine::new(settings.clone()).unwrap();
@@ -55,7 +55,7 @@ fn run(settings: &RingSettings, seed: u64, count: u64) -> (u64, Vec<u64>) {
         steps += 1;
         assert!(steps < 4_000_000, "{} of {count} done: {settings:?}", done.len());
     }
-    // Echoes of the last packets are on their way. Trains go on for ever.
+    // Echoes of the last packets are under way. Trains never end.
     let trains = match settings.access {
         Access::Train { .. } => engine.rings.group.len(),
         _ => 0,
@@ -102,7 +102,7 @@ fn every_transaction_completes_once_and_leaves_nothing() {
     }
 }
 
-/// Other transactions among them keep their turns, places and echoes.
+/// Events may be lost. The transactions among them must keep their turns, places and echoes.
 #[test]
 fn every_event_is_carried_out_or_lost_and_leaves_nothing() {
     for (number, settings) in all().iter().enumerate() {
@@ -112,7 +112,7 @@ fn every_event_is_carried_out_or_lost_and_leaves_nothing() {
         let hosts = u64::from(settings.shape.hosts());
         let (mut made, mut done, mut others) = (0, 0, 0);
         for _ in 0..3000 {
-            // Half of all goes to node 0, whose queues fill.
+            // Half of all packets go to node 0, whose queues fill.
             let to = (random.below(hosts) * random.below(2)) as u32;
             let is_event = random.below(4) > 0;
             let operation = match is_event {
@@ -182,7 +182,7 @@ fn a_bypass_fifo_holds_no_more_than_comes_while_a_packet_is_sent() {
             seed: 3,
         };
         let counts = study::run(&study).unwrap().counts;
-        // While 41 symbols are sent the heads of at most 41 come, and the last of them may just have begun.
+        // While 41 symbols are sent the heads of at most 41 arrive, and the last packet may just have begun.
         assert!(counts.bypass_symbols_max < 2 * 41, "{counts:?}: {:?}", study.settings);
     }
 }
