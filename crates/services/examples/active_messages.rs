@@ -12,9 +12,9 @@ use std::process::ExitCode;
 use contract::{Buffer, Rank};
 use services::{ActiveMessages, Call, Error, Handlers, Result};
 
-/// Numbers of the table that each rank has.
+/// Number of entries of the table at each rank.
 const PART: usize = 1000;
-/// Updates that each rank makes.
+/// Number of updates that each rank makes.
 const UPDATES: u64 = 20_000;
 
 const ADD: u8 = 0;
@@ -27,7 +27,8 @@ struct Table {
     answers: Vec<u64>,
 }
 
-/// Adds a number to an entry. No reply: the service itself tells the sender that the request was handled.
+/// Adds a number to an entry. There is no reply, because the service itself reports to the sender that the request was
+/// handled.
 fn add(table: &mut Table, call: &mut Call<'_>) -> Result<()> {
     let (entry, number) = (call.words()[0] as usize, call.words()[1]);
     table.part[entry] += number;
@@ -45,19 +46,19 @@ fn value(table: &mut Table, call: &mut Call<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What every rank does, whatever carries its messages.
+/// Runs on every rank, over any fabric.
 fn program(rank: &mut dyn Rank) -> Result<()> {
     let (me, size) = (rank.rank(), rank.size());
     let mut table = Table { part: vec![0; PART], answers: Vec::new() };
     let handlers = Handlers::new().with(ADD, add).with(READ, read).with(VALUE, value);
     let mut active = ActiveMessages::open(rank, handlers, Buffer::zeroed(0))?;
     let mut session = active.enter(rank, &mut table);
-    // Every rank adds 1 to the entries 0, 1, 2, ... of the whole table, as often as it makes updates.
+    // Every rank adds 1 to the entries 0, 1, 2, ... of the whole table, once for each update.
     for update in 0..UPDATES as usize {
         let entry = update % (PART * size);
         session.request(entry / PART, ADD, &[(entry % PART) as u64, 1])?;
     }
-    // A reply comes after all earlier requests to the same rank were handled; after the barrier this holds of all
+    // A reply comes after all earlier requests to the same rank were handled. After the barrier this holds for all
     // ranks' requests.
     for to in 0..size {
         session.request(to, READ, &[0])?;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Rank 0 is the home of the space and the master, the others are workers. Worker 1 withdraws after each task and comes
-//! back; the last worker takes one task, never completes it, and takes no other: its lease runs out, and another worker
+//! back. The last worker takes one task, never completes it, and takes no other. Its lease expires, and another worker
 //! does the task.
 
 use std::process::ExitCode;
@@ -15,12 +15,12 @@ use std::process::ExitCode;
 use contract::{Buffer, Rank, TimeSpan};
 use services::{Error, FieldKind, Result, Template, Tuple, TupleSpace, Visit};
 
-/// Rows and columns of the matrices.
+/// Number of rows and columns of the matrices.
 const SIDE: usize = 48;
-/// How long a worker may take for a row.
+/// Time that a worker may take for a row.
 const LEASE: TimeSpan = TimeSpan::from_us(200_000);
 
-/// Elements small enough that every sum is exact.
+/// Returns elements that are small enough that every sum is exact.
 fn left(row: usize, column: usize) -> f64 {
     ((row * 7 + column * 3) % 11) as f64
 }
@@ -29,7 +29,7 @@ fn right(row: usize, column: usize) -> f64 {
     ((row * 5 + column) % 13) as f64
 }
 
-/// A row of the product.
+/// Returns a row of the product.
 fn row_of_product(row: usize) -> Vec<f64> {
     let element = |column| (0..SIDE).map(|at| left(row, at) * right(at, column)).sum();
     (0..SIDE).map(element).collect()
@@ -54,7 +54,7 @@ fn master(visit: &mut Visit<'_>) -> Result<f64> {
     Ok(trace)
 }
 
-/// Does tasks until no more can come. Gives how many it has done.
+/// Does tasks until no more can come. Returns the number of tasks that it has done.
 fn worker(visit: &mut Visit<'_>, withdraws: bool, vanishes: bool) -> Result<usize> {
     let mut done = 0;
     loop {
@@ -69,7 +69,7 @@ fn worker(visit: &mut Visit<'_>, withdraws: bool, vanishes: bool) -> Result<usiz
         let bytes = row_of_product(row as usize).iter().flat_map(|one| one.to_le_bytes()).collect();
         let result = Tuple(vec!["done".into(), row.into(), Vec::<u8>::into(bytes)]);
         match visit.complete(&leased, vec![result]) {
-            // It took too long: another worker has the task, and the master gets one result all the same.
+            // It took too long. Another worker has the task, and the master still gets one result.
             Err(Error::LeaseLost) => {}
             other => other.map(|()| done += 1)?,
         }
@@ -80,7 +80,7 @@ fn worker(visit: &mut Visit<'_>, withdraws: bool, vanishes: bool) -> Result<usiz
     }
 }
 
-/// What every rank does, whatever carries its messages.
+/// Runs on every rank, over any fabric.
 fn program(rank: &mut dyn Rank) -> Result<()> {
     let (me, size) = (rank.rank(), rank.size());
     if size < 2 {
@@ -98,8 +98,8 @@ fn program(rank: &mut dyn Rank) -> Result<()> {
         let done = worker(&mut visit, me == 1, vanishes)?;
         println!("rank {me} has done {done} tasks");
         if vanishes {
-            // The space takes back what a rank that closes it has on lease. A lost worker does not close it before its
-            // lease has run out.
+            // The space takes back the leased tuples of a rank that closes it. A lost worker must not close it before
+            // its lease has expired.
             let end = visit.rank().now() + LEASE + LEASE;
             visit.rank().wait_until(end);
         }

@@ -12,14 +12,14 @@ use std::process::ExitCode;
 use contract::Rank;
 use services::hcs::{ClusterError, ClusterOptions, ClusterResult, MASTER, Node, cluster_init};
 
-/// Numbers that each node sorts.
+/// Number of numbers that each node sorts.
 const PART: usize = 20_000;
 const WORD: usize = size_of::<u64>();
-/// The segment in which the nodes count the numbers that they have sorted, and the semaphore that guards it.
+/// The segment with the count of numbers that workers have sorted, and the semaphore that guards it.
 const COUNT: u32 = 1;
 const GUARD: u32 = 0;
 
-/// Numbers in no order, by SplitMix64 (Steele, Lea and Flood, 2014).
+/// Returns numbers in no order, by SplitMix64 (Steele, Lea and Flood, 2014).
 fn number(at: usize) -> u64 {
     let z = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -34,7 +34,7 @@ fn to_numbers(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks::<WORD>().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
 
-/// What every node does, whatever carries its messages.
+/// Runs on every node, over any fabric.
 fn program(rank: &mut dyn Rank) -> ClusterResult<()> {
     let mut cluster = cluster_init(rank, ClusterOptions::default())?;
     let mut node = cluster.enter(rank);
@@ -63,7 +63,7 @@ fn master(node: &mut Node<'_>) -> ClusterResult<()> {
         node.get_block(from, &mut bytes)?;
         parts.push(to_numbers(&bytes));
     }
-    // The workers unmap before they come.
+    // The workers unmap before they come to the barrier.
     node.barrier_sync()?;
     let mut word = [0; WORD];
     node.sci().read_shm(&count, 0, &mut word)?;
@@ -93,7 +93,7 @@ fn worker(node: &mut Node<'_>) -> ClusterResult<()> {
     node.barrier_sync()
 }
 
-/// Takes the least of the first numbers, again and again.
+/// Takes the least of the first numbers repeatedly.
 fn merge(parts: &[Vec<u64>]) -> Vec<u64> {
     let mut next = vec![0; parts.len()];
     let mut merged = Vec::new();

@@ -1,5 +1,6 @@
-//! A shared vector that all nodes relax, by the ring protocol of MPI-SHARC: each node owns a block, an allgather gives
-//! all blocks to all, node 0 tells everybody by one message when to stop. Build it and start it as several ranks:
+//! A shared vector that all nodes relax, by the ring protocol of MPI-SHARC. Each node owns a block, an allgather copies
+//! all blocks to all nodes, and node 0 reports the end to all others by one message. Build it and start it as several
+//! ranks:
 //!
 //! ```text
 //! cargo build --release -p cornerstone && cargo build --release -p services --example ring_relaxation
@@ -12,12 +13,12 @@ use std::process::ExitCode;
 use contract::Rank;
 use services::{Error, Result, RingNode, SharcRing};
 
-/// Numbers that each node owns.
+/// Number of numbers that each node owns.
 const BLOCK: usize = 4;
 const WORD: usize = size_of::<f64>();
-/// All numbers are equal when none differs from the mean by more than this.
+/// Maximum difference of any number from the mean at rest.
 const REST: f64 = 1e-6;
-/// The tag of the messages that say whether to go on.
+/// The tag of the messages with node 0's decision.
 const VERDICT: u32 = 7;
 
 fn to_bytes(numbers: &[f64]) -> Vec<u8> {
@@ -28,7 +29,7 @@ fn to_numbers(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks::<WORD>().0.iter().map(|word| f64::from_le_bytes(*word)).collect()
 }
 
-/// Node 0 says whether the numbers are at rest, by one message to all other nodes.
+/// Returns whether the numbers are at rest. Node 0 decides, and sends one message to all other nodes.
 fn is_at_rest(node: &mut RingNode<'_>, numbers: &[f64]) -> Result<bool> {
     let mut verdict = [0];
     if node.me() != 0 {
@@ -56,7 +57,8 @@ fn program(rank: &mut dyn Rank) -> Result<()> {
         if is_at_rest(&mut node, &numbers)? {
             break;
         }
-        // Each number becomes the mean of itself and its two neighbours, around the circle of all: the sum stays.
+        // Each number becomes the mean of itself and its two neighbours, around the circle of all. The sum does not
+        // change.
         let count = numbers.len();
         let around = |at: usize| numbers[at % count];
         for (at, number) in own.iter_mut().enumerate() {

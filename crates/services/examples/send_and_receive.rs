@@ -1,5 +1,5 @@
-//! A heated rod by SEND and RECV: each rank has a part of it, exchanges the ends with its neighbours in either mode,
-//! and all stop when nothing changes any more. Build it and start it as several ranks:
+//! A heated rod by SEND and RECV. Each rank has a part of it and exchanges the ends with its neighbours, in either
+//! mode. All stop when nothing changes any more. Build it and start it as several ranks:
 //!
 //! ```text
 //! cargo build --release -p cornerstone && cargo build --release -p services --example send_and_receive
@@ -12,17 +12,17 @@ use std::process::ExitCode;
 use contract::{Element, Operation, Rank, Reduction};
 use services::{Calls, Error, Medium, Paslib, ReceiveMode, Result};
 
-/// Points of the rod that each rank has.
+/// Number of points of the rod at each rank.
 const PART: usize = 4;
-/// The temperature of the rod's right end, in the units of its numbers. The left end has 0.
+/// Temperature of the rod's right end, in the units of its numbers. The left end has 0.
 const HOT: f32 = 1000.0;
-/// The rod is at rest when no point changes by more than this in a step.
+/// Maximum change of any point in a step at rest.
 const REST: f32 = 1e-4;
-/// From time to time all ranks together find out whether the rod is at rest. Nobody could know it alone: a value may be
-/// under way.
+/// Number of steps between the checks in which all ranks together determine whether the rod is at rest. No rank can
+/// determine it alone, because a value may be under way.
 const STEPS_BETWEEN_CHECKS: usize = 50;
 
-/// A number as two words, as the machine's single precision was.
+/// Returns a number in single precision, as on that machine, as two words.
 fn words(number: f32) -> [u16; 2] {
     let bits = number.to_bits();
     [bits as u16, (bits >> 16) as u16]
@@ -35,7 +35,7 @@ fn number(words: &[u16]) -> f32 {
 /// A rank's part of the rod, with the neighbours' ends at either side of it.
 struct Rod {
     points: [f32; PART + 2],
-    /// Ranks at the left and at the right, if there are any.
+    /// The ranks at the left and at the right, if they exist.
     neighbours: [Option<usize>; 2],
 }
 
@@ -49,8 +49,8 @@ impl Rod {
         rod
     }
 
-    /// Sends the ends, takes what the neighbours have sent (all of it or the latest), and lets each point take the mean
-    /// of the points beside it.
+    /// Sends the ends, receives the neighbours' ends (all of them or the latest), and sets each point to the mean of
+    /// the points beside it.
     fn step(&mut self, calls: &mut Calls<'_>, mode: ReceiveMode) -> Result<()> {
         let mut received = Vec::new();
         for (side, end) in [(0, 1), (1, PART)] {
@@ -74,7 +74,7 @@ impl Rod {
         Ok(())
     }
 
-    /// By how much any point of the whole rod would change next, with the neighbours' ends as they are now.
+    /// Returns the greatest next change of any point of the whole rod, with the neighbours' ends as they are now.
     fn unrest(&mut self, rank: &mut dyn Rank) -> Result<f32> {
         let mut ends = vec![0; 4 * rank.size() * size_of::<u16>()];
         let own = [words(self.points[1]), words(self.points[PART])];

@@ -1,4 +1,4 @@
-//! The types of a tuple's fields. They are below everything else because errors name them.
+//! The types of a tuple's fields. They are below all other modules because errors name them.
 
 /// The type of a field of a tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -9,7 +9,7 @@ pub enum FieldKind {
     Real,
     /// Words.
     Text,
-    /// Anything.
+    /// Any data.
     Bytes,
     /// The number of a function.
     Function,

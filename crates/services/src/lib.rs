@@ -2,13 +2,13 @@
 //!
 //! * [`ActiveMessages`]: messages that name the function to be called on arrival;
 //! * [`TupleSpace`]: tuples that ranks put, read and take by their contents;
-//! * [`Paslib`]: SEND and RECV of buffers, queued or the latest alone;
+//! * [`Paslib`]: SEND and RECV of buffers, as a queue or only the latest;
 //! * [`SharcRing`]: messages, broadcast and allgather around a one-way ring;
 //! * [`hcs`]: the libraries of a cluster of 1996, SCI_LIB and HCS_LIB.
 //!
-//! A service opens its own [context](contract::Context), so its messages are separate from all others. It knows a
-//! [`Rank`](contract::Rank) and no fabric. A rank is one thread: a service makes progress inside its calls.
-//! `docs/services.md` states what each service guarantees.
+//! A service opens its own [context](contract::Context), so its messages are separate from all others. It uses a
+//! [`Rank`](contract::Rank) and depends on no fabric. A rank is one thread, so a service makes progress inside its
+//! calls. `docs/services.md` states the guarantees of each service.
 #![forbid(unsafe_code)]
 
 mod active;

@@ -1,9 +1,9 @@
-//! The two ways between partners of buffers, and the two ways to receive. They are below everything else because errors
-//! name them.
+//! The two media between partners of buffers, and the two receive modes. They are below all other modules because
+//! errors name them.
 
 use std::fmt;
 
-/// The way that a buffer takes. On a machine with one kind of link the two are queues of their own and nothing more.
+/// The medium of a buffer. On a machine with one kind of link the two media are only separate queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Medium {
     /// A link of these two ranks alone.
@@ -15,14 +15,14 @@ pub enum Medium {
 /// The receive mode for the buffers of one partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReceiveMode {
-    /// They queue, and a receive waits for the first.
+    /// Buffers queue, and a receive waits for the first.
     Synchronous,
-    /// The latest replaces the one before, and a receive never waits.
+    /// The latest buffer replaces the one before, and a receive never waits.
     Asynchronous,
 }
 
 impl Medium {
-    /// Both.
+    /// Both media.
     pub const ALL: [Medium; 2] = [Medium::Local, Medium::Global];
 
     pub(crate) const fn index(self) -> usize {

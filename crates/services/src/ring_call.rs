@@ -1,22 +1,22 @@
-//! Collectives of the ring, which all nodes call alike.
+//! Collectives of the ring, which all nodes must call alike.
 
 use std::fmt;
 
 /// A collective of the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RingCall {
-    /// All meet.
+    /// All nodes meet.
     Barrier,
     /// A node's data go to all.
     Broadcast {
         /// The node.
         root: usize,
-        /// How many bytes.
+        /// Number of bytes.
         bytes: usize,
     },
     /// Each node's block goes to all.
     Allgather {
-        /// The bytes of a block.
+        /// Length of a block in bytes.
         bytes: usize,
     },
     /// The ring is closed.
@@ -28,7 +28,7 @@ const ROOT_SHIFT: u32 = 57;
 const BYTES_MASK: u64 = (1 << ROOT_SHIFT) - 1;
 
 impl RingCall {
-    /// The call as a word.
+    /// Returns the call as a word.
     pub(crate) fn code(self) -> u64 {
         let (kind, root, bytes) = match self {
             RingCall::Barrier => (0, 0, 0),
@@ -39,7 +39,7 @@ impl RingCall {
         kind << KIND_SHIFT | (root as u64) << ROOT_SHIFT | bytes as u64 & BYTES_MASK
     }
 
-    /// The call of a word.
+    /// Returns the call that a word encodes.
     pub(crate) fn of(code: u64) -> RingCall {
         let bytes = (code & BYTES_MASK) as usize;
         match code >> KIND_SHIFT {

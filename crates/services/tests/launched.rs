@@ -1,16 +1,16 @@
-//! The examples as ranks of a launcher, over each fabric of this host.
+//! Runs the examples as ranks of a launcher, over each fabric of this host.
 
 use std::path::PathBuf;
 
 use fabric_shm::{LaunchOptions, launch_and_read};
 
-/// An example, which cargo builds beside the tests.
+/// Returns the path of an example, which cargo builds beside the tests.
 fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     tests.parent().unwrap().with_file_name("examples").join(name)
 }
 
-/// Runs it; gives what its ranks wrote.
+/// Runs an example. Returns the output of its ranks.
 fn run(name: &str, ranks: usize, job: Vec<u8>) -> String {
     let mut options = LaunchOptions::new(ranks, job);
     options.program = example(name);
@@ -21,7 +21,7 @@ fn run(name: &str, ranks: usize, job: Vec<u8>) -> String {
     text
 }
 
-/// Runs it over each fabric of this host, and expects that its output contains `words`.
+/// Runs an example over each fabric of this host, and checks that its output contains `words`.
 fn says(name: &str, ranks: usize, words: &str) {
     for (fabric, job) in launched::jobs_on_this_host().unwrap() {
         let text = run(name, ranks, job);
@@ -37,8 +37,7 @@ fn no_update_of_the_table_is_lost() {
     says("active_messages", 5, "5 ranks: 100000 updates in 5000 entries");
 }
 
-/// With three ranks and more, one worker leaves in mid-task and comes back after each, and another takes a task and is
-/// lost.
+/// With three ranks and more, one worker leaves and comes back after each task, and another takes a task and is lost.
 #[test]
 fn no_task_is_lost_with_the_worker_that_had_it() {
     let element = |at: usize, row: usize| ((row * 7 + at * 3) % 11) * ((at * 5 + row) % 13);
@@ -49,7 +48,7 @@ fn no_task_is_lost_with_the_worker_that_had_it() {
     }
 }
 
-/// In asynchronous mode each rank goes on at its own pace with the latest it has, and comes to the same rod.
+/// In asynchronous mode each rank continues at its own pace with the latest values, and must come to the same rod.
 #[test]
 fn both_modes_find_the_same_rod() {
     for ranks in [1, 2, 4] {

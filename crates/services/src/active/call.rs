@@ -10,22 +10,22 @@ use crate::{Error, Result};
 /// The received data of a message in addition to its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
-    /// Nothing.
+    /// No data.
     Words,
     /// Data that must be copied if they are to outlast the handler.
     Medium(&'a [u8]),
-    /// Data that now lie in this rank's segment.
+    /// Data that are now in this rank's segment.
     Long {
-        /// Where.
+        /// Place in the segment.
         offset: usize,
-        /// The number of bytes.
+        /// Number of bytes.
         bytes: usize,
     },
 }
 
-/// The message that a handler is called for.
+/// The message for which a handler is called.
 ///
-/// A handler has no way to wait, to poll or to send a request: this is all of the service that it can reach.
+/// A handler cannot wait, poll or send a request, because it has access to no other part of the service.
 pub struct Call<'a> {
     pub(super) from: usize,
     pub(super) me: usize,
@@ -33,7 +33,7 @@ pub struct Call<'a> {
     pub(super) words: &'a [u64],
     pub(super) body: Body<'a>,
     pub(super) segment: &'a mut [u8],
-    /// The length of the sender's segment.
+    /// Length of the sender's segment in bytes.
     pub(super) their_segment_bytes: u64,
     pub(super) registered: Registered,
     pub(super) message: &'a mut [u8; EAGER_BYTES],
@@ -42,27 +42,27 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The rank that sent the message.
+    /// Returns the rank that sent the message.
     pub fn from(&self) -> usize {
         self.from
     }
 
-    /// This rank.
+    /// Returns this rank.
     pub fn rank(&self) -> usize {
         self.me
     }
 
-    /// The words of the message.
+    /// Returns the words of the message.
     pub fn words(&self) -> &[u64] {
         self.words
     }
 
-    /// The other data of the message.
+    /// Returns the other data of the message.
     pub fn body(&self) -> Body<'_> {
         self.body
     }
 
-    /// The data that the message brought, wherever they lie.
+    /// Returns the data of the message, in the message or in the segment.
     pub fn data(&self) -> &[u8] {
         match self.body {
             Body::Words => &[],
@@ -71,15 +71,15 @@ impl Call<'_> {
         }
     }
 
-    /// This rank's segment.
+    /// Returns this rank's segment.
     pub fn segment(&mut self) -> &mut [u8] {
         self.segment
     }
 
-    /// Replies with words. The reply leaves when the handler has returned.
+    /// Replies with words. The reply is sent when the handler has returned.
     ///
     /// # Errors
-    /// [`Error::SecondReply`], [`Error::ReplyToReply`], and what [`Session::request`](super::Session::request) refuses.
+    /// [`Error::SecondReply`], [`Error::ReplyToReply`], and those of [`Session::request`](super::Session::request).
     pub fn reply(&mut self, handler: u8, words: &[u64]) -> Result<()> {
         self.reply_with(handler, words, Content::None)
     }

@@ -1,4 +1,4 @@
-//! Which function is called for which number.
+//! The functions that are called for the numbers in messages.
 
 use contract::Rank;
 
@@ -6,9 +6,10 @@ use super::call::Call;
 use super::registered::{NUMBERS, Registered};
 use crate::{Error, Result};
 
-/// A function that is called when a message arrives which names it. It gets the program's state and the message.
+/// A function that is called when a message arrives which names it. It receives the program's state and the message.
 ///
-/// It cannot wait: it has no way to. If it returns an error, the call that polled returns [`Error::Handler`].
+/// It cannot wait, because its [`Call`] has no operation that waits. If it returns an error, the call that polled
+/// returns [`Error::Handler`].
 pub type Handler<S> = fn(&mut S, &mut Call<'_>) -> Result<()>;
 
 /// The handlers of a program, by number. All ranks must register the same numbers.
@@ -24,12 +25,12 @@ impl<S> Default for Handlers<S> {
 }
 
 impl<S> Handlers<S> {
-    /// No handlers.
+    /// Creates an empty table.
     pub fn new() -> Self {
         Handlers::default()
     }
 
-    /// The same with `function` as handler `number`, in place of one that had the number.
+    /// Adds `function` as handler `number`, or replaces the handler with that number.
     #[must_use]
     pub fn with(mut self, number: u8, function: Handler<S>) -> Self {
         self.functions[usize::from(number)] = Some(function);
@@ -41,12 +42,12 @@ impl<S> Handlers<S> {
         self.registered
     }
 
-    /// The handler with this number.
+    /// Returns the handler with this number.
     pub(super) fn find(&self, number: u8) -> Result<Handler<S>> {
         self.functions[usize::from(number)].ok_or(Error::NotRegistered { handler: number })
     }
 
-    /// Compares what all ranks have registered, as a collective.
+    /// Compares the registered numbers of all ranks, as a collective.
     pub(super) fn compare(&self, rank: &mut dyn Rank) -> Result<()> {
         let own = self.registered.to_bytes();
         let mut all = vec![0; own.len() * rank.size()];

@@ -3,9 +3,9 @@
 //! After the Generic Active Message specification (Mainwaring and Culler, 1995). `docs/services.md` lists the
 //! corresponding calls and our own additions.
 //!
-//! * `wire`: how a message is laid out;
-//! * `registered`, `outgoing`: what may be sent, checked before it is;
-//! * `call`, `handlers`: the functions, and what they may do;
+//! * `wire`: the layout of a message;
+//! * `registered`, `outgoing`: checks of a message before it is sent;
+//! * `call`, `handlers`: the functions, and their permitted actions;
 //! * `partner`: the credits between two ranks;
 //! * `session`: sending, polling, barriers.
 
@@ -29,23 +29,24 @@ pub use session::Session;
 use crate::{Result, WORDS_MAX};
 use partner::Partner;
 
-/// Rounds of a barrier of as many ranks as a machine can have.
+/// Number of rounds of a barrier of the largest possible number of ranks.
 const ROUNDS: usize = usize::BITS as usize;
 
-/// The active messages of one rank: its handlers, its segment, and what is under way.
+/// The active messages of one rank: its handlers, its segment, and the messages under way.
 ///
-/// `S` is the state of the program, which its handlers get. To send and to receive, [enter](ActiveMessages::enter) it.
+/// `S` is the state of the program, which its handlers receive. To send and to receive, [enter](ActiveMessages::enter)
+/// it.
 pub struct ActiveMessages<S> {
     context: Context,
     handlers: Handlers<S>,
-    /// Memory that long messages of others are written to.
+    /// Memory to which long messages of other ranks are written.
     segment: Buffer,
     partners: Vec<Partner>,
     /// The buffer of a message before it is sent.
     outgoing: Box<[u8; EAGER_BYTES]>,
-    /// The buffer of a received message; taken while its handler runs.
+    /// The buffer of a received message, which is taken while its handler runs.
     incoming: Vec<u8>,
-    /// The words of that message; likewise.
+    /// The words of that message, which are taken as well.
     words: Vec<u64>,
     /// Messages of this rank to itself.
     own: VecDeque<(Vec<u8>, Option<Buffer>)>,
@@ -53,16 +54,16 @@ pub struct ActiveMessages<S> {
     sending: VecDeque<Posted>,
     /// Buffers whose data have been sent.
     sent: VecDeque<Buffer>,
-    /// For each round of a barrier, how many ranks have ever said that they have come to it.
+    /// For each round of a barrier, the number of arrivals that other ranks have ever reported.
     arrivals: [u32; ROUNDS],
     barriers: u32,
-    /// Whether credits are returned one by one, so that all ranks get all of theirs back.
+    /// True if credits are returned one by one, so that all ranks get back all of theirs.
     closing: bool,
 }
 
 impl<S> ActiveMessages<S> {
-    /// Opens active messages among all ranks of `rank`, each of which calls this as a collective, with handlers of the
-    /// same numbers. Long messages of others come into `segment`, whose length each rank chooses for itself.
+    /// Opens active messages among all ranks of `rank`, as a collective. All must have handlers of the same numbers.
+    /// Long messages of other ranks are written to `segment`, whose length each rank chooses for itself.
     ///
     /// # Errors
     /// [`HandlersDiffer`](crate::Error::HandlersDiffer), on all ranks alike; and those of the fabric.
@@ -90,13 +91,13 @@ impl<S> ActiveMessages<S> {
         })
     }
 
-    /// Makes the service's calls possible. `rank` is the one that it was opened with, and `state` is what handlers get.
+    /// Returns the service's calls. `rank` is the one with which it was opened, and `state` is passed to handlers.
     pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank, state: &'a mut S) -> Session<'a, S> {
         Session::new(self, rank, state)
     }
 
-    /// Closes the service on all ranks, each of which calls this as a collective. It returns when every request of
-    /// every rank has been handled; handlers run until then. Gives the segment back.
+    /// Closes the service on all ranks, as a collective. It returns when every request of every rank has been handled,
+    /// and handlers run until then. Returns the segment.
     ///
     /// # Errors
     /// Those of handlers and of the fabric.
@@ -106,12 +107,12 @@ impl<S> ActiveMessages<S> {
         Ok(self.segment)
     }
 
-    /// This rank's segment.
+    /// Returns this rank's segment.
     pub fn segment(&self) -> &[u8] {
         &self.segment
     }
 
-    /// This rank's segment, to write.
+    /// Returns this rank's segment, for writing.
     pub fn segment_mut(&mut self) -> &mut [u8] {
         &mut self.segment
     }

@@ -1,4 +1,4 @@
-//! A message that is about to be sent.
+//! A message before it is sent.
 
 use contract::{Buffer, EAGER_BYTES};
 
@@ -12,17 +12,17 @@ pub(super) enum Content<'a> {
     Long { offset: u64, buffer: Buffer },
 }
 
-/// A message that is written but for its credits.
+/// A message that is written except for its credits.
 pub(super) struct Outgoing {
     pub(super) header: Header,
-    /// The length of the message.
+    /// Length of the message.
     pub(super) bytes: usize,
     /// The data of a long message.
     pub(super) buffer: Option<Buffer>,
 }
 
 impl Content<'_> {
-    /// Refuses what rank `to` could not take.
+    /// Refuses a message that rank `to` could not take.
     #[inline]
     pub(super) fn check(&self, to: usize, words: &[u64], segment_bytes: u64) -> Result<()> {
         if words.len() > WORDS_MAX {

@@ -2,18 +2,18 @@
 
 use crate::{Error, Result};
 
-/// The maximum of requests that one rank may have under way to another. Each is at most
-/// [`EAGER_BYTES`](contract::EAGER_BYTES) long, and has room for its reply in the same number of messages the other
-/// way, so that no send ever waits for a receive.
+/// Maximum number of requests that one rank may have under way to another. Each is at most
+/// [`EAGER_BYTES`](contract::EAGER_BYTES) long. The same number of messages in the opposite direction has room for the
+/// replies, so no send ever waits for a receive.
 pub const CREDITS: u16 = 32;
-/// So many credits are returned by a message of their own, if no other message takes them along.
+/// Number of credits that are returned by a message of their own, if no other message carries them.
 const RETURNED_AT_ONCE: u16 = CREDITS / 2;
 
 /// The state of another rank.
 pub(super) struct Partner {
-    /// Requests that may still be sent to it.
+    /// Number of requests that may still be sent to it.
     credits: u16,
-    /// Its requests that were handled and not yet reported to it.
+    /// Number of its requests that were handled and not yet reported to it.
     owed: u16,
     pub(super) segment_bytes: u64,
 }
@@ -28,12 +28,12 @@ impl Partner {
         self.credits > 0
     }
 
-    /// Whether all requests to it have been handled.
+    /// Returns whether all requests to it have been handled.
     pub(super) fn is_idle(&self) -> bool {
         self.credits == CREDITS
     }
 
-    /// Uses a credit, which there must be.
+    /// Uses a credit. There must be one.
     #[inline]
     pub(super) fn spend(&mut self) {
         self.credits -= 1;
@@ -52,19 +52,19 @@ impl Partner {
         Ok(())
     }
 
-    /// Notes that a request of it was handled.
+    /// Records that a request of it was handled.
     #[inline]
     pub(super) fn owe(&mut self) {
         self.owed += 1;
     }
 
-    /// Whether a message should be sent for the sake of the credits.
+    /// Returns whether a message must be sent to return credits.
     #[inline]
     pub(super) fn must_return(&self, at_once: bool) -> bool {
         self.owed >= if at_once { 1 } else { RETURNED_AT_ONCE }
     }
 
-    /// The credits that the next message to it returns.
+    /// Takes the credits that the next message to it returns.
     #[inline]
     pub(super) fn take_owed(&mut self) -> u16 {
         std::mem::take(&mut self.owed)

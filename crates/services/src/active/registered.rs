@@ -1,11 +1,11 @@
-//! Which numbers have a handler.
+//! The set of numbers that have a handler.
 
 use crate::{Error, Result};
 
-/// The number of handler numbers.
+/// Number of handler numbers.
 pub(super) const NUMBERS: usize = 256;
 
-/// Which numbers are registered.
+/// A set of registered numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Registered([u64; NUMBERS / 64]);
 

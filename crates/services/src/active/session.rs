@@ -1,4 +1,4 @@
-//! Sending and receiving active messages.
+//! Sends and receives active messages.
 
 use contract::{Buffer, Context, Progress, Rank, Source, Tag, TagSelector, check_rank};
 
@@ -10,21 +10,21 @@ use crate::limits::WORD_BYTES;
 use crate::{Error, Result};
 
 const TAG: Tag = Tag::new(0);
-/// For the data of long messages.
+/// The tag of the data of long messages.
 const DATA: Tag = Tag::new(1);
-/// A poll handles at most this many messages, so that it ends whatever arrives.
+/// Maximum number of messages that a poll handles, so that it always ends.
 const POLLED_MAX: usize = 256;
 
 /// The calls of active messages. It borrows the rank and the state of the program.
 ///
 /// Handlers run in every call that may wait, and in [`poll`](Session::poll). A call whose documentation names no other
 /// errors returns those of the fabric and [`Error::Handler`]: a handler returned an error, and its message has been
-/// dealt with.
+/// handled.
 pub struct Session<'a, S> {
     active: &'a mut ActiveMessages<S>,
-    /// In the service's own context, until the session ends.
+    /// The rank, in the service's own context until the session ends.
     rank: &'a mut dyn Rank,
-    /// The context that the program was in.
+    /// The program's context before.
     outer: Option<Context>,
     state: &'a mut S,
 }
@@ -47,18 +47,18 @@ impl<'a, S> Session<'a, S> {
         Session { active, rank, outer, state }
     }
 
-    /// The state that handlers get.
+    /// Returns the state that is passed to handlers.
     pub fn state(&mut self) -> &mut S {
         self.state
     }
 
-    /// This rank in the service's own context, for its number, its clock and its computing. Waiting in its calls
-    /// handles no messages.
+    /// Returns this rank in the service's own context, for its number, its clock and its computing. Waiting in its
+    /// calls handles no messages.
     pub fn rank(&mut self) -> &mut dyn Rank {
         self.rank
     }
 
-    /// This rank's segment.
+    /// Returns this rank's segment.
     pub fn segment(&mut self) -> &mut [u8] {
         &mut self.active.segment
     }
@@ -72,7 +72,7 @@ impl<'a, S> Session<'a, S> {
         self.request_with(to, handler, words, Content::None)
     }
 
-    /// The same with data, of which the handler gets a copy.
+    /// As [`request`](Session::request), with data. The handler gets a copy of them.
     ///
     /// # Errors
     /// As [`request`](Session::request), and [`Error::TooMuchData`].
@@ -86,11 +86,11 @@ impl<'a, S> Session<'a, S> {
         self.request_with(to, handler, words, Content::Medium(data))
     }
 
-    /// The same with data of any length for the segment of rank `to`, from `offset` on. The handler is called when they
-    /// are there. `buffer` comes back from [`take_back`](Session::take_back).
+    /// As [`request`](Session::request), with data of any length for the segment of rank `to`, from `offset` on. The
+    /// handler is called after they have arrived. [`take_back`](Session::take_back) returns `buffer`.
     ///
-    /// The receiver waits in its poll until all of the data are there. This rank should therefore stay in calls of the
-    /// service meanwhile.
+    /// The receiver waits in its poll until all data have arrived. This rank should therefore stay in calls of the
+    /// service until then.
     ///
     /// # Errors
     /// As [`request`](Session::request), and [`Error::OutsideSegment`]. The buffer is lost then.
@@ -105,7 +105,7 @@ impl<'a, S> Session<'a, S> {
         self.request_with(to, handler, words, Content::Long { offset: offset as u64, buffer })
     }
 
-    /// Waits for the oldest long send and gives its buffer back; `None` if there is none. Handlers run meanwhile.
+    /// Waits for the oldest long send and returns its buffer, or `None` if there is none. Handlers run while it waits.
     pub fn take_back(&mut self) -> Result<Option<Buffer>> {
         let own = |active: &ActiveMessages<S>| active.own.iter().any(|(_, data)| data.is_some());
         while self.active.sent.is_empty() && (!self.active.sending.is_empty() || own(self.active)) {
@@ -117,7 +117,7 @@ impl<'a, S> Session<'a, S> {
         Ok(self.active.sent.pop_front())
     }
 
-    /// Handles what has arrived, without waiting; returns how many messages it was.
+    /// Handles the messages that have arrived, without waiting. Returns their number.
     pub fn poll(&mut self) -> Result<usize> {
         self.test_oldest()?;
         for handled in 0..POLLED_MAX {
@@ -131,8 +131,7 @@ impl<'a, S> Session<'a, S> {
         Ok(POLLED_MAX)
     }
 
-    /// Handles messages until `done` says of the state that it is enough, which it is asked first of all and after each
-    /// message.
+    /// Handles messages until `done` returns true for the state. It is called first of all and after each message.
     pub fn wait_until(&mut self, mut done: impl FnMut(&S) -> bool) -> Result<()> {
         while !done(self.state) {
             self.handle_one()?;
@@ -140,8 +139,8 @@ impl<'a, S> Session<'a, S> {
         Ok(())
     }
 
-    /// Waits until every rank has come here; handlers run meanwhile. Requests sent before it may still be under way
-    /// after it.
+    /// Waits until every rank has called it. Handlers run while it waits. Requests sent before it may still be under
+    /// way after it.
     pub fn barrier(&mut self) -> Result<()> {
         let (me, size) = (self.rank.rank(), self.rank.size());
         self.active.barriers = self.active.barriers.wrapping_add(1);
@@ -151,7 +150,7 @@ impl<'a, S> Session<'a, S> {
                 break;
             }
             self.control((me + distance) % size, Purpose::Arrived, round)?;
-            // Differences, because the counters may wrap around.
+            // The difference is compared, because the counters may wrap around.
             while self.active.barriers.wrapping_sub(self.active.arrivals[usize::from(round)]) == 1 {
                 self.handle_one()?;
             }
@@ -160,7 +159,7 @@ impl<'a, S> Session<'a, S> {
         Ok(())
     }
 
-    /// Ends all traffic of all ranks: the requests of this rank are handled, those of others are waited for.
+    /// Ends all traffic of all ranks: waits until the requests of this rank have been handled, and those of all others.
     pub(super) fn drain(&mut self) -> Result<()> {
         self.active.closing = true;
         for partner in 0..self.active.partners.len() {
@@ -195,7 +194,7 @@ impl<'a, S> Session<'a, S> {
         self.send(to, outgoing)
     }
 
-    /// Sends what is written, with the credits that the receiver is owed.
+    /// Sends a written message, with the credits that the receiver is owed.
     fn send(&mut self, to: usize, outgoing: Outgoing) -> Result<()> {
         let Outgoing { mut header, bytes, buffer } = outgoing;
         let active = &mut *self.active;
@@ -208,8 +207,8 @@ impl<'a, S> Session<'a, S> {
         }
         self.rank.send(to, TAG, message)?;
         if let Some(buffer) = buffer {
-            // The receiver waits for the data as soon as it has the message. That is safe: this send is under way in
-            // every call that it waits in.
+            // The receiver waits for the data as soon as it has the message. That is safe, because this send is under
+            // way in every call in which this rank waits.
             active.sending.push_back(self.rank.post_send(to, DATA, buffer)?);
         }
         Ok(())
@@ -237,7 +236,7 @@ impl<'a, S> Session<'a, S> {
         Ok(())
     }
 
-    /// Asks whether the oldest send of long data has ended.
+    /// Tests whether the oldest send of long data has ended.
     fn test_oldest(&mut self) -> Result<()> {
         let Some(oldest) = self.active.sending.pop_front() else { return Ok(()) };
         match self.rank.test(oldest)? {
@@ -259,14 +258,14 @@ impl<'a, S> Session<'a, S> {
                         .into(),
                 }));
             }
-            // A fabric may know a shorter way for a message whose sender is named.
+            // A fabric may have a shorter path for a message whose sender is named.
             (2, me) => Source::Rank(1 - me),
             _ => Source::Any,
         };
         self.receive(source)
     }
 
-    /// Handles the oldest message of this rank to itself; false if there is none.
+    /// Handles the oldest message of this rank to itself. Returns false if there is none.
     #[inline]
     fn handle_own(&mut self) -> Result<bool> {
         match self.active.own.pop_front() {
@@ -289,7 +288,7 @@ impl<'a, S> Session<'a, S> {
 
     /// Receives a message and handles it.
     fn receive(&mut self, source: Source) -> Result<()> {
-        // Both are taken, because the handler gets parts of them, and of the service the rest.
+        // Both are taken, because the handler gets parts of them, and also the rest of the service.
         let mut message = std::mem::take(&mut self.active.incoming);
         let mut words = std::mem::take(&mut self.active.words);
         let outcome = self.receive_into(source, &mut message, &mut words);
@@ -328,7 +327,7 @@ impl<'a, S> Session<'a, S> {
         Ok(())
     }
 
-    /// Does what a message asks for.
+    /// Carries out a message.
     fn accept(&mut self, from: usize, parts: &Parts<'_>, words: &[u64]) -> Result<()> {
         let Header { purpose, number, credits, .. } = parts.header;
         self.active.partners[from].earn(from, credits)?;

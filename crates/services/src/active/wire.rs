@@ -1,7 +1,8 @@
 //! The layout of a message.
 //!
-//! One word is the kind of the message; the words of the program follow, then offset and length of a long message, then
-//! the data of a medium one. The data of a long message is a separate message. Numbers are little-endian.
+//! The first word has the kind of the message. The words of the program follow, then offset and length of a long
+//! message, then the data of a medium one. The data of a long message are a separate message. Numbers are
+//! little-endian.
 
 use contract::EAGER_BYTES;
 
@@ -36,14 +37,14 @@ pub(super) struct Header {
     pub(super) load: Load,
     /// The handler to call, or the round of a barrier.
     pub(super) number: u8,
-    /// The number of words that follow.
+    /// Number of words that follow.
     pub(super) words: u8,
-    /// Requests of the receiver that the sender has handled since its last report.
+    /// Number of requests of the receiver that the sender has handled since its last report.
     pub(super) credits: u16,
 }
 
 impl Header {
-    /// A message without a call.
+    /// Creates the header of a message without a call.
     #[inline]
     pub(super) fn control(purpose: Purpose, number: u8, credits: u16) -> Self {
         Header { purpose, load: Load::None, number, words: 0, credits }
@@ -71,14 +72,14 @@ impl Header {
         })
     }
 
-    /// As a message begins with it.
+    /// Returns the first bytes of a message, which contain the header.
     #[inline]
     pub(super) fn to_bytes(self) -> [u8; WORD_BYTES] {
         self.to_word().to_le_bytes()
     }
 }
 
-/// A message being written, whose header comes last.
+/// A message that is being written. Its header is written last.
 pub(super) struct Writer<'a> {
     bytes: &'a mut [u8; EAGER_BYTES],
     end: usize,
@@ -103,14 +104,14 @@ impl<'a> Writer<'a> {
         self.end += data.len();
     }
 
-    /// The length of the message.
+    /// Returns the length of the message.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.end
     }
 }
 
-/// A message that was received, taken apart.
+/// The parts of a received message.
 pub(super) struct Parts<'a> {
     pub(super) header: Header,
     /// Offset and length of the data of a long message.
@@ -118,7 +119,7 @@ pub(super) struct Parts<'a> {
     pub(super) data: &'a [u8],
 }
 
-/// Takes a message of rank `from` apart, and puts its words into `words`.
+/// Separates the parts of a message of rank `from`, and puts its words into `words`.
 #[inline]
 pub(super) fn read<'a>(from: usize, message: &'a [u8], words: &mut Vec<u64>) -> Result<Parts<'a>> {
     let (given, _) = message.as_chunks::<WORD_BYTES>();
@@ -162,7 +163,7 @@ mod tests {
         let mut writer = Writer::new(&mut bytes);
         writer.words(&sent);
         writer.data(&data);
-        // 8 bytes of header, 128 of words, 888 of data.
+        // These are 8 bytes of header, 128 of words and 888 of data.
         assert_eq!((MEDIUM_BYTES_MAX, writer.len()), (888, EAGER_BYTES));
         bytes[..WORD_BYTES].copy_from_slice(&header.to_bytes());
         let mut words = Vec::new();

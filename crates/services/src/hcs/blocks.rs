@@ -1,4 +1,4 @@
-//! Blocks of data from node to node and from one to all, and the lower library's calls with time-outs.
+//! Blocks of data from node to node and from one node to all, and the lower library's calls with time-outs.
 
 use collectives::Membership;
 use contract::{Source, Tag, TimeSpan};
@@ -10,7 +10,7 @@ use super::segments::Segment;
 use super::{Sci, TransmitPort};
 
 impl Node<'_> {
-    /// Makes a segment of `bytes` zeros. Whether that is possible is known at once, so this call does not wait.
+    /// Creates a segment of `bytes` zeros. The outcome is known at once, so this call does not wait.
     ///
     /// # Errors
     /// As of [`sci_create_shm`](Sci::sci_create_shm).
@@ -18,7 +18,7 @@ impl Node<'_> {
         self.sci.sci_create_shm(key, bytes)
     }
 
-    /// Maps segment `key` of a node, again and again until there is one.
+    /// Maps segment `key` of a node, repeatedly until there is one.
     ///
     /// # Errors
     /// [`TimedOut`](ClusterError::TimedOut), and [`NoSuchNode`](ClusterError::NoSuchNode) at once.
@@ -31,7 +31,7 @@ impl Node<'_> {
         self.retry(timeout, |sci| sci.sci_map_shm(node, key))
     }
 
-    /// Makes a receive port. Whether that is possible is known at once, so this call does not wait.
+    /// Creates a receive port. The outcome is known at once, so this call does not wait.
     ///
     /// # Errors
     /// As of [`sci_create_receive_port`](Sci::sci_create_receive_port).
@@ -52,7 +52,7 @@ impl Node<'_> {
         self.retry(timeout, |sci| sci.sci_connect_transmit_port(node, name))
     }
 
-    /// Waits until a transmit port is connected; gives the node that has it.
+    /// Waits until a transmit port is connected. Returns the node that has it.
     ///
     /// # Errors
     /// [`TimedOut`](ClusterError::TimedOut).
@@ -70,7 +70,7 @@ impl Node<'_> {
         }
     }
 
-    /// Tries until it succeeds, as long as the failures are such as another node may end.
+    /// Repeats an attempt until it succeeds, as long as another node may remove the cause of its failure.
     fn retry<T>(
         &mut self,
         timeout: TimeSpan,
@@ -88,7 +88,7 @@ impl Node<'_> {
         }
     }
 
-    /// Sends a block to a node, by the connection that the cluster has made.
+    /// Sends a block to a node, over the connection that the cluster has made.
     ///
     /// # Errors
     /// [`NoSuchNode`](ClusterError::NoSuchNode), and those of [`sci_write_msg`](Sci::sci_write_msg).
@@ -98,7 +98,7 @@ impl Node<'_> {
         if node == self.node() { Ok(()) } else { self.finish_sending() }
     }
 
-    /// Waits for the next block of a node; gives its length.
+    /// Waits for the next block of a node. Returns its length.
     ///
     /// # Errors
     /// [`NoSuchNode`](ClusterError::NoSuchNode), [`BlockTooLong`](ClusterError::BlockTooLong),
@@ -114,7 +114,8 @@ impl Node<'_> {
         }
     }
 
-    /// Sends a block to all other nodes, down a binomial tree: this node to those below it, and they on.
+    /// Sends a block to all other nodes, down a binomial tree: this node sends it to the nodes below, and they pass it
+    /// on.
     ///
     /// # Errors
     /// As of [`send_block`](Node::send_block).
@@ -122,7 +123,8 @@ impl Node<'_> {
         self.send_below(self.node(), data)
     }
 
-    /// Waits for a block that node `from` sends to all, and sends it on to the nodes below this one; gives its length.
+    /// Waits for a block that node `from` sends to all, and passes it on to the nodes below this one. Returns its
+    /// length.
     ///
     /// # Errors
     /// As of [`get_block`](Node::get_block), and [`OwnBroadcast`](ClusterError::OwnBroadcast).

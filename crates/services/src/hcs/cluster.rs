@@ -1,4 +1,4 @@
-//! The upper library's beginning and end.
+//! The start and the end of the upper library.
 
 use contract::{Rank, TimeSpan};
 
@@ -21,17 +21,17 @@ pub struct Cluster {
 pub(super) struct State {
     pub(super) handlers: Handlers,
     pub(super) semaphores: Semaphores,
-    /// Signals that this node has sent.
+    /// Number of signals that this node has sent.
     pub(super) sequence: u32,
-    /// The wait of this node's own for a semaphore that has got it.
+    /// The number of this node's own wait for a semaphore that has been granted.
     pub(super) granted: Option<u32>,
-    /// Which nodes below have come to the barrier.
+    /// For each node below, true if it has come to the barrier.
     pub(super) arrived: Vec<bool>,
-    /// Whether this node has reported to the one above.
+    /// True if this node has reported to the one above.
     pub(super) told: bool,
-    /// Barriers that were left.
+    /// Number of barriers that were left.
     pub(super) barriers: u64,
-    /// Room to look at the slots of signals.
+    /// Buffer for reading the slots of signals.
     pub(super) slots: Vec<u8>,
     /// The ports by which every node is connected to every node.
     pub(super) receive: Vec<ReceivePort>,
@@ -43,14 +43,14 @@ pub(super) struct State {
 pub struct Ended {
     /// Signals that the program has not taken.
     pub signals: Vec<Signal>,
-    /// Blocks and messages that were not read.
+    /// Number of blocks and messages that were not read.
     pub unread: u64,
-    /// Receive ports and segments of the program that it has not removed.
+    /// Number of receive ports and segments of the program that it has not removed.
     pub left: usize,
 }
 
-/// Makes a cluster of all ranks: its memory for signals, and a connection of every node with every other. Every rank
-/// calls it as a collective with the same options. It returns when all nodes are ready.
+/// Creates a cluster of all ranks: its memory for signals, and a connection of every node with every other. Every rank
+/// must call it, as a collective, with the same options. It returns when all nodes are ready.
 ///
 /// # Errors
 /// Those of the fabric, and [`TimedOut`](super::ClusterError::TimedOut).
@@ -75,17 +75,17 @@ pub fn cluster_init(rank: &mut dyn Rank, options: ClusterOptions) -> ClusterResu
 }
 
 impl Cluster {
-    /// Makes the calls possible. `rank` is the one that the cluster was made with.
+    /// Returns the calls. `rank` is the one with which the cluster was made.
     pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> Node<'a> {
         Node { sci: self.lib.enter(rank), state: &mut self.state }
     }
 
-    /// Ends the cluster on all nodes, each of which calls this as a collective. It waits until all have come and serves
-    /// their signals until then; all ports and segments are gone. The remaining objects are reported.
+    /// Ends the cluster on all nodes, as a collective. It waits until all have called it, and serves their signals
+    /// until then. All ports and segments are gone then. Returns the objects that were left.
     ///
     /// # Errors
-    /// [`TimedOut`](super::ClusterError::TimedOut) if a node does not come. Nothing can be done with the cluster then,
-    /// and the program should end.
+    /// [`TimedOut`](super::ClusterError::TimedOut) if a node does not call it. The cluster cannot be used then, and the
+    /// program should end.
     pub fn safe_exit(mut self, rank: &mut dyn Rank) -> ClusterResult<Ended> {
         let mut node = self.enter(rank);
         node.barrier_sync()?;
@@ -101,8 +101,8 @@ impl Cluster {
 
 /// The calls of the upper library.
 ///
-/// Blocks, broadcasts, signals, semaphores and barriers between nodes that are called by their index, by the names of
-/// HCS_LIB. Handlers of signals run in every call that waits, and in no other. A wait ends with
+/// Blocks, broadcasts, signals, semaphores and barriers between nodes, which have indices, by the names of HCS_LIB.
+/// Handlers of signals run in every call that waits, and in no other. A wait ends with
 /// [`TimedOut`](super::ClusterError::TimedOut) after the cluster's time-out.
 pub struct Node<'a> {
     pub(super) sci: Sci<'a>,
@@ -110,22 +110,22 @@ pub struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// The calls of the lower library.
+    /// Returns the calls of the lower library.
     pub fn sci(&mut self) -> &mut Sci<'a> {
         &mut self.sci
     }
 
-    /// This node's index.
+    /// Returns this node's index.
     pub fn node(&self) -> usize {
         self.sci.me()
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> usize {
         self.sci.lib.layout.nodes
     }
 
-    /// Connects this node with every node, itself too.
+    /// Connects this node with every node, including itself.
     fn connect_all(&mut self) -> ClusterResult<()> {
         let (me, timeout) = (self.node() as u32, self.timeout());
         for from in 0..self.nodes() as u32 {
@@ -143,7 +143,7 @@ impl<'a> Node<'a> {
         self.sci.lib.options.timeout
     }
 
-    /// Continues a wait; handlers run.
+    /// Continues a wait, in which handlers run.
     pub(super) fn go_on(&mut self, wait: Wait, what: impl FnOnce() -> String) -> ClusterResult<()> {
         self.serve_signals()?;
         wait.go_on(&mut self.sci, what)

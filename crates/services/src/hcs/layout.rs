@@ -4,75 +4,77 @@
 //! directory of ports, the directory of segments, and the memory of the segments.
 
 pub(super) const WORD: usize = 8;
-/// Receive ports of a node beside those that the library makes itself, one for each node.
+/// Number of receive ports of a node in addition to those that the library makes itself, one for each node.
 pub(super) const OWN_PORTS: usize = 64;
-/// Segments of a node.
+/// Number of segments of a node.
 pub(super) const SEGMENTS: usize = 64;
-/// Set in a word that holds something.
+/// The bit that is set in a word in use.
 pub(super) const PRESENT: u64 = 1 << 63;
-/// Segments begin at multiples of this: a cache line.
+/// Alignment of segments: a cache line.
 pub(super) const ALIGNMENT: usize = 64;
 
 /// The places in a node's memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) nodes: usize,
-    /// The length of the memory for segments.
+    /// Length of the memory for segments.
     pub(super) pool_bytes: usize,
 }
 
 impl Layout {
-    /// The word into which node `from` puts its signals.
+    /// Returns the place of the word into which node `from` writes its signals.
     pub(super) fn slot(self, from: usize) -> u64 {
         (from * WORD) as u64
     }
 
-    /// The word into which node `from` puts its answer to a signal.
+    /// Returns the place of the word into which node `from` writes its answer to a signal.
     pub(super) fn answer(self, from: usize) -> u64 {
         ((self.nodes + from) * WORD) as u64
     }
 
-    /// The word with the number of barriers that have been left.
+    /// Returns the place of the word with the number of barriers that have been left.
     pub(super) fn release(self) -> u64 {
         (2 * self.nodes * WORD) as u64
     }
 
-    /// The maximum of receive ports of a node.
+    /// Returns the maximum number of receive ports of a node.
     pub(super) fn ports(self) -> usize {
         self.nodes + OWN_PORTS
     }
 
-    /// The directory of ports: two words for each, its name and who transmits to it.
+    /// Returns the place of an entry in the directory of ports. It has two words: the port's name and the node that
+    /// transmits to it.
     pub(super) fn port(self, index: usize) -> u64 {
         ((2 * self.nodes + 1 + 2 * index) * WORD) as u64
     }
 
-    /// The directory of segments: four words for each, its key, where it is, its length, and who has it.
+    /// Returns the place of an entry in the directory of segments. It has four words: the key, the place, the length,
+    /// and the number of maps.
     pub(super) fn segment(self, index: usize) -> u64 {
         self.port(self.ports()) + (4 * index * WORD) as u64
     }
 
-    /// The memory for segments.
+    /// Returns the place of the memory for segments.
     pub(super) fn pool(self) -> usize {
         (self.segment(SEGMENTS) as usize).next_multiple_of(ALIGNMENT)
     }
 
-    /// The length of it all.
+    /// Returns the length of the whole memory.
     pub(super) fn bytes(self) -> usize {
         self.pool() + self.pool_bytes
     }
 }
 
-/// A word that names something: `number` is there.
+/// Returns the word of an existing name, `number`.
 pub(super) fn present(number: u32) -> u64 {
     PRESENT | u64::from(number)
 }
 
-/// The word of a port or segment that says which of its kind it is, in order of their making, and who has it.
+/// The word of a port or segment with its serial number, in the order of creation, and its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) serial: u32,
-    /// Of a port the node that transmits to it plus one, of a segment how often it is mapped.
+    /// For a port the node that transmits to it plus one, for a segment the number of maps.
     pub(super) held: u32,
 }
 
@@ -86,7 +88,7 @@ impl Link {
     }
 }
 
-/// The words of bytes.
+/// Returns bytes as words.
 pub(super) fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes.as_chunks::<WORD>().0.iter().map(|word| u64::from_ne_bytes(*word))
 }
@@ -98,7 +100,7 @@ mod tests {
     #[test]
     fn nothing_overlaps() {
         let layout = Layout { nodes: 3, pool_bytes: 100 };
-        // Three slots, three answers, one release; 67 ports of two words; 64 segments of four.
+        // There are three slots, three answers and one release; 67 ports of two words; 64 segments of four.
         assert_eq!((layout.slot(2), layout.answer(0), layout.answer(2)), (16, 24, 40));
         assert_eq!((layout.release(), layout.port(0), layout.port(66)), (48, 56, 56 + 66 * 16));
         assert_eq!((layout.segment(0), layout.segment(63)), (56 + 67 * 16, 1128 + 63 * 32));

@@ -1,4 +1,4 @@
-//! The lower library: its beginning and end, and how its calls wait.
+//! The lower library: its start and end, and the waiting in its calls.
 
 use contract::{
     Buffer, Context, Posted, Progress, Rank, RankWindow, Source, TagSelector, Time, TimeSpan,
@@ -11,9 +11,9 @@ use super::pool::Pool;
 /// The options of a cluster, the same on all nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterOptions {
-    /// How long calls wait that are not told. A call never waits longer for other nodes.
+    /// Maximum time that calls without a time-out of their own wait for other nodes.
     pub timeout: TimeSpan,
-    /// The memory of a node for segments.
+    /// Memory of a node for segments, in bytes.
     pub shared_bytes: usize,
 }
 
@@ -28,17 +28,18 @@ impl Default for ClusterOptions {
 pub struct SciInfo {
     /// This node.
     pub node: usize,
-    /// Their number.
+    /// Number of nodes.
     pub nodes: usize,
-    /// The fabric that carries everything.
+    /// Name of the fabric.
     pub fabric: String,
-    /// Whether the nodes see each other's memory; if not, a node answers for its memory in its own calls.
+    /// True if the nodes can access each other's memory. Otherwise a node serves accesses to its memory in its own
+    /// calls.
     pub memory_is_shared: bool,
-    /// Receive ports of this node.
+    /// Number of receive ports of this node.
     pub ports: usize,
-    /// Segments of this node.
+    /// Number of segments of this node.
     pub segments: usize,
-    /// Memory of this node that no segment has.
+    /// Memory of this node that no segment has, in bytes.
     pub free_bytes: usize,
 }
 
@@ -57,7 +58,7 @@ pub struct SciLib {
     pub(super) serial: u32,
     /// Long blocks that are under way.
     sending: Vec<Posted>,
-    /// Messages to each node, and from each.
+    /// Number of messages to each node, and from each.
     pub(super) sent: Vec<u64>,
     pub(super) received: Vec<u64>,
 }
@@ -71,7 +72,7 @@ pub(super) struct OwnSegment {
     pub(super) serial: u32,
 }
 
-/// Opens the library on all ranks, which are the nodes; each calls this as a collective with the same options.
+/// Opens the library on all ranks, which are the nodes. Each must call it, as a collective, with the same options.
 ///
 /// # Errors
 /// Those of the fabric.
@@ -96,14 +97,14 @@ pub fn sci_init_lib(rank: &mut dyn Rank, options: ClusterOptions) -> ClusterResu
 }
 
 impl SciLib {
-    /// Makes the library's calls possible. `rank` is the one that it was opened with.
+    /// Returns the library's calls. `rank` is the one with which it was opened.
     pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> Sci<'a> {
         let rank = rank.within(&self.context);
         Sci { lib: self, rank }
     }
 
-    /// Closes the library on all nodes, each of which calls this as a collective: it waits until all have come. Blocks
-    /// that nobody has read are dropped, and all ports and segments are gone. Returns how many such blocks there were.
+    /// Closes the library on all nodes, as a collective: it waits until all have called it. Blocks that were not read
+    /// are dropped, and all ports and segments are gone. Returns the number of dropped blocks.
     ///
     /// # Errors
     /// Those of the fabric.
@@ -117,16 +118,16 @@ impl SciLib {
 
 /// The calls of the lower library.
 ///
-/// Messages between ports, and segments of memory, by the names of SCI_LIB. A call that finds nothing returns at once;
-/// one that waits for another node ends with [`TimedOut`](ClusterError::TimedOut). Every call may also return an error
-/// of the fabric: a node that died is named by it.
+/// Messages between ports, and segments of memory, by the names of SCI_LIB. A call that finds nothing returns at once.
+/// A call that waits for another node ends with [`TimedOut`](ClusterError::TimedOut). Every call may also return an
+/// error of the fabric, which names a node that died.
 pub struct Sci<'a> {
     pub(super) lib: &'a mut SciLib,
     pub(super) rank: Box<dyn Rank + 'a>,
 }
 
 impl Sci<'_> {
-    /// The resources of this node, and its fabric.
+    /// Returns the resources of this node, and its fabric.
     pub fn sci_lib_info(&self) -> SciInfo {
         SciInfo {
             node: self.me(),
@@ -139,7 +140,7 @@ impl Sci<'_> {
         }
     }
 
-    /// This rank, for its clock and its computing. Waiting in its calls serves no other node.
+    /// Returns this rank, for its clock and its computing. Waiting in its calls serves no other node.
     pub fn rank(&mut self) -> &mut dyn Rank {
         &mut *self.rank
     }
@@ -153,13 +154,13 @@ impl Sci<'_> {
         if node < nodes { Ok(()) } else { Err(ClusterError::NoSuchNode { node, nodes }) }
     }
 
-    /// A number for a port or segment that no earlier one has had.
+    /// Returns a new number for a port or segment, which no earlier one has had.
     pub(super) fn next_serial(&mut self) -> u32 {
         self.lib.serial += 1;
         self.lib.serial
     }
 
-    /// Begins to wait.
+    /// Begins a wait.
     pub(super) fn wait(&self, timeout: TimeSpan) -> Wait {
         Wait { begin: self.rank.now(), timeout }
     }
@@ -174,7 +175,7 @@ impl Sci<'_> {
         Ok(u64::from_ne_bytes(word))
     }
 
-    /// Puts `new` in the place of a word, if that is `expected`; gives what was there.
+    /// Replaces a word by `new` if it is `expected`. Returns its former value.
     pub(super) fn swap(
         &mut self,
         node: usize,
@@ -186,7 +187,7 @@ impl Sci<'_> {
         Ok(self.lib.window.compare_and_swap(&mut *self.rank, place, expected, new)?)
     }
 
-    /// Puts `new` in the place of a word, whatever that is; `expected` is a guess.
+    /// Replaces a word by `new`, whatever its value. `expected` is a guess of that value.
     pub(super) fn store(
         &mut self,
         node: usize,
@@ -204,8 +205,8 @@ impl Sci<'_> {
         }
     }
 
-    /// Looks for a name in a directory of `count` entries of `width` words, whose first is the name: its place, and its
-    /// entry.
+    /// Searches for a name in a directory of `count` entries of `width` words, whose first word is the name. Returns
+    /// its place and its entry.
     pub(super) fn find_entry(
         &mut self,
         node: usize,
@@ -220,7 +221,7 @@ impl Sci<'_> {
         Ok(found.next().map(|(index, entry)| (index, entry.to_vec())))
     }
 
-    /// Sends a message. A long one is copied, and the call returns when it has left, or after the library's time-out.
+    /// Sends a message. A long one is copied, and its send continues after this call.
     pub(super) fn send(&mut self, to: usize, tag: contract::Tag, data: &[u8]) -> ClusterResult<()> {
         if data.len() <= contract::EAGER_BYTES {
             self.rank.send(to, tag, data)?;
@@ -233,7 +234,7 @@ impl Sci<'_> {
         Ok(())
     }
 
-    /// Whether long blocks are under way.
+    /// Returns whether long blocks are under way.
     pub(super) fn is_sending(&mut self) -> ClusterResult<bool> {
         self.test_sending()?;
         Ok(!self.lib.sending.is_empty())
@@ -298,8 +299,8 @@ impl Sci<'_> {
         Ok(())
     }
 
-    /// Answers the other nodes for this one's memory where they cannot reach it, without waiting: for programs that
-    /// wait for a change of their memory.
+    /// Serves other nodes' accesses to this node's memory, if they cannot reach it directly. Does not wait. For
+    /// programs that wait for a change of their memory.
     pub fn serve(&mut self) -> ClusterResult<()> {
         Ok(self.lib.window.advance(&mut *self.rank)?)
     }
@@ -309,24 +310,24 @@ impl Sci<'_> {
     }
 }
 
-/// A wait for something that other nodes do.
+/// A wait for an action of other nodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     begin: Time,
     timeout: TimeSpan,
 }
 
-/// Up to here a wait polls without pause: longer than that, it is not about latency.
+/// Time in picoseconds for which a wait polls without pause. Latency does not matter in longer waits.
 const POLLED_PS: u64 = 400_000_000;
-/// A pause is at most so much of what was waited, and at most so long.
+/// Divisor of the waited time for the length of a pause, and the maximum of that length in picoseconds.
 const PART: u64 = 8;
 const PAUSE_MAX_PS: u64 = 1_000_000_000;
 
 impl Wait {
-    /// Serves the others, and pauses if the wait is a long one.
+    /// Serves the other nodes, and pauses if the wait is a long one.
     ///
     /// # Errors
-    /// [`TimedOut`](ClusterError::TimedOut): then `what` is the event that has not happened.
+    /// [`TimedOut`](ClusterError::TimedOut), in which `what` is the event that has not happened.
     pub(super) fn go_on(
         self,
         sci: &mut Sci<'_>,

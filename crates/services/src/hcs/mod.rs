@@ -5,9 +5,9 @@
 //! (1996), tables 4 and 5, whose names the functions have. `docs/services.md` distinguishes the paper's definitions
 //! from ours.
 //!
-//! * `layout`, `pool`: what lies where in a node's memory;
+//! * `layout`, `pool`: the layout of a node's memory;
 //! * `library`, `ports`, `segments`: SCI_LIB;
-//! * `signals`, `semaphores`: what signals mean;
+//! * `signals`, `semaphores`: the meaning of signals;
 //! * `cluster`, `blocks`, `signalling`: HCS_LIB.
 
 mod blocks;

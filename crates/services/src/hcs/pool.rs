@@ -2,29 +2,29 @@
 
 use super::layout::ALIGNMENT;
 
-/// The free parts, in order, no two of which touch.
+/// The free parts, in order. No two of them touch.
 #[derive(Debug)]
 pub(super) struct Pool {
     free: Vec<(usize, usize)>,
 }
 
 impl Pool {
-    /// `bytes` bytes from `start` on, all free.
+    /// Creates a pool of `bytes` free bytes from `start` on.
     pub(super) fn new(start: usize, bytes: usize) -> Self {
         Pool { free: if bytes == 0 { vec![] } else { vec![(start, bytes)] } }
     }
 
-    /// The length of the longest free part.
+    /// Returns the length of the longest free part.
     pub(super) fn longest(&self) -> usize {
         self.free.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0)
     }
 
-    /// All that is free.
+    /// Returns the number of free bytes.
     pub(super) fn free_bytes(&self) -> usize {
         self.free.iter().map(|&(_, bytes)| bytes).sum()
     }
 
-    /// Takes the first part that is long enough; gives where it begins.
+    /// Takes the first part that is long enough. Returns its beginning.
     pub(super) fn take(&mut self, bytes: usize) -> Option<usize> {
         let bytes = taken(bytes)?;
         let index = self.free.iter().position(|&(_, free)| free >= bytes)?;
@@ -37,7 +37,7 @@ impl Pool {
         Some(start)
     }
 
-    /// Gives back what [`take`](Pool::take) gave for as many bytes.
+    /// Returns a part that [`take`](Pool::take) returned for the same number of bytes.
     pub(super) fn give_back(&mut self, start: usize, bytes: usize) {
         let Some(mut bytes) = taken(bytes) else { return };
         let mut index = self.free.partition_point(|&(other, _)| other < start);
@@ -54,7 +54,7 @@ impl Pool {
     }
 }
 
-/// The space that a segment of `bytes` bytes takes.
+/// Returns the space that a segment of `bytes` bytes takes.
 fn taken(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(ALIGNMENT)
 }
@@ -67,7 +67,7 @@ mod tests {
     fn parts_that_come_back_become_one_again() {
         let mut pool = Pool::new(128, 1024);
         let parts = [1, 64, 65, 200].map(|bytes| (pool.take(bytes).unwrap(), bytes));
-        // Each begins where the one before ends, rounded up to cache lines.
+        // Each begins at the end of the one before, rounded up to cache lines.
         assert_eq!(parts.map(|(start, _)| start), [128, 192, 256, 384]);
         // 64, 64, 128 and 256 bytes are taken.
         assert_eq!((pool.longest(), pool.take(513)), (512, None));

@@ -1,4 +1,4 @@
-//! Ports: a receive port has a name at its node, and one transmit port may be connected to it.
+//! Ports. A receive port has a name at its node, and one transmit port may be connected to it.
 
 use contract::{Source, Tag};
 
@@ -7,7 +7,7 @@ use super::layout::{Link, OWN_PORTS, present};
 use super::library::Sci;
 use super::signals::OWN_MAX;
 
-/// Words of a port in the directory.
+/// Number of words of a port in the directory.
 const WIDTH: usize = 2;
 
 /// A port at which this node receives.
@@ -27,27 +27,27 @@ pub struct TransmitPort {
 }
 
 impl ReceivePort {
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> u32 {
         self.name
     }
 }
 
 impl TransmitPort {
-    /// The node that it sends to.
+    /// Returns the node to which it sends.
     pub fn node(&self) -> usize {
         self.node
     }
 }
 
 impl Sci<'_> {
-    /// The tag of a port's messages. Those of broadcasts are the numbers of the nodes, and those of ports follow, one
-    /// for each port that was ever made at a node.
+    /// Returns the tag of a port's messages. The tags of broadcasts are the numbers of the nodes. The tags of ports
+    /// follow, one for each port that was ever made at a node.
     fn tag(&self, serial: u32) -> Tag {
         Tag::new(self.lib.layout.nodes as u32 + serial)
     }
 
-    /// Makes a receive port.
+    /// Creates a receive port.
     ///
     /// # Errors
     /// [`PortInUse`](ClusterError::PortInUse), [`Reserved`](ClusterError::Reserved), and
@@ -64,7 +64,7 @@ impl Sci<'_> {
         self.make_port(name)
     }
 
-    /// The same, for names of the library too.
+    /// As [`sci_create_receive_port`](Self::sci_create_receive_port), also for names of the library.
     pub(super) fn make_port(&mut self, name: u32) -> ClusterResult<ReceivePort> {
         let me = self.me();
         if self.lib.ports.iter().flatten().any(|(other, _)| *other == name) {
@@ -73,14 +73,14 @@ impl Sci<'_> {
         let index = self.lib.ports.iter().position(Option::is_none);
         let index = index.expect("there is room for the library's own ports and for the program's");
         let (serial, place) = (self.next_serial(), self.lib.layout.port(index));
-        // The name comes last, so that a reader who finds it finds a port without a connection.
+        // The name must be written last, so that a reader that finds it finds a port without a connection.
         self.store(me, place + 8, 0, Link { serial, held: 0 }.to_word())?;
         self.store(me, place, 0, present(name))?;
         self.lib.ports[index] = Some((name, serial));
         Ok(ReceivePort { index, name, serial })
     }
 
-    /// The node whose transmit port is connected, if one is.
+    /// Returns the node whose transmit port is connected, if one is.
     pub fn sci_receive_port_connected(
         &mut self,
         port: &ReceivePort,
@@ -117,7 +117,7 @@ impl Sci<'_> {
         }
     }
 
-    /// Waits for a message at a port; gives its length.
+    /// Waits for a message at a port. Returns its length.
     ///
     /// # Errors
     /// [`BlockTooLong`](ClusterError::BlockTooLong), and [`TimedOut`](ClusterError::TimedOut).
@@ -131,7 +131,7 @@ impl Sci<'_> {
         }
     }
 
-    /// The same without waiting.
+    /// As [`sci_read_msg`](Self::sci_read_msg), without waiting.
     pub(super) fn try_read(
         &mut self,
         port: &ReceivePort,
@@ -141,10 +141,10 @@ impl Sci<'_> {
         self.try_receive(Source::Any, tag, room)
     }
 
-    /// Sends a message. Messages of a port arrive in order. One to a port that was removed is dropped in the end.
+    /// Sends a message. Messages of a port arrive in order. A message to a port that was removed is dropped in the end.
     ///
     /// # Errors
-    /// [`TimedOut`](ClusterError::TimedOut) if the message is longer than 1 KiB and the other node did not take it; it
+    /// [`TimedOut`](ClusterError::TimedOut) if the message is longer than 1 KiB and the other node did not take it. It
     /// is still under way then, and must not be sent again.
     pub fn sci_write_msg(&mut self, port: &TransmitPort, data: &[u8]) -> ClusterResult<()> {
         self.start_message(port, data)?;
@@ -156,7 +156,7 @@ impl Sci<'_> {
         Ok(())
     }
 
-    /// Sends a message without waiting for it to be taken.
+    /// Sends a message without waiting until it is taken.
     pub(super) fn start_message(&mut self, port: &TransmitPort, data: &[u8]) -> ClusterResult<()> {
         let tag = self.tag(port.serial);
         self.send(port.node, tag, data)
@@ -172,8 +172,8 @@ impl Sci<'_> {
         Ok(())
     }
 
-    /// Disconnects a transmit port: another may be connected to the receive port. If that was removed meanwhile,
-    /// nothing happens.
+    /// Disconnects a transmit port, so that another may be connected to the receive port. Has no effect if the receive
+    /// port was removed before.
     pub fn sci_remove_transmit_port(&mut self, port: TransmitPort) -> ClusterResult<()> {
         let ours = Link { serial: port.serial, held: self.me() as u32 + 1 };
         let free = Link { held: 0, ..ours };

@@ -5,12 +5,12 @@ use super::layout::{Link, SEGMENTS, WORD, present};
 use super::library::{OwnSegment, Sci};
 use super::signals::OWN_MAX;
 
-/// Words of a segment in the directory.
+/// Number of words of a segment in the directory.
 const WIDTH: usize = 4;
-/// The last of them.
+/// Offset of the last of them in bytes.
 const LINK: u64 = 3 * WORD as u64;
 
-/// A segment, as the node has it that made it, or one that has mapped it.
+/// A segment, at the node that made it or at one that has mapped it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Segment {
     node: usize,
@@ -22,7 +22,7 @@ pub struct Segment {
     claim: Claim,
 }
 
-/// A node's information about a segment.
+/// A node's right to a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
     Own,
@@ -31,22 +31,22 @@ enum Claim {
 }
 
 impl Segment {
-    /// The node whose memory it is.
+    /// Returns the node whose memory it is.
     pub fn node(&self) -> usize {
         self.node
     }
 
-    /// Its key at that node.
+    /// Returns its key at that node.
     pub fn key(&self) -> u32 {
         self.key
     }
 
-    /// Its length.
+    /// Returns its length.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Fails unless this is what the node has of it.
+    /// Fails unless the node has this right to it.
     fn check(&self, wanted: Claim) -> ClusterResult<()> {
         let (node, key) = (self.node, self.key);
         match self.claim {
@@ -56,7 +56,7 @@ impl Segment {
         }
     }
 
-    /// Where `bytes` bytes at `offset` of it lie in its node's memory.
+    /// Returns the place of `bytes` bytes at `offset` of it in its node's memory.
     fn place(&self, offset: usize, bytes: usize) -> ClusterResult<u64> {
         if self.claim == Claim::Nothing {
             return Err(ClusterError::NoSuchSegment { node: self.node, key: self.key });
@@ -70,7 +70,7 @@ impl Segment {
 }
 
 impl Sci<'_> {
-    /// Makes a segment of `bytes` zeros, which others find by its key.
+    /// Creates a segment of `bytes` zeros, which others find by its key.
     ///
     /// # Errors
     /// [`SegmentInUse`](ClusterError::SegmentInUse), [`Reserved`](ClusterError::Reserved),
@@ -97,7 +97,8 @@ impl Sci<'_> {
         Ok(Segment { node, index, key, serial, offset, bytes, claim: Claim::Own })
     }
 
-    /// Writes a segment into the directory. Its key is written last, so that a reader who finds it finds the rest.
+    /// Writes a segment into the directory. Its key must be written last, so that a reader that finds it finds the
+    /// rest.
     fn publish(&mut self, index: usize, own: OwnSegment) -> ClusterResult<()> {
         let (me, place) = (self.me(), self.lib.layout.segment(index));
         let zeros = vec![0; own.bytes];
@@ -128,7 +129,7 @@ impl Sci<'_> {
         if self.count_map(&segment, true)? { Ok(segment) } else { Err(missing) }
     }
 
-    /// Counts a map of a segment, or its end. False if the segment is gone.
+    /// Counts a map of a segment, or its end. Returns false if the segment is gone.
     fn count_map(&mut self, segment: &Segment, more: bool) -> ClusterResult<bool> {
         let place = self.lib.layout.segment(segment.index) + LINK;
         let mut seen = self.link(segment.node, place)?;
@@ -145,7 +146,7 @@ impl Sci<'_> {
         Ok(false)
     }
 
-    /// Ends a map. The segment cannot be used by it any more.
+    /// Ends a map. The segment cannot be used through it any more.
     ///
     /// # Errors
     /// [`NotYours`](ClusterError::NotYours) for a segment that this node has made, and not mapped.
@@ -173,7 +174,7 @@ impl Sci<'_> {
         }
     }
 
-    /// Takes a segment out of the directory, unless it is mapped; how often it is.
+    /// Takes a segment out of the directory, unless it is mapped. Returns the number of maps.
     fn retract(&mut self, segment: &Segment) -> ClusterResult<u32> {
         let (me, place) = (self.me(), self.lib.layout.segment(segment.index));
         let free = Link { serial: segment.serial, held: 0 };
@@ -186,7 +187,7 @@ impl Sci<'_> {
         Ok(maps)
     }
 
-    /// Writes to a segment. Other nodes see it when this returns.
+    /// Writes to a segment. Other nodes see the data when this returns.
     ///
     /// # Errors
     /// [`OutsideSegment`](ClusterError::OutsideSegment).

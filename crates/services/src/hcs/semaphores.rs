@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-/// The number of semaphores of a node.
+/// Number of semaphores of a node.
 pub const SEMAPHORES: u32 = 64;
 
-/// A signal that waits for its answer: who sent it, and its number among that node's signals.
+/// A signal that waits for its answer: its sender, and its number among that node's signals.
 pub(super) type Waiter = (usize, u32);
 
 #[derive(Debug)]
@@ -14,7 +14,7 @@ struct Semaphore {
     waiting: VecDeque<Waiter>,
 }
 
-/// All of them. Each begins with one unit, so that P and V keep others out.
+/// All semaphores. Each begins with one unit, so that P and V provide mutual exclusion.
 #[derive(Debug)]
 pub(super) struct Semaphores(Vec<Semaphore>);
 
@@ -24,7 +24,7 @@ impl Semaphores {
         Semaphores((0..SEMAPHORES).map(|_| one()).collect())
     }
 
-    /// Takes a unit, or has the node wait for one. Whether it has got it.
+    /// Takes a unit, or queues the node for one. Returns whether it was taken.
     pub(super) fn p(&mut self, semaphore: u32, who: Waiter) -> bool {
         let one = &mut self.0[semaphore as usize];
         match one.count.checked_sub(1) {
@@ -39,7 +39,7 @@ impl Semaphores {
         }
     }
 
-    /// Gives a unit to the node that has waited longest, and returns it.
+    /// Releases a unit to the node that has waited longest, which it returns.
     pub(super) fn v(&mut self, semaphore: u32) -> Option<Waiter> {
         let one = &mut self.0[semaphore as usize];
         let next = one.waiting.pop_front();
@@ -49,7 +49,7 @@ impl Semaphores {
         next
     }
 
-    /// A node does not wait any longer. False if it had got its unit.
+    /// Ends the wait of a node. Returns false if it no longer waited.
     pub(super) fn withdraw(&mut self, semaphore: u32, node: usize) -> bool {
         let waiting = &mut self.0[semaphore as usize].waiting;
         let before = waiting.len();

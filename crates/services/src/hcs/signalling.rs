@@ -1,4 +1,4 @@
-//! Sending signals and dealing with them: semaphores and barriers are made of signals.
+//! Sends and handles signals. Semaphores and barriers consist of signals.
 
 use contract::TimeSpan;
 
@@ -11,7 +11,7 @@ use super::signals::{
     word_of,
 };
 
-/// The meaning of the answer to P.
+/// The answer to a P that has its unit.
 const GRANTED: u32 = 1;
 
 impl Node<'_> {
@@ -27,13 +27,13 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// The oldest signal that the default handler has kept.
+    /// Takes the oldest signal that the default handler has kept.
     pub fn take_signal(&mut self) -> Option<Signal> {
         self.state.handlers.take()
     }
 
-    /// Deals with all signals that have come; with none, waits for one until `timeout` is over. Gives how many there
-    /// were. With a time-out of zero it does not wait.
+    /// Handles all signals that have come. If there is none, waits for one until `timeout` is over. Returns the number
+    /// of handled signals. With a time-out of zero it does not wait.
     pub fn service_signals(&mut self, timeout: TimeSpan) -> ClusterResult<usize> {
         let wait = self.sci.wait(timeout);
         loop {
@@ -49,8 +49,7 @@ impl Node<'_> {
         }
     }
 
-    /// Sends a signal. A signal waits at the other node until that one deals with it; a second one waits here until
-    /// then.
+    /// Sends a signal. A signal waits at the other node until that node handles it. A second one waits here until then.
     ///
     /// # Errors
     /// [`SignalToOneself`](ClusterError::SignalToOneself), [`NoSuchNode`](ClusterError::NoSuchNode),
@@ -62,7 +61,8 @@ impl Node<'_> {
         self.deliver(node, number, false).map(drop)
     }
 
-    /// Sends a signal and waits for the answer. [`p_signal`] and [`v_signal`] take and give a semaphore of that node.
+    /// Sends a signal and waits for the answer. [`p_signal`] and [`v_signal`] take and release a semaphore of that
+    /// node.
     ///
     /// # Errors
     /// As of [`send_signal`](Node::send_signal). A P that was not granted in time is withdrawn.
@@ -80,10 +80,10 @@ impl Node<'_> {
         answer
     }
 
-    /// Takes a unit of one of the master's semaphores, each of which begins with one; waits for it.
+    /// Takes a unit of one of the master's semaphores, each of which begins with one. Waits for it.
     ///
     /// # Errors
-    /// [`NoSuchSemaphore`](ClusterError::NoSuchSemaphore), [`TimedOut`](ClusterError::TimedOut): then it has none.
+    /// [`NoSuchSemaphore`](ClusterError::NoSuchSemaphore); [`TimedOut`](ClusterError::TimedOut), without a unit.
     pub fn p(&mut self, semaphore: u32) -> ClusterResult<()> {
         check_semaphore(semaphore)?;
         if self.node() != MASTER {
@@ -104,7 +104,7 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Releases it; the node that has waited longest gets it.
+    /// Releases a unit. The node that has waited longest gets it.
     ///
     /// # Errors
     /// [`NoSuchSemaphore`](ClusterError::NoSuchSemaphore), [`TimedOut`](ClusterError::TimedOut).
@@ -117,7 +117,7 @@ impl Node<'_> {
         next.map_or(Ok(()), |next| self.grant(next))
     }
 
-    /// Waits until every node has come here: signals up the tree of broadcasts, and words down again.
+    /// Waits until every node has called it: signals go up the tree of broadcasts, and words down again.
     ///
     /// # Errors
     /// [`TimedOut`](ClusterError::TimedOut) names a node that has not come. The barrier then continues with the next
@@ -150,7 +150,7 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Deals with the signals that are here; gives how many of the program's there were.
+    /// Handles the signals that have come. Returns the number of the program's signals among them.
     pub(super) fn serve_signals(&mut self) -> ClusterResult<usize> {
         let mut slots = std::mem::take(&mut self.state.slots);
         slots.resize(self.sci.lib.layout.answer(0) as usize, 0);
@@ -164,7 +164,7 @@ impl Node<'_> {
         outcome
     }
 
-    /// Deals with a signal, frees its slot and answers. Whether it was one of the program's.
+    /// Handles a signal, frees its slot and answers. Returns whether it was one of the program's.
     fn serve_signal(&mut self, from: usize, word: u64) -> ClusterResult<bool> {
         let Some((signal, sequence)) = of_word(from, word) else { return Ok(false) };
         let meaning = Meaning::of(signal.number);
@@ -218,7 +218,7 @@ impl Node<'_> {
         self.state.sequence
     }
 
-    /// Puts a signal into its slot at another node, when that is free. Gives its number among this node's signals.
+    /// Puts a signal into its slot at another node, when that is free. Returns its number among this node's signals.
     fn deliver(&mut self, node: usize, number: u32, waits: bool) -> ClusterResult<u32> {
         self.sci.check_node(node)?;
         let me = self.node();
@@ -233,7 +233,7 @@ impl Node<'_> {
         Ok(sequence)
     }
 
-    /// Sends a signal and waits for its answer. Late answers to earlier ones are thrown away.
+    /// Sends a signal and waits for its answer. Late answers to earlier ones are dropped.
     fn ask(&mut self, node: usize, number: u32) -> ClusterResult<u32> {
         let sequence = self.deliver(node, number, true)?;
         let wait = self.sci.wait(self.timeout());

@@ -1,4 +1,4 @@
-//! Signals: what they are as words, and what becomes of them.
+//! Signals: their words and their handling.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,18 +8,18 @@ use super::semaphores::SEMAPHORES;
 /// The largest number of a program's own signals, ports and segments.
 pub const OWN_MAX: u32 = (1 << 31) - 1;
 
-/// The signals that the library keeps for itself.
+/// The signals that are reserved for the library.
 pub(super) const BARRIER: u32 = 1 << 31;
 const P: u32 = BARRIER + 0x100;
 const V: u32 = BARRIER + 0x200;
 const WITHDRAW: u32 = BARRIER + 0x300;
 
-/// The signal that asks for a semaphore, with [`send_signal_and_wait`](super::Node::send_signal_and_wait).
+/// Returns the signal that requests a semaphore, with [`send_signal_and_wait`](super::Node::send_signal_and_wait).
 pub const fn p_signal(semaphore: u32) -> u32 {
     P + semaphore
 }
 
-/// The signal that gives a semaphore back.
+/// Returns the signal that releases a semaphore.
 pub const fn v_signal(semaphore: u32) -> u32 {
     V + semaphore
 }
@@ -60,7 +60,7 @@ pub struct Signal {
     pub from: usize,
     /// Its number.
     pub number: u32,
-    /// Whether its sender waits for an answer.
+    /// True if its sender waits for an answer.
     pub waits: bool,
 }
 
@@ -74,23 +74,25 @@ pub(super) enum Manner {
 }
 
 impl SignalHandler {
-    /// A function of the program's own, whose result is the answer. It cannot reach the cluster.
+    /// Creates a handler from a function of the program's own, whose result is the answer. It cannot access the
+    /// cluster.
     pub fn own(function: impl FnMut(Signal) -> u32 + 'static) -> Self {
         SignalHandler(Manner::Own(Box::new(function)))
     }
 }
 
-/// Keeps the signal until the program [takes](super::Node::take_signal) it. The answer is 0.
+/// Returns a handler that keeps the signal until the program [takes](super::Node::take_signal) it. The answer is 0.
 pub fn default_signal_handler() -> SignalHandler {
     SignalHandler(Manner::Default)
 }
 
-/// Forgets the signal. The answer is 0.
+/// Returns a handler that drops the signal. The answer is 0.
 pub fn ignore_signal_handler() -> SignalHandler {
     SignalHandler(Manner::Ignore)
 }
 
-/// So many signals are kept for the program. While there are so many, further ones stay where their senders see them.
+/// Maximum number of signals that are kept for the program. Further ones stay in their slots, where their senders see
+/// them.
 const KEPT_MAX: usize = 1024;
 
 /// A node's handling of signals.
@@ -105,7 +107,7 @@ impl Handlers {
         self.by_number.insert(number, handler);
     }
 
-    /// Deals with a signal, and gives the answer; none if it cannot now.
+    /// Handles a signal. Returns the answer, or `None` if the signal cannot be handled now.
     pub(super) fn handle(&mut self, signal: Signal) -> Option<u32> {
         match self.by_number.get_mut(&signal.number).map(|handler| &mut handler.0) {
             Some(Manner::Ignore) => Some(0),
@@ -122,20 +124,20 @@ impl Handlers {
         fits
     }
 
-    /// The oldest signal that was kept.
+    /// Takes the oldest signal that was kept.
     pub(super) fn take(&mut self) -> Option<Signal> {
         self.kept.pop_front()
     }
 }
 
-/// A signal's word: whether it waits, its number among its sender's signals, and its number.
+/// Returns a signal's word: whether it waits, its number among its sender's signals, and its number.
 pub(super) fn word_of(number: u32, sequence: u32, waits: bool) -> u64 {
     PRESENT | u64::from(waits) << 62 | u64::from(sequence & SEQUENCE_MASK) << 32 | u64::from(number)
 }
 
 const SEQUENCE_MASK: u32 = (1 << 30) - 1;
 
-/// The signal of a word, and its number among its sender's; none if there is none.
+/// Returns the signal of a word and its number among its sender's, or `None` if the word has none.
 pub(super) fn of_word(from: usize, word: u64) -> Option<(Signal, u32)> {
     let signal = Signal { from, number: word as u32, waits: word >> 62 & 1 == 1 };
     (word & PRESENT != 0).then_some((signal, (word >> 32) as u32 & SEQUENCE_MASK))
@@ -152,7 +154,7 @@ mod tests {
             assert_eq!(of_word(4, word), Some((Signal { from: 4, number, waits }, sequence)));
         }
         assert_eq!(of_word(4, 0), None);
-        // The count of signals goes on behind the part that travels.
+        // The count of signals has more bits than the part in the word.
         assert_eq!(of_word(0, word_of(1, SEQUENCE_MASK + 1, false)).unwrap().1, 0);
     }
 

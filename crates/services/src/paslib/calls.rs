@@ -8,9 +8,10 @@ use super::wire::{self, Fault};
 use crate::limits::BUFFER_WORDS_MAX;
 use crate::{Error, Medium, ReceiveMode, Result};
 
-/// Buffers, by medium.
+/// Tags of buffers, by medium.
 const BUFFERS: [Tag; Medium::ALL.len()] = [Tag::new(0), Tag::new(1)];
-/// Notices of an asynchronous receiver that it has looked, by medium: how many messages have come so far.
+/// Tags of notices from an asynchronous receiver, by medium. A notice has the number of messages that the receiver has
+/// taken so far.
 const NOTICES: [Tag; Medium::ALL.len()] = [Tag::new(2), Tag::new(3)];
 
 /// The latest buffer of a partner.
@@ -18,13 +19,13 @@ const NOTICES: [Tag; Medium::ALL.len()] = [Tag::new(2), Tag::new(3)];
 pub struct Latest<'a> {
     /// Its words.
     pub words: &'a [u16],
-    /// The number of earlier SENDs of the partner.
+    /// Number of earlier SENDs of the partner.
     pub number: u32,
-    /// Whether it has not been read before.
+    /// True if it has not been read before.
     pub is_new: bool,
 }
 
-/// The calls of the service. It borrows the rank; making one costs an allocation.
+/// The calls of the service. It borrows the rank. Creating one costs an allocation.
 pub struct Calls<'a> {
     paslib: &'a mut Paslib,
     rank: Box<dyn Rank + 'a>,
@@ -38,8 +39,8 @@ impl<'a> Calls<'a> {
 
     /// SEND: takes a copy of `words` for rank `to` and returns. The receiver's mode makes no difference to the caller.
     ///
-    /// To an asynchronous receiver that has not looked for a while the buffer is held back here, and takes the place of
-    /// the one that was.
+    /// If an asynchronous receiver has not received for some time, the buffer is held back here, and replaces the one
+    /// that was held back before.
     ///
     /// # Errors
     /// [`Error::WordCount`] and [`Error::UnknownPartner`], before anything is sent.
@@ -75,7 +76,7 @@ impl<'a> Calls<'a> {
     /// [`Error::UnknownPartner`] and [`Error::OtherMode`], at once; [`Error::Checksum`], and the buffer is lost.
     pub fn receive(&mut self, medium: Medium, from: usize, words: &mut Vec<u16>) -> Result<()> {
         self.check(medium, from, ReceiveMode::Synchronous)?;
-        // A buffer that is held back here may be what others wait for, so while there is one this rank does not sleep.
+        // Other ranks may wait for a buffer that is held back here, so this rank must not sleep while there is one.
         while self.serve()? && self.rank.probe(Source::Rank(from), buffers(medium))?.is_none() {}
         let bytes = self.take(medium, from)?;
         let Paslib { message, .. } = &mut *self.paslib;
@@ -83,8 +84,8 @@ impl<'a> Calls<'a> {
         number.map(drop).map_err(|fault| told(fault, medium, from))
     }
 
-    /// RECV, asynchronous: the latest complete buffer of `from`, which may have been read before. Never waits; `None`
-    /// before the first.
+    /// RECV, asynchronous: returns the latest complete buffer of `from`, which may have been read before. Never waits.
+    /// Returns `None` before the first buffer.
     ///
     /// # Errors
     /// [`Error::UnknownPartner`] and [`Error::OtherMode`]; [`Error::Checksum`], and the buffer before that stays the
@@ -94,7 +95,7 @@ impl<'a> Calls<'a> {
         self.serve()?;
         let before = self.incoming(from, medium).came;
         let mut outcome = Ok(());
-        // The sender has so few under way that this ends.
+        // This ends, because the sender has at most [`LATEST_UNDER_WAY`](super::LATEST_UNDER_WAY) buffers under way.
         while self.rank.probe(Source::Rank(from), buffers(medium))?.is_some() {
             let bytes = self.take(medium, from)?;
             let Paslib { incoming, message, .. } = &mut *self.paslib;
@@ -111,8 +112,8 @@ impl<'a> Calls<'a> {
         Ok(self.paslib.incoming[from][medium.index()].read())
     }
 
-    /// Sends what is held back and may leave now. Every call that receives does this as well. Returns whether anything
-    /// is still held back.
+    /// Sends buffers that are held back and may be sent now. Every call that receives does this as well. Returns
+    /// whether any buffer is still held back.
     pub fn serve(&mut self) -> Result<bool> {
         let mut holds_back = false;
         for to in 0..self.rank.size() {
@@ -126,7 +127,7 @@ impl<'a> Calls<'a> {
         Ok(holds_back)
     }
 
-    /// This rank in the service's own context, for its number, its clock and its computing.
+    /// Returns this rank in the service's own context, for its number, its clock and its computing.
     pub fn rank(&mut self) -> &mut dyn Rank {
         &mut *self.rank
     }
@@ -148,7 +149,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Hears how many buffers an asynchronous receiver has looked at; sends what is held back, if it may leave now.
+    /// Receives the notices of an asynchronous receiver. Sends the buffer that is held back, if it may be sent now.
     fn hear(&mut self, to: usize, medium: Medium) -> Result<()> {
         if self.outgoing(to, medium).mode != Some(ReceiveMode::Asynchronous) {
             return Ok(());
@@ -171,7 +172,7 @@ impl<'a> Calls<'a> {
         Ok(())
     }
 
-    /// Receives a buffer's message; its length.
+    /// Receives a buffer's message. Returns its length.
     fn take(&mut self, medium: Medium, from: usize) -> Result<usize> {
         let Paslib { message, incoming, .. } = &mut *self.paslib;
         message.resize(wire::BYTES_MAX, 0);
@@ -181,8 +182,8 @@ impl<'a> Calls<'a> {
         Ok(status.bytes)
     }
 
-    /// Takes every message that is still to come, so that the context can be closed. The ranks tell each other how many
-    /// they have sent.
+    /// Receives every message that is still under way, so that the context can be closed. The ranks exchange the
+    /// numbers of sent messages first.
     pub(super) fn drain(&mut self) -> Result<()> {
         const COUNTS: usize = 2 * Medium::ALL.len();
         const BYTES: usize = size_of::<u32>();
@@ -216,7 +217,7 @@ impl<'a> Calls<'a> {
 }
 
 impl Incoming {
-    /// Makes a message the latest buffer, once all of it was read and found right.
+    /// Makes a message the latest buffer, after all of it was read and found correct.
     fn replace(&mut self, message: &[u8]) -> std::result::Result<(), Fault> {
         let number = wire::decode(message, &mut self.spare)?;
         let words = std::mem::take(&mut self.spare);

@@ -3,8 +3,8 @@
 //! After Knott, *A performance analysis of the PASLIB version 2.1X SEND and RECV routines on the Finite Element
 //! Machine* (1983), section 5. `docs/services.md` lists the corresponding calls and the guarantees.
 //!
-//! * `wire`: a buffer as it travels;
-//! * `pair`: what a rank knows of a partner;
+//! * `wire`: the layout of a buffer in a message;
+//! * `pair`: the state of a partner;
 //! * `calls`: SEND and RECV.
 
 mod calls;
@@ -19,18 +19,18 @@ pub use pair::LATEST_UNDER_WAY;
 use crate::{Error, Medium, ReceiveMode, Result};
 use pair::{Incoming, Outgoing};
 
-/// A partner that a rank receives from, over a medium, and how.
+/// A partner from which a rank receives, the medium and the mode.
 pub type Expected = (usize, Medium, ReceiveMode);
 
-/// SEND and RECV, as one rank has them. To call them, [enter](Paslib::enter) it.
+/// SEND and RECV of one rank. To call them, [enter](Paslib::enter) it.
 pub struct Paslib {
     context: Context,
-    /// By partner and medium.
+    /// States by partner and medium.
     outgoing: Vec<[Outgoing; Medium::ALL.len()]>,
     incoming: Vec<[Incoming; Medium::ALL.len()]>,
-    /// The buffers of a message before it is sent, and of a received one.
+    /// The buffer of a message before it is sent, and of a received one.
     message: Vec<u8>,
-    /// Whether the next message leaves with a wrong checksum.
+    /// True if the next message has a wrong checksum.
     spoil_next: bool,
 }
 
@@ -49,12 +49,12 @@ fn mode(code: u8) -> Option<ReceiveMode> {
 }
 
 impl Paslib {
-    /// Opens the service among all ranks of `rank`, each of which calls this as a collective and says whom it receives
-    /// from, and how. The sender does not choose a mode.
+    /// Opens the service among all ranks of `rank`, as a collective. Each rank names the partners from which it
+    /// receives, and the modes. The sender does not choose a mode.
     ///
     /// # Errors
     /// A rank that does not exist, and [`MixedModes`](Error::MixedModes): both modes for one partner and medium. The
-    /// rank that was wrong gets that error, and the others [`PartnersRefused`](Error::PartnersRefused).
+    /// rank with the mistake gets that error, and the others [`PartnersRefused`](Error::PartnersRefused).
     pub fn open(rank: &mut dyn Rank, expected: &[Expected]) -> Result<Self> {
         let size = rank.size();
         let told = told(size, expected);
@@ -80,13 +80,12 @@ impl Paslib {
         })
     }
 
-    /// Makes the calls possible. `rank` is the one that the service was opened with.
+    /// Returns the calls. `rank` is the one with which the service was opened.
     pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> Calls<'a> {
         Calls::new(self, rank)
     }
 
-    /// Closes the service on all ranks, each of which calls this as a collective. Buffers that were not received are
-    /// lost.
+    /// Closes the service on all ranks, as a collective. Buffers that were not received are lost.
     ///
     /// # Errors
     /// Those of the fabric.
@@ -96,13 +95,13 @@ impl Paslib {
         Ok(())
     }
 
-    /// Makes the next SEND's checksum wrong, to try what a program does about it.
+    /// Makes the next SEND's checksum wrong, to test the program's reaction.
     pub fn spoil_next_checksum(&mut self) {
         self.spoil_next = true;
     }
 }
 
-/// The message of this rank to each other: its receive mode from there, by medium.
+/// Returns the message of this rank to each other rank: its receive mode for that rank's buffers, by medium.
 fn told(size: usize, expected: &[Expected]) -> Result<Vec<[u8; Medium::ALL.len()]>> {
     let mut modes = vec![[code(None); Medium::ALL.len()]; size];
     for &(from, medium, mode) in expected {

@@ -2,46 +2,47 @@
 
 use crate::ReceiveMode;
 
-/// Buffers that are under way to an asynchronous receiver, or have come and were not looked at. A later one waits at
-/// the sender, and a still later one takes its place.
+/// Maximum number of buffers that are under way to an asynchronous receiver, or have arrived and were not received. A
+/// later one waits at the sender, and a still later one replaces it.
 pub const LATEST_UNDER_WAY: u32 = 4;
 
-/// Towards the partner.
+/// The state of sending to the partner.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     /// The partner's receive mode for our buffers; `None` if it expects none.
     pub(super) mode: Option<ReceiveMode>,
-    /// Buffers that SEND was called with. The number of the next one.
+    /// Number of SENDs so far, which is the number of the next buffer.
     pub(super) called: u32,
-    /// Messages that have left. Fewer, for some were replaced before they left.
+    /// Number of messages that were sent. It is smaller than `called` if buffers were replaced before they were sent.
     pub(super) left: u32,
-    /// Of those, how many the partner has looked at, as far as we know. Only asynchronous ones are told.
+    /// Number of these that the partner has received, according to its last notice. Only asynchronous receivers send
+    /// notices.
     pub(super) seen: u32,
-    /// Messages that said so.
+    /// Number of received notices.
     pub(super) notices: u32,
-    /// The latest buffer, as it travels, while it waits for its turn.
+    /// The latest buffer, as a message, while it waits to be sent.
     pub(super) held_back: Option<Vec<u8>>,
 }
 
-/// From the partner.
+/// The state of receiving from the partner.
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
     /// This rank's receive mode for its buffers; `None` if it expects none.
     pub(super) mode: Option<ReceiveMode>,
-    /// Messages that have come.
+    /// Number of messages that have been received.
     pub(super) came: u32,
-    /// Messages that reported this number to the partner.
+    /// Number of notices that reported this number to the partner.
     pub(super) notices: u32,
-    /// Asynchronous: the latest complete buffer and its number.
+    /// The latest complete buffer and its number, in asynchronous mode.
     pub(super) latest: Option<(u32, Vec<u16>)>,
-    /// Its memory before it was the latest.
+    /// Memory for the next latest buffer.
     pub(super) spare: Vec<u16>,
-    /// Whether the latest buffer has been read.
+    /// True if the latest buffer has been read.
     pub(super) was_read: bool,
 }
 
 impl Outgoing {
-    /// Whether a buffer may leave now.
+    /// Returns whether a buffer may be sent now.
     pub(super) fn may_leave(&self) -> bool {
         self.mode != Some(ReceiveMode::Asynchronous)
             || self.left.wrapping_sub(self.seen) < LATEST_UNDER_WAY

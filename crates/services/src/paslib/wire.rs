@@ -1,4 +1,4 @@
-//! A buffer as it travels: its number, its length, its words and their checksum.
+//! A buffer as a message: its number, its length, its words and their checksum.
 //!
 //! All of it is 16-bit words, the least significant byte first: the number of the buffer in two of them, the number of
 //! words, the words, and the checksum of all that precedes it.
@@ -6,12 +6,12 @@
 use crate::limits::BUFFER_WORDS_MAX;
 
 const WORD_BYTES: usize = size_of::<u16>();
-/// The number of the buffer and its length.
+/// Length in bytes of the number of the buffer and of its length.
 const HEADER_BYTES: usize = 3 * WORD_BYTES;
-/// The longest message of the service.
+/// Length in bytes of the longest message of the service.
 pub(super) const BYTES_MAX: usize = HEADER_BYTES + WORD_BYTES * (BUFFER_WORDS_MAX + 1);
 
-// A message that every fabric buffers, so that no SEND waits for a receive.
+// Every fabric buffers a message of this length, so no SEND waits for a receive.
 const _: () = assert!(BYTES_MAX <= contract::EAGER_BYTES);
 
 /// The error in a message.
@@ -23,8 +23,8 @@ pub(super) enum Fault {
     Checksum { number: u32, sent: u16, found: u16 },
 }
 
-/// The checksum of some bytes: the sum of their 16-bit words with carries added at the low end (RFC 1071). It finds
-/// every error of one word. Zero never comes out, so that unwritten memory has no valid checksum.
+/// Returns the checksum of some bytes: the sum of their 16-bit words with carries added at the low end (RFC 1071). It
+/// finds every error of one word. It is never zero, so that unwritten memory has no valid checksum.
 fn checksum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks_exact(WORD_BYTES).map(|word| u16::from_le_bytes([word[0], word[1]]));
     let sum: u32 = words.map(u32::from).sum();
@@ -50,7 +50,7 @@ pub(super) fn spoil(message: &mut [u8]) {
     }
 }
 
-/// Reads a message; its words replace `words`. Returns the number of the buffer.
+/// Reads a message, whose words replace `words`. Returns the number of the buffer.
 pub(super) fn decode(message: &[u8], words: &mut Vec<u16>) -> Result<u32, Fault> {
     let count = message.len().saturating_sub(HEADER_BYTES + WORD_BYTES) / WORD_BYTES;
     let is_whole = message.len() == HEADER_BYTES + WORD_BYTES * (count + 1);

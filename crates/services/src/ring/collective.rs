@@ -1,4 +1,4 @@
-//! Collectives: one barrier, and then data without headers, for every node knows what comes (MPI-SHARC, section 3.2).
+//! Collectives: one barrier, and then data without headers, because every node expects them (MPI-SHARC, section 3.2).
 
 use contract::{Source, Tag, TagSelector, check_rank};
 
@@ -8,14 +8,14 @@ use crate::limits::RING_PACKET_BYTES;
 use crate::ring_call::RingCall;
 use crate::{Error, Result};
 
-/// Data without headers.
+/// The tag of data without headers.
 const BARE: Tag = Tag::new(1);
-/// What a token says if no node has called something else.
+/// The value in a token if no node has called another collective.
 const NOBODY: u64 = u64::MAX;
-/// The token's data: what node 0 has called, and the node that has called something else with what that was.
+/// Length of the token's data in words: the call of node 0, a different call, and the node that made it.
 const TOKEN_WORDS: usize = 3;
 
-/// What a token brings.
+/// The data of a token.
 struct Token {
     called: u64,
     other: u64,
@@ -42,11 +42,11 @@ impl Token {
 }
 
 impl RingNode<'_> {
-    /// Waits until every node has come here.
+    /// Waits until every node has called it.
     ///
     /// # Errors
-    /// [`Error::RingCallsDiffer`] on all nodes if one of them has called another collective: then nothing has happened.
-    /// Those of the fabric.
+    /// [`Error::RingCallsDiffer`] on all nodes, without any effect, if one of them has called another collective. Those
+    /// of the fabric.
     pub fn barrier(&mut self) -> Result<()> {
         self.meet(RingCall::Barrier)
     }
@@ -71,8 +71,8 @@ impl RingNode<'_> {
         Ok(())
     }
 
-    /// Puts `block` of node n into block n of `all` on every node: after a barrier, in as many steps as there are other
-    /// nodes, in each of which every node sends and receives a block.
+    /// Puts `block` of node n into block n of `all` on every node. After a barrier there are as many steps as there are
+    /// other nodes. In each step every node sends and receives a block.
     ///
     /// # Errors
     /// [`UnequalCounts`](contract::Error::UnequalCounts) if `all` does not hold a block of each node, before anything
@@ -100,7 +100,7 @@ impl RingNode<'_> {
         Ok(())
     }
 
-    /// The last collective of a ring.
+    /// Calls the last collective of a ring.
     pub(super) fn end(&mut self) -> Result<()> {
         if self.nodes() == 1 {
             return Ok(());
@@ -109,8 +109,8 @@ impl RingNode<'_> {
         self.end_links()
     }
 
-    /// A token goes round twice: it collects the nodes, and lets them go on. It goes behind all packets, so that none
-    /// is under way afterwards.
+    /// Passes a token round twice: it collects the nodes, and then releases them. It goes behind all packets, so that
+    /// none is under way afterwards.
     fn meet(&mut self, call: RingCall) -> Result<()> {
         let (own, me) = (call.code(), self.me());
         if self.nodes() == 1 {

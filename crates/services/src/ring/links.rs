@@ -1,10 +1,10 @@
-//! The two links of a node. It takes packets from the left, keeps what is for it, stores the rest and passes it on to
-//! the right.
+//! The two links of a node. A node takes packets from the left, keeps those for itself, and stores the others and
+//! passes them on to the right.
 //!
 //! A node sends packets of its own only while it stores none of others, and it takes packets only while it has a place
-//! to store one. So never are all places of the ring taken: when the last own packet was sent, its sender stored none,
-//! and what is in the ring does not fill the places of all the others and its own. Some node can always take a packet,
-//! and all get on.
+//! to store one. So the places of the ring are never all taken: when the last own packet was sent, its sender stored
+//! none, and the packets in the ring cannot fill the places of all others and its own. Some node can always take a
+//! packet, so all packets move.
 
 use std::collections::VecDeque;
 
@@ -15,19 +15,19 @@ use super::packet::{HEADER_BYTES, Header, Opcode, PACKET_BYTES_MAX};
 use crate::limits::RING_TRANSIT_PACKETS;
 use crate::{Error, Result};
 
-/// Packets with a header.
+/// The tag of packets with a header.
 const PACKETS: Tag = Tag::new(0);
 
-/// What a node's links hold.
+/// The state of a node's links.
 #[derive(Default)]
 pub(super) struct Links {
     /// The receive that waits for the next packet from the left.
     coming: Option<Posted>,
-    /// The packet that leaves to the right.
+    /// The send of a packet to the right.
     leaving: Option<Posted>,
     /// Packets to pass on.
     transit: VecDeque<Buffer>,
-    /// Buffers that are used again.
+    /// Buffers for reuse.
     spare: Vec<Buffer>,
     /// Receivers that are ready for a message of this node, with the tag.
     pub(super) ready: Vec<(usize, u32)>,
@@ -35,18 +35,18 @@ pub(super) struct Links {
     pub(super) message: Option<Arriving>,
     /// The token of a barrier, with its data.
     pub(super) token: Option<(Opcode, Vec<u8>)>,
-    /// Whether the left neighbour sends nothing more.
+    /// True if the left neighbour sends nothing more.
     has_ended: bool,
 }
 
-/// A message that its receiver has asked for.
+/// A message that its receiver has requested.
 pub(super) struct Arriving {
     pub(super) from: usize,
     pub(super) tag: u32,
-    /// As much of it as there is room for.
+    /// The beginning of its data, as far as there is room.
     pub(super) data: Vec<u8>,
     pub(super) room: usize,
-    /// All of its bytes that have come, and its packets.
+    /// Number of its bytes that have arrived, with or without room, and number of its packets.
     pub(super) bytes: usize,
     pub(super) packets: u16,
     pub(super) is_whole: bool,
@@ -65,7 +65,7 @@ impl RingNode<'_> {
         self.begin_sending(packet)
     }
 
-    /// Waits until what leaves has left.
+    /// Waits until the packet to the right has been sent.
     pub(super) fn flush(&mut self) -> Result<()> {
         while self.links.leaving.is_some() {
             self.step()?;
@@ -83,7 +83,7 @@ impl RingNode<'_> {
         Ok(())
     }
 
-    /// Keeps both links at work, as far as there is something for them to do.
+    /// Starts the receive and the send that are possible now.
     fn start_links(&mut self) -> Result<()> {
         let has_place = self.links.transit.len() < RING_TRANSIT_PACKETS;
         if self.links.coming.is_none() && has_place && !self.links.has_ended {
@@ -101,7 +101,7 @@ impl RingNode<'_> {
         Ok(())
     }
 
-    /// Waits until a packet has come or has left.
+    /// Waits until a packet has been received or sent.
     pub(super) fn step(&mut self) -> Result<()> {
         self.start_links()?;
         let Links { coming, leaving, .. } = &mut *self.links;
@@ -115,7 +115,7 @@ impl RingNode<'_> {
         self.has_moved(is_leaving, completed)
     }
 
-    /// Passes on and takes in what can be, without waiting. Returns whether there was anything.
+    /// Receives and passes on packets as far as possible without waiting. Returns whether there was anything to do.
     ///
     /// # Errors
     /// Those of the fabric.
@@ -157,7 +157,7 @@ impl RingNode<'_> {
         self.has_come(buffer)
     }
 
-    /// Keeps what of a packet is for this node, and stores it if it is for others, too.
+    /// Keeps a packet that is for this node, and stores it if it is also for others.
     fn has_come(&mut self, mut packet: Buffer) -> Result<()> {
         let (left, own) = (self.left(), 1 << self.me());
         let malformed = |what: &str| Error::Malformed { from: left, what: what.into() };
@@ -178,7 +178,7 @@ impl RingNode<'_> {
         Ok(())
     }
 
-    /// Takes in a packet that is for this node; says what is wrong with it.
+    /// Takes in a packet that is for this node. Returns the mistake in it, if there is one.
     fn keep(&mut self, header: &Header, data: &[u8]) -> std::result::Result<(), &'static str> {
         let source = header.sources.trailing_zeros() as usize;
         match header.opcode {
@@ -206,7 +206,7 @@ impl RingNode<'_> {
         Ok(())
     }
 
-    /// Tells the right neighbour that nothing follows, and waits until the left one has.
+    /// Reports to the right neighbour that nothing follows, and waits until the left neighbour has reported it.
     pub(super) fn end_links(&mut self) -> Result<()> {
         let (sources, destinations) = (1 << self.me(), 1 << self.right());
         let opcode = Opcode::End;

@@ -1,12 +1,12 @@
-//! The ring protocol of MPI-SHARC: nodes in a one-way ring, each of which sends to its right neighbour and takes from
-//! its left one.
+//! The ring protocol of MPI-SHARC: nodes in a one-way ring, each of which sends to its right neighbour and receives
+//! from its left one.
 //!
 //! After Kohout and George, *A high-performance communication service for parallel computing on distributed DSP
-//! systems* (2002), section 3. `docs/services.md` says what is guaranteed.
+//! systems* (2002), section 3. `docs/services.md` lists the guarantees.
 //!
-//! * `packet`: a packet as it travels;
+//! * `packet`: the layout of a packet;
 //! * `links`: the two links of a node, and the packets that it stores and passes on;
-//! * `unicast`: messages to one node or several, each asked for by its receivers;
+//! * `unicast`: messages to one node or several, each requested by its receivers;
 //! * `collective`: barrier, broadcast and allgather, whose data have no headers.
 
 mod collective;
@@ -26,14 +26,14 @@ pub struct SharcRing {
     links: Links,
 }
 
-/// The calls of the ring protocol. It borrows the rank; making one costs an allocation.
+/// The calls of the ring protocol. It borrows the rank. Creating one costs an allocation.
 pub struct RingNode<'a> {
     links: &'a mut Links,
     rank: Box<dyn Rank + 'a>,
 }
 
 impl SharcRing {
-    /// Opens the ring among all ranks of `rank`, each of which calls this as a collective. Node numbers are ranks.
+    /// Opens the ring among all ranks of `rank`, as a collective. Node numbers are ranks.
     ///
     /// # Errors
     /// [`Error::RingTooLong`] if there are more than [`RING_NODES_MAX`], on all ranks; and those of the fabric.
@@ -46,16 +46,16 @@ impl SharcRing {
         Ok(SharcRing { context, links: Links::default() })
     }
 
-    /// Makes the calls possible. `rank` is the one that the ring was opened with.
+    /// Returns the calls. `rank` is the one with which the ring was opened.
     pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> RingNode<'a> {
         RingNode { links: &mut self.links, rank: rank.within(&self.context) }
     }
 
-    /// Closes the ring on all nodes, each of which calls this as a collective.
+    /// Closes the ring on all nodes, as a collective.
     ///
     /// # Errors
-    /// [`Error::RingCallsDiffer`] if another node has called something else, and those of the fabric. The ring cannot
-    /// be used afterwards in any case.
+    /// [`Error::RingCallsDiffer`] if another node has called another collective, and those of the fabric. The ring
+    /// cannot be used afterwards in any case.
     pub fn close(mut self, rank: &mut dyn Rank) -> Result<()> {
         self.enter(rank).end()?;
         rank.close(self.context)?;
@@ -64,12 +64,12 @@ impl SharcRing {
 }
 
 impl RingNode<'_> {
-    /// This node's number.
+    /// Returns this node's number.
     pub fn me(&self) -> usize {
         self.rank.rank()
     }
 
-    /// How many nodes the ring has.
+    /// Returns the number of nodes of the ring.
     pub fn nodes(&self) -> usize {
         self.rank.size()
     }

@@ -1,6 +1,6 @@
-//! A packet as it travels: a header of five 32-bit words, and up to 2048 bytes (MPI-SHARC, figure 2b).
+//! The layout of a packet: a header of five 32-bit words, and up to 2048 bytes (MPI-SHARC, figure 2b).
 //!
-//! | word | it holds |
+//! | word | contents |
 //! |---|---|
 //! | 0 | the sources, a bit for each |
 //! | 1 | the destinations that the packet has yet to reach, a bit for each |
@@ -14,21 +14,21 @@ use crate::limits::RING_PACKET_BYTES;
 
 const WORD_BYTES: usize = 4;
 pub(super) const HEADER_BYTES: usize = 5 * WORD_BYTES;
-/// The longest packet.
+/// Length of the longest packet in bytes.
 pub(super) const PACKET_BYTES_MAX: usize = HEADER_BYTES + RING_PACKET_BYTES;
 
-/// What a packet is for.
+/// The purpose of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opcode {
     /// The receiver is ready for a message with this tag.
     ReadyToSend,
-    /// Data, of which more follow.
+    /// Data, with more to follow.
     Data,
     /// The last data of a message.
     LastData,
-    /// The token of a barrier: it collects the nodes.
+    /// The token of a barrier, which collects the nodes.
     Collect,
-    /// The token of a barrier: it lets them go on.
+    /// The token of a barrier, which releases the nodes.
     Release,
     /// Nothing follows on this link.
     End,
@@ -51,7 +51,7 @@ pub(super) struct Header {
     pub(super) sources: u32,
     pub(super) destinations: u32,
     pub(super) bytes: u16,
-    /// Modulo 2^16.
+    /// Number of the packet within its message, modulo 2^16.
     pub(super) number: u16,
     pub(super) opcode: Opcode,
     pub(super) tag: u32,
@@ -70,7 +70,8 @@ impl Header {
         bytes
     }
 
-    /// Reads the header of a packet; none if it is not one, or has another length than it says.
+    /// Reads the header of a packet. Returns `None` if it is not a packet, or its length differs from that in the
+    /// header.
     pub(super) fn decode(packet: &[u8]) -> Option<Header> {
         let (header, data) = packet.split_at_checked(HEADER_BYTES)?;
         let (words, _) = header.as_chunks::<WORD_BYTES>();

@@ -1,5 +1,5 @@
-//! Messages to one node or several. Each receiver says that it is ready (RTS), and only then does the sender send (stop
-//! and wait).
+//! Messages to one node or several. The sender waits until each receiver has reported that it is ready (RTS), and then
+//! sends (stop and wait).
 
 use contract::check_rank;
 
@@ -19,11 +19,12 @@ impl RingNode<'_> {
         self.send_to_many(1 << to, tag, data)
     }
 
-    /// Sends `data` to all nodes whose bits `destinations` has, once around the ring, after all of them are ready.
+    /// Sends `data` to all nodes whose bits are set in `destinations`, once around the ring, after all of them are
+    /// ready.
     ///
     /// # Errors
-    /// [`Error::NotOnRing`] if `destinations` is empty, or has this node or one that does not exist: then nothing has
-    /// happened. Those of the fabric.
+    /// [`Error::NotOnRing`], without any effect, if `destinations` is empty, or has this node or one that does not
+    /// exist. Those of the fabric.
     pub fn send_to_many(&mut self, destinations: u32, tag: u32, data: &[u8]) -> Result<()> {
         let nodes = self.nodes();
         let others = (u64::MAX >> (64 - nodes)) as u32 & !(1 << self.me());
@@ -62,13 +63,13 @@ impl RingNode<'_> {
         }
     }
 
-    /// Receives a message of node `from` with this tag into the beginning of `room`, after it has told the sender that
-    /// it is ready. Returns the message's length.
+    /// Receives a message of node `from` with this tag into the beginning of `room`, after it has reported to the
+    /// sender that it is ready. Returns the message's length.
     ///
     /// # Errors
     /// [`Error::NotOnRing`] from this node itself or one that does not exist, before anything is sent;
-    /// [`Error::RingMessageTooLong`] if the message is longer than `room`, which then has its beginning; those of
-    /// the fabric.
+    /// [`Error::RingMessageTooLong`] if the message is longer than `room`, which then has its beginning; those of the
+    /// fabric.
     pub fn receive(&mut self, from: usize, tag: u32, room: &mut [u8]) -> Result<usize> {
         let (me, nodes) = (self.me(), self.nodes());
         check_rank(from, nodes)?;

@@ -1,7 +1,8 @@
 //! Tuples and templates as bytes.
 //!
-//! A count of fields, then for each field its type in a byte, to which [`FORMAL`] is added if no value follows; numbers
-//! of 8 bytes, and lengths of two before words and bytes. Little-endian.
+//! A count of fields is first. For each field its type follows in a byte, to which [`FORMAL`] is added if there is no
+//! value, and then the value: numbers have 8 bytes, and words and bytes have two bytes of length before them. All are
+//! little-endian.
 
 use super::value::{Field, Template, Tuple, Wanted};
 use crate::{Error, FieldKind, MEDIUM_BYTES_MAX, Result};
@@ -22,12 +23,12 @@ fn put_field(bytes: &mut Vec<u8>, field: &Field) {
 }
 
 fn put_bytes(bytes: &mut Vec<u8>, value: &[u8]) {
-    // What is too long for two bytes is too long for a message, and refused with the true length of all.
+    // A value that is too long for two bytes is too long for a message, and is refused with the true length of all.
     bytes.extend((value.len() as u16).to_le_bytes());
     bytes.extend(value);
 }
 
-/// Refuses what is too long for a message.
+/// Refuses bytes that are too long for a message.
 fn checked(bytes: Vec<u8>, fields: usize) -> Result<Vec<u8>> {
     if bytes.len() > MEDIUM_BYTES_MAX || fields > usize::from(u8::MAX) {
         return Err(Error::TupleTooLong { bytes: bytes.len(), fields });
@@ -35,7 +36,7 @@ fn checked(bytes: Vec<u8>, fields: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Several tuples, one after another.
+/// Encodes several tuples, one after another.
 pub(super) fn of_tuples(tuples: &[Tuple]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut most = 0;
@@ -58,7 +59,7 @@ pub(super) fn of_template(Template(fields): &Template) -> Result<Vec<u8>> {
     checked(bytes, fields.len())
 }
 
-/// Reads what the functions above have written; `None` if it is nothing of that.
+/// Reads the tuples that [`of_tuples`] has written. Returns `None` for other bytes.
 pub(super) fn tuples(bytes: &[u8]) -> Option<Vec<Tuple>> {
     let mut reader = Reader(bytes);
     let mut all = Vec::new();
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_refused_with_its_length() {
-        // One byte for the count, three before the bytes.
+        // There are one byte for the count and three before the bytes.
         let error = of_tuples(&[Tuple(vec![vec![0; 885].into()])]).unwrap_err();
         assert_eq!(error, Error::TupleTooLong { bytes: 889, fields: 1 });
         assert!(of_tuples(&[Tuple(vec![vec![0; 884].into()])]).is_ok());

@@ -19,7 +19,7 @@ const REMOVES: u64 = 1;
 const WAITS: u64 = 2;
 const LEASED: u64 = 4;
 
-/// The words and data of a question.
+/// Returns the words and data of a request.
 pub(super) fn of_ask(ask: &Ask) -> Result<([u64; 3], Vec<u8>)> {
     let bare = |code, argument| Ok(([code, argument, 0], Vec::new()));
     match ask {
@@ -41,7 +41,7 @@ pub(super) fn of_ask(ask: &Ask) -> Result<([u64; 3], Vec<u8>)> {
     }
 }
 
-/// Reads a question of rank `from`.
+/// Reads a request of rank `from`.
 pub(super) fn ask(from: usize, words: &[u64], data: &[u8]) -> Result<Ask> {
     let malformed = || Error::Malformed { from, what: "it asks nothing of a tuple space".into() };
     let &[code, argument, length] = words else { return Err(malformed()) };
@@ -73,7 +73,7 @@ const REPLIES: [Reply; 6] = [
 ];
 const FOUND: u64 = REPLIES.len() as u64;
 
-/// The words and data of a reply.
+/// Returns the words and data of a reply.
 pub(super) fn of_reply(reply: &Reply) -> Result<([u64; 2], Vec<u8>)> {
     if let Reply::Found(tuple, lease) = reply {
         return Ok(([FOUND, *lease], encoding::of_tuples(std::slice::from_ref(tuple))?));

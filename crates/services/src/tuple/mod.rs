@@ -1,11 +1,11 @@
 //! The tuple space of Linda, over active messages.
 //!
 //! After Gelernter, *Generative communication in Linda* (1985); workers that withdraw and come back after *Piranha*,
-//! leases after *Paradise*. `docs/services.md` states what is guaranteed.
+//! leases after *Paradise*. `docs/services.md` states the guarantees.
 //!
 //! * `value`, `encoding`: tuples and templates, and their bytes;
-//! * `store`: where they live, without messages;
-//! * `message`: questions and replies;
+//! * `store`: the tuples at their home, without messages;
+//! * `message`: requests and replies;
 //! * `visit`: the operations.
 
 mod encoding;
@@ -22,14 +22,14 @@ pub use visit::{Function, Leased, Visit};
 use crate::{ActiveMessages, Call, Handlers, Result};
 use store::{Ask, Reply, Store};
 
-/// A question from a rank to the home.
+/// A request from a rank to the home.
 const ASK: u8 = 0;
 /// The home's reply to it.
 const REPLY: u8 = 1;
-/// The same, later: a request to a rank that had to wait.
+/// A reply to a rank that had to wait, as a request of the home.
 const LATE: u8 = 2;
 
-/// A tuple space, as one rank sees it. To use it, [enter](TupleSpace::enter) it.
+/// A tuple space at one rank. To use it, [enter](TupleSpace::enter) it.
 pub struct TupleSpace {
     active: ActiveMessages<Mailbox>,
     mailbox: Mailbox,
@@ -39,17 +39,17 @@ pub struct TupleSpace {
 
 /// The state of the handlers of one rank.
 struct Mailbox {
-    /// At the home, the tuples.
+    /// The tuples, at the home.
     store: Option<Store>,
-    /// The reply to this rank's question.
+    /// The reply to this rank's request.
     reply: Option<Reply>,
-    /// Questions and replies so far.
+    /// Number of requests and replies so far.
     handled: u64,
 }
 
 impl TupleSpace {
-    /// Opens a space among all ranks of `rank`, each of which calls this as a collective with the same arguments. All
-    /// tuples live at rank `home`, at most `capacity` of them. No rank has joined it yet.
+    /// Opens a space among all ranks of `rank`, as a collective with the same arguments. All tuples are at rank `home`,
+    /// at most `capacity` of them. No rank has joined it yet.
     ///
     /// # Errors
     /// A home that does not exist, and those of the fabric.
@@ -62,21 +62,20 @@ impl TupleSpace {
         Ok(TupleSpace { active, mailbox, home, capacity })
     }
 
-    /// Makes the operations possible. `rank` is the one that the space was opened with.
+    /// Returns the operations. `rank` is the one with which the space was opened.
     pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> Visit<'a> {
         let (home, capacity) = (self.home, self.capacity);
         Visit::new(self.active.enter(rank, &mut self.mailbox), home, capacity)
     }
 
-    /// Closes the space on all ranks, each of which calls this as a collective. The home serves the others until all
-    /// have come.
+    /// Closes the space on all ranks, as a collective. The home serves the others until all have called it.
     pub fn close(mut self, rank: &mut dyn Rank) -> Result<()> {
         self.enter(rank).end()?;
         self.active.close(rank, &mut self.mailbox).map(drop)
     }
 }
 
-/// At the home: answers a question, or notes who waits.
+/// Answers a request at the home, or queues a rank that must wait.
 fn answer(mailbox: &mut Mailbox, call: &mut Call<'_>) -> Result<()> {
     mailbox.handled += 1;
     let from = call.from();
@@ -90,7 +89,7 @@ fn answer(mailbox: &mut Mailbox, call: &mut Call<'_>) -> Result<()> {
     call.reply_medium(REPLY, &words, &data)
 }
 
-/// The origin of the request, which takes the reply.
+/// Takes the reply at the rank that made the request.
 fn receive(mailbox: &mut Mailbox, call: &mut Call<'_>) -> Result<()> {
     mailbox.handled += 1;
     mailbox.reply = Some(message::reply(call.from(), call.words(), call.data())?);

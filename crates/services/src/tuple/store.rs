@@ -1,4 +1,4 @@
-//! The tuples of a space, where they live: a state machine without messages and without a clock.
+//! The tuples of a space at their home: a state machine without messages and without a clock.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,15 +12,15 @@ use crate::FieldKind;
 pub(super) enum Ask {
     Join,
     Leave,
-    /// The rank asks nothing any more.
+    /// The rank makes no more requests.
     End,
     Out(Vec<Tuple>),
     Match(Template, Mode),
-    /// Ends a lease: the tuple is gone, and these come in its place.
+    /// Ends a lease: the tuple is removed, and these replace it.
     Complete(u64, Vec<Tuple>),
     /// Ends a lease: the tuple is back.
     GiveBack(u64),
-    /// Gives a lease its whole length again.
+    /// Restarts a lease with its whole length.
     Renew(u64),
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Ask {
 pub(super) struct Mode {
     pub(super) removes: bool,
     pub(super) waits: bool,
-    /// The tuple returns after this time, unless the lease is renewed or completed.
+    /// Time after which the tuple returns, unless the lease is renewed or completed.
     pub(super) lease: Option<TimeSpan>,
 }
 
@@ -56,16 +56,16 @@ struct Lease {
     rank: usize,
     tuple: Tuple,
     length: TimeSpan,
-    /// None until the clock has been read after the lease was given.
+    /// `None` until the clock has been read after the lease was given.
     end: Option<Time>,
 }
 
-/// The tuples of a space, who waits for some, and who has some on lease.
+/// The tuples of a space, the ranks that wait for tuples, and the leases.
 pub(super) struct Store {
     capacity: usize,
     count: usize,
     tuples: BTreeMap<Vec<FieldKind>, VecDeque<Tuple>>,
-    /// In the order in which they came.
+    /// Waits in the order in which they came.
     waiting: VecDeque<Waiting>,
     leases: BTreeMap<u64, Lease>,
     next_lease: u64,
@@ -76,7 +76,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// An empty space for `capacity` tuples, those on lease included.
+    /// Creates an empty space for `capacity` tuples, including those on lease.
     pub(super) fn new(ranks: usize, capacity: usize) -> Self {
         Store {
             capacity,
@@ -91,17 +91,17 @@ impl Store {
         }
     }
 
-    /// Whether leases may run out, so that the clock must be read.
+    /// Returns whether leases may expire, so that the clock must be read.
     pub(super) fn has_leases(&self) -> bool {
         !self.leases.is_empty()
     }
 
-    /// Whether no rank asks anything any more.
+    /// Returns whether all ranks have ended their requests.
     pub(super) fn is_over(&self) -> bool {
         self.ended.iter().all(|ended| *ended)
     }
 
-    /// Does what `rank` asks; `None` if the rank must wait for its reply.
+    /// Carries out a request of `rank`. Returns `None` if the rank must wait for its reply.
     pub(super) fn ask(&mut self, rank: usize, ask: Ask) -> Option<Reply> {
         let reply = match ask {
             Ask::Join => {
@@ -134,7 +134,7 @@ impl Store {
         reply
     }
 
-    /// Takes the time: leases begin, and those that have run out end.
+    /// Sets the time: begins new leases, and ends those that have expired.
     pub(super) fn tick(&mut self, now: Time) {
         let mut over = Vec::new();
         for (&number, lease) in &mut self.leases {
@@ -167,7 +167,7 @@ impl Store {
         self.leases.get_mut(&number).filter(|lease| lease.rank == rank)
     }
 
-    /// Puts tuples into the space, in which `freed` more have room.
+    /// Puts tuples into the space, which has room for `freed` more.
     fn out(&mut self, tuples: Vec<Tuple>, freed: usize) -> Reply {
         if self.count - freed + tuples.len() > self.capacity {
             return Reply::Full;
@@ -177,7 +177,7 @@ impl Store {
         Reply::Done
     }
 
-    /// Hands a counted tuple to those who wait for it, or keeps it.
+    /// Passes a counted tuple to the ranks that wait for it, or keeps it.
     fn put(&mut self, tuple: Tuple) {
         let mut at = 0;
         while at < self.waiting.len() {
@@ -196,7 +196,7 @@ impl Store {
         self.tuples.entry(tuple.shape()).or_default().push_back(tuple);
     }
 
-    /// Accounts for a tuple that leaves the space; gives the number of its lease, or 0.
+    /// Accounts for a tuple that leaves the space. Returns the number of its lease, or 0.
     fn taken(&mut self, rank: usize, tuple: &Tuple, mode: Mode) -> u64 {
         let Some(length) = mode.lease else {
             self.count -= 1;
@@ -251,7 +251,8 @@ impl Store {
         Reply::Done
     }
 
-    /// Ends the waits of all ranks if each rank waits or has ended: no tuple can come any more, but from a lease.
+    /// Ends the waits of all ranks if each rank waits or has ended and there is no lease: then no tuple can come any
+    /// more.
     fn tell_if_nobody_is_left(&mut self) {
         let busy = self.ended.iter().filter(|ended| !**ended).count();
         if self.leases.is_empty() && !self.waiting.is_empty() && self.waiting.len() == busy {

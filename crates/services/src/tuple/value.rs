@@ -11,31 +11,31 @@ pub enum Field {
     Real(f64),
     /// Words.
     Text(String),
-    /// Anything.
+    /// Any data.
     Bytes(Vec<u8>),
-    /// The number of a function, of a tuple that is still to be computed ([`eval`](super::Visit::eval)).
+    /// The number of a function, in a tuple that is still to be computed ([`eval`](super::Visit::eval)).
     Function(u32),
 }
 
-/// Some fields in an order.
+/// A sequence of fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tuple(pub Vec<Field>);
 
 /// The requirement for a field of a tuple.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
-    /// This very value: an *actual*.
+    /// Exactly this value: an *actual*.
     Is(Field),
     /// Any value of this type: a *formal*.
     Any(FieldKind),
 }
 
-/// The requirement for a tuple: as many fields, each as requested.
+/// The requirement for a tuple: the same number of fields, each as required.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Template(pub Vec<Wanted>);
 
 impl Field {
-    /// Its type.
+    /// Returns its type.
     pub fn kind(&self) -> FieldKind {
         match self {
             Field::Integer(_) => FieldKind::Integer,
@@ -91,7 +91,7 @@ impl From<FieldKind> for Wanted {
 }
 
 impl Tuple {
-    /// The types of its fields.
+    /// Returns the types of its fields.
     pub(super) fn shape(&self) -> Vec<FieldKind> {
         self.0.iter().map(Field::kind).collect()
     }
@@ -103,7 +103,7 @@ impl Tuple {
         }
     }
 
-    /// The whole number that field `index` is.
+    /// Returns the whole number in field `index`.
     ///
     /// # Errors
     /// [`Error::WrongField`] if it is no whole number.
@@ -114,7 +114,7 @@ impl Tuple {
         }
     }
 
-    /// The number that field `index` is.
+    /// Returns the number in field `index`.
     ///
     /// # Errors
     /// [`Error::WrongField`] if it is of another type.
@@ -125,7 +125,7 @@ impl Tuple {
         }
     }
 
-    /// The bytes that field `index` is.
+    /// Returns the bytes in field `index`.
     ///
     /// # Errors
     /// [`Error::WrongField`] if it is of another type.
@@ -146,7 +146,7 @@ impl Template {
         self.0.iter().map(kind).collect()
     }
 
-    /// Whether a tuple is as wanted.
+    /// Returns whether a tuple meets the requirements.
     pub fn matches(&self, tuple: &Tuple) -> bool {
         let is_wanted = |(wanted, field): (&Wanted, &Field)| match wanted {
             Wanted::Is(value) => value.is_same(field),

@@ -11,7 +11,7 @@ use crate::{Error, FieldKind, Result, Session};
 /// A function that computes a tuple from another, for [`eval`](Visit::eval).
 pub type Function = fn(&Tuple) -> Result<Tuple>;
 
-/// A leased tuple: unavailable to all others until the lease ends.
+/// A leased tuple, unavailable to all other ranks until the lease ends.
 #[must_use = "complete it or give it back; otherwise the tuple comes back when its lease runs out"]
 #[derive(Debug, PartialEq)]
 pub struct Leased {
@@ -36,7 +36,8 @@ impl<'a> Visit<'a> {
         Visit { session, home, capacity }
     }
 
-    /// Joins the space: from now on this rank may use it. Any number of times, before or after others have left.
+    /// Joins the space, which this rank may then use. A rank may join any number of times, before or after others have
+    /// left.
     pub fn join(&mut self) -> Result<()> {
         self.ask_done(Ask::Join)
     }
@@ -46,7 +47,7 @@ impl<'a> Visit<'a> {
         self.ask_done(Ask::Leave)
     }
 
-    /// Puts a tuple into the space; when this returns, it is there.
+    /// Puts a tuple into the space, where it is when this returns.
     ///
     /// # Errors
     /// [`Error::SpaceFull`], [`Error::TupleTooLong`].
@@ -60,7 +61,7 @@ impl<'a> Visit<'a> {
         self.find(template, mode).map(|(tuple, _)| tuple)
     }
 
-    /// A copy of a tuple that matches; waits until there is one.
+    /// Copies a tuple that matches, and waits until there is one.
     pub fn rd(&mut self, template: &Template) -> Result<Tuple> {
         let mode = Mode { removes: false, waits: true, lease: None };
         self.find(template, mode).map(|(tuple, _)| tuple)
@@ -72,31 +73,31 @@ impl<'a> Visit<'a> {
         Ok(self.find_now(template, mode)?.map(|(tuple, _)| tuple))
     }
 
-    /// A copy of a tuple that matches, if there is one.
+    /// Copies a tuple that matches, if there is one.
     pub fn rdp(&mut self, template: &Template) -> Result<Option<Tuple>> {
         let mode = Mode { removes: false, waits: false, lease: None };
         Ok(self.find_now(template, mode)?.map(|(tuple, _)| tuple))
     }
 
     /// Takes a tuple that matches on lease, and waits until there is one. Unless this rank [completes](Visit::complete)
-    /// it within `length`, the tuple is back, for others to take.
+    /// it within `length`, the tuple returns to the space, and other ranks may take it.
     pub fn lease(&mut self, template: &Template, length: TimeSpan) -> Result<Leased> {
         let mode = Mode { removes: true, waits: true, lease: Some(length) };
         let (tuple, number) = self.find(template, mode)?;
         Ok(Leased { tuple, number })
     }
 
-    /// The same, if there is one now.
+    /// As [`lease`](Visit::lease), if there is a tuple now.
     pub fn leasep(&mut self, template: &Template, length: TimeSpan) -> Result<Option<Leased>> {
         let mode = Mode { removes: true, waits: false, lease: Some(length) };
         Ok(self.find_now(template, mode)?.map(|(tuple, number)| Leased { tuple, number }))
     }
 
-    /// Ends a lease: in one step the tuple is gone for good, and `results` are in the space.
+    /// Ends a lease: in one step the tuple is removed, and `results` are put into the space.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] if the lease has run out: then another rank has the tuple or may get it, and no result is
-    /// in the space. [`Error::SpaceFull`]: then the lease continues.
+    /// [`Error::LeaseLost`] if the lease has expired. Then another rank has the tuple or may get it, and no result is
+    /// in the space. [`Error::SpaceFull`], after which the lease continues.
     pub fn complete(&mut self, leased: &Leased, results: Vec<Tuple>) -> Result<()> {
         self.ask_done(Ask::Complete(leased.number, results))
     }
@@ -109,10 +110,10 @@ impl<'a> Visit<'a> {
         self.ask_done(Ask::GiveBack(leased.number))
     }
 
-    /// Lets a lease last its whole length from now on.
+    /// Restarts a lease with its whole length from now on.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] if it has run out.
+    /// [`Error::LeaseLost`] if it has expired.
     pub fn renew(&mut self, leased: &Leased) -> Result<()> {
         self.ask_done(Ask::Renew(leased.number))
     }
@@ -127,12 +128,12 @@ impl<'a> Visit<'a> {
         self.out(Tuple(vec![Field::Function(function), Field::Bytes(argument)]))
     }
 
-    /// Waits for a tuple that is to be computed, computes it, and puts it into the space. If this rank does not come to
-    /// the end within `length`, another one computes it instead; the space gets it once.
+    /// Waits for a tuple that is to be computed, computes it, and puts it into the space. If this rank does not finish
+    /// within `length`, another one computes it instead. The space gets it once.
     ///
     /// # Errors
-    /// [`Error::NoFunction`] if `functions` has none with the number that it names; it is for another rank to compute
-    /// then. What the function returns. [`Error::LeaseLost`].
+    /// [`Error::NoFunction`] if `functions` has none with the number in the tuple, which another rank must compute
+    /// then. The error of the function. [`Error::LeaseLost`].
     pub fn work(&mut self, functions: &[Function], length: TimeSpan) -> Result<()> {
         let any = [FieldKind::Function, FieldKind::Bytes].map(Wanted::Any);
         let leased = self.lease(&Template(any.to_vec()), length)?;
@@ -145,19 +146,19 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// This rank, for its number, its clock and its computing.
+    /// Returns this rank, for its number, its clock and its computing.
     pub fn rank(&mut self) -> &mut dyn contract::Rank {
         self.session.rank()
     }
 
-    /// At the home: answers what has been asked, without waiting. Elsewhere it does nothing. A home that computes for
-    /// long should call it.
+    /// Answers requests at the home, without waiting. At other ranks it does nothing. A home that computes for long
+    /// should call it.
     pub fn serve(&mut self) -> Result<()> {
         self.session.poll()?;
         self.tick()
     }
 
-    /// Makes no further requests; at the home, serves until no rank does.
+    /// Ends the requests of this rank. At the home, serves until all ranks have ended theirs.
     pub(super) fn end(&mut self) -> Result<()> {
         self.ask_done(Ask::End)?;
         self.serve_until(|mailbox| mailbox.store.as_ref().is_none_or(|store| store.is_over()))
@@ -204,7 +205,7 @@ impl<'a> Visit<'a> {
         Ok(self.session.state().reply.take().expect("it was waited for"))
     }
 
-    /// Handles messages until `done`; at the home with all that follows from them.
+    /// Handles messages until `done`. At the home it also ends leases and sends late replies.
     fn serve_until(&mut self, done: impl Fn(&Mailbox) -> bool) -> Result<()> {
         if self.session.state().store.is_none() {
             return self.session.wait_until(done);
@@ -217,7 +218,7 @@ impl<'a> Visit<'a> {
             }
             let (handled, store) = (mailbox.handled, mailbox.store.as_ref());
             if store.is_some_and(|store| store.has_leases()) {
-                // A lease may run out without any message.
+                // A lease may expire without any message.
                 self.session.poll()?;
             } else {
                 self.session.wait_until(|mailbox| mailbox.handled != handled)?;
@@ -225,7 +226,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// At the home: ends the leases that have run out, and answers those who had to wait.
+    /// Ends expired leases at the home, and answers the ranks that had to wait.
     fn tick(&mut self) -> Result<()> {
         let now = self.session.rank().now();
         loop {

@@ -13,7 +13,7 @@ const ASK: u8 = 3;
 const ANSWER: u8 = 250;
 const NOTE: u8 = 7;
 
-/// What the handlers of these tests leave.
+/// The records of the handlers of these tests.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Notes {
     answers: Vec<(usize, u64)>,
@@ -42,7 +42,7 @@ fn handlers() -> Handlers<Notes> {
     Handlers::new().with(ASK, ask).with(ANSWER, answer).with(NOTE, note)
 }
 
-/// Runs `body` between opening and closing, with a segment of `segment_bytes`, and returns what the handlers left.
+/// Runs `body` between opening and closing, with a segment of `segment_bytes`. Returns the records of the handlers.
 fn with_service(
     rank: &mut dyn Rank,
     handlers: Handlers<Notes>,
@@ -99,7 +99,7 @@ fn a_storm_of_requests_ends_and_loses_none() {
             notes.answers.sort_unstable();
             asked.sort_unstable();
             assert_eq!(notes.answers, asked, "rank {me}, seed {seed:#x}");
-            // Every note of every rank came to one rank: all together are what was sent.
+            // Every note of every rank came to one rank, so the total is the number of sent notes.
             let mut count = [0; 8];
             rank.allreduce(
                 contract::Reduction {
@@ -161,7 +161,7 @@ fn long_data_of_a_ring_of_ranks_pass_each_other() {
     }
 }
 
-/// Sends the wanted stretch of this rank's segment to the place where the asking rank wants it.
+/// Sends the requested part of this rank's segment to the requested place of the other rank's.
 fn get(_: &mut Notes, call: &mut Call<'_>) -> Result<()> {
     let [from, bytes, to] = [0, 1, 2].map(|at| call.words()[at] as usize);
     let data = Buffer::from_bytes(&call.segment()[from..][..bytes]);
@@ -179,7 +179,7 @@ fn a_reply_may_bring_long_data() {
             session.request(usize::from(1 - me), 9, &[10, 3000, 4000 - 2000])?;
             session.wait_until(|notes| notes.notes.len() == 1)
         })?;
-        // 3000 bytes of the other rank's number from byte 2000 on, over the own ones; nothing was ever above 5000.
+        // 3000 bytes of the other rank's number are over the own ones from byte 2000 on. No byte was ever above 5000.
         assert_eq!((segment[1999], segment[2000], segment[4999]), (me + 1, 2 - me, 2 - me));
         Ok(())
     });
@@ -205,7 +205,7 @@ fn nobody_passes_a_barrier_before_all_have_come() {
         let (me, size) = (rank.rank(), rank.size());
         with_service(rank, handlers(), 0, |session| {
             for round in 0..20_u64 {
-                // The reply shows that the note was handled, so it must have come before anybody passes.
+                // The reply shows that the note was handled, so it must have come before any rank leaves the barrier.
                 session.request(0, NOTE, &[round])?;
                 session.request(0, ASK, &[round])?;
                 let asked = round as usize + 1;
@@ -250,7 +250,7 @@ fn what_cannot_be_sent_is_refused_by_name_and_does_no_harm() {
     });
 }
 
-/// Tries to send two replies; the first is sent.
+/// Tries to send two replies. The first is sent.
 fn reply_twice(_: &mut Notes, call: &mut Call<'_>) -> Result<()> {
     call.reply(ANSWER, &[1])?;
     call.reply(ANSWER, &[2])

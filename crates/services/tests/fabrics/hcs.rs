@@ -10,7 +10,7 @@ use services::hcs::{ClusterError, ClusterOptions, ClusterResult, Ended, Node, cl
 
 use crate::on_each;
 
-/// A time-out that nothing in these tests reaches, and one that some do.
+/// A time-out that nothing in these tests reaches, and one that some waits reach.
 const LONG: TimeSpan = TimeSpan::from_us(20_000_000);
 const SHORT: TimeSpan = TimeSpan::from_us(30_000);
 
@@ -19,14 +19,14 @@ fn in_cluster(nodes: usize, body: fn(&mut Node<'_>) -> ClusterResult<()>) {
     ends_with(nodes, LONG, body, Ended::default());
 }
 
-/// The same with a time-out, and what is left at the end.
+/// As [`in_cluster`], with a time-out and the expected rest at the end.
 fn ends_with(
     nodes: usize,
     timeout: TimeSpan,
     body: fn(&mut Node<'_>) -> ClusterResult<()>,
     expected: Ended,
 ) {
-    // Leaked, because a program of ranks lasts as long as it likes; a test leaks little.
+    // It is leaked because the program of ranks must be `'static`. A test leaks little.
     let expected: &'static Ended = Box::leak(Box::new(expected));
     on_each(nodes, move |rank| {
         let ended = cluster(rank, timeout, body).map_err(ClusterError::into_contract)?;
@@ -46,7 +46,7 @@ fn cluster(
     cluster.safe_exit(rank)
 }
 
-/// The words of an error.
+/// Returns the words of an error.
 fn words<T>(outcome: ClusterResult<T>) -> String {
     outcome.err().expect("it must fail").to_string()
 }

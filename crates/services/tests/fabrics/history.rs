@@ -1,5 +1,5 @@
 //! Recorded histories of seeded random programs are linearizable: there is an order of the operations that agrees with
-//! what each returned, and in which an operation that ended before another began comes first (Herlihy and Wing,
+//! their results, and in which an operation that ended before another began comes first (Herlihy and Wing,
 //! *Linearizability*, 1990).
 
 use random::SplitMix64;
@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 use contract::Rank;
 use services::{Error, FieldKind, Result, Template, Tuple, TupleSpace, Visit};
 
-/// What an operation did, of tuples that are one number.
+/// An operation on tuples of one number, with its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Operation {
     Out(i64),
-    /// Took, or found nothing to take: what was wanted (any number if none), and what was found.
+    /// Took a tuple, or found none: the requested number (`None` for any), and the found one.
     Take(Option<i64>, Option<i64>),
     Read(Option<i64>, Option<i64>),
 }
@@ -28,7 +28,8 @@ struct Event {
 }
 
 impl Operation {
-    /// What the space holds afterwards, in order; `None` if the operation could not have returned what it did.
+    /// Returns the contents of the space afterwards, in order, or `None` if the operation could not have had its
+    /// result.
     fn applied(self, space: &[i64]) -> Option<Vec<i64>> {
         let position = |number: i64| space.iter().position(|one| *one == number);
         let wanted = |wanted: Option<i64>| match wanted {
@@ -63,7 +64,7 @@ fn is_linearizable(events: &[Event]) -> bool {
         let is_left = |at: &usize| left >> at & 1 == 1;
         let first_end = (0..events.len()).filter(is_left).map(|at| events[at].end).min();
         for at in (0..events.len()).filter(is_left) {
-            // Whatever has ended before this one began must come before it.
+            // All operations that ended before this one began must come before it.
             if Some(events[at].begin) > first_end {
                 continue;
             }
@@ -78,7 +79,7 @@ fn is_linearizable(events: &[Event]) -> bool {
     false
 }
 
-/// A clock that tells which of two calls was first, on threads and on coroutines.
+/// A clock that orders the calls, on threads and on coroutines.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
 fn now() -> u64 {
@@ -86,10 +87,10 @@ fn now() -> u64 {
 }
 
 const OPERATIONS: usize = 7;
-/// So few numbers that ranks want the same.
+/// Number of different numbers: few, so that ranks request the same.
 const NUMBERS: usize = 3;
 
-/// Does one random operation; `None` if it ended because nobody was left.
+/// Carries out one random operation. Returns `None` if it ended because no rank was left.
 fn operate(visit: &mut Visit<'_>, random: &mut SplitMix64) -> Result<Option<Operation>> {
     let number = random.below(NUMBERS) as i64;
     let wanted = (random.below(2) == 0).then_some(number);
@@ -172,7 +173,7 @@ fn a_history_that_is_not_linearizable_is_found() {
     let put = event(0, 0, 1, Operation::Out(5));
     let take = |begin, end| event(1, begin, end, Operation::Take(None, Some(5)));
     assert!(is_linearizable(&[put, take(2, 3)]));
-    // Taken twice; taken before it was put; not found though it was there.
+    // The tuple is taken twice; taken before it was put; not found though it was there.
     assert!(!is_linearizable(&[put, take(2, 3), take(4, 5)]));
     assert!(!is_linearizable(&[event(0, 4, 5, Operation::Out(5)), take(2, 3)]));
     assert!(!is_linearizable(&[put, event(1, 2, 3, Operation::Read(Some(5), None))]));

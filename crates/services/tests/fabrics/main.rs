@@ -1,5 +1,5 @@
-//! The services on the reference fabric and on a simulated machine. On real processes the examples and the benchmarks
-//! run them.
+//! The services on the reference fabric and on a simulated machine. The examples and the benchmarks run them on real
+//! processes.
 
 mod active;
 mod hcs;
@@ -11,13 +11,13 @@ mod tuple;
 use contract::Rank;
 use services::{Error, Result};
 
-/// Runs a program on `ranks` ranks of either fabric. The reference fabric finds every circle of waiting ranks; the
+/// Runs a program on `ranks` ranks of either fabric. The reference fabric finds every circle of waiting ranks, and the
 /// simulated machine delivers late.
 fn on_each_fabric(ranks: usize, program: fn(&mut dyn Rank) -> Result<()>) {
     on_each(ranks, move |rank| program(rank).map_err(Error::into_contract));
 }
 
-/// The same for a program whose errors are the contract's.
+/// As [`on_each_fabric`], for a program with the contract's errors.
 fn on_each(
     ranks: usize,
     program: impl Fn(&mut dyn Rank) -> contract::Result<()> + Copy + Send + Sync + 'static,
@@ -29,7 +29,7 @@ fn on_each(
     assert_eq!(simulated.map(drop), Ok(()), "simulated machine, {ranks} ranks");
 }
 
-/// The error of the first rank that fails.
+/// Returns the error of the first rank that fails.
 fn failure(ranks: usize, program: fn(&mut dyn Rank) -> Result<()>) -> String {
     let program = |rank: &mut dyn Rank| program(rank).map_err(Error::into_contract);
     let (rank, error) = contract::reference::run(ranks, program).expect_err("it must fail");

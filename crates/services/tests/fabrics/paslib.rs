@@ -15,13 +15,13 @@ fn open(rank: &mut dyn Rank, mode: ReceiveMode) -> Result<Paslib> {
     Paslib::open(rank, &expected)
 }
 
-/// Words that a reader can tell to be of one buffer: all are made from its number.
+/// Returns words that a reader can recognise as those of one buffer: all are made from its number.
 fn words_of(number: u32) -> Vec<u16> {
     let count = 1 + (number as usize * 37) % 255;
     vec![(number as u16).wrapping_mul(257); count]
 }
 
-/// Rank 1 tells rank 0 that it has come so far.
+/// Reports to rank 0 that rank 1 has come to this point.
 fn meet(rank: &mut dyn Rank) -> Result<()> {
     match rank.rank() {
         1 => rank.send(0, TO_BE_CAREFUL, &[])?,
@@ -39,7 +39,7 @@ fn synchronous_buffers_come_whole_in_order_and_once() {
             let (me, size) = (rank.rank(), rank.size());
             let mut paslib = open(rank, ReceiveMode::Synchronous)?;
             let mut calls = paslib.enter(rank);
-            // What rank a sends to rank b over each medium, known to both.
+            // The buffers that a rank sends to another over each medium, which both compute.
             let sent = |from: usize, to: usize, medium: Medium| {
                 let mut random =
                     SplitMix64::new(seed + (from * 100 + to * 10 + medium as usize) as u64);
@@ -58,7 +58,7 @@ fn synchronous_buffers_come_whole_in_order_and_once() {
             }
             let mut words = Vec::new();
             for from in (0..size).rev() {
-                // The bus first: neither medium holds the other up.
+                // The bus is first, because neither medium must delay the other.
                 for medium in [Medium::Global, Medium::Local] {
                     for (number, expected) in sent(from, me, medium).into_iter().enumerate() {
                         calls.receive(medium, from, &mut words)?;
@@ -72,7 +72,7 @@ fn synchronous_buffers_come_whole_in_order_and_once() {
     }
 }
 
-/// Rank 0 writes as fast as it can, rank 1 reads as fast as it can.
+/// Rank 0 writes, and rank 1 reads, without pause.
 #[test]
 fn the_latest_buffer_is_never_torn_and_never_older_than_the_one_before() {
     const BUFFERS: u32 = 3000;
@@ -104,8 +104,9 @@ fn the_latest_buffer_is_never_torn_and_never_older_than_the_one_before() {
     });
 }
 
-/// By hand: rank 1 looks at nothing until all were sent. The first few leave, the last one is held back in place of all
-/// others, and leaves once rank 1 has looked. So rank 1 sees the number of the last that left, and then the very last.
+/// By hand: rank 1 receives nothing until all were sent. The first few are sent, the last one is held back in place of
+/// all others, and is sent once rank 1 has received. So rank 1 sees the number of the last one that was sent, and then
+/// the very last.
 #[test]
 fn a_receiver_that_does_not_look_holds_nobody_up_and_sees_the_latest() {
     on_each_fabric(2, |rank| {
@@ -147,8 +148,8 @@ fn a_receiver_that_does_not_look_holds_nobody_up_and_sees_the_latest() {
     });
 }
 
-/// Rank 1 computes for 10 s of virtual time and looks at nothing; rank 0 sends meanwhile. On the simulated machine a
-/// SEND that waited would end after that.
+/// Rank 1 computes for 10 s of virtual time and receives nothing, while rank 0 sends. On the simulated machine a SEND
+/// that waited would end after that.
 #[test]
 fn no_send_to_an_asynchronous_receiver_waits_for_it() {
     let machine = fabric_sim::machine::find("cluster").unwrap();
@@ -172,7 +173,7 @@ fn no_send_to_an_asynchronous_receiver_waits_for_it() {
     assert!(ends[0] < Time::ZERO + TimeSpan::from_us(10_000_000), "{ends:?}");
 }
 
-/// Rank 0 holds a buffer back for rank 1, which answers to it; rank 0 waits for that answer in RECV.
+/// Rank 0 holds a buffer back for rank 1, which answers it. Rank 0 waits for that answer in RECV.
 #[test]
 fn a_rank_that_waits_sends_what_it_held_back() {
     on_each_fabric(2, |rank| {
@@ -239,7 +240,7 @@ fn a_wrong_checksum_is_found_and_the_next_buffer_is_right() {
     }
 }
 
-/// Of three buffers the second is spoiled.
+/// Sends three buffers, the second with a wrong checksum, and checks the receiver's error.
 fn spoiled(rank: &mut dyn Rank, mode: ReceiveMode) -> Result<()> {
     let mut paslib = open(rank, mode)?;
     if rank.rank() == 0 {

@@ -6,14 +6,14 @@ use services::{Error, RING_NODES_MAX, Result, RingNode, SharcRing};
 
 use crate::{failure, on_each_fabric};
 
-/// Opens the ring, lets `deed` use it and closes it.
+/// Opens the ring, calls `deed` with it and closes it.
 fn in_ring(rank: &mut dyn Rank, deed: impl FnOnce(&mut RingNode<'_>) -> Result<()>) -> Result<()> {
     let mut ring = SharcRing::open(rank)?;
     deed(&mut ring.enter(rank))?;
     ring.close(rank)
 }
 
-/// Bytes that tell from where to where they go, and their place.
+/// Returns bytes that depend on their sender, their receiver and their place.
 fn contents(from: usize, to: u32, bytes: usize) -> Vec<u8> {
     let seed = from as u64 * 1000 + u64::from(to);
     let mut random = SplitMix64::new(seed);
@@ -45,7 +45,7 @@ fn messages_of_any_length_go_around_the_ring_to_each_other_node() {
                             assert_eq!(room[..bytes], sent, "{from} to {to}, {bytes} bytes");
                         }
                     }
-                    // Whoever takes no part passes packets on until all are here.
+                    // Nodes that take no part pass packets on until all have come.
                     node.barrier()?;
                 }
                 Ok(())
@@ -54,8 +54,8 @@ fn messages_of_any_length_go_around_the_ring_to_each_other_node() {
     }
 }
 
-/// Seeded random rounds: in each, some senders send to the nodes of a mask each, and all nodes that are in no call of a
-/// message wait at the barrier. Each node is in one message at most.
+/// Seeded random rounds. In each round up to two senders send to several nodes each, and the nodes without a message
+/// wait at the barrier. Each node is in one message at most.
 #[test]
 fn random_messages_to_several_nodes_arrive_once_and_whole() {
     const ROUNDS: u32 = 30;
@@ -66,7 +66,7 @@ fn random_messages_to_several_nodes_arrive_once_and_whole() {
                 let (me, nodes) = (node.me(), node.nodes());
                 let mut random = SplitMix64::new(seed);
                 for round in 0..ROUNDS {
-                    // Each node joins message 0 or 1, or none; the lowest of a message sends it to the others.
+                    // Each node joins message 0 or 1, or none. The lowest node of a message sends it to the others.
                     let groups: Vec<usize> = (0..nodes).map(|_| random.below(3)).collect();
                     let bytes = LENGTHS[random.below(LENGTHS.len())];
                     let own = groups[me];
@@ -92,7 +92,7 @@ fn random_messages_to_several_nodes_arrive_once_and_whole() {
     }
 }
 
-/// All nodes send to the node before them at once, which is the longest way: every node passes the packets of all
+/// All nodes send to the node before them at once, which is the longest path. Every node passes the packets of all
 /// others on.
 #[test]
 fn a_full_ring_gets_on() {
@@ -100,7 +100,7 @@ fn a_full_ring_gets_on() {
         in_ring(rank, |node| {
             let (me, nodes) = (node.me(), node.nodes());
             let (before, after) = ((me + nodes - 1) % nodes, (me + 1) % nodes);
-            // Even nodes send first, so that every receiver is there.
+            // Even nodes send first, so that every receiver is ready.
             for turn in 0..2 {
                 if me % 2 == turn {
                     node.send(before, 1, &contents(me, 1 << before, 60_000))?;
@@ -158,7 +158,7 @@ fn a_node_that_is_in_no_call_passes_on_what_has_come_when_it_serves() {
     });
 }
 
-/// Nothing is sent by a call that is refused, and the ring goes on.
+/// A refused call must send nothing, and the ring must work afterwards.
 #[test]
 fn bad_use_is_told_by_name_and_leaves_the_ring_whole() {
     on_each_fabric(3, |rank| {
@@ -177,7 +177,7 @@ fn bad_use_is_told_by_name_and_leaves_the_ring_whole() {
                 node.allgather(&[1], &mut [0; 2]),
                 Err(Error::Fabric(contract::Error::UnequalCounts { expected_bytes: 3, .. }))
             ));
-            // Too long for its room: the room has the beginning, and the next message is whole.
+            // The message is too long for its room. The room has the beginning, and the next message must be whole.
             match me {
                 0 => (0..2).try_for_each(|_| node.send(1, 9, &[7; 5000]))?,
                 1 => {
@@ -191,7 +191,7 @@ fn bad_use_is_told_by_name_and_leaves_the_ring_whole() {
                 _ => {}
             }
             node.barrier()?;
-            // Every node is told who has called what, and all of them can go on.
+            // Every node gets the error with the different calls, and all can continue.
             let told = match me {
                 2 => node.broadcast(1, &mut [0; 5]),
                 _ => node.barrier(),
@@ -231,7 +231,7 @@ fn a_ring_has_as_many_nodes_as_a_word_has_bits() {
 
 #[test]
 fn a_neighbour_that_ends_is_an_error_of_whoever_needs_it() {
-    // Node 2 waits for node 0 by way of node 1, which ends.
+    // Node 2 waits for node 0 over node 1, which ends.
     let told = failure(3, |rank| {
         let me = rank.rank();
         let mut ring = SharcRing::open(rank)?;
@@ -242,7 +242,7 @@ fn a_neighbour_that_ends_is_an_error_of_whoever_needs_it() {
         }
     });
     assert_eq!(told, "rank 1: a fault of node 1");
-    // A receive for which nobody sends.
+    // Both nodes receive, and none sends.
     let told = failure(2, |rank| {
         let mut ring = SharcRing::open(rank)?;
         let mut node = ring.enter(rank);

@@ -5,9 +5,9 @@ use services::{Error, Field, FieldKind, Function, Result, Template, Tuple, Tuple
 
 use crate::on_each_fabric;
 
-/// So long that no test sees its end, also in virtual time.
+/// A time so long that no test reaches its end, also in virtual time.
 const FOR_EVER: TimeSpan = TimeSpan::from_us(1_000_000_000);
-/// So short that waiting for its end takes no time.
+/// A time so short that waiting for its end takes little.
 const SHORT: TimeSpan = TimeSpan::from_us(300);
 
 /// Runs `body` at each rank, as a member, in a space at the last rank with room for 1000 tuples.
@@ -49,7 +49,7 @@ fn what_is_put_is_read_and_taken_once() {
             assert_eq!(visit.in_(&any_task())?, task(4));
             assert_eq!(visit.inp(&any_task())?, Some(task(5)));
             assert_eq!(visit.rdp(&any_task())?, None);
-            // Of the same values, but not of the same types.
+            // The values are the same, but not the types.
             visit.out(Tuple(vec!["task".into(), 4.0.into()]))?;
             assert_eq!(visit.rdp(&any_task())?, None);
             Ok(())
@@ -66,7 +66,7 @@ fn a_bag_of_tasks_is_emptied_by_whoever_has_time() {
                 if me == 0 {
                     (0..60).try_for_each(|number| visit.out(task(number)))?;
                 }
-                // Every task is taken by one rank; the rank that finds no more has made its part.
+                // Every task is taken by one rank. The loop ends when no more tasks can come.
                 loop {
                     match visit.in_(&any_task()) {
                         Ok(tuple) => {
@@ -182,11 +182,11 @@ fn the_task_of_a_worker_that_vanishes_is_done_by_another_and_counts_once() {
             match me {
                 0 => {
                     visit.out(task(9))?;
-                    // Takes the task, and neither completes it nor gives it back.
+                    // This rank takes the task, and neither completes it nor gives it back.
                     let leased = visit.lease(&any_task(), SHORT)?;
                     visit.out(Tuple(vec!["taken".into()]))?;
                     visit.in_(&any_result())?;
-                    // The dead one comes back too late: its result does not count.
+                    // It comes back too late, so its result must not count.
                     let late = visit.complete(&leased, vec![result(9, 81)]);
                     assert_eq!(late, Err(Error::LeaseLost));
                     assert_eq!(visit.rdp(&any_result())?, None);
@@ -221,7 +221,7 @@ fn what_a_space_refuses_is_named_and_does_no_harm() {
             visit.out(task(2))?;
             let full = visit.out(task(3)).unwrap_err();
             assert_eq!(full.to_string(), "the tuple space is full: it may hold 2 tuples");
-            // A tuple on lease has its place kept; completing it frees the place for one result.
+            // The place of a tuple on lease is kept. Completing it frees the place for one result.
             let leased = visit.lease(&any_task(), FOR_EVER)?;
             assert_eq!(visit.out(task(3)), Err(full.clone()));
             assert_eq!(visit.complete(&leased, vec![task(4), task(5)]), Err(full));

@@ -6,7 +6,7 @@ use services::hcs::ClusterError;
 use super::{LONG, SHORT, ends_with, in_cluster, words};
 use crate::hcs::Ended;
 
-/// What node `from` sends to node `to` as block `number`.
+/// Returns the data that node `from` sends to node `to` as block `number`.
 fn contents(from: usize, to: usize, number: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at * 7 + from * 31 + to * 17 + number) as u8).collect()
 }
@@ -18,8 +18,8 @@ fn blocks_of_all_lengths_pass_each_other() {
             let (me, nodes) = (node.node(), node.nodes());
             let mut room = vec![0; 70_000];
             for (number, bytes) in [0, 1, 1024, 1025, 70_000].into_iter().enumerate() {
-                // Around the ring, the even nodes first, so that long blocks find their receivers; a ring of odd length
-                // has two even neighbours, of which the last waits.
+                // Blocks go around the ring. The even nodes send first, so that long blocks find their receivers. A
+                // ring of odd length has two even neighbours, of which the last receives first.
                 let (to, from) = ((me + 1) % nodes, (me + nodes - 1) % nodes);
                 let data = contents(me, to, number, bytes);
                 let send_first = me % 2 == 0 && me + 1 < nodes;
@@ -43,7 +43,7 @@ fn random_blocks_arrive_whole_and_in_order() {
     const SEED: u64 = 0xb10c;
     in_cluster(4, |node| {
         let (me, nodes) = (node.node(), node.nodes());
-        // Every node knows what every other sends: a list of receivers and lengths from its own seed.
+        // Every node computes the receivers and lengths of every other from that node's seed.
         let plan = |from: usize| {
             let mut random = SplitMix64::new(SEED + from as u64);
             (0..EACH).map(move |number| (random.below(nodes), random.below(1024), number))
@@ -84,8 +84,8 @@ fn every_node_can_broadcast_to_all() {
     }
 }
 
-/// Figure 8 shows a tree over eight nodes. The node that begins sends to those below it: halves, quarters and eighths
-/// of the nodes.
+/// Compares the tree over eight nodes with figure 8. The root sends to the nodes below it: those of a half, a quarter
+/// and an eighth of the nodes.
 #[test]
 fn eight_nodes_form_the_tree_of_figure_8() {
     let below: Vec<Vec<usize>> = (0..8)
@@ -115,7 +115,7 @@ fn ports_have_names_and_one_partner_each() {
             let mut room = [0; 8];
             assert_eq!(node.sci().sci_read_msg(&port, &mut room)?, 5);
             assert_eq!(&room[..5], b"first");
-            // The name is free again once the port is gone, and messages to the old one are not the new one's.
+            // The name is free again once the port is removed, and messages to the old port do not come to the new one.
             node.barrier_sync()?;
             node.sci().sci_remove_receive_port(port)?;
             let port = node.safe_create_receive_port(7)?;
@@ -135,7 +135,7 @@ fn ports_have_names_and_one_partner_each() {
             node.sci().sci_write_msg(&port, b"first")?;
             node.barrier_sync()?;
             node.barrier_sync()?;
-            // The port that this one was connected to is gone: nothing happens to the one that has its name now.
+            // The port to which this one was connected is removed. The port that has its name now must not change.
             return node.sci().sci_remove_transmit_port(port);
         }
         node.barrier_sync()?;
@@ -181,7 +181,7 @@ fn what_nobody_reads_is_dropped_and_told() {
             let _port = node.safe_create_receive_port(3)?;
             node.barrier_sync()?;
             node.send_block(other, &[1; 10])?;
-            // Nobody takes the long one: it stays under way, and is dropped in the end.
+            // No node takes the long block. It stays under way, and is dropped in the end.
             let long = node.send_block(other, &[1; 50_000]);
             assert!(matches!(long, Err(ClusterError::TimedOut { .. })), "{long:?}");
             Ok(())

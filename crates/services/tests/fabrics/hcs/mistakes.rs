@@ -1,4 +1,4 @@
-//! Bad use, each by name, and none a hang.
+//! Mistakes in calls. Each is reported by name, and none hangs.
 
 use contract::TimeSpan;
 use services::hcs::{ClusterError, OWN_MAX, SEMAPHORES, ignore_signal_handler};
@@ -58,7 +58,7 @@ fn a_wait_for_what_nobody_does_ends() {
         SHORT,
         |node| {
             if node.node() == 1 {
-                // It serves the other, and does nothing that the other waits for.
+                // It serves the other node, and does nothing for which the other waits.
                 while node.barrier_sync().is_err() {}
                 return Ok(());
             }
@@ -114,7 +114,7 @@ fn memory_beyond_a_segment_is_refused_here_and_there() {
     });
 }
 
-/// A node that does not deal with its signals: the first waits there, the second here.
+/// A node does not handle its signals. The first signal must wait there, and the second at the sender.
 #[test]
 fn a_signal_that_is_not_dealt_with_holds_up_the_next() {
     ends_with(
@@ -126,7 +126,7 @@ fn a_signal_that_is_not_dealt_with_holds_up_the_next() {
                 let second = words(node.send_signal(1, 2));
                 assert_eq!(second, "node 1 did not take the signal before within 30 ms");
             } else {
-                // It answers for its memory and deals with no signals.
+                // It serves accesses to its memory and handles no signals.
                 let until = node.sci().rank().now() + TimeSpan::from_us(90_000);
                 while node.sci().rank().now() < until {
                     let _missing = node.sci().sci_map_shm(1, 9);

@@ -53,7 +53,7 @@ fn a_map_waits_for_the_segment_to_be_made() {
             node.sci().sci_unmap_shm(&mut segment)?;
             return node.send_signal(1, 0);
         }
-        // The other is waiting by now, or will find it at once.
+        // The other node waits by now, or finds the segment at once.
         node.service_signals(SHORT)?;
         let mut segment = node.safe_shared_memory_make(4, 4)?;
         while node.take_signal().is_none() {
@@ -95,7 +95,7 @@ fn memory_has_an_end() {
     });
 }
 
-/// The lower library alone: a node that has come to its end answers those that have not.
+/// With the lower library alone, a node that closes it must serve the nodes that have not closed it.
 #[test]
 fn a_node_that_closes_answers_until_all_do() {
     crate::on_each(3, |rank| {

@@ -58,7 +58,7 @@ fn signals_that_cross_each_other_all_arrive_in_order() {
             assert_eq!(signal.number, next[signal.from], "from {}", signal.from);
             next[signal.from] += 1;
         }
-        // The barrier's signal comes after the others of a node below, but others may send after it has come.
+        // The barrier's signal comes after the others of a node below, but other nodes may still send after it.
         node.barrier_sync()?;
         node.service_signals(contract::TimeSpan::ZERO)?;
         while let Some(signal) = node.take_signal() {
@@ -71,7 +71,7 @@ fn signals_that_cross_each_other_all_arrive_in_order() {
 }
 
 /// Every node reads a number in the master's memory, computes, and writes the next one. Without mutual exclusion some
-/// would be lost.
+/// increments would be lost.
 #[test]
 fn semaphores_keep_others_out() {
     for nodes in [1, 2, 5] {
@@ -82,7 +82,7 @@ fn semaphores_keep_others_out() {
                 _ => node.safe_shared_memory_map(MASTER, 1, LONG)?,
             };
             for round in 0..ROUNDS {
-                // By both spellings.
+                // Both forms of the calls are used.
                 let plain = round % 2 == 0 && node.node() != MASTER;
                 match plain {
                     true => drop(node.send_signal_and_wait(MASTER, p_signal(3))?),
@@ -113,7 +113,7 @@ fn semaphores_keep_others_out() {
     }
 }
 
-/// A P that is not granted in time has not happened: the next V goes to somebody else.
+/// A P that is not granted in time must have no effect: the next V releases the unit to another node.
 #[test]
 fn a_semaphore_that_is_not_granted_in_time_is_not_taken() {
     ends_with(
@@ -130,12 +130,12 @@ fn a_semaphore_that_is_not_granted_in_time_is_not_taken() {
                 assert!(late.contains("within 30 ms"), "{late}");
             } else {
                 let until = node.sci().rank().now() + SHORT + SHORT + SHORT;
-                // It serves nobody, and needs not: the master arbitrates.
+                // It serves no other node, which is no problem because the master arbitrates.
                 node.sci().rank().wait_until(until);
                 node.v(0)?;
             }
             if me == MASTER {
-                // The others need the master.
+                // The other nodes need the master.
                 node.service_signals(SHORT)?;
             }
             while node.barrier_sync().is_err() {}
