@@ -4,27 +4,27 @@ use contract::{Error, Rank, Result, TimeSpan, Work, WorkKind};
 
 /// A parallel program, the best serial program for the same problem, and a check of the result.
 pub trait Application {
-    /// The kinds of work of both programs. A machine must know how long they take.
+    /// Returns the kinds of work of both programs. A machine must have their rates.
     fn kinds(&self) -> &[WorkKind];
 
-    /// Runs the parallel program once. All ranks call it.
+    /// Runs the parallel program once. All ranks must call it.
     fn run(&mut self, rank: &mut Timed<'_>) -> Result<()>;
 
     /// Runs the best serial program once, on this rank alone.
     fn run_serial(&mut self, rank: &mut Timed<'_>) -> Result<()>;
 
-    /// Checks what the last [`run`](Application::run) has left. All ranks call it.
+    /// Checks the result of the last [`run`](Application::run). All ranks must call it.
     ///
     /// # Errors
-    /// [`Error::Program`] names what is wrong.
+    /// [`Error::Program`] with the mistake.
     fn check(&mut self, rank: &mut dyn Rank) -> Result<()>;
 
-    /// Other results of the runs, reported by rank 0.
+    /// Returns other results of the runs, which rank 0 reports.
     fn quantities(&self) -> Vec<Quantity> {
         Vec::new()
     }
 
-    /// Ends the application. All ranks call it.
+    /// Ends the application. All ranks must call it.
     fn finish(self: Box<Self>, _rank: &mut dyn Rank) -> Result<()> {
         Ok(())
     }
@@ -44,15 +44,15 @@ pub struct Quantity {
 /// The time of a rank in the program, and its computing time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// From the beginning to the end of its program, over all runs.
+    /// Time from the beginning to the end of its program, over all runs.
     pub total: TimeSpan,
-    /// In computing.
+    /// Time of computing.
     pub computing: TimeSpan,
-    /// In deciding whether an iteration has converged, where a program does that; not in computing.
+    /// Time of deciding whether an iteration has converged, for programs that do so. It is not part of `computing`.
     pub checking: TimeSpan,
 }
 
-/// A rank that counts how long it computes.
+/// A rank that records its computing time.
 pub struct Timed<'a> {
     /// The rank itself, for its messages.
     pub rank: &'a mut dyn Rank,
@@ -61,30 +61,30 @@ pub struct Timed<'a> {
 }
 
 impl<'a> Timed<'a> {
-    /// The rank, which adds what it spends to `spent`.
+    /// Creates a rank that adds its times to `spent`.
     pub fn new(rank: &'a mut dyn Rank, spent: &'a mut Spent) -> Self {
         let mut computes = false;
         rank.compute(Work::new(WorkKind::FloatingPoint, 0), &mut || computes = true);
         Timed { rank, spent, computes }
     }
 
-    /// This rank's number.
+    /// Returns this rank's number.
     pub fn me(&self) -> usize {
         self.rank.rank()
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.rank.size()
     }
 
-    /// Whether programs really compute. A simulated machine that checks no results lets only the time pass.
+    /// Returns whether programs really compute. On a simulated machine that checks no results only the time passes.
     pub fn computes(&self) -> bool {
         self.computes
     }
 
-    /// Computes, and counts it. `body` takes its time on a real machine; a simulated one lets the time of `work` pass.
-    /// It may read messages where their senders have them ([`Rank::view`]).
+    /// Computes, and records the time. On a real machine it is the time of `body`, on a simulated one the time of
+    /// `work`. `body` may read messages in their senders' memory ([`Rank::view`]).
     pub fn compute(&mut self, work: Work, body: impl FnOnce(&dyn Rank)) {
         let computes = self.computes;
         self.compute_always(work, |rank| {
@@ -94,8 +94,8 @@ impl<'a> Timed<'a> {
         });
     }
 
-    /// The same where the messages of the program depend on what is computed: the body runs even on a machine that
-    /// checks no results.
+    /// As [`compute`](Timed::compute), for a body on whose result the program's messages depend. It runs even on a
+    /// machine that checks no results.
     pub fn compute_always<T>(&mut self, work: Work, body: impl FnOnce(&dyn Rank) -> T) -> T {
         let begin = self.rank.now();
         let result = body(self.rank);
@@ -115,7 +115,7 @@ impl<'a> Timed<'a> {
         outcome.map_err(|error| Error::Program(error.to_string()))
     }
 
-    /// Does what decides whether an iteration has converged; counted apart.
+    /// Runs `body`, which decides whether an iteration has converged. Records its time separately.
     pub(crate) fn checking<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let begin = self.rank.now();
         let outcome = body(self);
@@ -123,7 +123,7 @@ impl<'a> Timed<'a> {
         outcome
     }
 
-    /// Runs a program, and counts its time.
+    /// Runs a program, and records its time.
     pub fn run(&mut self, program: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let begin = self.rank.now();
         program(self)?;

@@ -1,22 +1,22 @@
-//! Blocks that every rank gives to every other, read where their senders have them if the fabric can.
+//! Blocks that every rank sends to every other. They are read in their senders' memory if the fabric can.
 
 use contract::{Buffer, Completed, Posted, Rank, Result, Source, Tag, TagSelector};
 
 const TAG: Tag = Tag::new(3);
 
-/// Buffers of an exchange, used again and again.
+/// Buffers of an exchange, which are reused.
 pub(crate) struct Exchange {
-    /// A buffer to send to each rank; this rank's own is read in place.
+    /// A buffer to send to each rank. This rank's own is read in place.
     pub(crate) outgoing: Vec<Buffer>,
     incoming: Vec<Buffer>,
     posted: Vec<Posted>,
-    /// Whose block each of the posted receives is for.
+    /// The received block of each rank.
     arrived: Vec<Option<Completed>>,
 }
 
 impl Exchange {
-    /// Room for `bytes(to)` bytes to each rank, and `bytes_from(from)` from each. What a rank has for itself is only in
-    /// `outgoing`.
+    /// Creates buffers for `bytes(to)` bytes to each rank, and `bytes_from(from)` from each. A rank's block for itself
+    /// is only in `outgoing`.
     pub(crate) fn new(
         (me, ranks): (usize, usize),
         bytes_to: impl Fn(usize) -> usize,
@@ -65,7 +65,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The block of rank `from`, between start and end.
+    /// Returns the block of rank `from`, between start and end.
     pub(crate) fn block<'a>(&'a self, rank: &'a dyn Rank, from: usize) -> &'a [u8] {
         match &self.arrived[from] {
             Some(message) => rank.view(message),
@@ -73,7 +73,7 @@ impl Exchange {
         }
     }
 
-    /// Is done with all blocks, and waits until the others are done with this rank's.
+    /// Releases all blocks, and waits until the other ranks have released this rank's.
     pub(crate) fn end(&mut self, rank: &mut dyn Rank) -> Result<()> {
         let (me, ranks) = (rank.rank(), rank.size());
         for from in 0..ranks {

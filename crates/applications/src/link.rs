@@ -6,10 +6,10 @@ use services::hcs::{Cluster, ClusterError, ClusterOptions, cluster_init};
 
 use crate::application::Timed;
 
-/// The rank that hands out the work.
+/// The rank that distributes the work.
 pub(crate) const MASTER: usize = 0;
 
-/// Which library carries the messages of a program of 1996.
+/// The library that carries the messages of a program of 1996.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
     /// The fabric's own messages.
@@ -24,18 +24,18 @@ pub(crate) enum Linked {
     Hcs(Box<Cluster>),
 }
 
-/// A program of a master, who hands out work, and of workers.
+/// A program of a master, which distributes work, and of workers.
 pub(crate) trait MasterAndWorkers {
-    /// The state of the library that carries their messages.
+    /// Returns the state of the library that carries their messages.
     fn linked(&mut self) -> &mut Linked;
 
-    /// The master's part.
+    /// Runs the master's part.
     fn run_master(&mut self, link: Link<'_, '_>) -> Result<()>;
 
-    /// A worker's part.
+    /// Runs a worker's part.
     fn run_worker(&mut self, link: Link<'_, '_>) -> Result<()>;
 
-    /// The part of this rank.
+    /// Runs the part of this rank.
     fn run_part(&mut self, rank: &mut Timed<'_>) -> Result<()> {
         let mut linked = std::mem::replace(self.linked(), Linked::Messages);
         let is_master = rank.me() == MASTER;
@@ -46,17 +46,17 @@ pub(crate) trait MasterAndWorkers {
     }
 }
 
-/// Requests and results go to the master with one tag, everything else with another.
+/// The tag of requests and results to the master, and the tag of all other messages.
 const REQUEST: Tag = Tag::new(1);
 const ANSWER: Tag = Tag::new(2);
-/// The signal by which a worker asks for work.
+/// The signal by which a worker requests work.
 const ASK: u32 = 1;
-/// How long a call of HCS_LIB waits for another node: so long that only a program that is wrong meets it. A node that
-/// dies ends every call at once.
+/// Maximum time that a call of HCS_LIB waits for another node: so long that only a wrong program reaches it. The death
+/// of a node ends every call at once.
 const TIMEOUT: TimeSpan = TimeSpan::from_us(3_600_000_000);
 
 impl Linked {
-    /// Opens the library. All ranks call it.
+    /// Opens the library. All ranks must call it.
     pub(crate) fn open(rank: &mut dyn Rank, library: Library) -> Result<Self> {
         match library {
             Library::Messages => Ok(Linked::Messages),
@@ -68,7 +68,7 @@ impl Linked {
         }
     }
 
-    /// Closes it. All ranks call it.
+    /// Closes the library. All ranks must call it.
     ///
     /// # Errors
     /// [`Error::Program`] if signals or blocks are left that were not received.
@@ -84,7 +84,7 @@ impl Linked {
         }
     }
 
-    /// Makes the calls possible.
+    /// Returns the calls of the library.
     pub(crate) fn enter<'a, 'b>(&'a mut self, rank: &'a mut Timed<'b>) -> Link<'a, 'b> {
         Link { linked: self, timed: rank }
     }
@@ -120,7 +120,7 @@ impl Link<'_, '_> {
         }
     }
 
-    /// Waits for a block of a rank; returns its length.
+    /// Waits for a block of a rank. Returns its length.
     pub(crate) fn receive(&mut self, from: usize, room: &mut [u8]) -> Result<usize> {
         match self.linked {
             Linked::Messages => {
@@ -150,7 +150,7 @@ impl Link<'_, '_> {
         }
     }
 
-    /// A worker's call: asks the master for work, and gives it the result of the work before.
+    /// Requests work from the master, for a worker, and sends it the result of the work before.
     pub(crate) fn ask(&mut self, result: &[u8]) -> Result<()> {
         match self.linked {
             Linked::Messages => self.timed.rank.send(MASTER, REQUEST, result),
@@ -164,7 +164,7 @@ impl Link<'_, '_> {
         }
     }
 
-    /// The master's call: waits until any worker asks; returns which one, and the length of its result.
+    /// Waits until any worker requests work, for the master. Returns the worker and the length of its result.
     pub(crate) fn answer(&mut self, room: &mut [u8]) -> Result<(usize, usize)> {
         match self.linked {
             Linked::Messages => {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Part `index` of `parts` parts of 0 to `total`, which follow each other and differ by one element at most.
+/// Returns part `index` of `parts` parts of 0 to `total`, which follow each other and differ by at most one element.
 pub(crate) fn part(total: usize, parts: usize, index: usize) -> Range<usize> {
     let begin = |index: usize| (total as u128 * index as u128 / parts as u128) as usize;
     begin(index)..begin(index + 1)

@@ -1,4 +1,5 @@
-//! All applications on the reference fabric and on a simulated machine, against the slow direct result.
+//! Runs all applications on the reference fabric and on a simulated machine, and compares them with the slow direct
+//! result.
 
 use applications::multiply::{Blocks, GRAIN_MAX, Rows};
 use applications::relaxation::{Check, Cut, Partitions, Relaxation};
@@ -23,7 +24,7 @@ fn on_each<A: Application + 'static>(
     assert_eq!(simulated.map(drop), Ok(()), "simulated machine, {ranks} ranks, {what}");
 }
 
-/// Runs it, and returns what it tells.
+/// Runs an application. Returns the quantities that it reports.
 fn run<A: Application + 'static>(
     rank: &mut dyn Rank,
     make: impl Fn(&mut dyn Rank) -> Result<A>,
@@ -42,7 +43,7 @@ fn run<A: Application + 'static>(
     Ok(told)
 }
 
-/// The error of the first rank that cannot make an application.
+/// Returns the error of the first rank that cannot make an application.
 fn refusal<A: Application + 'static>(
     ranks: usize,
     make: impl Fn(&mut dyn Rank) -> Result<A> + Copy + Send + Sync + 'static,
@@ -63,7 +64,7 @@ fn products_are_right_whatever_ranks_orders_and_grains() {
             on_each(ranks, &what, move |rank| Rows::new(rank, (order, grain), library, seed));
         }
     }
-    // Several panels, and blocks that the panels do not divide.
+    // There are several panels, and blocks that the panels do not divide.
     on_each(6, "order 530", |rank| Blocks::new(rank, 530, 7));
 }
 
@@ -129,7 +130,8 @@ fn tracks_are_the_true_ones_whatever_ranks_and_grids() {
     assert!(words.contains("nothing to track"), "{words}");
 }
 
-/// Figure 9 of the paper: 93.80 % on four SHARCs. Eight were kept back.
+/// The efficiency must be that of figure 9 of the paper: 93.80 % on four SHARCs. The value for eight was not used for
+/// fitting.
 #[test]
 fn the_ring_of_sharcs_tracks_as_efficiently_as_was_published() {
     let efficiency = |ranks: usize| {
@@ -149,14 +151,15 @@ fn the_ring_of_sharcs_tracks_as_efficiently_as_was_published() {
         fabric_sim::run(&machine, &options, program).map(drop).unwrap();
         told.recv().unwrap()
     };
-    // The rate of the machine's processors was fitted to this one.
+    // The rate of the machine's processors was fitted to this value.
     let four = efficiency(4);
     assert!((four - 0.938).abs() < 0.005, "{four}");
     let eight = efficiency(8);
     assert!((0.75..0.9).contains(&eight), "{eight}");
 }
 
-/// The checks that wait find the same iteration on any number of ranks; the one that does not finds a later one.
+/// The checks that wait must find the same iteration on any number of ranks. The one that does not wait finds a later
+/// one.
 #[test]
 fn iterations_do_not_depend_on_the_partitions_unless_nobody_waits() {
     let iterations = |ranks: usize, check: Check| {
@@ -195,7 +198,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
     assert!(words.contains("memory"), "{words}");
 }
 
-/// A worker that ends while the master waits for its rows is an error of the master, and no hang.
+/// A worker that ends while the master waits for its rows must be an error of the master, and not a hang.
 #[test]
 fn a_rank_that_ends_while_the_master_waits_ends_the_run() {
     for library in [Library::Messages, Library::Hcs] {

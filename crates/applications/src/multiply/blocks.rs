@@ -1,4 +1,4 @@
-//! Today's form: blocks over a grid of ranks, and panels that travel while others are multiplied.
+//! The current form: blocks over a grid of ranks, and panels that are under way while others are multiplied.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,16 +10,16 @@ use super::problem::{LEFT, RIGHT, Serial, check, element, filled, operations, ro
 use crate::application::{Application, Timed};
 use crate::split::part;
 
-/// The terms of the product that a panel brings: enough that the library works at its full rate, and few enough that
-/// the first panel is soon there.
+/// Number of terms of the product that a panel contributes: enough that the library works at its full rate, and few
+/// enough that the first panel arrives soon.
 const PANEL: usize = 256;
-/// Panels that may be under way from one rank to another, beside the one that is multiplied.
+/// Number of panels that may be under way from one rank to another, in addition to the one that is multiplied.
 const AHEAD: usize = 2;
 
 const LEFT_TAG: Tag = Tag::new(4);
 const RIGHT_TAG: Tag = Tag::new(5);
 
-/// A piece of the sum over the terms of all dot products, and who has the panels for it.
+/// A piece of the sum over the terms of all dot products, and the owners of its panels.
 #[derive(Clone, Debug, PartialEq)]
 struct Step {
     terms: Range<usize>,
@@ -38,7 +38,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// The grid of all ranks that is nearest to a square.
+    /// Returns the grid of all ranks that is nearest to a square.
     fn new(ranks: usize, order: usize) -> Self {
         let divides = |rows: &usize| ranks.is_multiple_of(*rows);
         let rows = (1..=ranks.isqrt()).rev().find(divides).unwrap_or(1);
@@ -49,7 +49,7 @@ impl Grid {
         (rank / self.columns, rank % self.columns)
     }
 
-    /// The rows of all matrices that a row of the grid has, and the columns that a column has.
+    /// Returns the rows of all matrices that a row of the grid has. `columns_of` returns the columns that a column has.
     fn rows_of(&self, row: usize) -> Range<usize> {
         part(self.order, self.rows, row)
     }
@@ -58,7 +58,7 @@ impl Grid {
         part(self.order, self.columns, column)
     }
 
-    /// The steps in order. None crosses from one owner to the next.
+    /// Returns the steps in order. None crosses from one owner to the next.
     fn steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut begin = 0;
@@ -138,7 +138,7 @@ impl Panels {
         Ok(())
     }
 
-    /// The panel that was expected, if one was.
+    /// Waits for the expected panel, if there is one.
     fn take(&mut self, rank: &mut Timed<'_>) -> Result<Option<Completed>> {
         self.expected.take().map(|posted| rank.rank.wait(posted)).transpose()
     }
@@ -168,8 +168,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Prepares the product of two matrices of `order` rows. All ranks call it. Ranks need not divide the order: their
-    /// blocks then differ by a row or a column, and may be empty.
+    /// Prepares the product of two matrices of `order` rows. All ranks must call it. The number of ranks need not
+    /// divide the order: the blocks then differ by a row or a column, and may be empty.
     pub fn new(rank: &mut dyn Rank, order: usize, seed: u64) -> Result<Self> {
         let (me, ranks) = (rank.rank(), rank.size());
         let grid = Grid::new(ranks, order);
@@ -197,7 +197,7 @@ impl Blocks {
         })
     }
 
-    /// Sends the panels of a step that this rank has, and expects those that it has not.
+    /// Sends the panels of a step that this rank has, and posts receives for the others.
     fn begin(&mut self, rank: &mut Timed<'_>, step: &Step) -> Result<()> {
         let (row, column) = self.grid.place(rank.me());
         let (width, terms) = (self.columns.len(), step.terms.len());
@@ -309,8 +309,8 @@ mod tests {
         );
     }
 
-    /// By hand: 2 x 3 ranks and order 1000. Columns end at 333, 666 and 1000, rows at 500 and 1000; panels have 256 at
-    /// most.
+    /// By hand: there are 2 x 3 ranks and order 1000. Columns end at 333, 666 and 1000, rows at 500 and 1000. Panels
+    /// have at most 256 terms.
     #[test]
     fn steps_cross_no_owner() {
         let steps = Grid::new(6, 1000).steps();

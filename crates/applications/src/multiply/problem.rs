@@ -1,4 +1,4 @@
-//! The matrices, and whether a product is right.
+//! The matrices, and the check of a product.
 
 use contract::{Buffer, Error, Result, Work, WorkKind};
 use kernels::{Matrix, multiply_add};
@@ -8,18 +8,18 @@ use crate::application::Timed;
 
 const NUMBER: usize = size_of::<f64>();
 
-/// An element between -1 and 1 of matrix `which`.
+/// Returns an element between -1 and 1 of matrix `which`.
 pub(super) fn element(seed: u64, which: u64, row: usize, column: usize) -> f64 {
     let place = (row as u64) << 32 | column as u64;
     let bits = mix(mix(seed ^ which) ^ place) >> 11;
     bits as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-/// The first and the second matrix.
+/// The numbers of the first and the second matrix.
 pub(super) const LEFT: u64 = 1;
 pub(super) const RIGHT: u64 = 2;
 
-/// A matrix of `rows` by `columns` elements, each made from its place.
+/// Returns a matrix of `rows` by `columns` elements, each computed from its place.
 pub(super) fn filled(
     rows: std::ops::Range<usize>,
     columns: std::ops::Range<usize>,
@@ -36,7 +36,7 @@ pub(super) fn filled(
     Ok(matrix)
 }
 
-/// Room for a matrix.
+/// Returns room for a matrix.
 pub(super) fn room(rows: usize, columns: usize) -> Result<Buffer> {
     let bytes = rows.checked_mul(columns).and_then(|elements| elements.checked_mul(NUMBER));
     let bytes = bytes.ok_or_else(|| Error::OutOfMemory {
@@ -46,7 +46,7 @@ pub(super) fn room(rows: usize, columns: usize) -> Result<Buffer> {
     Buffer::try_zeroed(bytes)
 }
 
-/// The floating-point operations of a product of so many rows, columns and terms.
+/// Returns the number of floating-point operations of a product with these numbers of rows, columns and terms.
 pub(super) fn operations(rows: usize, columns: usize, terms: usize) -> u64 {
     2 * rows as u64 * columns as u64 * terms as u64
 }
@@ -83,11 +83,11 @@ impl Serial {
     }
 }
 
-/// The rows that are checked beside the first and the last.
+/// Number of rows that are checked in addition to the first and the last.
 const ROWS_CHECKED: usize = 14;
 
-/// Checks rows of a product against the definition: so many spread over `found`, which holds the elements of `rows` and
-/// `columns` of it, and all of them where there are few.
+/// Checks rows of a product against the definition: a number of rows spread over `found`, or all if there are few.
+/// `found` has the elements of `rows` and `columns` of the product.
 ///
 /// # Errors
 /// [`Error::Program`] names the first wrong element.

@@ -1,4 +1,4 @@
-//! The form of 1996: a master hands out rows on request.
+//! The form of 1996: a master distributes rows on request.
 
 use contract::{Buffer, Error, Rank, Result, Work, WorkKind};
 use kernels::dot_products;
@@ -7,13 +7,13 @@ use super::problem::{LEFT, RIGHT, Serial, check, element, filled, operations, ro
 use crate::application::{Application, Timed};
 use crate::link::{Library, Link, Linked, MASTER, MasterAndWorkers};
 
-/// The most rows that are handed out at once, as in the paper.
+/// Maximum number of rows that are sent at once, as in the paper.
 pub const GRAIN_MAX: usize = 8;
 
-/// The position of the number of the first row in a block: before its elements.
+/// Length in bytes of the number of the first row in a block, which is before its elements.
 const HEADER: usize = size_of::<u64>();
 
-/// A master that hands out rows of the first matrix, and workers that multiply them. A single rank multiplies by
+/// A master that distributes rows of the first matrix, and workers that multiply them. A single rank multiplies by
 /// itself.
 pub struct Rows {
     order: usize,
@@ -32,11 +32,10 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Prepares the product of two matrices of `order` rows, of which `grain` are handed out at once. All ranks call
-    /// it.
+    /// Prepares the product of two matrices of `order` rows, of which `grain` are sent at once. All ranks must call it.
     ///
     /// # Errors
-    /// [`Error::Program`] for a grain that is none, and those of the fabric.
+    /// [`Error::Program`] for an order or a grain that is not possible, and those of the fabric.
     pub fn new(
         rank: &mut dyn Rank,
         (order, grain): (usize, usize),
@@ -125,7 +124,7 @@ impl MasterAndWorkers for Rows {
     }
 }
 
-/// Puts a block of rows where it belongs. A worker's first request has none.
+/// Puts a block of rows into the product. A worker's first request has none.
 fn put_rows(block: &[u8], order: usize, product: &mut Buffer) {
     if let Some((header, rows)) = block.split_first_chunk::<HEADER>() {
         let first = u64::from_le_bytes(*header) as usize;

@@ -1,4 +1,4 @@
-//! Whether an iteration has converged: three ways to find out.
+//! Three methods to determine whether an iteration has converged.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use contract::{Element, Operation, Rank, Reduction, Result, Source, Tag, TagSele
 
 use super::problem::TOLERANCE;
 
-/// The method by which ranks find out that they may stop.
+/// The method by which ranks determine that they may stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// After a number of iterations all ranks report to one, and wait for its answer.
@@ -14,15 +14,15 @@ pub enum Check {
     /// After a number of iterations all ranks report to one, and continue. Its answer arrives with the edges, some
     /// iterations later.
     Asynchronous,
-    /// As the first, but the rate at which the changes decrease determines the next check.
+    /// As `Synchronous`, but the rate at which the changes decrease determines the next check.
     Statistical,
 }
 
 impl Check {
-    /// All ways.
+    /// All methods.
     pub const ALL: [Check; 3] = [Check::Synchronous, Check::Asynchronous, Check::Statistical];
 
-    /// Its name.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Check::Synchronous => "synchronous",
@@ -50,9 +50,9 @@ pub(super) struct Convergence {
     next: u64,
     /// The last check at the checker: an iteration and the greatest change in it.
     last: Option<(u64, f64)>,
-    /// Reports that are not complete, by iteration: how many, and the greatest change.
+    /// Incomplete reports by iteration: their number, and the greatest change.
     reports: BTreeMap<u64, (usize, f64)>,
-    /// Reports that the checker has received.
+    /// Number of reports that the checker has received.
     received: u64,
 }
 
@@ -61,12 +61,13 @@ impl Convergence {
         Convergence { check, next: EVERY, last: None, reports: BTreeMap::new(), received: 0 }
     }
 
-    /// Whether the changes of an iteration are to be measured.
+    /// Returns whether the changes of an iteration must be measured.
     pub(super) fn measures(&self, iteration: u64) -> bool {
         iteration == self.next
     }
 
-    /// Takes the greatest change of an iteration that was measured. All ranks call it. Returns whether all stop now.
+    /// Takes the greatest change of an iteration that was measured. All ranks must call it. Returns whether all stop
+    /// now.
     pub(super) fn take(
         &mut self,
         rank: &mut dyn Rank,
@@ -90,7 +91,7 @@ impl Convergence {
         Ok(self.next == 0)
     }
 
-    /// The iteration of the next check.
+    /// Returns the iteration of the next check.
     fn next_check(&mut self, iteration: u64, change: f64) -> u64 {
         let usual = iteration + EVERY;
         let last = self.last.replace((iteration, change));
@@ -155,9 +156,9 @@ impl Convergence {
     }
 }
 
-/// The iteration at which the changes reach the tolerance if they go on to shrink as they did between two checks; none
-/// if they did not shrink. It is never further away than so many iterations have been made: changes shrink faster in
-/// the end.
+/// Returns the iteration at which the changes reach the tolerance if they continue to shrink as between two checks, or
+/// `None` if they did not shrink. At most it doubles the number of iterations, because changes shrink faster in the
+/// end.
 fn predicted((before, greater): (u64, f64), (iteration, change): (u64, f64)) -> Option<u64> {
     let rate = (change / greater).ln() / (iteration - before) as f64;
     if !rate.is_finite() || rate >= 0.0 {
@@ -177,10 +178,10 @@ mod tests {
     fn the_rate_of_change_predicts_the_next_check() {
         let at = |iteration: u64| (iteration, 0.5f64.powi(iteration as i32));
         assert_eq!(predicted(at(15), at(20)), Some(30));
-        // Nearly there, and not shrinking at all.
+        // The changes are nearly small enough, and do not shrink at all.
         assert_eq!(predicted(at(28), at(29)), Some(30));
         assert_eq!(predicted((10, 0.5), (20, 0.5)), None);
-        // Never further than what has been made.
+        // The number of iterations is at most doubled.
         assert_eq!(predicted((10, 0.5), (20, 0.499)), Some(40));
     }
 }

@@ -5,10 +5,10 @@ use contract::{Buffer, Rank, Result, Source, Tag, TagSelector};
 use super::tile::Tile;
 use super::tiling::{Direction, Tiling};
 
-/// Tags of edges: the receiving partition and its side.
+/// First tag of edges. A tag is made of the receiving partition and its side.
 const FIRST_TAG: u32 = 16;
 const NUMBER: usize = size_of::<f64>();
-/// After the points of an edge follows the iteration after which all ranks stop, or zero.
+/// Length in bytes of the trailer after the points of an edge: the iteration after which all ranks stop, or zero.
 const TRAILER: usize = size_of::<u64>();
 
 /// An edge that comes from another rank and one that goes to it.
@@ -30,9 +30,10 @@ pub(super) struct Edges {
     inner: Vec<(usize, Direction, usize)>,
     borders: Vec<Border>,
     line: Vec<f64>,
-    /// The iteration after which all ranks stop, once that is known here; else zero. Every edge carries it on.
+    /// The iteration after which all ranks stop, once this rank has received it; until then zero. Every edge passes it
+    /// on.
     pub(super) stop_after: u64,
-    /// Messages sent in a run.
+    /// Number of messages sent in a run.
     pub(super) messages: u64,
 }
 
@@ -67,7 +68,7 @@ impl Edges {
         Ok(Edges { inner, borders, line: vec![0.0; longest], stop_after: 0, messages: 0 })
     }
 
-    /// Makes the outermost points of all neighbours the rims of this rank's partitions.
+    /// Copies the outermost points of all neighbours to the rims of this rank's partitions.
     pub(super) fn exchange(&mut self, rank: &mut dyn Rank, tiles: &mut [Tile]) -> Result<()> {
         let mut receives = Vec::with_capacity(self.borders.len());
         let mut sends = Vec::with_capacity(self.borders.len());

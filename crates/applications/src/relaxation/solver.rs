@@ -15,7 +15,7 @@ use crate::application::{Application, Quantity, Timed};
 pub struct Partitions {
     /// Their shape.
     pub cut: Cut,
-    /// The number of partitions of each rank.
+    /// Number of partitions of each rank.
     pub per_rank: usize,
 }
 
@@ -36,7 +36,7 @@ struct Serial {
 }
 
 impl Relaxation {
-    /// Prepares a problem of `order` by `order` inner points. All ranks call it.
+    /// Prepares a problem of `order` by `order` inner points. All ranks must call it.
     ///
     /// # Errors
     /// [`Error::Program`] if there are more partitions than points to cut.
@@ -63,7 +63,7 @@ impl Relaxation {
         })
     }
 
-    /// One sweep of a colour over all partitions of this rank. Returns the greatest change if it is measured.
+    /// Sweeps one colour over all partitions of this rank. Returns the greatest change if it is measured.
     fn sweep(&mut self, rank: &mut Timed<'_>, colour: usize, measures: bool) -> f64 {
         let points: usize = self.tiles.iter().map(Tile::points).sum();
         let (tiles, problem) = (&mut self.tiles, &self.problem);
@@ -73,7 +73,7 @@ impl Relaxation {
         })
     }
 
-    /// An iteration: both colours. Returns the greatest change if it is measured.
+    /// Carries out an iteration over both colours. Returns the greatest change if it is measured.
     fn iterate(&mut self, rank: &mut Timed<'_>, measures: bool) -> Result<f64> {
         let mut greatest = 0.0f64;
         for colour in COLOURS {
@@ -105,7 +105,7 @@ impl Serial {
         })
     }
 
-    /// Makes this many iterations, if that is not what was made last.
+    /// Carries out this number of iterations, unless the last run had the same number.
     fn repeat(&mut self, problem: &Problem, iterations: u64) {
         if self.iterations != iterations {
             self.tile.reset(problem);
@@ -122,7 +122,7 @@ fn endless(problem: &Problem) -> Error {
     Error::Program(format!("the grid of {order} x {order} did not converge in {most} iterations"))
 }
 
-/// A sum over points that is the same in any order, and different if a bit of one is.
+/// Returns a sum over points that is the same in any order, and different if a bit of a point differs.
 fn sum<'a>(tiles: impl Iterator<Item = &'a Tile>) -> u64 {
     let of_point = |((row, column), value): ((usize, usize), f64)| {
         mix(mix((row as u64) << 32 | column as u64) ^ value.to_bits())
@@ -140,7 +140,7 @@ impl Application for Relaxation {
         self.tiles.iter_mut().for_each(|tile| tile.reset(&problem));
         (self.edges.stop_after, self.edges.messages) = (0, 0);
         let mut convergence = Convergence::new(self.check);
-        // An answer that comes with edges has reached the last rank after so many iterations more.
+        // An answer that comes with edges has reached the last rank after this number of further iterations.
         let farthest = rank.ranks() as u64 - 1;
         for iteration in 1..=problem.iterations_max() {
             let measures = convergence.measures(iteration);

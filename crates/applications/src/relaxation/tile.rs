@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::problem::Problem;
 use super::tiling::Direction;
 
-/// The colour of a point: whether the sum of its row and column is odd.
+/// The colours of points: the sum of row and column is even or odd.
 pub(super) const COLOURS: [usize; 2] = [0, 1];
 
 /// A partition.
@@ -25,7 +25,7 @@ impl Tile {
         tile
     }
 
-    /// The number of its points.
+    /// Returns the number of its points.
     pub(super) fn points(&self) -> usize {
         self.rows.len() * self.columns.len()
     }
@@ -34,7 +34,7 @@ impl Tile {
         self.columns.len() + 2
     }
 
-    /// Sets all points to zero, and those of the boundary to what they are.
+    /// Sets all points to zero, and those of the boundary to their values.
     pub(super) fn reset(&mut self, problem: &Problem) {
         let (first_row, first_column, pitch) = (self.rows.start, self.columns.start, self.pitch());
         for (row, line) in self.values.chunks_exact_mut(pitch).enumerate() {
@@ -46,7 +46,7 @@ impl Tile {
         }
     }
 
-    /// Relaxes the points of a colour. Returns the greatest change if that is asked for, and 0 otherwise.
+    /// Relaxes the points of a colour. Returns the greatest change if it is measured, and 0 otherwise.
     pub(super) fn sweep(&mut self, colour: usize, problem: &Problem, measures: bool) -> f64 {
         match measures {
             true => self.relax::<true>(colour, problem),
@@ -77,7 +77,7 @@ impl Tile {
         greatest
     }
 
-    /// The length of the edge on a side.
+    /// Returns the length of the edge on a side.
     pub(super) fn edge_length(&self, direction: Direction) -> usize {
         match direction {
             Direction::Up | Direction::Down => self.columns.len(),
@@ -85,7 +85,7 @@ impl Tile {
         }
     }
 
-    /// The places of a line of points along a side: of the outermost own ones, or of the rim beyond them.
+    /// Returns the places of a line of points along a side: of the outermost own ones, or of the rim beyond them.
     fn line(&self, direction: Direction, is_rim: bool) -> impl Iterator<Item = usize> + use<> {
         let (pitch, height, width) = (self.pitch(), self.rows.len(), self.columns.len());
         let beyond = usize::from(is_rim);
@@ -103,13 +103,13 @@ impl Tile {
         edge.iter_mut().zip(self.line(direction, false)).for_each(|(to, at)| *to = self.values[at]);
     }
 
-    /// Makes `edge` the rim on a side.
+    /// Copies `edge` to the rim on a side.
     pub(super) fn set_rim(&mut self, direction: Direction, edge: &[f64]) {
         let places = self.line(direction, true);
         edge.iter().zip(places).for_each(|(from, at)| self.values[at] = *from);
     }
 
-    /// The points with their rows and columns, which count from 1 within the boundary.
+    /// Returns the points with their rows and columns, which count from 1 within the boundary.
     pub(super) fn places(&self) -> impl Iterator<Item = ((usize, usize), f64)> {
         let (pitch, width) = (self.pitch(), self.columns.len());
         let rows = self.rows.clone().enumerate();
@@ -125,7 +125,8 @@ impl Tile {
 mod tests {
     use super::*;
 
-    /// A sweep of a grid of 2 x 2 by hand: black points have an odd sum of row and column, and red ones are zero.
+    /// Computes a sweep of a grid of 2 x 2 by hand: black points have an odd sum of row and column, and red ones are
+    /// zero.
     #[test]
     fn points_of_a_colour_change_and_the_others_do_not() {
         let problem = Problem { order: 2, quarter: 0.25 };

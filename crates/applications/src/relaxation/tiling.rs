@@ -19,7 +19,7 @@ impl Cut {
     /// All shapes.
     pub const ALL: [Cut; 2] = [Cut::Strips, Cut::Blocks];
 
-    /// Its name.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Cut::Strips => "strips",
@@ -50,7 +50,7 @@ impl Direction {
     pub(super) const ALL: [Direction; 4] =
         [Direction::Up, Direction::Down, Direction::Left, Direction::Right];
 
-    /// The side on which the neighbour has this partition.
+    /// Returns the side on which the neighbour has this partition.
     pub(super) const fn opposite(self) -> Direction {
         match self {
             Direction::Up => Direction::Down,
@@ -62,7 +62,7 @@ impl Direction {
 }
 
 impl Tiling {
-    /// `count` partitions.
+    /// Divides the square into `count` partitions.
     ///
     /// # Errors
     /// [`Error::Program`] if some would have no points.
@@ -84,28 +84,28 @@ impl Tiling {
         Ok(Tiling { order, rows, columns, ranks })
     }
 
-    /// Their number.
+    /// Returns the number of partitions.
     pub(super) fn count(&self) -> usize {
         self.rows * self.columns
     }
 
-    /// The partitions of a rank.
+    /// Returns the partitions of a rank.
     pub(super) fn tiles_of(&self, rank: usize) -> Range<usize> {
         part(self.count(), self.ranks, rank)
     }
 
-    /// The rank that has a partition.
+    /// Returns the rank that has a partition.
     pub(super) fn owner(&self, tile: usize) -> usize {
         ((tile + 1) * self.ranks - 1) / self.count()
     }
 
-    /// The inner points of a partition, rows and columns, counted from 0.
+    /// Returns the inner points of a partition, rows and columns, counted from 0.
     pub(super) fn place(&self, tile: usize) -> (Range<usize>, Range<usize>) {
         let (row, column) = (tile / self.columns, tile % self.columns);
         (part(self.order, self.rows, row), part(self.order, self.columns, column))
     }
 
-    /// The partition on a side, if the boundary is not there.
+    /// Returns the partition on a side, unless the boundary is there.
     pub(super) fn neighbour(&self, tile: usize, direction: Direction) -> Option<usize> {
         let (row, column) = (tile / self.columns, tile % self.columns);
         match direction {

@@ -1,4 +1,4 @@
-//! The form of 1996: the master hands out equal parts, and merges them when they are sorted.
+//! The form of 1996: the master distributes equal parts, and merges them when they are sorted.
 
 use contract::{Buffer, Error, Rank, Result, WorkKind};
 
@@ -12,7 +12,7 @@ pub struct MasterSort {
     count: usize,
     seed: u64,
     linked: Linked,
-    /// The parts, and room to merge them into: all of them at the master, a rank's own elsewhere.
+    /// The parts, and room to merge them: all of them at the master, a rank's own at other ranks.
     parts: Buffer,
     merged: Buffer,
     /// The vector to sort, at the master.
@@ -20,7 +20,7 @@ pub struct MasterSort {
 }
 
 impl MasterSort {
-    /// Prepares the sort of `count` numbers. All ranks call it.
+    /// Prepares the sort of `count` numbers. All ranks must call it.
     pub fn new(rank: &mut dyn Rank, count: usize, library: Library, seed: u64) -> Result<Self> {
         let is_master = rank.rank() == MASTER;
         let own = if is_master { count } else { part(count, rank.size(), rank.rank()).len() };
@@ -93,7 +93,7 @@ impl Application for MasterSort {
     }
 
     fn check(&mut self, rank: &mut dyn Rank) -> Result<()> {
-        // Nothing was merged at a single rank, and nothing of the vector is the workers'.
+        // The master has the whole sorted vector, and the workers have none of it.
         let places = if rank.rank() == MASTER { 0..self.count } else { 0..0 };
         check(rank, self.merged.elements(), (self.count, self.seed), places)
     }

@@ -1,4 +1,4 @@
-//! The numbers, the best serial sort, and whether numbers are sorted.
+//! The numbers, the best serial sort, and the check of sorted numbers.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::application::Timed;
 
 pub(super) const NUMBER: usize = size_of::<f64>();
 
-/// The source of the numbers: a number at each place of the vector.
+/// Returns the number at a place of the vector.
 pub(super) fn number(seed: u64, place: usize) -> f64 {
-    // An odd multiple of a small number between -1 and 1; never zero.
+    // The number is a multiple of a small number, between -1 and 1.
     let bits = mix(mix(seed) ^ place as u64) >> 11;
     bits as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-/// The numbers at these places.
+/// Returns the numbers at these places.
 pub(super) fn numbers(seed: u64, places: Range<usize>) -> Result<Buffer> {
     let mut made = room(places.len())?;
     let room = made.elements_mut::<f64>().iter_mut();
@@ -24,7 +24,7 @@ pub(super) fn numbers(seed: u64, places: Range<usize>) -> Result<Buffer> {
     Ok(made)
 }
 
-/// Room for so many numbers.
+/// Returns room for a number of numbers.
 pub(super) fn room(count: usize) -> Result<Buffer> {
     let bytes = count.checked_mul(NUMBER);
     bytes.map_or_else(
@@ -33,7 +33,7 @@ pub(super) fn room(count: usize) -> Result<Buffer> {
     )
 }
 
-/// The work of sorting so many numbers, or of bringing each into one of so many parts.
+/// Returns the work of sorting `count` numbers. `in_parts` returns that of assigning each to one of `parts` parts.
 pub(super) fn sorting(count: usize) -> Work {
     in_parts(count, count)
 }
@@ -43,7 +43,7 @@ pub(super) fn in_parts(count: usize, parts: usize) -> Work {
     Work::new(WorkKind::Sort, comparisons.ceil() as u64)
 }
 
-/// The work of copying so many numbers.
+/// Returns the work of copying `count` numbers.
 pub(super) fn copying(count: usize) -> Work {
     Work::new(WorkKind::CopyBytes, (count * NUMBER) as u64)
 }
@@ -75,17 +75,17 @@ impl Serial {
     }
 }
 
-/// A sum over numbers that is the same in any order, and different if one is lost, doubled or changed.
+/// Returns a sum over numbers that is the same in any order, and different if one is lost, doubled or changed.
 pub(super) fn sum(numbers: impl Iterator<Item = f64>) -> u64 {
     numbers.fold(0, |sum: u64, number| sum.wrapping_add(mix(number.to_bits())))
 }
 
-/// The report of a rank about its sorted numbers, from which all ranks know whether they are in order: count, sum,
-/// first and last.
+/// Length of a rank's report about its sorted numbers, from which all ranks determine whether they are in order: count,
+/// sum, first and last.
 const FACTS: usize = 4;
 
-/// Checks that the parts of all ranks, one after the other, are the numbers that were to be sorted, in order. All ranks
-/// call it; a rank may have none.
+/// Checks that the parts of all ranks, one after the other, are the given numbers in order. All ranks must call it. A
+/// rank may have none.
 ///
 /// # Errors
 /// [`Error::Program`] with the mistake.

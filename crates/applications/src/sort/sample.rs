@@ -9,11 +9,11 @@ use crate::application::{Application, Timed};
 use crate::exchange::Exchange;
 use crate::split::part;
 
-/// The numbers that every rank shows to all. Among P ranks the largest part is then larger than the mean by a share of
-/// about the root of P over this.
+/// Number of samples that every rank sends to all. Among P ranks the largest part is then larger than the mean by a
+/// share of about the root of P over this.
 const SAMPLES: usize = 2048;
 
-/// A sort of numbers that lie over the ranks.
+/// A sort of numbers that are distributed over the ranks.
 pub struct SampleSort {
     count: usize,
     seed: u64,
@@ -25,8 +25,8 @@ pub struct SampleSort {
 }
 
 impl SampleSort {
-    /// Prepares the sort of `count` numbers. All ranks call it. Every rank has a part of about the same length before,
-    /// and about as many numbers afterwards.
+    /// Prepares the sort of `count` numbers. All ranks must call it. Every rank has a part of about the same length
+    /// before, and about as many numbers afterwards.
     pub fn new(rank: &mut dyn Rank, count: usize, seed: u64) -> Result<Self> {
         let (me, ranks) = (rank.rank(), rank.size());
         let mine = part(count, ranks, me);
@@ -43,7 +43,7 @@ impl SampleSort {
         })
     }
 
-    /// The least number of each part but the first, the same at all ranks.
+    /// Returns the least number of each part but the first, the same at all ranks.
     fn splitters(&self, rank: &mut Timed<'_>) -> Result<Vec<f64>> {
         let ranks = rank.ranks();
         let input = self.input.elements::<f64>();
@@ -59,7 +59,7 @@ impl SampleSort {
         Ok((1..ranks).map(|index| all[index * samples]).collect())
     }
 
-    /// Puts each number into the block of the rank that it belongs to. Returns how many each rank gets.
+    /// Puts each number into the block of the rank to which it belongs. Returns the number of numbers for each rank.
     fn divide(&mut self, rank: &mut Timed<'_>, splitters: &[f64]) -> Vec<u64> {
         let (input, blocks) = (self.input.elements::<f64>(), &mut self.exchange.outgoing);
         rank.compute_always(in_parts(input.len(), splitters.len() + 1), |_| {
@@ -81,15 +81,15 @@ impl SampleSort {
     }
 }
 
-/// A number as an integer, in the same order.
+/// Returns a number as an integer, in the same order.
 fn key(number: f64) -> i64 {
     let bits = number.to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
-/// The part that a number belongs to: the number of splitters that are not greater.
+/// Returns the part to which a number belongs: the number of splitters that are not greater.
 fn owner(splitters: &[i64], number: f64) -> usize {
-    /// So many are compared one by one faster than by halving.
+    /// Maximum number of splitters for which comparing one by one is faster than halving.
     const FEW: usize = 16;
     let number = key(number);
     if splitters.len() > FEW {

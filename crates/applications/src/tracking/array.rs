@@ -1,50 +1,51 @@
-//! The hydrophones, and the grid of places that are looked at.
+//! The hydrophones, and the grid of searched places.
 
 use super::waveguide::Waveguide;
 use kernels::Complex64;
 
-/// The depth of the water.
+/// Depth of the water in metres.
 const WATER_M: f64 = 100.0;
-/// The frequencies that are listened to.
+/// The frequencies of the spectra in Hz.
 pub(super) const FREQUENCIES_HZ: [f64; 4] = [140.0, 170.0, 210.0, 250.0];
-/// The positions of three strings of hydrophones, east and north of the middle: a triangle distinguishes bearings.
+/// The positions of three strings of hydrophones in metres, east and north of the middle. A triangle distinguishes
+/// bearings.
 const STRINGS_M: [(f64, f64); 3] = [(0.0, 28.0), (24.0, -14.0), (-24.0, -14.0)];
-/// The depths of the hydrophones of a string.
+/// The depths of the hydrophones of a string in metres.
 const DEPTHS_M: [f64; 4] = [15.0, 35.0, 55.0, 75.0];
-/// The number of hydrophones.
+/// Number of hydrophones.
 pub(super) const HYDROPHONES: usize = STRINGS_M.len() * DEPTHS_M.len();
-/// The numbers of a frame: one for each frequency and hydrophone.
+/// Number of elements of a frame: one for each frequency and hydrophone.
 pub(super) const SPECTRUM: usize = FREQUENCIES_HZ.len() * HYDROPHONES;
-/// The bytes of a frame.
+/// Length of a frame in bytes.
 pub const BYTES_A_FRAME: u64 = (SPECTRUM * size_of::<kernels::Complex32>()) as u64;
 
 /// The numbers of ranges, depths and bearings that are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// From 1 km to 6 km.
+    /// Number of ranges from 1 km to 6 km.
     pub ranges: usize,
-    /// From 10 m to 90 m.
+    /// Number of depths from 10 m to 90 m.
     pub depths: usize,
-    /// All around.
+    /// Number of bearings, all around.
     pub bearings: usize,
 }
 
 impl Grid {
-    /// About as many places as the published program takes time for on its processors.
+    /// A grid with about as many places as the times of the published program on its processors correspond to.
     pub const PUBLISHED: Grid = Grid { ranges: 10, depths: 10, bearings: 10 };
 
-    /// The number of places.
+    /// Returns the number of places.
     pub fn places(self) -> usize {
         self.ranges * self.depths * self.bearings
     }
 
-    /// Steps in range, depth and bearing of a place.
+    /// Returns the steps in range, depth and bearing of a place.
     pub(super) fn steps(self, place: usize) -> [usize; 3] {
         let (bearing, rest) = (place % self.bearings, place / self.bearings);
         [rest / self.depths, rest % self.depths, bearing]
     }
 
-    /// The place with these steps.
+    /// Returns the place with these steps.
     pub(super) fn place(self, [range, depth, bearing]: [usize; 3]) -> usize {
         (range * self.depths + depth) * self.bearings + bearing
     }
@@ -61,7 +62,7 @@ impl Listener {
         Listener { grid, water: FREQUENCIES_HZ.map(|hz| Waveguide::new(WATER_M, hz, DEPTHS_M)) }
     }
 
-    /// The spectra of a source at a place of the grid, each frequency of size 1.
+    /// Returns the spectra of a source at a place of the grid, each frequency of size 1.
     pub(super) fn spectrum(&self, place: usize) -> Vec<Complex64> {
         let [range, depth, bearing] = self.grid.steps(place);
         let range_m = 1000.0 + 5000.0 * range as f64 / self.grid.ranges as f64;

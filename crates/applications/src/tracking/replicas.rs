@@ -6,21 +6,21 @@ use kernels::{Complex32, Complex64};
 
 use super::array::{FREQUENCIES_HZ, HYDROPHONES, Listener, SPECTRUM};
 
-/// Places that are correlated together: their sums stay in registers and the first-level cache.
+/// Number of places that are correlated together. Their sums stay in registers and the first-level cache.
 const TOGETHER: usize = 64;
 
-/// Operations of the correlation of one place: a complex multiply-add is 8, and the power of a sum 4.
+/// Number of operations of the correlation of one place: a complex multiply-add is 8, and the power of a sum 4.
 pub(super) const OPERATIONS_PER_PLACE: u64 = 8 * SPECTRUM as u64 + 4 * FREQUENCIES_HZ.len() as u64;
 
-/// The replicas of successive places, in blocks: of each block the real and imaginary parts of every element for all
-/// its places.
+/// The replicas of successive places, in blocks. A block has the real and imaginary parts of every element for all its
+/// places.
 pub(super) struct Replicas {
     places: Range<usize>,
     blocks: Vec<[[f32; TOGETHER]; 2 * SPECTRUM]>,
 }
 
 impl Replicas {
-    /// Computes them.
+    /// Computes the replicas of these places.
     pub(super) fn new(listener: &Listener, places: Range<usize>) -> Self {
         let mut blocks = vec![[[0.0; TOGETHER]; 2 * SPECTRUM]; places.len().div_ceil(TOGETHER)];
         for (at, place) in places.clone().enumerate() {
@@ -33,9 +33,8 @@ impl Replicas {
         Replicas { places, blocks }
     }
 
-    /// The place that fits `frame` best, and its power: the sum over the frequencies of the squared size of the inner
-    /// product.
-    /// `None` if there are no places.
+    /// Returns the place with the best correlation with `frame`, and its power: the sum over the frequencies of the
+    /// squared size of the inner product. Returns `None` if there are no places.
     pub(super) fn best(&self, frame: &[Complex32]) -> Option<(usize, f32)> {
         let mut best = None;
         for (number, block) in self.blocks.iter().enumerate() {
@@ -67,7 +66,7 @@ fn powers(block: &[[f32; TOGETHER]; 2 * SPECTRUM], frame: &[Complex32]) -> [f32;
     powers
 }
 
-/// The same by definition, in double precision, for one place.
+/// Returns the power of one place by definition, in double precision.
 pub(super) fn power(listener: &Listener, place: usize, frame: &[Complex32]) -> f64 {
     let widen = |x: &Complex32| Complex64::new(x.re.into(), x.im.into());
     let spectrum = listener.spectrum(place);
@@ -93,7 +92,7 @@ mod tests {
             let narrow = |x: &Complex64| Complex32::new(x.re as f32, x.im as f32);
             let frame: Vec<_> = listener.spectrum(place).iter().map(narrow).collect();
             let (found, found_power) = whole.best(&frame).unwrap();
-            // A spectrum of size 1 at each frequency fits itself with 1.
+            // A spectrum of size 1 at each frequency has the correlation 1 with itself.
             assert_eq!(found, place);
             assert!((found_power - FREQUENCIES_HZ.len() as f32).abs() < 1e-4, "{found_power}");
             let direct = |place: usize| power(&listener, place, &frame);

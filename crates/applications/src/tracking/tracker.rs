@@ -1,4 +1,4 @@
-//! The program: frame by frame, all places of the grid, and the best of all ranks.
+//! The program: for each frame the correlations of all places of the grid, and the best place of all ranks.
 
 use bytemuck::{Pod, Zeroable};
 use contract::{Error, Rank, Result, Work, WorkKind};
@@ -10,12 +10,11 @@ use super::replicas::{OPERATIONS_PER_PLACE, Replicas, power};
 use crate::application::{Application, Quantity, Timed};
 use crate::split::part;
 
-/// Frames after which the source moves on by a step.
+/// Number of frames after which the source moves by a step.
 const FRAMES_A_STEP: usize = 8;
-/// Frames that are checked against the direct powers of all places; the track is checked in all.
+/// Number of frames that are checked against the direct powers of all places. The track is checked in all frames.
 const CHECKED_DIRECTLY: usize = 3;
-/// The amplitude of the noise in each element, beside one of a source of size 1 in as many elements as there are
-/// hydrophones.
+/// The amplitude of the noise in each element, for a source of size 1 in as many elements as there are hydrophones.
 const NOISE: f64 = 0.15;
 
 /// The data of a frame that each rank sends to the others: 40 bytes, as in the published program.
@@ -35,7 +34,7 @@ pub struct Tracker {
     listener: Listener,
     /// The measured spectra, frame by frame.
     frames: Vec<Complex32>,
-    /// The places of the source, which the track must be.
+    /// The places of the source, with which the track must agree.
     truth: Vec<usize>,
     mine: Replicas,
     my_places: usize,
@@ -46,10 +45,10 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// Prepares the tracking of a source over `frames` frames. All ranks call it.
+    /// Prepares the tracking of a source over `frames` frames. All ranks must call it.
     ///
     /// # Errors
-    /// [`Error::Program`] for a grid or a track of nothing, and for more ranks than places.
+    /// [`Error::Program`] for an empty grid or track, and for more ranks than places.
     pub fn new(rank: &mut dyn Rank, grid: Grid, frames: usize, seed: u64) -> Result<Self> {
         let (me, ranks, places) = (rank.rank(), rank.size(), grid.places());
         if places == 0 || frames == 0 {
@@ -90,14 +89,14 @@ impl Tracker {
     }
 }
 
-/// The position of the source: it goes out, dives and turns by a step every some frames, and comes in at the other side
-/// of the grid.
+/// Returns the position of the source. Every [`FRAMES_A_STEP`] frames it moves by a step in range, depth and bearing,
+/// and it comes back at the other side of the grid.
 fn moving(grid: Grid, seed: u64, frame: usize) -> usize {
     let step = frame / FRAMES_A_STEP + (mix(seed) % 1000) as usize;
     grid.place([step % grid.ranges, step / 2 % grid.depths, step * 3 % grid.bearings])
 }
 
-/// The spectra of a source at these places, in noise.
+/// Returns the spectra of a source at these places, with noise.
 fn measured(listener: &Listener, truth: &[usize], seed: u64) -> Vec<Complex32> {
     let uniform = |at: u64| (mix(seed ^ mix(at)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
     let mut frames = Vec::with_capacity(truth.len() * SPECTRUM);

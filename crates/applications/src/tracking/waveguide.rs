@@ -1,11 +1,11 @@
-//! Sound in shallow water: a layer between a surface that gives way and a bottom that does not.
+//! Sound in shallow water: a layer between a soft surface and a rigid bottom.
 //!
 //! Its normal modes are sin(k_z z) with k_z = (m - 1/2) pi / D for a depth D (Jensen and others, *Computational ocean
-//! acoustics*, chapter 2). A mode travels with k_r = sqrt(k^2 - k_z^2); those with a larger k_z than k do not travel.
+//! acoustics*, chapter 2). A mode travels with k_r = sqrt(k^2 - k_z^2). Modes with a larger k_z than k do not travel.
 
 use kernels::Complex64;
 
-/// The speed of sound in water.
+/// Speed of sound in water in m/s.
 const SPEED_M_PER_S: f64 = 1500.0;
 
 /// The water at one frequency, with `N` receivers at different depths.
@@ -18,12 +18,12 @@ pub(super) struct Waveguide<const N: usize> {
 struct Mode<const N: usize> {
     vertical: f64,
     horizontal: f64,
-    /// Its shape at each receiver: the same for all sources.
+    /// Its shape at each receiver, which is the same for all sources.
     at_receivers: [f64; N],
 }
 
 impl<const N: usize> Waveguide<N> {
-    /// Water of a depth, at a frequency, with receivers at these depths.
+    /// Creates water of a depth, at a frequency, with receivers at these depths.
     pub(super) fn new(depth_m: f64, frequency_hz: f64, receivers_m: [f64; N]) -> Self {
         let k = std::f64::consts::TAU * frequency_hz / SPEED_M_PER_S;
         let vertical = |mode: usize| (mode as f64 + 0.5) * std::f64::consts::PI / depth_m;
@@ -36,7 +36,7 @@ impl<const N: usize> Waveguide<N> {
         Waveguide { depth_m, modes: modes.map(mode).collect() }
     }
 
-    /// The pressures at the receivers, which are `range_m` from a source, but for a factor that they share.
+    /// Returns the pressures at the receivers, which are `range_m` from a source, up to a common factor.
     pub(super) fn pressures(&self, source_m: f64, range_m: f64) -> [Complex64; N] {
         let mut pressures = [Complex64::ZERO; N];
         for mode in &self.modes {
@@ -60,7 +60,7 @@ mod tests {
         let water = |receiver_m: f64| Waveguide::new(100.0, 200.0, [receiver_m]);
         let pressure =
             |source_m: f64, receiver_m: f64| water(receiver_m).pressures(source_m, 2000.0)[0];
-        // k = 0.8378, pi / D = 0.0314: modes up to (m - 1/2) < 26.67.
+        // With k = 0.8378 and pi / D = 0.0314 there are modes up to (m - 1/2) < 26.67.
         assert_eq!(water(60.0).modes.len(), 27);
         let loudest = pressure(30.0, 60.0).norm();
         assert!(pressure(30.0, 0.0).norm() < 1e-12 * loudest);
@@ -70,7 +70,7 @@ mod tests {
         assert!(back.norm() < 1e-12 * loudest);
     }
 
-    /// Far from the source a mode alone falls by the root of the range.
+    /// Far from the source a single mode decreases with the root of the range.
     #[test]
     fn one_mode_spreads_as_a_cylinder() {
         let water = Waveguide::new(10.0, 60.0, [5.0]);

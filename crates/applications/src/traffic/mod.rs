@@ -1,8 +1,8 @@
-//! Synthetic communication: every node sends messages to destinations, of lengths and at moments that a model of a
-//! program's locality draws (Grunwald and Reed, *Benchmarking hypercube hardware and software*, 1986, synthetic
+//! Synthetic communication: every node sends messages whose destinations, lengths and times are drawn from a model of a
+//! program's locality (Grunwald and Reed, *Benchmarking hypercube hardware and software*, 1986, synthetic
 //! communication).
 //!
-//! *Temporal* locality is a stack of the nodes that were sent to last: a message goes to the node at position i with probability
+//! *Temporal* locality is a stack of the latest destinations: a message goes to the node at position i with probability
 //! b_i. Otherwise, after a *miss*, a rule of *spatial* locality draws a node that is not in the stack ([`Rule`]).
 //! Distances are hops in a hypercube: the bits in which two numbers differ.
 

@@ -1,4 +1,4 @@
-//! What a program's traffic is like.
+//! The model of a program's traffic.
 
 use contract::TimeSpan;
 
@@ -7,27 +7,27 @@ use super::Rule;
 /// The model of a program's traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// How many messages all nodes send together; each of P sends a P-th of them, and the first ones one more of what
-    /// is left over.
+    /// Number of messages that all nodes send together. Each of P nodes sends a P-th of them, and the first ones send
+    /// one more of the remainder.
     pub messages: usize,
-    /// The probabilities b_1, b_2 ... of the node at each position of the stack, which is as deep as there are of them.
-    /// Their sum is at most 1.
+    /// The probabilities b_1, b_2 ... of the node at each position of the stack. Their number is the depth of the
+    /// stack. Their sum is at most 1.
     pub hits: Vec<f64>,
-    /// Who is drawn after a miss.
+    /// The rule by which a node is drawn after a miss.
     pub rule: Rule,
-    /// The mean length of a message in bytes; lengths have a negative exponential distribution.
+    /// Mean length of a message in bytes. Lengths have a negative exponential distribution.
     pub mean_bytes: u64,
-    /// The mean time between the moments at which a node makes two messages, with a negative exponential distribution;
-    /// zero for as soon as it can.
+    /// Mean time between two messages of a node, with a negative exponential distribution. Zero: as soon as possible.
     pub mean_gap: TimeSpan,
-    /// After so many messages of a node its stack is emptied, as when another program gets the node; 0 for never.
+    /// Number of messages of a node after which its stack is emptied, as when another program gets the node; 0 for
+    /// never.
     pub flush_every: usize,
-    /// The seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 impl Model {
-    /// How many messages a node sends.
+    /// Returns the number of messages that a node sends.
     pub(super) fn messages_of(&self, me: usize, nodes: usize) -> usize {
         self.messages / nodes + usize::from(me < self.messages % nodes)
     }

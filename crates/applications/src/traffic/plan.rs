@@ -1,11 +1,12 @@
-//! What one node sends: drawn before a run, so that nothing is computed while it is timed.
+//! The messages of one node. They are drawn before a run, so that nothing is computed while it is timed.
 
 use contract::{Error, Result, TimeSpan};
 use random::{SplitMix64, mix};
 
 use super::Model;
 
-/// What the program needs of a message: when it was made, and its number among those of its sender to its receiver.
+/// Length in bytes of the data that the program needs in a message: the time at which it was made, and its number among
+/// those of its sender to its receiver.
 pub(super) const HEADER_BYTES: usize = 16;
 
 /// One message of a plan.
@@ -13,9 +14,9 @@ pub(super) const HEADER_BYTES: usize = 16;
 pub struct Planned {
     /// The destination.
     pub to: usize,
-    /// The length, with the header that the program needs.
+    /// Length in bytes, including the header that the program needs.
     pub bytes: usize,
-    /// The time after the message before it at which the node makes it.
+    /// Time from the previous message until the node makes this one.
     pub gap: TimeSpan,
 }
 
@@ -27,11 +28,11 @@ pub struct MessagePlan {
 }
 
 impl MessagePlan {
-    /// Draws what node `me` of `nodes` sends in the run of this number. Each run and each node has random numbers of
-    /// its own.
+    /// Draws the messages of node `me` of `nodes` in the run of this number. Each run and each node has random numbers
+    /// of its own.
     ///
     /// # Errors
-    /// [`Error::Program`] if the rule, or the depth of the stack, needs nodes that there are not.
+    /// [`Error::Program`] if the rule, or the depth of the stack, needs nodes that do not exist.
     pub fn new(model: &Model, me: usize, nodes: usize, run: u64) -> Result<MessagePlan> {
         let weights = model.rule.weights(me, nodes)?;
         check(model, &weights)?;
@@ -51,14 +52,14 @@ impl MessagePlan {
         Ok(MessagePlan { messages: (0..model.messages_of(me, nodes)).map(&mut message).collect() })
     }
 
-    /// The mean number of hops.
+    /// Returns the mean number of hops.
     pub fn mean_hops(&self, me: usize) -> f64 {
         let hops = self.messages.iter().map(|message| f64::from(super::rule::hops(me, message.to)));
         hops.sum::<f64>() / self.messages.len().max(1) as f64
     }
 }
 
-/// A miss needs a node that is not in the stack, however full that is.
+/// Checks the model. A miss needs a node that is not in the stack, even if the stack is full.
 fn check(model: &Model, weights: &[f64]) -> Result<()> {
     let sum: f64 = model.hits.iter().sum();
     let reached = weights.iter().filter(|&&weight| weight > 0.0).count();
@@ -80,7 +81,7 @@ fn check(model: &Model, weights: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// The next destination, which is on top of the stack then.
+/// Draws the next destination, and puts it on top of the stack.
 fn next(stack: &mut Vec<usize>, model: &Model, weights: &[f64], random: &mut SplitMix64) -> usize {
     let mut left = random.uniform();
     let position = model.hits.iter().position(|hit| {
@@ -97,7 +98,7 @@ fn next(stack: &mut Vec<usize>, model: &Model, weights: &[f64], random: &mut Spl
     to
 }
 
-/// A node that is not in the stack, by the rule's weights among those.
+/// Draws a node that is not in the stack, by the rule's weights among those.
 fn outside(stack: &[usize], weights: &[f64], random: &mut SplitMix64) -> usize {
     let free = |to: &usize| !stack.contains(to) && weights[*to] > 0.0;
     let all: f64 = (0..weights.len()).filter(free).map(|to| weights[to]).sum();
@@ -113,7 +114,7 @@ fn outside(stack: &[usize], weights: &[f64], random: &mut SplitMix64) -> usize {
     last
 }
 
-/// How many messages in a row went to one destination, for each such run. The last one is left out: the end has cut it.
+/// Returns the lengths of runs of messages to one destination. The last run is left out, because the end has cut it.
 pub fn run_lengths(plan: &MessagePlan) -> Vec<usize> {
     let mut runs: Vec<usize> =
         plan.messages.chunk_by(|a, b| a.to == b.to).map(<[Planned]>::len).collect();
@@ -141,8 +142,8 @@ mod tests {
         MessagePlan::new(model, me, 16, 0).unwrap()
     }
 
-    /// Of 50 000 draws the mean of hops is off by 0.005, that of lengths by 2.3 bytes, that of gaps by 3 us, so by five
-    /// times that never.
+    /// For 50 000 draws the standard deviation of the mean of hops is 0.005, of lengths 2.3 bytes, of gaps 3 us. Five
+    /// times these do not occur by chance.
     #[test]
     fn what_is_drawn_has_the_means_of_the_model() {
         for (rule, mean) in [("uniform", 2.1333), ("sphere:2", 1.6), ("decreasing:0.5", 1.7333)] {
@@ -157,14 +158,14 @@ mod tests {
         }
     }
 
-    /// Figure 9: P(k) = 0.1 x 0.9^(k-1), of mean 10. A node that was missed is never drawn again at once.
+    /// Figure 9: P(k) = 0.1 x 0.9^(k-1), with mean 10. A node that was missed is never drawn again at once.
     #[test]
     fn runs_at_one_entry_are_geometric() {
         let plan = plan(&model("decreasing:0.1", &[0.9], 16 * 200_000), 0);
         let runs = run_lengths(&plan);
         let count = runs.len() as f64;
         let mean = runs.iter().sum::<usize>() as f64 / count;
-        // About 20 000 runs of a deviation of 9.5: the mean is off by 0.07.
+        // There are about 20 000 runs with a deviation of 9.5, so the deviation of the mean is 0.07.
         assert!((mean - 10.0).abs() < 0.35, "{mean}");
         for length in [1, 2, 5, 10, 20] {
             let expected = 0.1 * 0.9f64.powi(length - 1);
@@ -174,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Against the obvious stack: a hit at position i is the i-th latest different destination.
+    /// Compares with the obvious stack: a hit at position i is the i-th latest different destination.
     #[test]
     fn hits_at_each_position_are_as_likely_as_the_model_says() {
         let hits = [0.4, 0.2, 0.1];
@@ -205,7 +206,7 @@ mod tests {
         };
         assert_eq!(destinations(&whole), 1);
         let flushed = destinations(&Model { flush_every: 10, ..whole });
-        // Ten stacks, of which two in a row may begin with the same of 15 nodes.
+        // There are ten stacks, of which two in a row may begin with the same of 15 nodes.
         assert!((6..=10).contains(&flushed), "{flushed}");
     }
 

@@ -1,4 +1,4 @@
-//! The program of every node: source, sink and, on machines that leave it to processors, forwarder of messages.
+//! The program of every node, which sends, receives and, on machines whose processors forward, forwards messages.
 
 use std::collections::VecDeque;
 
@@ -7,15 +7,15 @@ use contract::{Buffer, Completed, Error, Posted, Progress, Rank, Result, Source,
 use super::plan::{HEADER_BYTES, Planned};
 use super::{MessagePlan, Model};
 
-/// How many runs are drawn in advance; later ones repeat them.
+/// Number of runs that are drawn in advance. Later runs repeat them.
 const RUNS: usize = 40;
-/// How many receives a node has posted at once.
+/// Number of receives that a node has posted at once.
 const RECEIVES: usize = 16;
 
-/// The program at one rank, with what it sends drawn in advance.
+/// The program at one rank, whose messages are drawn in advance.
 pub struct TrafficProgram {
     runs: Vec<Run>,
-    /// How many runs were made.
+    /// Number of runs so far.
     made: usize,
     finished: Finished,
 }
@@ -23,24 +23,24 @@ pub struct TrafficProgram {
 /// One run at this rank.
 struct Run {
     plan: MessagePlan,
-    /// How many messages come.
+    /// Number of messages to this rank.
     expected: usize,
-    /// The longest of them.
+    /// Length in bytes of the longest of them.
     longest: usize,
 }
 
-/// What the last run has shown at this rank.
+/// The results of the last run at this rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finished {
-    /// From the moment at which each message was made until this rank had it, in microseconds.
+    /// Times in microseconds from the moment at which each message was made until this rank had it.
     pub delays_us: Vec<f64>,
 }
 
-/// What of a run is under way.
+/// The state of a run.
 struct Underway<'a> {
     run: &'a Run,
     tag: Tag,
-    /// Messages that were taken in of each rank.
+    /// Number of messages that were received from each rank.
     taken: Vec<usize>,
     receives: VecDeque<Posted>,
     posted: usize,
@@ -48,10 +48,10 @@ struct Underway<'a> {
 }
 
 impl TrafficProgram {
-    /// Draws the runs. All ranks call it.
+    /// Draws the runs. All ranks must call it.
     ///
     /// # Errors
-    /// [`Error::Program`], the same on every rank, for a model that needs nodes that there are not.
+    /// [`Error::Program`], the same on every rank, for a model that needs nodes that do not exist.
     pub fn new(rank: &mut dyn Rank, model: &Model) -> Result<Self> {
         let (me, ranks) = (rank.rank(), rank.size());
         for other in 0..ranks {
@@ -59,7 +59,7 @@ impl TrafficProgram {
         }
         let plans = (0..RUNS).map(|run| MessagePlan::new(model, me, ranks, run as u64));
         let plans = plans.collect::<Result<Vec<MessagePlan>>>()?;
-        // For each rank and run, how many messages go there and how long the longest is.
+        // For each rank and run, the number of messages to that rank and the length of the longest.
         let mut told = vec![[0u32; 2]; ranks * RUNS];
         for (run, plan) in plans.iter().enumerate() {
             for message in &plan.messages {
@@ -80,11 +80,11 @@ impl TrafficProgram {
         Ok(TrafficProgram { runs, made: 0, finished: Finished::default() })
     }
 
-    /// Makes the next run: sends this rank's messages at their moments, without waiting for any, and takes in those
-    /// that come. All ranks call it.
+    /// Carries out the next run: sends this rank's messages at their times, without waiting for any, and receives those
+    /// that arrive. All ranks must call it.
     ///
     /// # Errors
-    /// [`Error::Program`] names a message that is not the one that was sent.
+    /// [`Error::Program`] names a message that differs from the sent one.
     pub fn run(&mut self, rank: &mut dyn Rank) -> Result<()> {
         let number = self.made % RUNS;
         self.made += 1;
@@ -103,7 +103,7 @@ impl TrafficProgram {
         }
         let mut sends = Vec::with_capacity(run.plan.messages.len());
         let mut due = rank.now();
-        // Messages to one destination arrive in order, those to others come between them.
+        // Messages to one destination arrive in order, and those to others come between them.
         let mut given = vec![0; rank.size()];
         for message in &run.plan.messages {
             due += message.gap;
@@ -122,14 +122,14 @@ impl TrafficProgram {
         Ok(())
     }
 
-    /// What the last run has shown at this rank.
+    /// Returns the results of the last run at this rank.
     pub fn finished(&self) -> &Finished {
         &self.finished
     }
 }
 
-/// A message of this rank: when it was made, its number among those to this destination, and bytes that depend on both
-/// ends of its header.
+/// Returns a message of this rank: the present time, its number among those to this destination, and bytes that depend
+/// on its sender and its number.
 fn contents(rank: &dyn Rank, number: usize, message: &Planned) -> Buffer {
     let mut buffer = Buffer::zeroed(message.bytes);
     buffer[HEADER_BYTES..].fill(fill(rank.rank(), number));
@@ -153,7 +153,8 @@ impl Underway<'_> {
         Ok(())
     }
 
-    /// Takes in what has arrived. Receives end in the order in which they were posted, so the first is asked for.
+    /// Takes the messages that have arrived. Receives end in the order in which they were posted, so only the first is
+    /// tested.
     fn take_arrived(&mut self, rank: &mut dyn Rank) -> Result<()> {
         while let Some(posted) = self.receives.pop_front() {
             match rank.test(posted)? {
@@ -167,7 +168,7 @@ impl Underway<'_> {
         Ok(())
     }
 
-    /// Notes the delay of a message, checks it, and posts its buffer again.
+    /// Records the delay of a message, checks it, and posts its buffer again.
     fn take(&mut self, rank: &mut dyn Rank, completed: Completed) -> Result<()> {
         let (from, bytes) = (completed.status.source, completed.status.bytes);
         let words = bytemuck::pod_collect_to_vec::<u8, u64>(&completed.buffer[..HEADER_BYTES]);

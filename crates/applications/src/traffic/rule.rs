@@ -1,4 +1,4 @@
-//! Spatial locality: which nodes a node sends to, by their distance.
+//! Spatial locality: the probabilities of destinations by their distance.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,39 +8,41 @@ use contract::{Error, Result};
 /// A rule of spatial locality. It is written `uniform`, `sphere:L`, `sphere:L:PHI` or `decreasing:D`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// All other nodes alike.
+    /// All other nodes with the same probability.
     Uniform,
-    /// With the probability `inside` a node at no more than `radius` hops, all of these alike, else any other.
+    /// With the probability `inside` a node at no more than `radius` hops, otherwise another one. The nodes of each
+    /// group have the same probability.
     Sphere {
-        /// The most hops inside.
+        /// Maximum number of hops inside.
         radius: u32,
         /// The probability phi of a node inside.
         inside: f64,
     },
-    /// At l hops with a probability in proportion to `decay`^l, then all nodes at l hops alike.
+    /// A distance of l hops with a probability in proportion to `decay`^l. All nodes at l hops have the same
+    /// probability.
     Decreasing {
         /// The factor d for each hop, between 0 and 1.
         decay: f64,
     },
 }
 
-/// The number of hops between two nodes of a hypercube.
+/// Returns the number of hops between two nodes of a hypercube.
 pub(super) fn hops(a: usize, b: usize) -> u32 {
     (a ^ b).count_ones()
 }
 
 impl Rule {
-    /// How likely each of `nodes` nodes is as the destination of a node, by its number; 0 for itself.
+    /// Returns the probability of each of `nodes` nodes as the destination of node `me`; 0 for itself.
     ///
     /// # Errors
-    /// [`Error::Program`] if the rule needs nodes that there are not.
+    /// [`Error::Program`] if the rule needs nodes that do not exist.
     pub fn weights(self, me: usize, nodes: usize) -> Result<Vec<f64>> {
         let distance = |to: usize| hops(me, to);
         let others = |at: &dyn Fn(u32) -> bool| {
             (0..nodes).filter(|&to| to != me && at(distance(to))).count() as f64
         };
         let farthest = (0..nodes).map(distance).max().unwrap_or(0);
-        // Where nodes are missing from the cube there may be none at some distance.
+        // If nodes are missing from the cube, there may be none at some distance.
         let levels = (1..=farthest).filter(|&l| others(&|d| d == l) > 0.0);
         let share = |to: usize| match self {
             _ if to == me => 0.0,
@@ -114,7 +116,7 @@ mod tests {
         weights.iter().enumerate().map(|(to, weight)| f64::from(hops(0, to)) * weight).sum()
     }
 
-    /// A node of a cube of 16 has 4, 6, 4 and 1 others at 1 to 4 hops: all are 32/15 away on average, the nearest 4, 10
+    /// A node of a cube of 16 has 4, 6, 4 and 1 others at 1 to 4 hops. On average all are 32/15 away, the nearest 4, 10
     /// and 14 are 1, (4 + 12) / 10 and (4 + 12 + 12) / 14.
     #[test]
     fn means_of_hops_are_those_of_a_cube_of_16() {
@@ -132,7 +134,7 @@ mod tests {
         }
     }
 
-    /// (d + 2 d^2 + 3 d^3 + 4 d^4) / (d + d^2 + d^3 + d^4).
+    /// The mean is (d + 2 d^2 + 3 d^3 + 4 d^4) / (d + d^2 + d^3 + d^4).
     #[test]
     fn a_decreasing_rule_is_anti_local_from_three_quarters_on() {
         for (decay, mean) in [(0.1, 1.111), (0.3, 1.396), (0.5, 1.733), (0.7, 2.069), (0.9, 2.369)]

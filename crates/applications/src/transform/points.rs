@@ -1,4 +1,4 @@
-//! The points, and whether a transform of them is right.
+//! The points, and the check of their transform.
 
 use std::f64::consts::TAU;
 use std::ops::Range;
@@ -9,14 +9,14 @@ use random::mix;
 
 pub(super) const POINT: usize = size_of::<Complex64>();
 
-/// A point, between -1 and 1 in both parts.
+/// Returns a point, between -1 and 1 in both parts.
 pub(super) fn point(seed: u64, place: usize) -> Complex64 {
     let bits = mix(mix(seed) ^ place as u64);
     let part = |bits: u64| f64::from(bits as u32) / f64::from(1u32 << 31) - 1.0;
     Complex64::new(part(bits), part(bits >> 32))
 }
 
-/// The points at these places.
+/// Returns the points at these places.
 pub(super) fn points(seed: u64, places: Range<usize>) -> Result<Buffer> {
     let mut made = room(places.len())?;
     let room = made.elements_mut::<Complex64>().iter_mut();
@@ -24,7 +24,7 @@ pub(super) fn points(seed: u64, places: Range<usize>) -> Result<Buffer> {
     Ok(made)
 }
 
-/// Room for so many points.
+/// Returns room for a number of points.
 pub(super) fn room(count: usize) -> Result<Buffer> {
     let bytes = count.checked_mul(POINT);
     bytes.map_or_else(
@@ -43,18 +43,18 @@ pub(super) fn check_count(count: usize) -> Result<()> {
     }
 }
 
-/// The root of unity by which point `place` of `count` turns.
+/// Returns the root of unity by which point `place` of `count` is multiplied.
 pub(super) fn root(place: usize, count: usize) -> Complex64 {
     Complex64::cis(-TAU * place as f64 / count as f64)
 }
 
-/// Transforms of at most so many points are checked in every point.
+/// Maximum number of points of transforms that are checked in every point.
 const CHECKED_WHOLE: usize = 2048;
-/// Longer ones are checked in so many points of each rank.
+/// Number of points of each rank that are checked in longer ones.
 const CHECKED: usize = 3;
 
 /// Checks `found`, the points `places` of the transform, against the definition, and the sum of the squares of all
-/// ranks against that of the points (Parseval). All ranks call it; a rank may have none.
+/// ranks against that of the points (Parseval). All ranks must call it. A rank may have no points.
 ///
 /// # Errors
 /// [`Error::Program`] names the first wrong point.
@@ -65,7 +65,7 @@ pub(super) fn check(
     (count, seed): (usize, u64),
 ) -> Result<()> {
     let step = if count <= CHECKED_WHOLE { 1 } else { places.len().div_ceil(CHECKED).max(1) };
-    // Sums of so many terms, each of about one, are no better in any order of summation.
+    // Sums of this number of terms, each of about one, are no more exact in any order of summation.
     let tolerance = 1e-10 * count as f64;
     for place in places.clone().step_by(step) {
         let exact = by_definition(place, count, seed);
@@ -93,7 +93,7 @@ pub(super) fn check(
     }
 }
 
-/// A point of the discrete Fourier transform by its definition.
+/// Returns a point of the discrete Fourier transform by its definition.
 fn by_definition(place: usize, count: usize, seed: u64) -> Complex64 {
     let term = |n: usize| {
         let turn = (n as u128 * place as u128 % count as u128) as usize;

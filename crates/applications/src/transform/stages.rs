@@ -11,16 +11,16 @@ use crate::link::{Library, Link, Linked, MASTER, MasterAndWorkers};
 
 /// A transform in stages by a master and workers, in radix 2 and in time.
 ///
-/// The vector is cut into two blocks for each rank. In the first stage every rank transforms its two, in the second it
-/// joins them; then half of the ranks join the results of two each, and so on, until the master joins the last two.
-/// After each stage all points are the master's.
+/// The vector is cut into two blocks for each rank. In the first stage every rank transforms its two, and in the second
+/// it joins them. Then half of the ranks join the results of two each, and so on, until the master joins the last two.
+/// After each stage the master has all points.
 pub struct StagedTransform {
     count: usize,
     seed: u64,
     linked: Linked,
-    /// The vector at the master; the points of a stage at a worker.
+    /// The vector at the master, and the points of a stage at a worker.
     data: Buffer,
-    /// The points as they come, at the master.
+    /// The given points, at the master.
     input: Buffer,
     /// The roots of the transforms of a block, and of each joining stage of this rank.
     block_roots: Vec<Complex64>,
@@ -29,10 +29,10 @@ pub struct StagedTransform {
 }
 
 impl StagedTransform {
-    /// Prepares a transform of `count` points. All ranks call it.
+    /// Prepares a transform of `count` points. All ranks must call it.
     ///
     /// # Errors
-    /// [`Error::Program`] unless points and ranks are powers of two, and there are two points for each rank at least.
+    /// [`Error::Program`] unless points and ranks are powers of two, and there are at least two points for each rank.
     pub fn new(rank: &mut dyn Rank, count: usize, library: Library, seed: u64) -> Result<Self> {
         check_count(count)?;
         let (me, ranks) = (rank.rank(), rank.size());
@@ -43,7 +43,7 @@ impl StagedTransform {
             )));
         }
         let is_master = me == MASTER;
-        // The stages in which a rank works are those of more workers than its number.
+        // A rank works in the stages with more workers than its number.
         let stages = active(ranks).take_while(|&workers| me < workers);
         let longest = stages.clone().last().map_or(0, |workers| count / workers);
         let held = if is_master { count } else { 0 };
@@ -99,7 +99,7 @@ impl MasterAndWorkers for StagedTransform {
 }
 
 impl StagedTransform {
-    /// Gives each worker its points, does the master's own part, and takes the workers' results.
+    /// Sends each worker its points, does the master's own part, and receives the workers' results.
     fn through_workers(
         &mut self,
         link: &mut Link<'_, '_>,
@@ -134,17 +134,17 @@ impl StagedTransform {
     }
 }
 
-/// The number of ranks that work in each of the combining stages.
+/// Returns the number of ranks that work in each of the joining stages.
 fn active(ranks: usize) -> impl Iterator<Item = usize> + Clone {
     std::iter::successors(Some(ranks), |&workers| (workers > 1).then_some(workers / 2))
 }
 
-/// The first half of the roots of unity of a transform.
+/// Returns the first half of the roots of unity of a transform.
 fn roots(length: usize) -> Vec<Complex64> {
     (0..length / 2).map(|place| root(place, length)).collect()
 }
 
-/// A number of so many bits with its bits in reverse.
+/// Returns a number of `bits` bits with its bits in reverse.
 fn reversed(number: usize, bits: u32) -> usize {
     if bits == 0 { 0 } else { number.reverse_bits() >> (usize::BITS - bits) }
 }
@@ -182,7 +182,7 @@ fn transform(block: &mut [Complex64], roots: &[Complex64]) {
     }
 }
 
-/// One stage of butterflies: the transform of the whole from those of its halves.
+/// Carries out one stage of butterflies: the transform of the whole from those of its halves.
 fn butterflies(data: &mut [Complex64], roots: &[Complex64]) {
     let (even, odd) = data.split_at_mut(data.len() / 2);
     for ((even, odd), root) in even.iter_mut().zip(odd).zip(roots) {
@@ -221,7 +221,7 @@ impl Application for StagedTransform {
 mod tests {
     use super::*;
 
-    /// Blocks of a vector in their order: of 8 points in 4 blocks, by hand.
+    /// Compares the order of 8 points in 4 blocks with one derived by hand.
     #[test]
     fn blocks_hold_every_so_manyth_point_with_bits_in_reverse() {
         let input: Vec<Complex64> = (0..8).map(|at| Complex64::new(f64::from(at), 0.0)).collect();

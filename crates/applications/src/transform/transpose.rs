@@ -1,4 +1,4 @@
-//! Today's form: columns and rows in turn, and the matrix turned between them.
+//! The current form: columns and rows in turn, with a corner turn between them.
 
 use contract::{Buffer, Error, Rank, Result, Work, WorkKind};
 use kernels::Complex64;
@@ -8,7 +8,7 @@ use super::turned::{Side, Transformer, gather, turn_all};
 use crate::application::{Application, Timed};
 use crate::exchange::Exchange;
 
-/// A transform whose points lie over the ranks in their order, before and after.
+/// A transform whose points are distributed over the ranks in their order, before and after.
 pub struct TransposeTransform {
     count: usize,
     seed: u64,
@@ -19,8 +19,8 @@ pub struct TransposeTransform {
 }
 
 impl TransposeTransform {
-    /// Prepares a transform of `count` points. All ranks call it. Ranks need not divide the matrix; some may have no
-    /// points.
+    /// Prepares a transform of `count` points. All ranks must call it. The number of ranks need not divide the matrix,
+    /// and some may have no points.
     ///
     /// # Errors
     /// [`Error::Program`] if `count` is no power of two.
@@ -42,12 +42,12 @@ impl TransposeTransform {
 
 /// One rank's part of a transform.
 pub(super) struct Transposed {
-    /// The matrix by rows, as the points come.
+    /// The matrix by rows, in the order of the given points.
     before: Side,
-    /// The matrix turned, as the points of the transform lie.
+    /// The turned matrix, in the order of the points of the transform.
     after: Side,
     input: Buffer,
-    /// From rows to columns, and back.
+    /// The exchange from rows to columns, and the one back.
     forth: Exchange,
     back: Exchange,
     columns: Transformer,
@@ -72,7 +72,7 @@ impl Transposed {
         })
     }
 
-    /// Transforms. The result is in `forth`, not yet put together, and its exchange is to be ended.
+    /// Transforms the points. The result is in the blocks of `forth`, whose exchange must still be ended.
     pub(super) fn run(&mut self, rank: &mut Timed<'_>) -> Result<()> {
         let Transposed { before, input, forth, back, columns, rows, .. } = self;
         turn_all(rank, before, input, forth)?;
@@ -86,7 +86,7 @@ impl Transposed {
     }
 }
 
-/// Starts an exchange of the blocks of a side; a single rank has none.
+/// Starts an exchange of the blocks of a side. A single rank has none.
 fn start(exchange: &mut Exchange, rank: &mut Timed<'_>, side: &Side) -> Result<()> {
     if side.ranks == 1 {
         return Ok(());
@@ -107,7 +107,7 @@ impl Application for TransposeTransform {
     fn run(&mut self, rank: &mut Timed<'_>) -> Result<()> {
         self.parallel.run(rank)?;
         let Transposed { after, forth, before, .. } = &mut self.parallel;
-        // What a single rank has is whole.
+        // A single rank already has the whole result.
         if before.ranks > 1 {
             let copy = Work::new(WorkKind::CopyBytes, self.output.len() as u64);
             let output = self.output.elements_mut::<Complex64>();

@@ -9,7 +9,7 @@ use crate::application::Timed;
 use crate::exchange::Exchange;
 use crate::split::part;
 
-/// Rows are gathered, transformed and turned so many bytes at a time: that much stays in the second-level cache.
+/// Length in bytes of the rows that are gathered, transformed and turned at a time. They fit the second-level cache.
 const STRIP_BYTES: usize = 256 << 10;
 
 /// One of the two shapes between which the matrix is turned: each rank has some of `rows` rows of `length` points.
@@ -22,17 +22,18 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The rows of a rank.
+    /// Returns the rows of a rank.
     pub(super) fn rows_of(&self, rank: usize) -> std::ops::Range<usize> {
         part(self.rows, self.ranks, rank)
     }
 
-    /// The matrix turned.
+    /// Returns the side of the turned matrix.
     pub(super) fn turned(&self) -> Side {
         Side { rows: self.length, length: self.rows, ..*self }
     }
 
-    /// An exchange after which the rows of this side are columns: a block for each rank, of its rows of the other side.
+    /// Creates an exchange after which the rows of this side are columns: a block for each rank, of its rows of the
+    /// other side.
     pub(super) fn exchange(&self) -> Result<Exchange> {
         let bytes = |from: usize, to: usize| {
             self.rows_of(from).len() * self.turned().rows_of(to).len() * POINT
@@ -41,7 +42,7 @@ impl Side {
         Exchange::new((me, self.ranks), |to| bytes(me, to), |from| bytes(from, me))
     }
 
-    /// The work of turning what a rank has.
+    /// Returns the work of turning this rank's part.
     fn turning(&self) -> Work {
         let points = self.rows_of(self.me).len() * self.length;
         Work::new(WorkKind::CornerTurnBytes, (points * POINT) as u64)
@@ -65,7 +66,7 @@ fn turn(
     Ok(())
 }
 
-/// Turns the rows of this rank as they are.
+/// Turns the rows of this rank without a transform.
 pub(super) fn turn_all(
     rank: &mut Timed<'_>,
     side: &Side,
@@ -78,12 +79,12 @@ pub(super) fn turn_all(
     rank.try_compute(side.turning(), |_| turn(side, rows.elements(), 0, &mut to.outgoing))
 }
 
-/// Transforms rows on their way from one exchange to the next.
+/// Transforms rows between one exchange and the next.
 pub(super) struct Transformer {
     side: Side,
     plan: BlockFft<f64>,
     strip: Vec<Complex64>,
-    /// Whether each point is multiplied by the root of its row and place.
+    /// True if each point is multiplied by the root of its row and place.
     twiddles: bool,
 }
 
@@ -128,7 +129,7 @@ impl Transformer {
     }
 }
 
-/// Puts the pieces of rows that have come from all ranks together, from row `first` of this rank on.
+/// Joins the pieces of rows that have come from all ranks, from row `first` of this rank on.
 pub(super) fn gather(
     rank: &dyn Rank,
     side: &Side,
@@ -149,7 +150,7 @@ pub(super) fn gather(
     }
 }
 
-/// Roots that are stepped side by side, so that no product waits for the one before.
+/// Number of roots that are stepped side by side, so that no product waits for the one before.
 const LANES: usize = 8;
 
 /// Multiplies point k by the root of unity of `row` times k over `count`.
