@@ -1,9 +1,9 @@
-//! Stacks for very many coroutines: what a simulated machine needs for its ranks.
+//! Stacks for very many coroutines, which a simulated machine needs for its ranks.
 //!
-//! A stack of its own mapping and the guard below it are two mappings, of which Linux allows 65 530 a process
-//! (`vm.max_map_count`): some 32 700 stacks. Here all stacks lie in one mapping, and their guards are markers in its
-//! page tables (`MADV_GUARD_INSTALL`, Linux 6.13), which split nothing. Where the kernel has no such markers, each
-//! stack is a separate mapping. `docs/decisions/0011` has the reasons.
+//! A stack in a mapping of its own and the guard below it are two mappings, of which Linux allows 65 530 a process
+//! (`vm.max_map_count`): some 32 700 stacks. Here all stacks are in one mapping, and their guards are markers in its
+//! page tables (`MADV_GUARD_INSTALL`, Linux 6.13), which do not split the mapping. If the kernel has no such markers,
+//! each stack is a separate mapping. `docs/decisions/0011` has the reasons.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -16,8 +16,7 @@ use corosensei::stack::{DefaultStack, MIN_STACK_SIZE, Stack, StackPointer};
 /// `MADV_GUARD_INSTALL` of linux/mman.h, which the `libc` crate does not have yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
-/// Room for a number of stacks of one size. Clones share it, and it is given back with the last of them and of its
-/// stacks.
+/// Room for a number of stacks of one size. Clones share it. It is released with the last of them and of its stacks.
 #[derive(Clone, Debug)]
 pub struct StackPool {
     place: Rc<Place>,
@@ -27,15 +26,15 @@ pub struct StackPool {
 #[derive(Debug)]
 pub struct PooledStack(Inner);
 
-/// Why there is no stack.
+/// The reason why there is no stack.
 #[derive(Debug, thiserror::Error)]
 pub enum StackError {
     /// The address space or the memory has no room for all.
     #[error("no room for {count} stacks of {stack_bytes} bytes: {reason}")]
     NoRoom {
-        /// The number requested.
+        /// The requested number.
         count: usize,
-        /// The size of each.
+        /// Size of each in bytes.
         stack_bytes: usize,
         /// The system's words.
         reason: io::Error,
@@ -43,16 +42,16 @@ pub enum StackError {
     /// All stacks of the pool are in use.
     #[error("all {count} stacks of the pool are in use")]
     Exhausted {
-        /// Their number.
+        /// Number of stacks.
         count: usize,
     },
-    /// On this kernel each stack takes separate mappings, and the process may have no more.
+    /// On this kernel each stack needs separate mappings, and the process may have no more.
     #[error(
         "no further stack of {stack_bytes} bytes: {reason}; before Linux 6.13 each takes two of the mappings that \
          `sysctl vm.max_map_count` allows a process: raise that above twice the number of stacks, or use a newer kernel"
     )]
     NoMapping {
-        /// The size of a stack.
+        /// Size of a stack in bytes.
         stack_bytes: usize,
         /// The system's words.
         reason: io::Error,
@@ -62,7 +61,7 @@ pub enum StackError {
 #[derive(Debug)]
 enum Place {
     Region(Region),
-    /// Each stack in a separate mapping.
+    /// Each stack is a separate mapping.
     Separate {
         stack_bytes: usize,
     },
@@ -85,11 +84,11 @@ struct Region {
 }
 
 impl StackPool {
-    /// Room for `count` stacks of `stack_bytes` bytes, rounded up to whole pages. Memory is taken only by the pages
-    /// that are touched.
+    /// Creates room for `count` stacks of `stack_bytes` bytes, rounded up to whole pages. Only pages that are touched
+    /// use memory.
     ///
     /// # Errors
-    /// [`StackError::NoRoom`] where the address space has no room for them.
+    /// [`StackError::NoRoom`] if the address space has no room for them.
     pub fn new(count: usize, stack_bytes: usize) -> Result<Self, StackError> {
         let no_room = |reason| StackError::NoRoom { count, stack_bytes, reason };
         let place = match Region::map(count, stack_bytes).map_err(no_room)? {
@@ -99,21 +98,21 @@ impl StackPool {
         Ok(StackPool { place: Rc::new(place) })
     }
 
-    /// The same with each stack in a separate mapping, as on kernels without guard markers.
+    /// As [`new`](Self::new), with each stack in a separate mapping, as on kernels without guard markers.
     #[cfg(test)]
     fn separate(stack_bytes: usize) -> Self {
         StackPool { place: Rc::new(Place::Separate { stack_bytes }) }
     }
 
-    /// Whether all stacks lie in one mapping, so that no limit of the system counts them.
+    /// Returns whether all stacks are in one mapping, so that no limit of the system counts them.
     pub fn is_one_mapping(&self) -> bool {
         matches!(&*self.place, Place::Region(_))
     }
 
-    /// A stack.
+    /// Takes a stack.
     ///
     /// # Errors
-    /// [`StackError::Exhausted`] where all are in use, [`StackError::NoMapping`] where this kernel limits them.
+    /// [`StackError::Exhausted`] if all are in use, [`StackError::NoMapping`] if this kernel limits them.
     pub fn take(&self) -> Result<PooledStack, StackError> {
         match &*self.place {
             Place::Region(region) => {
@@ -128,7 +127,7 @@ impl StackPool {
 }
 
 impl Region {
-    /// `None` where the kernel knows no guard markers.
+    /// Maps room for the stacks. Returns `None` if the kernel has no guard markers.
     fn map(count: usize, stack_bytes: usize) -> io::Result<Option<Self>> {
         let page = page_bytes();
         let stride_bytes = stack_bytes.max(MIN_STACK_SIZE).div_ceil(page) * page + page;
@@ -146,8 +145,8 @@ impl Region {
         // From here on dropping the region unmaps it.
         let (used, free) = (Cell::new(0), RefCell::default());
         let region = Region { start, stride_bytes, count, used, free };
-        // SAFETY: the range is the mapping that was just made. Without this advice a stack's first page could bring 2
-        // MiB with it; a kernel without huge pages refuses the advice and does not need it.
+        // SAFETY: the range is the mapping that was just made. Without this advice a stack's first page could take 2
+        // MiB. A kernel without huge pages refuses the advice and does not need it.
         unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_NOHUGEPAGE) };
         match region.guard(0) {
             Ok(()) => Ok(Some(region)),
@@ -173,16 +172,16 @@ impl Region {
         Ok(number)
     }
 
-    /// Makes the lowest page of a stack one that faults.
+    /// Makes the lowest page of a stack fault on any access.
     fn guard(&self, number: usize) -> io::Result<()> {
         let lowest = self.start.as_ptr().wrapping_add(number * self.stride_bytes);
-        // SAFETY: the page lies in this mapping (number < count or the mapping's first), and nobody uses it: it is
-        // below what the stack of this number may use, and no stack of this number has been given out.
+        // SAFETY: the page is in this mapping (number < count or the mapping's first), and it is not in use: it is
+        // below the part that the stack of this number may use, and no stack of this number has been handed out.
         let returned = unsafe { libc::madvise(lowest.cast(), page_bytes(), MADV_GUARD_INSTALL) };
         if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// The lowest address of a stack, its guard page included.
+    /// Returns the lowest address of a stack, including its guard page.
     fn limit(&self, number: usize) -> usize {
         self.start.as_ptr().addr() + number * self.stride_bytes
     }
@@ -191,7 +190,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         let bytes = self.stride_bytes * self.count.max(1);
-        // SAFETY: the mapping is this region's, and no stack of it is left: each holds the region.
+        // SAFETY: the mapping is this region's, and no stack of it is left, because each holds the region.
         unsafe { libc::munmap(self.start.as_ptr().cast(), bytes) };
     }
 }
@@ -216,7 +215,7 @@ impl std::fmt::Debug for Inner {
 }
 
 impl PooledStack {
-    /// The lowest address, guard page included, and the address above the highest.
+    /// Returns the lowest address, including the guard page, and the address above the highest.
     fn bounds(&self) -> (usize, usize) {
         match &self.0 {
             Inner::Carved { place, number } => match &**place {
@@ -228,7 +227,7 @@ impl PooledStack {
     }
 }
 
-/// The length of a page.
+/// Returns the length of a page in bytes.
 fn page_bytes() -> usize {
     // SAFETY: no memory is involved.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
@@ -238,7 +237,7 @@ fn pointer(address: usize) -> StackPointer {
     NonZeroUsize::new(address).expect("nothing is mapped at zero")
 }
 
-// SAFETY: the bounds are whole pages of a mapping that lives as long as the stack, which is given out once at a time;
+// SAFETY: the bounds are whole pages of a mapping that lives as long as the stack, which is handed out once at a time.
 // `Region::take` has put the guard into its lowest page, and above it there are at least MIN_STACK_SIZE bytes.
 unsafe impl Stack for PooledStack {
     fn base(&self) -> StackPointer {

@@ -1,5 +1,5 @@
-//! Stacks in one mapping: guarded, used again, given back. What kills a process, or must not be disturbed by other
-//! tests' mappings, happens in a child process.
+//! Tests stacks in one mapping: their guards, their reuse and their release. A test that kills a process, or that other
+//! tests' mappings must not disturb, runs in a child process.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
@@ -9,7 +9,7 @@ use corosensei::{Coroutine, CoroutineResult};
 use super::*;
 
 const STACK_BYTES: usize = 64 * 1024;
-/// Tells a child process which part of a test to run.
+/// Environment variable with the part of a test that a child process runs.
 const PART: &str = "CORNERSTONE_TEST_OF_STACKS";
 
 /// Runs the test `name` again in a separate process.
@@ -25,13 +25,13 @@ fn part() -> Option<String> {
     std::env::var(PART).ok()
 }
 
-/// Counts down on the stack, a hundred bytes and more a step.
+/// Counts down on the stack, with more than a hundred bytes a step.
 fn depth(steps: u64) -> u64 {
     let room = std::hint::black_box([steps; 16]);
     if steps == 0 { room[0] } else { 1 + depth(room[15] - 1) }
 }
 
-/// What a program that counts down from `steps` returns when it runs on `stack`.
+/// Returns the result of a program that counts down from `steps` on `stack`.
 fn on_stack(stack: PooledStack, steps: u64) -> u64 {
     match Coroutine::with_stack(stack, move |_: &corosensei::Yielder<(), ()>, ()| depth(steps))
         .resume(())
@@ -41,7 +41,7 @@ fn on_stack(stack: PooledStack, steps: u64) -> u64 {
     }
 }
 
-/// The mappings of this process that overlap a range, as /proc/self/smaps describes them, each with its lines.
+/// Returns the mappings of this process that overlap a range, from /proc/self/smaps, each with its lines.
 fn mappings(start: usize, end: usize) -> Vec<String> {
     let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
     let mut found: Vec<String> = Vec::new();
@@ -84,7 +84,7 @@ fn too_deep_a_program_dies_of_the_guard_page() {
         Some(kind) => {
             let pool = StackPool::new(3, STACK_BYTES).unwrap();
             let pool = if kind == "carved" { pool } else { StackPool::separate(STACK_BYTES) };
-            // The neighbours above and below are writable: only the guard is in the way.
+            // The neighbours above and below are writable, so only the guard can stop the program.
             let _neighbour = pool.take().unwrap();
             on_stack(pool.take().unwrap(), 1_000_000);
         }
@@ -105,7 +105,7 @@ fn the_lowest_page_faults_and_the_one_above_does_not() {
             let stack = pool.take().unwrap();
             let distance = if kind == "above" { page_bytes() } else { page_bytes() - 1 };
             let address = stack.limit().get() + distance;
-            // SAFETY: one is a byte of the stack, which is unused; the other is meant to fault.
+            // SAFETY: one address is a byte of the stack, which is unused. The other must fault.
             unsafe { ptr::with_exposed_provenance_mut::<u8>(address).write_volatile(1) };
         }
     }
@@ -137,7 +137,7 @@ fn many_stacks_are_one_mapping_and_take_memory_only_where_they_are_touched() {
     let stacks: Vec<PooledStack> = (0..5_000).map(|_| pool.take().unwrap()).collect();
     let (start, end) = (stacks[0].bounds().0, stacks[4_999].bounds().1);
     for stack in &stacks[..TOUCHED] {
-        // SAFETY: the highest byte of an unused stack.
+        // SAFETY: this is the highest byte of an unused stack.
         unsafe { ptr::with_exposed_provenance_mut::<u8>(stack.base().get() - 1).write(1) };
     }
     let found = mappings(start, end);
