@@ -1,4 +1,4 @@
-//! Errors as C has them: a number, and words that stay until the next error.
+//! Errors for C: a number, and words that stay until the next error.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_long};
@@ -13,7 +13,7 @@ pub(crate) const BAD_ARGUMENT: c_int = -23;
 pub(crate) const NO_CLUSTER: c_int = -24;
 const OTHER: c_int = -25;
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: c_int,
@@ -41,7 +41,7 @@ impl From<contract::Error> for Failure {
     }
 }
 
-/// As `include/hcs.h` has them.
+/// Returns the code of an error in `include/hcs.h`.
 fn code_of(error: &ClusterError) -> c_int {
     match error {
         ClusterError::Fabric(_) => -1,
@@ -70,7 +70,7 @@ thread_local! {
     static WORDS: RefCell<CString> = RefCell::default();
 }
 
-/// The result of a function.
+/// Returns the result of a function for C, and stores the words of an error.
 pub(crate) fn returned(outcome: Outcome) -> c_long {
     outcome.unwrap_or_else(|Failure { code, words }| {
         let words = CString::new(words.replace('\0', " ")).unwrap_or_default();
@@ -79,8 +79,8 @@ pub(crate) fn returned(outcome: Outcome) -> c_long {
     })
 }
 
-/// Returns what `query` returns, and keeps the words of the last error: programs print these beside the number of their
-/// node, which they may ask for after the words.
+/// Returns the result of `query`, and keeps the words of the last error. Programs print these beside the number of
+/// their node, which they may query after the words.
 pub(crate) fn keeping_words(query: impl FnOnce() -> c_long) -> c_long {
     let words = WORDS.take();
     let result = query();
@@ -88,7 +88,7 @@ pub(crate) fn keeping_words(query: impl FnOnce() -> c_long) -> c_long {
     result
 }
 
-/// The words of the last error, until the next one.
+/// Returns the words of the last error, which stay until the next one.
 pub(crate) fn last_words() -> *const c_char {
     WORDS.with_borrow(|words| CStr::as_ptr(words))
 }

@@ -9,18 +9,19 @@ use services::hcs::{self, SignalHandler};
 use crate::codes::{BAD_ARGUMENT, Failure};
 use crate::running::{Options, Port, begin, bytes, end, node, room, time, with_node};
 
-/// A signal's handler, as C has it.
+/// A signal's handler in C.
 type Handler = extern "C" fn(from: c_int, signal: c_uint) -> c_uint;
 
-/// So many signals that handlers of C have passed on to the default handler are kept; then the oldest are lost.
+/// Maximum number of kept signals that handlers of C have passed on to the default handler. Beyond it the oldest are
+/// lost.
 const KEPT_MAX: usize = 1024;
 
 thread_local! {
-    /// Those signals.
+    /// The kept signals.
     static KEPT: RefCell<VecDeque<(c_int, c_uint)>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// The oldest of them.
+/// Takes the oldest kept signal.
 pub(crate) fn take_kept() -> Option<(c_int, c_uint)> {
     KEPT.with_borrow_mut(VecDeque::pop_front)
 }
@@ -64,7 +65,7 @@ extern "C" fn safe_wait_for_connection(port: c_int, timeout_ms: c_long) -> c_int
 #[unsafe(no_mangle)]
 unsafe extern "C" fn send_block(to: c_int, data: *const u8, length: usize) -> c_int {
     with_node(|cluster, _| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes memory of this length, as the header requires.
         let data = unsafe { bytes(data, length)? };
         Ok(cluster.send_block(node(to), data).map(|()| 0)?)
     }) as c_int
@@ -73,7 +74,7 @@ unsafe extern "C" fn send_block(to: c_int, data: *const u8, length: usize) -> c_
 #[unsafe(no_mangle)]
 unsafe extern "C" fn get_block(from: c_int, buffer: *mut u8, length: usize) -> c_long {
     with_node(|cluster, _| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes memory of this length, as the header requires.
         let room = unsafe { room(buffer, length)? };
         Ok(cluster.get_block(node(from), room)? as c_long)
     })
@@ -82,7 +83,7 @@ unsafe extern "C" fn get_block(from: c_int, buffer: *mut u8, length: usize) -> c
 #[unsafe(no_mangle)]
 unsafe extern "C" fn send_broadcast(data: *const u8, length: usize) -> c_int {
     with_node(|node, _| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes memory of this length, as the header requires.
         let data = unsafe { bytes(data, length)? };
         Ok(node.send_broadcast(data).map(|()| 0)?)
     }) as c_int
@@ -91,7 +92,7 @@ unsafe extern "C" fn send_broadcast(data: *const u8, length: usize) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn get_broadcast(from: c_int, buffer: *mut u8, length: usize) -> c_long {
     with_node(|cluster, _| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes memory of this length, as the header requires.
         let room = unsafe { room(buffer, length)? };
         Ok(cluster.get_broadcast(node(from), room)? as c_long)
     })
@@ -128,7 +129,7 @@ extern "C" fn send_signal(to: c_int, signal: c_uint) -> c_int {
 unsafe extern "C" fn send_signal_and_wait(to: c_int, signal: c_uint, answer: *mut c_uint) -> c_int {
     with_node(|cluster, _| {
         let found = cluster.send_signal_and_wait(node(to), signal)?;
-        // SAFETY: the caller has given a place, or null.
+        // SAFETY: the caller passes a place for the answer, or null.
         if let Some(place) = unsafe { answer.as_mut() } {
             *place = found;
         }
@@ -140,7 +141,7 @@ unsafe extern "C" fn send_signal_and_wait(to: c_int, signal: c_uint, answer: *mu
 extern "C" fn set_signal_handler(signal: c_uint, handler: Option<Handler>) -> c_int {
     with_node(|node, _| {
         let handler = handler.ok_or_else(|| Failure::new(BAD_ARGUMENT, "the handler is null"))?;
-        // Where a program's linker gives this function another address, it is called like one of the program's own.
+        // If a program's linker gives this function another address, it is called like one of the program's own.
         let handler = match std::ptr::fn_addr_eq(handler, default_signal_handler as Handler) {
             true => hcs::default_signal_handler(),
             false => SignalHandler::own(move |signal| handler(signal.from as c_int, signal.number)),
@@ -156,7 +157,7 @@ extern "C" fn barrier_sync() -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cluster_init(options: *const Options) -> c_int {
-    // SAFETY: the caller's, as the header asks.
+    // SAFETY: the caller passes options or null, as the header requires.
     unsafe { begin(options, true) as c_int }
 }
 

@@ -34,7 +34,7 @@ unsafe extern "C" fn hcs_write_shm(
     length: usize,
 ) -> c_int {
     with_sci(|sci, open| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes memory of this length, as the header requires.
         let data = unsafe { bytes(data, length)? };
         Ok(sci.write_shm(open.segment(segment)?, offset, data).map(|()| 0)?)
     }) as c_int
@@ -48,7 +48,7 @@ unsafe extern "C" fn hcs_read_shm(
     length: usize,
 ) -> c_int {
     with_sci(|sci, open| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes memory of this length, as the header requires.
         let room = unsafe { room(buffer, length)? };
         Ok(sci.read_shm(open.segment(segment)?, offset, room).map(|()| 0)?)
     }) as c_int
@@ -57,7 +57,7 @@ unsafe extern "C" fn hcs_read_shm(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn hcs_take_signal(from: *mut c_int, signal: *mut c_uint) -> c_int {
     with_node(|node, _| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes places for the results, as the header requires.
         let (from, signal) = unsafe { (place_for(from)?, place_for(signal)?) };
         let kept = take_kept();
         let kept = kept.or_else(|| node.take_signal().map(|one| (one.from as c_int, one.number)));

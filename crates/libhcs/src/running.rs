@@ -114,7 +114,7 @@ impl Open {
         }
     }
 
-    /// Takes a port out, whatever it is.
+    /// Takes out a port of either kind.
     pub(crate) fn take_port(&mut self, handle: c_int) -> Result<Port, Failure> {
         let index = place(&mut self.ports, handle, "port")?;
         Ok(self.ports[index].take().expect("just looked"))
@@ -126,7 +126,7 @@ impl Open {
     }
 }
 
-/// Calls `body` with what was begun.
+/// Calls `body` with the initialised library.
 fn with_library(body: impl FnOnce(&mut Library, &mut dyn Rank, &mut Open) -> Outcome) -> c_long {
     returned(LIFE.with(|life| {
         let mut life = borrowed(life)?;
@@ -168,7 +168,7 @@ pub(crate) unsafe fn begin(options: *const Options, as_cluster: bool) -> c_long 
         if !matches!(*life, Life::Before) {
             return Err(Failure::new(BEGUN, "a process is a node once, and this one has begun"));
         }
-        // SAFETY: the caller has given options, or null.
+        // SAFETY: the caller passes options, or null.
         let options = match unsafe { options.as_ref() } {
             None => ClusterOptions::default(),
             Some(given) => ClusterOptions {
@@ -191,7 +191,7 @@ pub(crate) unsafe fn begin(options: *const Options, as_cluster: bool) -> c_long 
     }))
 }
 
-/// Ends what was begun.
+/// Ends the cluster or the lower library.
 pub(crate) fn end(as_cluster: bool) -> c_long {
     returned(LIFE.with(|life| {
         let mut life = borrowed(life)?;
@@ -223,7 +223,7 @@ pub(crate) fn end(as_cluster: bool) -> c_long {
     }))
 }
 
-/// Finds out which run this process belongs to, and what carries its messages.
+/// Joins the run of this process, over the run's fabric.
 fn join() -> Result<Box<dyn AnyProcess>, Failure> {
     Ok(match launched::join()? {
         Joined::SharedMemory(endpoint) => Box::new(Process::new(endpoint)),
@@ -240,7 +240,7 @@ pub(crate) fn time(ms: c_long) -> Result<TimeSpan, Failure> {
     Ok(TimeSpan::from_us(ms * 1000))
 }
 
-/// An index of a node. A negative one is like one that is too large.
+/// Returns the index of a node. A negative one is treated as one that is too large.
 pub(crate) fn node(index: c_int) -> usize {
     usize::try_from(index).unwrap_or(usize::MAX)
 }
@@ -249,28 +249,28 @@ fn no_pointer() -> Failure {
     Failure::new(BAD_ARGUMENT, "a pointer is null")
 }
 
-/// Memory of the program to read; a null pointer will do for none.
+/// Returns memory of the program for reading. A null pointer is permitted for no bytes.
 pub(crate) unsafe fn bytes<'a>(start: *const u8, count: usize) -> Result<&'a [u8], Failure> {
     match start.is_null() {
         true if count > 0 => Err(no_pointer()),
         true => Ok(&[]),
-        // SAFETY: the caller has given as many bytes.
+        // SAFETY: the caller promises this number of bytes.
         false => Ok(unsafe { from_raw_parts(start, count) }),
     }
 }
 
-/// The same to write.
+/// As [`bytes`], for writing.
 pub(crate) unsafe fn room<'a>(start: *mut u8, count: usize) -> Result<&'a mut [u8], Failure> {
     match start.is_null() {
         true if count > 0 => Err(no_pointer()),
         true => Ok(&mut []),
-        // SAFETY: the caller has given room for as many bytes.
+        // SAFETY: the caller promises room for this number of bytes.
         false => Ok(unsafe { from_raw_parts_mut(start, count) }),
     }
 }
 
-/// A place for a result.
+/// Returns the place for a result. Fails for a null pointer.
 pub(crate) unsafe fn place_for<'a, T>(place: *mut T) -> Result<&'a mut T, Failure> {
-    // SAFETY: the caller has given a place, or null.
+    // SAFETY: the caller passes a place, or null.
     unsafe { place.as_mut() }.ok_or_else(no_pointer)
 }

@@ -17,7 +17,7 @@ pub(crate) struct Info {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sci_init_lib(options: *const Options) -> c_int {
-    // SAFETY: the caller's, as the header asks.
+    // SAFETY: the caller passes options or null, as the header requires.
     unsafe { begin(options, false) as c_int }
 }
 
@@ -29,7 +29,7 @@ extern "C" fn sci_close_lib() -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sci_lib_info(info: *mut Info) -> c_int {
     with_sci(|sci, _| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes a place for the result, as the header requires.
         let place = unsafe { place_for(info)? };
         let found = sci.sci_lib_info();
         *place = Info {
@@ -53,7 +53,7 @@ extern "C" fn sci_create_receive_port(name: c_uint) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sci_receive_port_connected(port: c_int, node: *mut c_int) -> c_int {
     with_sci(|sci, open| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes a place for the result, as the header requires.
         let place = unsafe { place_for(node)? };
         let Some(peer) = sci.sci_receive_port_connected(open.receive_port(port)?)? else {
             return Ok(0);
@@ -73,7 +73,7 @@ extern "C" fn sci_connect_transmit_port(to: c_int, name: c_uint) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sci_read_msg(port: c_int, buffer: *mut u8, length: usize) -> c_long {
     with_sci(|sci, open| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes memory of this length, as the header requires.
         let room = unsafe { room(buffer, length)? };
         Ok(sci.sci_read_msg(open.receive_port(port)?, room)? as c_long)
     })
@@ -82,7 +82,7 @@ unsafe extern "C" fn sci_read_msg(port: c_int, buffer: *mut u8, length: usize) -
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sci_write_msg(port: c_int, data: *const u8, length: usize) -> c_int {
     with_sci(|sci, open| {
-        // SAFETY: the caller's, as the header asks.
+        // SAFETY: the caller passes memory of this length, as the header requires.
         let data = unsafe { bytes(data, length)? };
         Ok(sci.sci_write_msg(open.transmit_port(port)?, data).map(|()| 0)?)
     }) as c_int

@@ -1,4 +1,4 @@
-//! C programs against our header and our library, as nodes of our launcher.
+//! Builds C programs with our header and our library, and runs them as nodes of our launcher.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use fabric_shm::{LaunchError, LaunchOptions, launch_and_read};
 use launched::jobs_on_this_host;
 
-/// Where the library was built.
+/// Returns the folder in which the library was built.
 fn library_folder() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let built = tests.with_file_name("libhcs.so");
@@ -35,7 +35,7 @@ fn compile(source: &str) -> PathBuf {
     program
 }
 
-/// Runs a program; gives how it ended and what its nodes wrote.
+/// Runs a program. Returns its outcome and the output of its nodes.
 fn run(program: &Path, nodes: usize, job: Vec<u8>) -> (Result<(), LaunchError>, String) {
     let mut options = LaunchOptions::new(nodes, job);
     options.program = program.into();
@@ -61,7 +61,7 @@ fn all_32_functions_do_what_they_should() {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| compile("tests/programs/all.c"));
     succeeds(program, &[2, 3, 5], |nodes| format!("{nodes} nodes: all calls do what they should"));
-    // Nobody launched it: a cluster of one.
+    // Without a launcher it is a cluster of one node.
     let alone = Command::new(program).output().unwrap();
     assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stderr));
 }
@@ -91,18 +91,19 @@ fn a_node_that_dies_ends_the_waits_of_all_by_name() {
     }
 }
 
-/// Nodes of several hosts would otherwise each make a cluster of their own host, and say nothing.
+/// The fabric must be refused. Nodes of several hosts would otherwise each make a cluster of their own host, without a
+/// message.
 #[test]
 fn a_fabric_of_another_version_is_refused_by_name() {
     let program = compile("examples/matrix.c");
     let (ended, output) = run(&program, 2, b"cornerstone-tcp-9\nmore".to_vec());
     let error = ended.expect_err("the fabric is unknown").to_string();
     let named = |text: &str| text.contains("the fabric 'cornerstone-tcp-9'");
-    // The program asks for the words, and then for its node.
+    // The program queries the words, and then its node.
     assert!(named(&error) && named(&output), "{error}\n{output}");
 }
 
-/// The header names what the library exports, and the library exports what the tables of the paper name.
+/// The header must name what the library exports, and the library must export the names in the tables of the paper.
 #[test]
 fn the_library_exports_the_32_names() {
     let names = Command::new("nm")
