@@ -1,20 +1,21 @@
-//! Random numbers of a seed: the same from the same seed on every machine and with every version of every library, so
-//! that orders, resamples and made-up data can be had again.
+//! Random numbers from a seed. They are the same from the same seed on every machine and with every version of every
+//! library, so that orders, resamples and synthetic data are reproducible.
 //!
 //! All are SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014).
 #![forbid(unsafe_code)]
 
-/// The increment of a generator's state for each number: 2^64 by the golden ratio, made odd.
+/// The increment of a generator's state for each number: 2^64 divided by the golden ratio, made odd.
 pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The finaliser: a bijection in which every bit of the input changes about half of the bits of the output. It keeps 0.
+/// Applies the finaliser: a bijection in which every bit of the input changes about half of the bits of the output. It
+/// maps 0 to 0.
 pub const fn finalise(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
 }
 
-/// A bijection of 64-bit numbers whose results look random: the first number of the generator with this seed.
+/// Applies a bijection of 64-bit numbers whose results look random: the first number of the generator with this seed.
 pub const fn mix(value: u64) -> u64 {
     finalise(value.wrapping_add(STEP))
 }
@@ -24,35 +25,35 @@ pub const fn mix(value: u64) -> u64 {
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The generator with this seed.
+    /// Creates the generator with this seed.
     pub fn new(seed: u64) -> Self {
         SplitMix64(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         let number = mix(self.0);
         self.0 = self.0.wrapping_add(STEP);
         number
     }
 
-    /// A number below `bound`, which is above 0. The bias is below `bound` / 2^64.
+    /// Returns a number below `bound`, which must be above 0. The bias is below `bound` / 2^64.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.bits() % bound as u64) as usize
     }
 
-    /// Uniform in (0, 1).
+    /// Returns a number that is uniformly distributed in (0, 1).
     pub fn uniform(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    /// Standard normal, by Box and Muller.
+    /// Returns a number with the standard normal distribution, by Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// One of `items`, of which there is at least one.
+    /// Returns one of `items`, which must not be empty.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
@@ -69,7 +70,7 @@ impl SplitMix64 {
 mod tests {
     use super::*;
 
-    /// The first numbers that the authors' program gives for seed 1234567.
+    /// The expected numbers are the first ones of the authors' program for seed 1234567.
     #[test]
     fn the_numbers_are_those_of_the_paper() {
         let mut random = SplitMix64::new(1_234_567);
@@ -88,7 +89,7 @@ mod tests {
         items.sort_unstable();
         assert_eq!(items, (0..100).collect::<Vec<_>>());
         assert!((0..1000).all(|_| random.below(3) < 3 && (0.0..1.0).contains(&random.uniform())));
-        // The mean of 10000 standard normal numbers is off by 0.01, so by 0.05 never.
+        // The mean of 10000 standard normal numbers has a deviation of 0.01, so 0.05 does not occur by chance.
         assert!(((0..10_000).map(|_| random.normal()).sum::<f64>() / 1e4).abs() < 0.05);
     }
 }
