@@ -31,7 +31,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with about as many places as the times of the published program on its processors correspond to.
+    /// A grid with about the number of places of the published program, according to its times.
     pub const PUBLISHED: Grid = Grid { ranges: 10, depths: 10, bearings: 10 };
 
     /// Returns the number of places.

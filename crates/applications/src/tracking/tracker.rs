@@ -89,8 +89,8 @@ impl Tracker {
     }
 }
 
-/// Returns the position of the source. Every [`FRAMES_A_STEP`] frames it moves by a step in range, depth and bearing,
-/// and it comes back at the other side of the grid.
+/// Returns the position of the source. Every [`FRAMES_A_STEP`] frames it moves by one step in range and three in
+/// bearing, and every second time by one in depth. It comes back at the other side of the grid.
 fn moving(grid: Grid, seed: u64, frame: usize) -> usize {
     let step = frame / FRAMES_A_STEP + (mix(seed) % 1000) as usize;
     grid.place([step % grid.ranges, step / 2 % grid.depths, step * 3 % grid.bearings])

@@ -60,7 +60,7 @@ struct Underway {
     to_carry_out: u64,
     /// Number of transactions that are not complete.
     incomplete: u64,
-    /// What the responses of an access bring back.
+    /// The answer that the responses of an access bring back.
     answer: Answer,
 }
 

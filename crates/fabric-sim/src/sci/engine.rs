@@ -29,7 +29,7 @@ pub(super) enum Event {
 /// A transaction that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Complete {
-    /// The number that the requester gave it.
+    /// The number that the requester has set.
     pub tag: u64,
     /// The node that requested it.
     pub requester: u32,

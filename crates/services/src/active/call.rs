@@ -12,7 +12,7 @@ use crate::{Error, Result};
 pub enum Body<'a> {
     /// No data.
     Words,
-    /// Data that must be copied if they are to outlast the handler.
+    /// Data that the handler must copy to use them after it has returned.
     Medium(&'a [u8]),
     /// Data that are now in this rank's segment.
     Long {

@@ -95,7 +95,7 @@ impl<'a> Calls<'a> {
         self.serve()?;
         let before = self.incoming(from, medium).came;
         let mut outcome = Ok(());
-        // This ends, because the sender has at most [`LATEST_UNDER_WAY`](super::LATEST_UNDER_WAY) buffers under way.
+        // This ends, because the sender has at most `LATEST_UNDER_WAY` buffers under way.
         while self.rank.probe(Source::Rank(from), buffers(medium))?.is_some() {
             let bytes = self.take(medium, from)?;
             let Paslib { incoming, message, .. } = &mut *self.paslib;

@@ -128,7 +128,7 @@ impl<'a> Visit<'a> {
         self.out(Tuple(vec![Field::Function(function), Field::Bytes(argument)]))
     }
 
-    /// Waits for a tuple that is to be computed, computes it, and puts it into the space. If this rank does not finish
+    /// Waits for a tuple that must be computed, computes it, and puts it into the space. If this rank does not finish
     /// within `length`, another one computes it instead. The space gets it once.
     ///
     /// # Errors
