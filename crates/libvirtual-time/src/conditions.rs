@@ -1,7 +1,6 @@
-//! Waits with a deadline for condition variables and semaphores: the C library's functions, by their names and with
-//! their types.
+//! Waits with a deadline for condition variables and semaphores: functions with the names and types of the C library's.
 //!
-//! Where another thread of the process may end such a wait, it is one for real, as in `waiting`.
+//! If another thread or a child of the process may end such a wait, the wait takes real time, as in `waiting`.
 
 use libc::{ETIMEDOUT, c_int, clockid_t, pthread_cond_t, pthread_mutex_t, sem_t, timespec};
 
@@ -9,7 +8,7 @@ use crate::moments::{clock_of, moment_ps, real_after};
 use crate::state;
 use crate::waiting::{Own, is_alone, sleep_in_steps};
 
-/// A deadline of the program's in virtual time, which is still to come or not.
+/// A deadline of the program in virtual time, past or to come.
 struct Deadline {
     clock: clockid_t,
     now: u64,
@@ -17,8 +16,8 @@ struct Deadline {
 }
 
 impl Deadline {
-    /// Reads one for `clock`; for the one that it is meant for, if there is none. `None` where time is real, or it is
-    /// none, which the C library refuses.
+    /// Reads a deadline of `clock`, or, without one, of the clock that it is probably meant for. Returns `None` if time
+    /// is real, or if the deadline is invalid, which the C library refuses.
     ///
     /// # Safety
     /// It is null or live.
@@ -34,12 +33,12 @@ impl Deadline {
         self.until <= self.now
     }
 
-    /// The same deadline by the system's clock.
+    /// Returns the same deadline by the system's clock.
     fn real(&self) -> timespec {
         real_after(self.clock, self.until.saturating_sub(self.now))
     }
 
-    /// Lets virtual time pass until it.
+    /// Lets virtual time pass until the deadline.
     fn pass(&self) {
         if !self.is_over() {
             state::sleep_until(self.until);
@@ -47,8 +46,8 @@ impl Deadline {
     }
 }
 
-/// Waits for a condition variable by `call` with a deadline of the system's clock. The deadline given is one of `clock`,
-/// or of that of the condition variable.
+/// Waits for a condition variable by `call`, with a deadline of the system's clock. The given deadline is one of
+/// `clock`, or of the clock of the condition variable.
 ///
 /// # Safety
 /// The thread holds `mutex`. The deadline is null or live.
@@ -61,8 +60,8 @@ unsafe fn wait_on_condition(
     let read = unsafe { Deadline::read(deadline, clock) };
     let Some(deadline) = read else { return call(deadline) };
     if !deadline.is_over() && is_alone() {
-        // There is nobody to signal it: another rank that shares it can only change what the program looks at next, and
-        // may want the mutex for that.
+        // No thread can signal it. Another rank that shares it can only change what the program checks next, and may
+        // need the mutex for that.
         // SAFETY: as the caller promises.
         let unlocked = unsafe { libc::pthread_mutex_unlock(mutex) };
         if unlocked != 0 {
@@ -81,10 +80,10 @@ unsafe fn wait_on_condition(
     outcome
 }
 
-/// Of POSIX.
+/// Implements `pthread_cond_timedwait` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_cond_timedwait(
     condition: *mut pthread_cond_t,
@@ -104,10 +103,10 @@ pub unsafe extern "C-unwind" fn pthread_cond_timedwait(
     unsafe { wait_on_condition(mutex, (deadline, None), &call) }
 }
 
-/// Of POSIX.
+/// Implements `pthread_cond_clockwait` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_cond_clockwait(
     condition: *mut pthread_cond_t,
@@ -129,10 +128,10 @@ pub unsafe extern "C-unwind" fn pthread_cond_clockwait(
     unsafe { wait_on_condition(mutex, (deadline, Some(clock)), &call) }
 }
 
-/// Waits for a semaphore by `call` with a deadline of the system's clock. The deadline given is one of `clock`.
+/// Waits for a semaphore by `call`, with a deadline of the system's clock. The given deadline is one of `clock`.
 ///
 /// # Safety
-/// The semaphore is one. The deadline is null or live.
+/// The semaphore is valid. The deadline is null or live.
 unsafe fn wait_on_semaphore(
     semaphore: *mut sem_t,
     (deadline, clock): (*const timespec, clockid_t),
@@ -164,10 +163,10 @@ unsafe fn wait_on_semaphore(
     -1
 }
 
-/// Of POSIX.
+/// Implements `sem_timedwait` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sem_timedwait(
     semaphore: *mut sem_t,
@@ -183,10 +182,10 @@ pub unsafe extern "C-unwind" fn sem_timedwait(
     unsafe { wait_on_semaphore(semaphore, (deadline, libc::CLOCK_REALTIME), &call) }
 }
 
-/// Of POSIX.
+/// Implements `sem_clockwait` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn sem_clockwait(
     semaphore: *mut sem_t,

@@ -1,4 +1,4 @@
-//! Waits for descriptors: the C library's functions, by their names and with their types.
+//! Waits for descriptors: functions with the names and types of the C library's.
 
 use libc::{
     c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, suseconds_t, time_t, timespec, timeval,
@@ -14,18 +14,18 @@ static NO_TIME: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
 const BITS_OF_A_WORD: usize = u64::BITS as usize;
 const SET_WORDS: usize = libc::FD_SETSIZE / BITS_OF_A_WORD;
 
-/// Whether a `select` waits for some time for sets of the usual length. Longer sets are not copied: the system accepts
-/// any count of descriptors and reads no more than there can be.
+/// Returns whether a `select` may wait for some time with sets of the usual length. Longer sets are not copied: the
+/// system accepts any count of descriptors and reads no more than there can be.
 fn can_wait(count: c_int, span: Option<u64>) -> bool {
     span.is_some_and(|ps| ps > 0) && usize::try_from(count).is_ok_and(|all| all <= libc::FD_SETSIZE)
 }
 
-/// The span of a timeout in milliseconds; none if it never ends.
+/// Returns the span of a timeout in milliseconds, or `None` if it never ends.
 fn span_of_ms(timeout_ms: c_int) -> Option<u64> {
     u64::try_from(timeout_ms).ok().map(|ms| ms * PS_PER_MS)
 }
 
-/// The span of a timeout; none if it never ends, or is none, which the C library refuses.
+/// Returns the span of a timeout, or `None` if it never ends or is invalid. The C library refuses an invalid one.
 ///
 /// # Safety
 /// It is null or live.
@@ -34,10 +34,10 @@ unsafe fn span_of(timeout: *const timespec) -> Option<u64> {
     unsafe { timeout.as_ref() }.and_then(ps_of).map(shortened)
 }
 
-/// Of POSIX.
+/// Implements `poll` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn poll(fds: *mut pollfd, count: nfds_t, timeout_ms: c_int) -> c_int {
     static OWN: Own = Own::new(c"poll");
@@ -50,10 +50,10 @@ pub unsafe extern "C-unwind" fn poll(fds: *mut pollfd, count: nfds_t, timeout_ms
     })
 }
 
-/// `poll`, as the C library's headers call it in programs that have checks of lengths.
+/// Implements `poll` by the name that the C library's headers use in programs compiled with checks of lengths.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __poll_chk(
     fds: *mut pollfd,
@@ -71,10 +71,10 @@ pub unsafe extern "C-unwind" fn __poll_chk(
     })
 }
 
-/// Of Linux.
+/// Implements `ppoll` of Linux.
 ///
 /// # Safety
-/// Of Linux.
+/// As Linux requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn ppoll(
     fds: *mut pollfd,
@@ -98,10 +98,10 @@ pub unsafe extern "C-unwind" fn ppoll(
     })
 }
 
-/// `ppoll`, as the C library's headers call it in programs that have checks of lengths.
+/// Implements `ppoll` by the name that the C library's headers use in programs compiled with checks of lengths.
 ///
 /// # Safety
-/// Of Linux.
+/// As Linux requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __ppoll_chk(
     fds: *mut pollfd,
@@ -128,7 +128,7 @@ pub unsafe extern "C-unwind" fn __ppoll_chk(
 }
 
 /// The sets of a `select`, which each call overwrites. They are no longer than the type, and not allocated: `select`
-/// may be called in handlers of signals, and be cancelled.
+/// may be called in signal handlers, and may be cancelled.
 struct Sets {
     places: [*mut u64; 3],
     given: [[u64; SET_WORDS]; 3],
@@ -136,10 +136,10 @@ struct Sets {
 }
 
 impl Sets {
-    /// Copies them.
+    /// Copies the sets.
     ///
     /// # Safety
-    /// Each is null or has bits for `count` descriptors, in words. They are at most those of the type.
+    /// Each is null or has bits for `count` descriptors, in words, and no more than the type has.
     unsafe fn copy(places: [*mut fd_set; 3], count: c_int) -> Self {
         let words = usize::try_from(count).unwrap_or(0).div_ceil(BITS_OF_A_WORD).min(SET_WORDS);
         let places = places.map(<*mut fd_set>::cast::<u64>);
@@ -154,7 +154,7 @@ impl Sets {
     fn restore(&self) {
         let places = self.places.iter().zip(&self.given);
         for (place, given) in places.filter(|(place, _)| !place.is_null()) {
-            // SAFETY: it has as many words, as they were copied from it.
+            // SAFETY: as many words were copied from it.
             unsafe { place.copy_from(given.as_ptr(), self.words) };
         }
     }
@@ -164,10 +164,10 @@ impl Sets {
     }
 }
 
-/// Of POSIX. As on Linux, `timeout` is what is left of it afterwards.
+/// Implements `select` of POSIX. As on Linux, it leaves the remaining time in `timeout`.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn select(
     count: c_int,
@@ -209,18 +209,18 @@ pub unsafe extern "C-unwind" fn select(
     outcome
 }
 
-/// The span of a timeout; none if it is none, which the C library refuses. It may have a second of microseconds and
-/// more.
+/// Returns the span of a timeout, or `None` if it is invalid, which the C library refuses. Its microseconds may be a
+/// second or more.
 fn span_of_timeval(timeout: &timeval) -> Option<u64> {
     let (s, us): (time_t, suseconds_t) = (timeout.tv_sec, timeout.tv_usec);
     let us = u128::try_from(s).ok()? * 1_000_000 + u128::try_from(us).ok()?;
     Some(shortened(us * u128::from(PS_PER_US)))
 }
 
-/// Of POSIX.
+/// Implements `pselect` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pselect(
     count: c_int,
@@ -256,10 +256,10 @@ pub unsafe extern "C-unwind" fn pselect(
     })
 }
 
-/// Of Linux.
+/// Implements `epoll_wait` of Linux.
 ///
 /// # Safety
-/// Of Linux.
+/// As Linux requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn epoll_wait(
     epoll: c_int,
@@ -277,10 +277,10 @@ pub unsafe extern "C-unwind" fn epoll_wait(
     })
 }
 
-/// Of Linux.
+/// Implements `epoll_pwait` of Linux.
 ///
 /// # Safety
-/// Of Linux.
+/// As Linux requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn epoll_pwait(
     epoll: c_int,

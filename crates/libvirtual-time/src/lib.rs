@@ -1,15 +1,13 @@
-//! The clocks, sleeps and timeouts of the system in virtual time, for programs that it is preloaded into
-//! (`libcornerstone_time.so`).
+//! A preloaded library that serves the system's clocks, sleeps and timeouts in virtual time (`libcornerstone_time.so`).
 //!
-//! `cornerstone launch --fabric sim:MACHINE` preloads it into the processes of ranks. It knows no fabric: an MPI library in
-//! the process tells it by [`cornerstone_set_virtual_clock`] whom to ask. Before that and afterwards, time passes by as
-//! much as the thread uses its processor and sleeps. Sleeps there take no real time.
+//! `cornerstone launch --fabric sim:MACHINE` preloads it into the processes of ranks. It does not depend on a fabric:
+//! an MPI library in the process sets the source of the time by [`cornerstone_set_virtual_clock`]. Before that, and
+//! after the source is removed, time passes as the thread uses its processor and sleeps. Sleeps then take no real time.
 //!
-//! Clocks begin at fixed moments, so that a program sees the same times whenever it is run. Clocks of the processor's
-//! time stay what they are, and so do all clocks where the variable is missing that says by how much virtual time
-//! passes.
+//! Clocks begin at fixed moments, so that a program reads the same times in every run. Clocks of the processor's time
+//! are not changed. No clock is changed if the variable that sets the rate of virtual time is missing.
 //!
-//! A function here must not call the standard library where that may ask for the time.
+//! A function here must not call the standard library where that may read the time.
 
 mod conditions;
 mod descriptors;

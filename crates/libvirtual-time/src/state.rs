@@ -3,38 +3,40 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// How much virtual time a second of the processor's is, in thousandths; missing where time is real.
+/// Variable with the virtual time of a second of the processor's, in thousandths of a second. It is missing if time is
+/// real.
 const RATE_VARIABLE: &CStr = c"CORNERSTONE_VIRTUAL_TIME";
 const PS_PER_NS: u64 = 1000;
-/// The time of a clock read without a source, so that polling loops end.
+/// Duration of a read of a clock without a source, so that polling loops end.
 const POLL_PS: u64 = 100_000;
-/// The answer for threads and moments without virtual time.
+/// The result for threads and moments without virtual time.
 const NO_TIME: u64 = u64::MAX;
 
-/// Whom to ask.
+/// The functions of a source.
 #[repr(C)]
 pub struct Functions {
-    /// The virtual time in picoseconds; the largest number for a thread that has none.
+    /// Returns the virtual time in picoseconds, or the largest number for a thread that has none.
     now_ps: extern "C" fn() -> u64,
     /// Returns at that virtual time.
     sleep_until_ps: extern "C" fn(u64),
-    /// The program enters a library that observes its calls, or leaves it: what it does there takes no time.
+    /// Records that the program enters or leaves a library that observes its calls. What the library does takes no
+    /// time.
     note_library: extern "C" fn(bool),
 }
 
-/// The rate has not been read yet.
+/// Value before the rate has been read.
 const UNKNOWN: u64 = u64::MAX;
-/// Time is real.
+/// Value if time is real.
 const REAL: u64 = u64::MAX - 1;
 
 static FUNCTIONS: AtomicPtr<Functions> = AtomicPtr::new(std::ptr::null_mut());
 static RATE: AtomicU64 = AtomicU64::new(UNKNOWN);
-/// Virtual time besides the processor's: sleeps, looks, and what passed while there was somebody to ask. That may have
-/// been less than the processor's, so this is a difference that wraps around.
+/// Virtual time in addition to the processor's: sleeps, reads of clocks, and the time that passed while there was a
+/// source. That may have been less than the processor's, so this is a difference that wraps around.
 static ELSE_PS: AtomicU64 = AtomicU64::new(0);
 
-/// Sets the source, or none. Returns the virtual time in which the program has only slept or polled before the first
-/// one.
+/// Sets or removes the source. Returns the virtual time in which the program has only slept or polled before the first
+/// source.
 pub(crate) fn set(functions: *const Functions) -> u64 {
     let before = FUNCTIONS.load(Ordering::Acquire);
     // SAFETY: the setter keeps it until it is removed, which happens here.
@@ -48,7 +50,7 @@ pub(crate) fn set(functions: *const Functions) -> u64 {
     ELSE_PS.load(Ordering::Relaxed)
 }
 
-/// The virtual time; `None` where time is real.
+/// Returns the virtual time, or `None` if time is real.
 pub(crate) fn now_ps() -> Option<u64> {
     // SAFETY: the setter keeps it until it is removed.
     match unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
@@ -73,12 +75,12 @@ pub(crate) fn sleep_until(ps: u64) {
     }
 }
 
-/// Whether time is virtual.
+/// Returns whether time is virtual.
 pub(crate) fn is_virtual() -> bool {
     !FUNCTIONS.load(Ordering::Acquire).is_null() || rate() != REAL
 }
 
-/// A library that observes the calls of the program is entered or left.
+/// Records that the program enters or leaves a library that observes its calls.
 pub(crate) fn note_library(enters: bool) {
     // SAFETY: as above.
     if let Some(asked) = unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
@@ -86,7 +88,7 @@ pub(crate) fn note_library(enters: bool) {
     }
 }
 
-/// The virtual time of this thread's processor time.
+/// Returns the virtual time of this thread's processor time.
 fn processor_ps() -> u64 {
     let rate = rate();
     if rate == 0 || rate == REAL {
@@ -104,7 +106,7 @@ fn rate() -> u64 {
     if known != UNKNOWN {
         return known;
     }
-    // SAFETY: the name is a C string, and what is returned is one or null.
+    // SAFETY: the name is a C string, and the result is one or null.
     let value = unsafe {
         let value = libc::getenv(RATE_VARIABLE.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))

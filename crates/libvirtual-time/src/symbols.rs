@@ -1,44 +1,44 @@
-//! The clocks and sleeps of the C library, by their names and with their types.
+//! Clocks and sleeps: functions with the names and types of the C library's.
 
 use libc::{c_int, c_long, c_uint, c_void, clockid_t, time_t, timespec, timeval, useconds_t};
 
 use crate::moments::{moment_ps, ps_of, reading_ps, shortened, timespec_of};
 use crate::state::{self, Functions};
 
-/// Sets the source of virtual time; none if `functions` is null. Returns the picoseconds that the program has slept so
-/// far without anybody to ask.
+/// Sets the source of virtual time, or removes it if `functions` is null. Returns the picoseconds that the program has
+/// slept so far without a source.
 ///
 /// # Safety
-/// The functions stay until they are taken away.
+/// The functions must stay valid until they are removed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cornerstone_set_virtual_clock(functions: *const Functions) -> u64 {
     state::set(functions)
 }
 
-/// Whether time is virtual in this process.
+/// Returns whether time is virtual in this process.
 #[unsafe(no_mangle)]
 pub extern "C" fn cornerstone_has_virtual_clock() -> bool {
     state::is_virtual()
 }
 
-/// A library that observes the program's calls is entered, or left. What it does in between takes no virtual time, as
-/// far as it is short.
+/// Records that the program enters or leaves a library that observes its calls. What the library does between the two
+/// takes no virtual time, if it is short.
 #[unsafe(no_mangle)]
 pub extern "C" fn cornerstone_note_library(enters: bool) {
     state::note_library(enters);
 }
 
-/// Sleeps for a span of virtual time; false where time is real.
+/// Sleeps for a span of virtual time. Returns false if time is real.
 fn sleep_for(ps: u128) -> bool {
     let Some(now) = state::now_ps() else { return false };
     state::sleep_until(now.saturating_add(shortened(ps)));
     true
 }
 
-/// Of POSIX.
+/// Implements `clock_gettime` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     match reading_ps(clock) {
@@ -52,10 +52,10 @@ pub unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) ->
     }
 }
 
-/// Of POSIX.
+/// Implements `gettimeofday` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
     match reading_ps(libc::CLOCK_REALTIME) {
@@ -70,26 +70,26 @@ pub unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> 
     }
 }
 
-/// Of POSIX.
+/// Implements `time` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn time(place: *mut time_t) -> time_t {
     let mut now = timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the place is live.
     unsafe { clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
     if !place.is_null() {
-        // SAFETY: the caller promises a place where it is not null.
+        // SAFETY: the caller promises a place if it is not null.
         unsafe { place.write(now.tv_sec) };
     }
     now.tv_sec
 }
 
-/// Of POSIX. A sleep in virtual time is never interrupted.
+/// Implements `clock_nanosleep` of POSIX. A sleep in virtual time is never interrupted.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clock_nanosleep(
     clock: clockid_t,
@@ -122,10 +122,10 @@ pub unsafe extern "C" fn clock_nanosleep(
     }
 }
 
-/// Of POSIX.
+/// Implements `nanosleep` of POSIX.
 ///
 /// # Safety
-/// Of POSIX.
+/// As POSIX requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int {
     // SAFETY: as the caller has promised.
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn nanosleep(time: *const timespec, left: *mut timespec) -
     }
 }
 
-/// Of POSIX.
+/// Implements `sleep` of POSIX.
 #[unsafe(no_mangle)]
 pub extern "C" fn sleep(seconds: c_uint) -> c_uint {
     let time = timespec { tv_sec: seconds.into(), tv_nsec: 0 };
@@ -151,7 +151,7 @@ pub extern "C" fn sleep(seconds: c_uint) -> c_uint {
     }
 }
 
-/// Of POSIX.
+/// Implements `usleep` of POSIX.
 #[unsafe(no_mangle)]
 pub extern "C" fn usleep(us: useconds_t) -> c_int {
     let (tv_sec, ns) = (time_t::from(us / 1_000_000), us % 1_000_000 * 1000);

@@ -1,9 +1,9 @@
-//! Waits with a timeout, which passes in virtual time.
+//! Waits with a timeout that passes in virtual time.
 //!
-//! A wait that something has ended already returns at once. Otherwise somebody may still end it: another rank, whose
-//! actions are in virtual time, or another thread or a child of this process, whose actions are in real time. Where the
-//! process has neither threads nor children, the timeout passes in virtual time alone, and other ranks go on meanwhile.
-//! Where it has, the process waits for real as long as the timeout says, and only then virtual time passes.
+//! A wait whose condition already holds returns at once. Otherwise it may still be ended by another rank, whose actions
+//! are in virtual time, or by another thread or a child of this process, whose actions are in real time. If the process
+//! has neither threads nor children, the timeout passes in virtual time alone, and other ranks continue meanwhile. If
+//! it has, the process waits in real time for the whole timeout, and only then virtual time passes.
 
 use std::ffi::CStr;
 use std::mem::transmute_copy;
@@ -13,14 +13,14 @@ use libc::{c_int, c_void};
 
 use crate::state;
 
-/// The first step of a wait that another rank may end. Each further one is twice as long, so that a long wait has few
-/// of them, and the end is noticed after twice its time at most.
+/// First step of a wait that another rank may end. Each further step is twice as long. So a long wait has few steps,
+/// and its end is noticed after at most twice its time.
 const STEP_PS: u64 = 10_000_000;
-/// Of a folder of `/proc`, beside one for each folder in it.
+/// Number of links of a folder of `/proc`, in addition to one for each folder in it.
 const LINKS_OF_A_FOLDER: libc::nlink_t = 2;
 
-/// Waits by `call`, which is told whether it is to wait for its timeout or to return at once; 0 is its answer where
-/// nothing has ended the wait. Only time does if `may_end` is false.
+/// Waits by `call`. Its argument is true if it may wait for its timeout, and false if it must return at once. It
+/// returns 0 if nothing has ended the wait. Only time ends the wait if `may_end` is false.
 pub(crate) fn wait(
     timeout_ps: Option<u64>,
     may_end: bool,
@@ -44,7 +44,7 @@ pub(crate) fn wait(
     call(false)
 }
 
-/// Lets the time from `now` to `until` pass in steps, and checks after each. Returns the first check's answer that is
+/// Lets the time from `now` to `until` pass in steps, and checks after each. Returns the first check's result that is
 /// not 0.
 pub(crate) fn sleep_in_steps(now: u64, until: u64, check: &mut dyn FnMut() -> c_int) -> c_int {
     let (mut at, mut step) = (now, STEP_PS);
@@ -60,7 +60,7 @@ pub(crate) fn sleep_in_steps(now: u64, until: u64, check: &mut dyn FnMut() -> c_
     0
 }
 
-/// Whether the process has one thread, and no children.
+/// Returns whether the process has one thread and no children.
 pub(crate) fn is_alone() -> bool {
     // SAFETY: numbers may be zero, and the names and places are live.
     unsafe {
@@ -75,7 +75,7 @@ pub(crate) fn is_alone() -> bool {
     }
 }
 
-/// The C library's own function, for which one of this library stands.
+/// The C library's own function that a function of this library replaces.
 pub(crate) struct Own {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
@@ -86,18 +86,18 @@ impl Own {
         Own { name, found: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// The function, as `F`.
+    /// Returns the function as `F`.
     ///
     /// # Safety
     /// `F` is a pointer to a function of the type that this name has.
     pub(crate) unsafe fn function<F: Copy>(&self) -> F {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-        // Relaxed: every thread that looks it up finds the same, and what is behind it was there before.
+        // Relaxed: all threads find the same address, and the code at it existed before.
         let mut found = self.found.load(Ordering::Relaxed);
         if found.is_null() {
             let name = self.name.as_ptr();
-            // Before its version 2.36 glibc's dlsym finds the oldest function of a name. That of a condition variable
-            // takes another layout of it, and would overwrite the program's memory.
+            // Before its version 2.36 glibc's dlsym finds the oldest function of a name. The oldest one for condition
+            // variables uses another layout of them, and would overwrite the program's memory.
             // SAFETY: both are C strings.
             found = unsafe { libc::dlvsym(libc::RTLD_NEXT, name, c"GLIBC_2.3.2".as_ptr()) };
             if found.is_null() {
@@ -108,7 +108,7 @@ impl Own {
             assert!(!found.is_null(), "the C library lacks a function that the program calls");
             self.found.store(found, Ordering::Relaxed);
         }
-        // SAFETY: it is not null, and of that type, as the caller promises.
+        // SAFETY: it is not null, and has that type, as the caller promises.
         unsafe { transmute_copy::<*mut c_void, F>(&found) }
     }
 }

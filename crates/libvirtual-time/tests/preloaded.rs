@@ -1,4 +1,4 @@
-//! The library as a program meets it that it is preloaded into.
+//! The library in a program that it is preloaded into.
 //!
 //! cargo builds the library for this test, and thereby for the tests of the command, which preload it too.
 
