@@ -2,28 +2,28 @@
 
 use crate::layout::event::WORDS;
 
-/// The number that means no rank.
+/// Number that means no rank.
 pub const NOBODY: u32 = u32::MAX;
 
-/// The kind of the event.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// A call of which nothing more is known.
+    /// A call without further details.
     Call = 1,
     /// A blocking send.
     Sent = 2,
-    /// A send was started.
+    /// The start of a send.
     SendStarted = 3,
-    /// A send that was started before ended in this call.
+    /// The end of a send that was started before.
     SendEnded = 4,
-    /// A receive ended in this call, posted here or before.
+    /// The end of a receive that was posted in this call or before.
     Received = 5,
-    /// A collective, in this call.
+    /// A collective that began and ended in this call.
     Collective = 6,
-    /// A collective was started.
+    /// The start of a collective.
     CollectiveStarted = 7,
-    /// A collective that was started before ended in this call.
+    /// The end of a collective that was started before.
     CollectiveEnded = 8,
     /// Successive idle polls.
     Polls = 9,
@@ -49,30 +49,30 @@ impl Kind {
 /// An event of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Which.
+    /// Its kind.
     pub kind: Kind,
-    /// Whether it stands for the whole call: of several of one call, one does.
+    /// True if it stands for the whole call. Exactly one of the events of a call does.
     pub is_span: bool,
-    /// When the call began, in ticks.
+    /// Begin of the call, in ticks.
     pub begin: u64,
-    /// When it ended.
+    /// End of the call, in ticks.
     pub end: u64,
-    /// When the operation was posted; of a collective, which one of its communicator it is.
+    /// Time at which the operation was posted; for a collective, its number in its communicator.
     pub posted: u64,
-    /// Bytes that were sent or received, or given to a collective.
+    /// Bytes that were sent or received, or contributed to a collective.
     pub bytes: u64,
-    /// The other rank, of MPI_COMM_WORLD; of a collective, its root.
+    /// The other rank, in MPI_COMM_WORLD; for a collective, its root.
     pub peer: u32,
-    /// The tag.
+    /// Its tag.
     pub tag: i32,
-    /// The index of the place of the call.
+    /// Index of the place of the call.
     pub site: u16,
-    /// The index of the communicator.
+    /// Index of the communicator.
     pub communicator: u16,
 }
 
 impl Event {
-    /// As it lies in memory.
+    /// Returns its representation in memory.
     #[inline]
     pub fn to_words(&self) -> [u64; WORDS] {
         let peer_and_tag = u64::from(self.peer) | u64::from(self.tag as u32) << 32;
@@ -81,7 +81,7 @@ impl Event {
         [self.begin, self.end, self.posted, self.bytes, peer_and_tag, numbers | kind]
     }
 
-    /// Read from memory; nothing if that is no event.
+    /// Reads an event from memory. Returns `None` if the words are not an event.
     pub fn from_words(words: &[u64; WORDS]) -> Option<Self> {
         let [begin, end, posted, bytes, peer_and_tag, numbers] = *words;
         Some(Event {

@@ -3,21 +3,21 @@
 /// A mistake in the use of the memory of posted operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which.
+    /// Its kind.
     pub kind: FindingKind,
-    /// The index of the place whose call showed it.
+    /// Index of the place whose call revealed it.
     pub site: u16,
-    /// The index of the place that had posted the memory.
+    /// Index of the place that had posted the memory.
     pub other: u16,
-    /// The first byte concerned.
+    /// First byte concerned.
     pub address: u64,
-    /// The number.
+    /// Number of bytes concerned.
     pub bytes: u64,
-    /// The number of times that it was seen.
+    /// Number of times that it was seen.
     pub times: u64,
 }
 
-/// Mistakes in the use of memory.
+/// Kind of a mistake in the use of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum FindingKind {
@@ -29,14 +29,14 @@ pub enum FindingKind {
     SendOverReceive = 3,
     /// The data of a send were changed before it had ended.
     SendChanged = 4,
-    /// The memory of a receive was changed by the program before it had ended.
+    /// The data of a send were changed before the send had ended.
     ReceiveChanged = 5,
-    /// A call receives into memory that it sends.
+    /// A call receives into memory that it also sends.
     OwnOverlap = 6,
 }
 
 impl FindingKind {
-    /// By its number.
+    /// Returns the kind with a number.
     pub fn of(number: u64) -> Option<Self> {
         use FindingKind::*;
         let all = [

@@ -2,50 +2,50 @@
 
 use crate::layout::{WORD_BYTES, area, event, peer, start};
 
-/// The numbers that sizes depend on.
+/// The numbers that determine sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Regions.
+    /// Number of regions.
     pub ranks: usize,
-    /// Ranks that a rank may send to.
+    /// Number of ranks that a rank may send to.
     pub peers: usize,
-    /// Events that a region has room for at once.
+    /// Number of events that a region can hold at once.
     pub events: usize,
 }
 
-/// The room for events of a rank and of all ranks of a host, in bytes. It is filled again and again, so that it stays
-/// in the memory of the process: the first touch of a page costs more than all events in it.
+/// Room for the events of a rank and of all ranks of a host, in bytes. The room is reused, so that it stays in the
+/// memory of the process: the first touch of a page costs more than all events in it.
 const ROOM_OF_A_RANK_BYTES: usize = 8 << 20;
 const ROOM_OF_ALL_BYTES: usize = 256 << 20;
 
 impl Shape {
-    /// For so many ranks on this host, of a run of `world` ranks.
+    /// Returns the shape for `ranks` ranks on this host, in a run of `world` ranks.
     pub fn of(ranks: usize, world: usize) -> Self {
         let bytes = (ROOM_OF_ALL_BYTES / ranks.max(1)).min(ROOM_OF_A_RANK_BYTES);
         Shape { ranks, peers: world, events: bytes / (event::WORDS * WORD_BYTES) }
     }
 
-    /// The offset of events, in words from the start of a region.
+    /// Returns the offset of events, in words from the start of a region.
     pub fn events_at(&self) -> usize {
         start::PEERS + self.peers * peer::WORDS
     }
 
-    /// Words of a region, in whole pages.
+    /// Returns the words of a region, in whole pages.
     pub fn region_words(&self) -> usize {
         (self.events_at() + self.events * event::WORDS).next_multiple_of(area::WORDS)
     }
 
-    /// The offset of a region, in bytes from the start of the memory.
+    /// Returns the offset of a region, in bytes from the start of the memory.
     pub fn region_at(&self, index: usize) -> usize {
         (area::WORDS + index * self.region_words()) * WORD_BYTES
     }
 
-    /// Bytes of the memory.
+    /// Returns the bytes of the memory.
     pub fn bytes(&self) -> usize {
         self.region_at(self.ranks)
     }
 
-    /// The head of the memory, for a run that was launched at a time.
+    /// Returns the head of the memory, for a run that was launched at `launched_ns`.
     pub fn head(&self, wanted: u64, launched_ns: u64) -> Vec<u8> {
         let mut words = vec![0_u64; area::WORDS];
         words[area::MAGIC] = crate::layout::MAGIC;

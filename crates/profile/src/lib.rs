@@ -1,9 +1,9 @@
 //! The records that a preloaded library makes in every rank of an MPI program, and their analysis.
 //!
-//! `layout` defines the position of each number in the memory that a rank shares with its launcher, so that what a rank
-//! has noted is there however it ends. `record` reads that memory. The rest are pure functions of records: which send
-//! belongs to which receive (`matching`), who waited for whom (`waits`), and the chain of activities that the run's
-//! length depends on (`path`).
+//! `layout` defines the position of each number in the memory that a rank shares with its launcher. So the records of a
+//! rank survive however the rank ends. `record` reads that memory. The other modules are pure functions of records: the
+//! send that belongs to each receive (`matching`), the waits of ranks for each other (`waits`), and the chain of
+//! activities that determines the run's length (`path`).
 #![forbid(unsafe_code)]
 
 mod event;

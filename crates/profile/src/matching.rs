@@ -1,8 +1,7 @@
-//! Which send belongs to which receive.
+//! The matching of sends and receives.
 //!
 //! Messages from one rank to another with the same tag in the same communicator are received in the order in which they
-//! were sent, by the receives in the order in which they were posted. So the n-th of the ones belongs to the n-th of
-//! the others.
+//! were sent, by the receives in the order in which they were posted. So the n-th send belongs to the n-th receive.
 
 use std::collections::HashMap;
 
@@ -12,13 +11,13 @@ use crate::record::RankRecord;
 /// A message, by indices into the records and their events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matched {
-    /// The record of the sender, and the event that began the send.
+    /// Record of the sender, and the event that began the send.
     pub from: usize,
     /// See above.
     pub send: usize,
-    /// The event in which the send ended, if it is another one and is known.
+    /// Event in which the send ended, if it is another one and is known.
     pub send_end: Option<usize>,
-    /// The record of the receiver, and the event in which the receive ended.
+    /// Record of the receiver, and the event in which the receive ended.
     pub to: usize,
     /// See above.
     pub receive: usize,
@@ -27,10 +26,10 @@ pub struct Matched {
 /// Sender, receiver, communicator and tag.
 type Route = (u32, u32, u64, i32);
 
-/// The identity of a send among those of its rank: its time, receiver, tag and place.
+/// Identity of a send among those of its rank: its time, receiver, tag and communicator.
 type Posted = (u64, u32, i32, u16);
 
-/// All messages of which both ends are known, in the order of the receivers' events.
+/// Returns all messages with two known ends, in the order of the receivers' events.
 pub fn messages(records: &[RankRecord]) -> Vec<Matched> {
     let mut sends = sends(records);
     let ended: Vec<HashMap<Posted, usize>> = records.iter().map(ended_sends).collect();
@@ -52,7 +51,7 @@ pub fn messages(records: &[RankRecord]) -> Vec<Matched> {
     found
 }
 
-/// The sends of each route in their order: the record and the event.
+/// Returns the sends of each route in order, as record and event.
 fn sends(records: &[RankRecord]) -> HashMap<Route, std::vec::IntoIter<(usize, usize)>> {
     let mut routes: HashMap<Route, Vec<(usize, usize)>> = HashMap::new();
     for (from, record) in records.iter().enumerate() {
@@ -64,14 +63,14 @@ fn sends(records: &[RankRecord]) -> HashMap<Route, std::vec::IntoIter<(usize, us
         }
     }
     for sends in routes.values_mut() {
-        // A call that waits is noted when it ends, so calls of several threads may be noted in another order.
+        // A call that waits is recorded at its end, so calls of several threads may be recorded in another order.
         sends.sort_by_key(|&(from, index)| records[from].events[index].begin);
     }
     routes.into_iter().map(|(route, sends)| (route, sends.into_iter())).collect()
 }
 
 fn route(from: u32, to: u32, record: &RankRecord, event: &Event) -> Route {
-    // A communicator that found no room in the table is one with all such.
+    // All communicators that found no room in the table count as one.
     let communicator = record.communicators.get(usize::from(event.communicator));
     (from, to, communicator.map_or(0, |one| one.number), event.tag)
 }
@@ -100,7 +99,7 @@ mod tests {
         run.send(0, 1, 5, 10, 11);
         run.send(0, 1, 5, 20, 21);
         run.send(0, 1, 6, 30, 31);
-        // The second that was posted ended first, in a call that ended before the other's.
+        // The receive that was posted second ended first, in a call that ended before the other's.
         run.receive(1, 0, 5, 2, 40, 50);
         run.receive(1, 0, 5, 1, 60, 70);
         run.receive(1, 0, 6, 3, 71, 72);
@@ -121,7 +120,7 @@ mod tests {
         assert_eq!((found[0].send, found[0].send_end), (1, Some(2)));
     }
 
-    /// Every message is made with a number of its own as its bytes, and both ends have it.
+    /// Matches random messages. Each has a number of its own as its length, which both ends must have.
     #[test]
     fn random_messages_find_their_other_ends() {
         for seed in 0..200 {

@@ -1,4 +1,4 @@
-//! From ticks of a rank to time that all ranks share.
+//! The conversion of a rank's ticks to the time that all ranks share.
 
 use crate::layout::head;
 
@@ -11,13 +11,13 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Of a rank whose ticks are seconds times `per_s`, and which has both zeros at the same moment.
+    /// Creates the clock of a rank whose ticks are seconds times `per_s`, with both zeros at the same moment.
     pub fn ideal(per_s: f64) -> Self {
         Clock { ticks: 0, time_s: 0.0, s_per_tick: 1.0 / per_s }
     }
 
-    /// From the head of a region. The rate follows from MPI_Wtime at both ends, or, of a rank that has not finalized,
-    /// from the system's clock around MPI_Init.
+    /// Creates a clock from the head of a region. The rate follows from MPI_Wtime at both ends. For a rank that has not
+    /// finalized it follows from the system's clock around MPI_Init.
     pub(crate) fn read(words: &[u64]) -> Self {
         let time = |index: usize| f64::from_bits(words[index]);
         let (begin, begin_s) = (words[head::BEGIN_TICKS], time(head::BEGIN_TIME));
@@ -33,13 +33,13 @@ impl Clock {
         Clock { ticks: begin, time_s: begin_s, s_per_tick }
     }
 
-    /// Seconds of MPI_Wtime.
+    /// Returns the time of a tick in seconds of MPI_Wtime.
     pub fn seconds(&self, ticks: u64) -> f64 {
         let since = ticks.wrapping_sub(self.ticks) as i64;
         self.time_s + since as f64 * self.s_per_tick
     }
 
-    /// The length of some ticks, in seconds.
+    /// Returns the length of a number of ticks, in seconds.
     pub fn span_s(&self, ticks: u64) -> f64 {
         ticks as f64 * self.s_per_tick
     }

@@ -1,8 +1,8 @@
-//! The critical path: the chain of activities, from rank to rank, that the run's length depends on. What is not on it
-//! could be faster without the run being shorter.
+//! The critical path: the chain of activities across ranks that determines the run's length. An activity that is not on
+//! it could be faster without making the run shorter.
 //!
-//! It is followed backwards from the rank that was last. Where that rank had waited for another, the path continues at
-//! the other, from the moment at which that came.
+//! It is followed backwards from the rank that ended last. If that rank had waited for another, the path continues at
+//! the other, from the moment at which that rank arrived.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use crate::waits::Wait;
 /// A time in which the path is at one rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// The index of the record.
+    /// Index of the record.
     pub record: usize,
-    /// In seconds.
+    /// Begin in seconds.
     pub begin_s: f64,
-    /// In seconds.
+    /// End in seconds.
     pub end_s: f64,
 }
 
 /// An activity of a rank on the path, by the indices of places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathPart {
-    /// It is in a call.
+    /// In a call.
     In(u16),
-    /// It is outside, after one call and before the next, if there are any.
+    /// Outside calls, after one call and before the next, if there are any.
     Between(Option<u16>, Option<u16>),
 }
 
-/// The path in the order of time, and how long each rank, by the index of its record, was on it with what.
+/// Returns the path in the order of time, and the time on it of each rank, by the index of its record, and activity.
 pub fn critical_path(
     records: &[RankRecord],
     waits: &[Wait],
@@ -49,8 +49,8 @@ pub fn critical_path(
     (path, parts)
 }
 
-/// Where the path ends, and when: at the rank that was last; if events were lost, at the rank that lost them first, for
-/// nothing is known of later waits.
+/// Returns the rank at which the path ends, and the time: the rank that ended last, or, if events were lost, the rank
+/// that lost them first, because later waits are unknown.
 fn end(records: &[RankRecord]) -> Option<(usize, f64)> {
     let of = |lost: bool| {
         let chosen =
@@ -76,7 +76,8 @@ fn stretches(records: &[RankRecord], waits: &[Wait]) -> Vec<Stretch> {
     let mut path = Vec::new();
     loop {
         let begun_s = records[record].clock.seconds(records[record].begin);
-        // The last wait that was over by now, and began before: clocks of several hosts agree only so far.
+        // The last wait that was over by now, and began before. The comparison is needed because the clocks of several
+        // hosts agree only approximately.
         let over = of_each[record].partition_point(|&(over_s, _)| over_s <= at_s);
         of_each[record].truncate(over);
         match of_each[record].pop() {
@@ -145,8 +146,8 @@ mod tests {
         critical_path(&run.records, &waits)
     }
 
-    /// Rank 0 computes until 600 and sends until 605; rank 1 waits from 100 on, has the message at 610, and computes
-    /// until 900, when it calls something until 905. So the path is rank 0 until 600, then rank 1.
+    /// Rank 0 computes until 600 and sends until 605. Rank 1 waits from 100 on, has the message at 610, computes until
+    /// 900, and is in a call until 905. So the path is rank 0 until 600, then rank 1.
     #[test]
     fn the_path_goes_to_who_was_waited_for() {
         let mut run = Run::of(2);
@@ -170,7 +171,7 @@ mod tests {
         );
     }
 
-    /// Rank 1 lost events after 610, so nothing is known of what anybody waited for after that.
+    /// Rank 1 lost events after 610, so all waits after that are unknown.
     #[test]
     fn the_path_ends_where_events_were_lost() {
         let mut run = Run::of(2);
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(told, [(0, 0, 600), (1, 600, 610)]);
     }
 
-    /// Whatever ranks do, the path is whole: it ends when the last rank does, has no gap, and its parts make it up.
+    /// The path of a random run is complete: it ends when the last rank does, has no gap, and its parts add up to it.
     #[test]
     fn the_path_of_any_run_has_no_gap() {
         for seed in 0..200 {

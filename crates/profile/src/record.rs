@@ -10,10 +10,10 @@ use crate::layout::{
 use crate::layout_shape::Shape;
 use crate::moment::Clock;
 
-/// The state of a rank at its end.
+/// State of a rank at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It began, and did not call MPI_Finalize.
+    /// It had started, and did not call MPI_Finalize.
     Running,
     /// It called MPI_Finalize.
     Finalized,
@@ -24,68 +24,68 @@ pub enum State {
 /// A place that called a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// Its index, by which events know it.
+    /// Its index, which events refer to.
     pub index: u16,
-    /// To where the call returns; nothing for the places that found no room in the table, taken together.
+    /// Return address of the call; `None` for all places together that found no room in the table.
     pub address: Option<u64>,
-    /// The number of the function.
+    /// Number of the function.
     pub function: u16,
-    /// The object that the address lies in.
+    /// Object that contains the address.
     pub object: Option<Object>,
-    /// The number of calls.
+    /// Number of calls.
     pub calls: u64,
     /// Ticks of all calls.
     pub ticks: u64,
     /// Ticks of the longest call.
     pub longest: u64,
-    /// Bytes that it sent, or gave to a collective.
+    /// Bytes that it sent, or contributed to a collective.
     pub bytes: u64,
-    /// The line of a script, where it is one that called.
+    /// Line of a script, if a script made the call.
     pub text: Option<String>,
 }
 
-/// A file of code, as it lies in a process.
+/// A file of code, as mapped in a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// The first address.
+    /// Its first address.
     pub base: u64,
-    /// The file.
+    /// Its path.
     pub path: String,
 }
 
 /// A communicator of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Communicator {
-    /// The number that all members have for it.
+    /// Number that is the same at all members.
     pub number: u64,
-    /// The number of its members.
+    /// Number of its members.
     pub size: u64,
 }
 
 /// The messages of a rank to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
-    /// The number of messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Their bytes.
+    /// Number of their bytes.
     pub bytes: u64,
 }
 
-/// The number of messages of each size: entry n is of sizes below 2^n, from half of that on; entry 0 of empty ones.
+/// Number of messages of each size: entry n is for sizes below 2^n, from half of that on; entry 0 for empty ones.
 pub type Histogram = Vec<Peer>;
 
-/// All that a rank has noted.
+/// All records of a rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankRecord {
     /// Its rank in MPI_COMM_WORLD.
     pub rank: usize,
-    /// The size of MPI_COMM_WORLD.
+    /// Size of MPI_COMM_WORLD.
     pub size: usize,
-    /// Its state at its end.
+    /// State of the rank at its end.
     pub state: State,
-    /// The host.
+    /// Name of its host.
     pub host: String,
-    /// The conversion of its ticks to time.
+    /// Conversion of its ticks to time.
     pub clock: Clock,
     /// Ticks when MPI_Init was called, when it had ended, and at the end of the last call.
     pub init: u64,
@@ -95,7 +95,7 @@ pub struct RankRecord {
     pub last: u64,
     /// Nanoseconds of the system's monotonic clock when MPI_Init was called.
     pub init_ns: u64,
-    /// The most memory that the process had when MPI_Init ended, and when it was last looked, in KiB.
+    /// Peak memory of the process at the end of MPI_Init, and at the last check, in KiB.
     pub begin_memory_kib: u64,
     /// See above.
     pub memory_kib: u64,
@@ -105,17 +105,17 @@ pub struct RankRecord {
     pub histograms: Vec<Histogram>,
     /// Communicators, by their index.
     pub communicators: Vec<Communicator>,
-    /// The messages sent to each rank.
+    /// Messages sent to each rank.
     pub peers: Vec<Peer>,
-    /// Mistakes.
+    /// Mistakes in the use of memory.
     pub findings: Vec<Finding>,
     /// Events, in the order in which calls ended.
     pub events: Vec<Event>,
-    /// Events that found no room.
+    /// Number of events that found no room.
     pub events_lost: u64,
 }
 
-/// Why memory is no record of a rank.
+/// The reason why memory is not the record of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -131,13 +131,13 @@ impl std::error::Error for Malformed {}
 struct Words<'a>(&'a [u64]);
 
 impl RankRecord {
-    /// Whether the rank of a region has begun, by the region's first words.
+    /// Returns whether the rank of a region has begun, from the region's first words.
     pub fn has_begun(head: &[u8]) -> bool {
         words_of(&head[..head.len().min(WORD_BYTES)]).first().is_some_and(|&state| state != 0)
     }
 
-    /// Reads a region without its room for events, and after it the events that were taken out. Nothing if its rank
-    /// never began.
+    /// Reads a region without its room for events, followed by the events that were taken out. Returns `None` if its
+    /// rank never began.
     ///
     /// # Errors
     /// If it was not written as the layout says.
@@ -199,7 +199,7 @@ impl Words<'_> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The entries of a table, as many as a word of the head counts.
+    /// Returns the entries of a table, as many as a word of the head counts.
     fn entries(&self, count: usize, at: usize, words: usize, most: usize) -> Vec<&[u64]> {
         let count = (self.0[count] as usize).min(most);
         self.0[at..at + count * words].chunks_exact(words).collect()

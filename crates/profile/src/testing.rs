@@ -1,10 +1,10 @@
-//! Runs that are made up, for tests. A tick is a microsecond.
+//! Invented runs for tests. A tick is a microsecond.
 
 use crate::event::{Event, Kind, NOBODY};
 use crate::moment::Clock;
 use crate::record::{Communicator, RankRecord, State};
 
-/// Ticks of a second.
+/// Number of ticks in a second.
 pub(crate) const PER_S: f64 = 1e6;
 
 pub(crate) struct Run {
@@ -93,7 +93,7 @@ impl Run {
         event
     }
 
-    /// The `number`-th collective of all.
+    /// Adds the `number`-th collective of all.
     pub(crate) fn collective(
         &mut self,
         rank: usize,

@@ -1,8 +1,8 @@
 //! Waits of ranks for each other.
 //!
-//! A rank waits for another as long as its call lasts while the other has not yet begun what the call needs: the send
-//! of a message (a late sender), the receive of a long message (a late receiver), its part of a collective. What the
-//! call takes after that is the cost of communication, not of waiting.
+//! A rank waits for another while its call lasts and the other has not yet begun what the call needs: the send of a
+//! message (a late sender), the receive of a long message (a late receiver), its part of a collective. The rest of the
+//! call's time is the cost of communication, not of waiting.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,61 +10,62 @@ use crate::event::{Event, Kind, NOBODY};
 use crate::matching::Matched;
 use crate::record::RankRecord;
 
-/// Why a rank waited.
+/// The reason why a rank waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WaitKind {
     /// For a message that was not yet sent.
     LateSender,
-    /// With a message whose receive was not yet posted (late receiver).
+    /// For the receive of a message that was not yet posted (late receiver).
     LateReceiver,
-    /// For others to come to a collective.
+    /// For other ranks to enter a collective.
     Collective,
 }
 
 /// A time in which a rank waited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wait {
-    /// Why.
+    /// Its reason.
     pub kind: WaitKind,
-    /// The index of the record of the rank that waited, and of its event.
+    /// Index of the record of the rank that waited, and of its event.
     pub waiter: usize,
     /// See above.
     pub event: usize,
-    /// The index of the record of the rank that it waited for, and of the event with which that came.
+    /// Index of the record of the rank that it waited for, and of the event with which that rank arrived.
     pub cause: usize,
     /// See above.
     pub cause_event: usize,
-    /// When it began to wait, in seconds.
+    /// Begin of the wait, in seconds.
     pub begin_s: f64,
-    /// When the other came, or the call ended if that was earlier.
+    /// Arrival of the other rank, or the end of the call if that was earlier, in seconds.
     pub end_s: f64,
 }
 
 impl Wait {
-    /// The time in seconds.
+    /// Returns its length in seconds.
     pub fn span_s(&self) -> f64 {
         self.end_s - self.begin_s
     }
 }
 
-/// Less than this is no wait, but what is left of numbers that were rounded.
+/// Minimum length of a wait in seconds. A shorter time is a rounding error.
 const LEAST_S: f64 = 1e-8;
 
-/// The dependence of a collective's ranks on each other.
+/// Dependence of a collective's ranks on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependence {
-    /// Each on all.
+    /// Each rank depends on all.
     All,
-    /// Each on the root.
+    /// Each rank depends on the root.
     OnRoot,
-    /// The root on all.
+    /// The root depends on all.
     OfRoot,
-    /// Each on those before it.
+    /// Each rank depends on those before it.
     OnLower,
 }
 
-/// All waits, of each call the longest only: a call that completes several operations waited for the last of them. They
-/// are in the order of records and events. `dependence` says it of the collective that a place calls.
+/// Returns all waits, and only the longest of each call: a call that completes several operations waited for the last
+/// of them. They are in the order of records and events. `dependence` returns the dependence of the collective that a
+/// place calls.
 pub fn waits(
     records: &[RankRecord],
     messages: &[Matched],
@@ -106,7 +107,7 @@ fn late_receiver(records: &[RankRecord], message: &Matched) -> Option<Wait> {
     wait(records, WaitKind::LateReceiver, (from, blocked), (to, receive), posted)
 }
 
-/// The wait of an event for what another rank did at a time, if it was there before.
+/// Returns the wait of an event for an action of another rank at a time, if the event began before.
 fn wait(
     records: &[RankRecord],
     kind: WaitKind,
@@ -121,7 +122,8 @@ fn wait(
     is_wait.then_some(Wait { kind, waiter, event, cause, cause_event, begin_s, end_s })
 }
 
-/// A rank's part in a collective: its record, the event with which it came, and the event in which it may have waited.
+/// A rank's part in a collective: its record, the event with which it arrived, and the event in which it may have
+/// waited.
 #[derive(Clone, Copy)]
 struct Part {
     record: usize,
@@ -165,17 +167,17 @@ fn collective_waits(
     }
 }
 
-/// Calls of two ranks in the same collective that name different roots: for each, the record and the event.
+/// Calls of two ranks in the same collective with different roots: for each, the record and the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DifferentRoots {
-    /// The call of the rank with the lowest record.
+    /// Call of the rank with the lowest record.
     pub one: (usize, usize),
-    /// The call of another rank.
+    /// Call of another rank.
     pub other: (usize, usize),
 }
 
-/// All calls whose root differs from that of the first rank in the same collective. Calls of different functions are not
-/// compared: `function` returns that of a site of a record.
+/// Returns all calls with another root than that of the first rank in the same collective. Calls of different functions
+/// are not compared: `function` returns the name of the function of a site of a record.
 pub fn different_roots(
     records: &[RankRecord],
     function: &dyn Fn(usize, u16) -> &'static str,
@@ -196,7 +198,7 @@ pub fn different_roots(
     found
 }
 
-/// The collectives of which all members' parts are known.
+/// Returns the collectives for which the parts of all members are known.
 fn collectives(records: &[RankRecord]) -> Vec<Vec<Part>> {
     let communicators = records.iter().flat_map(|noted| &noted.communicators);
     let sizes: HashMap<u64, u64> = communicators.map(|one| (one.number, one.size)).collect();
@@ -208,7 +210,7 @@ fn collectives(records: &[RankRecord]) -> Vec<Vec<Part>> {
     all.into_values().collect()
 }
 
-/// The known parts of each collective, by its communicator and its number there.
+/// Returns the known parts of each collective, by its communicator and its number there.
 fn collective_parts(records: &[RankRecord]) -> BTreeMap<(u64, u64), Vec<Part>> {
     let mut all: BTreeMap<(u64, u64), Vec<Part>> = BTreeMap::new();
     for (record, noted) in records.iter().enumerate() {
@@ -282,7 +284,7 @@ mod tests {
         assert_eq!(found(&run, Dependence::All), [(WaitKind::LateReceiver, 0, 1, 250)]);
     }
 
-    /// Two messages end in one call of rank 2, that lasts from 10 to 310. One was sent at 100, the other at 300.
+    /// Two messages end in one call of rank 2 that lasts from 10 to 310. One was sent at 100, the other at 300.
     #[test]
     fn a_call_waits_for_the_last_of_its_operations_only() {
         let mut run = Run::of(3);
@@ -303,13 +305,13 @@ mod tests {
             }
         }
         let found = different_roots(&run.records, &|_, _| "MPI_Bcast");
-        // Of the second of the three collectives, rank 1 names rank 2 instead of rank 0.
+        // In the second of the three collectives, rank 1 names rank 2 instead of rank 0.
         assert_eq!(found, [DifferentRoots { one: (0, 1), other: (1, 1) }]);
         let other = |record: usize, _| if record == 1 { "MPI_Reduce" } else { "MPI_Bcast" };
         assert!(different_roots(&run.records, &other).is_empty());
     }
 
-    /// Ranks come at 10, 20 and 50 and go at 60. Rank 1 is the root.
+    /// Ranks enter at 10, 20 and 50 and leave at 60. Rank 1 is the root.
     #[test]
     fn at_a_collective_ranks_wait_for_those_that_they_depend_on() {
         let mut run = Run::of(3);

@@ -1,26 +1,26 @@
-//! The functions of MPI that are looked at.
+//! The observed functions of MPI.
 
 #[rustfmt::skip] // Generated.
 mod list;
 
 use crate::waits::Dependence;
 
-/// The kind of a function.
+/// Kind of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// MPI_Init and its like.
+    /// MPI_Init and similar.
     Start,
     /// MPI_Finalize and MPI_Abort.
     End,
-    /// It sends, or begins to.
+    /// Sends, or starts a send.
     Send,
-    /// It receives, or begins to.
+    /// Receives, or starts a receive.
     Receive,
-    /// It does both.
+    /// Sends and receives.
     Exchange,
-    /// It completes what was begun.
+    /// Completes started operations.
     Wait,
-    /// It asks whether something has happened.
+    /// Checks whether something has happened.
     Poll,
     /// A collective in which each member depends on all.
     All,
@@ -30,18 +30,18 @@ pub enum Class {
     OfRoot,
     /// A collective in which each member depends on those before it.
     Lower,
-    /// It serves windows.
+    /// Accesses or manages windows.
     Window,
-    /// It makes or ends communicators.
+    /// Creates or frees communicators.
     Communicator,
-    /// It reads or writes files.
+    /// Reads or writes files.
     File,
-    /// Anything else.
+    /// Any other function.
     Other,
 }
 
 impl Class {
-    /// The dependence of ranks, if it is a collective.
+    /// Returns the dependence of the ranks, if it is a collective.
     pub fn dependence(self) -> Option<Dependence> {
         match self {
             Class::All => Some(Dependence::All),
@@ -53,10 +53,10 @@ impl Class {
     }
 }
 
-/// The entry for functions with an unknown number.
+/// Name for functions with an unknown number.
 const OTHERS: &str = "other calls";
 
-/// The name of a function and what it is, by its number.
+/// Returns the name and the kind of the function with a number.
 pub fn function(number: u16) -> (&'static str, Class) {
     let index = usize::from(number).checked_sub(1);
     let known = index.and_then(|index| list::FUNCTIONS.get(index));
