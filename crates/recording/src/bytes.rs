@@ -1,10 +1,11 @@
-//! Numbers in as few bytes as they need: seven bits in each, the lowest first, and the eighth says that more follow.
+//! Numbers in as few bytes as they need: seven bits in each, the lowest first. The eighth bit is set if more bytes
+//! follow.
 
 /// The data are incomplete, or not those of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut;
 
-/// Bytes that are read from the beginning on.
+/// A reader of bytes from the beginning.
 #[derive(Clone, Debug)]
 pub struct ByteReader<'a>(&'a [u8]);
 
@@ -23,7 +24,7 @@ pub(crate) fn put_optional(out: &mut Vec<u8>, number: Option<u32>) {
 }
 
 impl<'a> ByteReader<'a> {
-    /// Reads these bytes.
+    /// Creates a reader of these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         ByteReader(bytes)
     }

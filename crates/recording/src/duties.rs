@@ -1,7 +1,7 @@
 //! The actions of a rank while it waits in a collective, for example answers to requests for its windows.
 //!
-//! Others may come to the collective only once they have their answers, and these come in the middle of it. So a replay
-//! does such events whenever the collective waits.
+//! Other ranks may enter the collective only once they have their answers, which are sent in the middle of it. So a
+//! replay executes such events whenever the collective waits.
 
 use std::collections::VecDeque;
 
@@ -14,15 +14,15 @@ use contract::{
 use crate::event::RankEvent;
 use crate::operations::Operations;
 
-/// An endpoint that does events of its rank while it waits.
+/// An endpoint that executes events of its rank while it waits.
 pub(crate) struct Dutiful<E> {
     pub(crate) endpoint: E,
     pub(crate) operations: Operations,
-    /// The events that are due in the present wait.
+    /// The events that are due in the current wait.
     pub(crate) duties: Duties,
 }
 
-/// Events that a rank does beside something else.
+/// Events that a rank executes while it waits in another operation.
 #[derive(Default)]
 pub(crate) struct Duties {
     events: VecDeque<RankEvent>,
@@ -34,13 +34,13 @@ impl Duties {
         self.events.push_back(event);
     }
 
-    /// Takes what is left, or the error that ended it.
+    /// Takes the remaining events, or the error that ended them.
     pub(crate) fn take(&mut self) -> Result<VecDeque<RankEvent>> {
         self.failed.take().map_or(Ok(()), Err)?;
         Ok(std::mem::take(&mut self.events))
     }
 
-    /// Does what can be done without waiting.
+    /// Executes the events that need no wait.
     fn advance<E: Endpoint>(&mut self, endpoint: &mut E, operations: &mut Operations) {
         while let Some(&event) = self.events.front() {
             match operations.perform(endpoint, event) {
@@ -60,7 +60,7 @@ impl<E: Endpoint> Dutiful<E> {
         Dutiful { endpoint, operations, duties: Duties::default() }
     }
 
-    /// Does a started operation, or the end of one, if that needs no wait.
+    /// Starts or ends an operation. Returns false if that would have to wait.
     pub(crate) fn perform(&mut self, event: RankEvent) -> Result<bool> {
         self.operations.perform(&mut self.endpoint, event)
     }
@@ -75,12 +75,12 @@ impl<E: Endpoint> Dutiful<E> {
     }
 }
 
-/// There is no request.
+/// Without windows of its own.
 impl<E: Endpoint> RemoteMemory for Dutiful<E> {}
 
 impl<E> contract::OtherRuns for Dutiful<E> {}
 
-// SAFETY: it does with all memory what the endpoint inside does, which keeps the contract's promises.
+// SAFETY: it passes all memory to the endpoint inside, which keeps the contract's promises.
 unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
     fn rank(&self) -> usize {
         self.endpoint.rank()
@@ -184,7 +184,7 @@ unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
         while !done(self) {
             let Dutiful { endpoint, operations, duties } = self;
             let mut has_looked = false;
-            // The second look comes when something has happened.
+            // The second check happens after an event.
             endpoint.wait_until(&mut |endpoint| {
                 duties.advance(endpoint, operations);
                 std::mem::replace(&mut has_looked, true)
@@ -221,7 +221,7 @@ unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
         if self.is_free() {
             return self.endpoint.exchange((to, data), (selector, buffer));
         }
-        // SAFETY: as in `send`; it is waited for below.
+        // SAFETY: as in `send`; it is awaited below.
         let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
         let receive = self.post_receive(selector, room)?;
         let sent = self.send(to, data);

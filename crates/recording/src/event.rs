@@ -4,75 +4,76 @@ use contract::{Element, Operation, Reduction, Selector, TimeSpan};
 
 use crate::bytes::{ByteReader, Cut, put_number, put_optional};
 
-/// Something that a rank has done. Contexts, ranks and tags are those of an endpoint.
+/// An action of a rank. Contexts, ranks and tags are those of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankEvent {
-    /// Computed.
+    /// Computing.
     Compute(TimeSpan),
-    /// Slept.
+    /// Sleeping.
     Sleep(TimeSpan),
-    /// Sent, and waited until the memory was free again.
+    /// A send, and the wait until its memory was free again.
     Send(SentMessage),
-    /// Received.
+    /// A receive.
     Receive(Room),
-    /// Did both at once.
+    /// A send and a receive at once.
     Exchange(SentMessage, Room),
-    /// Started to send.
+    /// The start of a send.
     PostSend {
-        /// The operation.
+        /// Its message.
         message: SentMessage,
-        /// Whether the send is done only once a receive has taken it.
+        /// True if the send ends only once a receive has taken the message.
         synchronous: bool,
     },
-    /// Started to receive.
+    /// The start of a receive.
     PostReceive(Room),
-    /// Waited for the end of a started operation: 0 for the latest that this rank has started, 1 for the one before it.
+    /// The wait for the end of a started operation: 0 for the last one that this rank has started, 1 for the one before
+    /// it.
     End(u64),
-    /// Took a started receive back, counted in the same way.
+    /// The cancelling of a started receive, counted in the same way.
     Cancel(u64),
-    /// Called a collective of all ranks.
+    /// A collective of all ranks.
     Collective(RecordedCollective),
-    /// Nothing of its own: the next event was done in the middle of the collective before it, while the rank waited.
+    /// Marks the next event: it happened in the middle of the collective before it, while the rank waited.
     Meanwhile,
-    /// Nothing of its own: the next event was done by the library and not by the program, while the rank waited for
-    /// something else than a collective.
+    /// Marks the next event: the library and not the program caused it, while the rank waited for something other than
+    /// a collective.
     Aside,
 }
 
-/// A message that is sent.
+/// A sent message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentMessage {
-    /// To whom.
+    /// Its destination.
     pub to: usize,
-    /// In which context.
+    /// Its context.
     pub context: u32,
-    /// With which tag.
+    /// Its tag.
     pub tag: u32,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: usize,
 }
 
-/// Which messages a receive accepts, and how much room it has.
+/// The messages that a receive accepts, and the length of its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// The messages.
+    /// The accepted messages.
     pub selector: Selector,
-    /// The room.
+    /// Length of the buffer.
     pub bytes: usize,
 }
 
 /// A collective of all ranks, without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedCollective {
-    /// Which.
+    /// Its kind.
     pub kind: CollectiveKind,
-    /// The root, if there is one.
+    /// Its root, if there is one.
     pub root: usize,
-    /// The length of a block of each rank, or of all data where there are no blocks.
+    /// Length in bytes of a block of each rank, or of all data if there are no blocks.
     pub bytes: usize,
 }
 
-/// Which collective.
+/// Kind of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the field's")]
 pub enum CollectiveKind {
@@ -93,7 +94,7 @@ impl CollectiveKind {
         [Barrier, Broadcast, Scatter, Gather, Allgather, AllToAll, Reduce, Allreduce]
     };
 
-    /// Its name for people.
+    /// Returns its name for messages to the user.
     pub fn name(self) -> &'static str {
         match self {
             CollectiveKind::Barrier => "barrier",
@@ -109,7 +110,7 @@ impl CollectiveKind {
 }
 
 impl RecordedCollective {
-    /// The elements that a reduction of a replay combines: the original type is not recorded.
+    /// Returns the reduction of a replay: the original type is not recorded.
     pub(crate) fn reduction(&self) -> Reduction {
         let element = match self.bytes % 8 {
             0 => Element::F64,
@@ -121,7 +122,7 @@ impl RecordedCollective {
 }
 
 impl RankEvent {
-    /// The context of the message that it sends or receives, or that it starts to.
+    /// Returns the context of the message that it sends or receives, or starts to.
     pub fn context(&self) -> Option<u32> {
         match self {
             RankEvent::Send(message)
@@ -168,10 +169,10 @@ impl RankEvent {
         }
     }
 
-    /// Takes the next one; `None` at the end.
+    /// Reads the next event. Returns `None` at the end.
     ///
     /// # Errors
-    /// [`Cut`] if there is none, or an incomplete one.
+    /// [`Cut`] if the bytes are not an event, or an incomplete one.
     pub fn read(from: &mut ByteReader<'_>) -> Result<Option<Self>, Cut> {
         let Some(code) = from.byte() else { return Ok(None) };
         Ok(Some(match code {
@@ -238,7 +239,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every kind of event with these numbers in it.
+    /// Returns every kind of event with these numbers in it.
     fn all([a, b, c, d]: [u64; 4], flag: bool) -> Vec<RankEvent> {
         let message =
             SentMessage { to: a as usize, context: b as u32, tag: c as u32, bytes: d as usize };

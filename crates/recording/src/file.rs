@@ -1,7 +1,7 @@
-//! The file of a recording: a line that identifies it, blocks of the ranks' events as they came, and an end.
+//! The file of a recording: a line that identifies it, blocks of the ranks' events in the order of writing, and an end.
 //!
-//! A block is the number of its rank, its length, and events. The end is the number of ranks where a rank's number
-//! would stand, and then how many blocks there were: a file without it was cut off.
+//! A block is the number of its rank, its length, and events. The end is the number of ranks in place of a rank's
+//! number, and then the number of blocks. A file without an end was truncated.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,52 +13,52 @@ use crate::bytes::{ByteReader, Cut, put_number};
 use crate::event::RankEvent;
 use crate::longest::Longest;
 
-/// The beginning of a file. Its number is that of the format.
+/// First line of a file. Its number is the version of the format.
 const MARK: &str = "cornerstone-recording 1";
-/// The beginning of files of all versions.
+/// Beginning of files of all versions.
 const ANY_MARK: &str = "cornerstone-recording ";
-/// A rank's events are written once there are so many.
+/// Number of events of a rank at which they are written.
 const BLOCK_EVENTS: usize = 1 << 13;
 
-/// Why a recording cannot be used.
+/// The reason why a recording cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingError {
     /// The file could not be read or written.
     #[error("'{path}': {reason}")]
     File {
-        /// Which.
+        /// Its path.
         path: String,
-        /// The system's words.
+        /// The system's message.
         reason: String,
     },
-    /// It is no recording.
+    /// The file is not a recording.
     #[error("'{path}' is no recording of a program: it does not begin with '{MARK}'")]
     NotOne {
-        /// Which.
+        /// Its path.
         path: String,
     },
-    /// It is a recording of another version.
+    /// The file is a recording of another version.
     #[error("'{path}' is of another version ('{found}'); this command reads '{MARK}'")]
     Version {
-        /// Which.
+        /// Its path.
         path: String,
-        /// Its beginning.
+        /// Its first line.
         found: String,
     },
     /// A text of another simulator contains something that cannot be replayed.
     #[error("'{path}', line {line}: {reason}")]
     Text {
-        /// Which.
+        /// Its path.
         path: String,
-        /// The line.
+        /// Number of the line.
         line: usize,
-        /// The error in it.
+        /// The error in the line.
         reason: String,
     },
-    /// It ends before its end.
+    /// The file is truncated or damaged.
     #[error("'{path}' is cut off or damaged: record the program again")]
     Cut {
-        /// Which.
+        /// Its path.
         path: String,
     },
 }
@@ -66,11 +66,11 @@ pub enum RecordingError {
 /// The events of the ranks of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// Its origin, in words.
+    /// Description of its origin.
     pub title: String,
-    /// The events of each rank, one after the other.
+    /// Encoded events of each rank.
     ranks: Vec<Vec<u8>>,
-    /// By rank.
+    /// Longest messages of each rank.
     longest: Vec<Longest>,
 }
 
@@ -82,12 +82,13 @@ impl Iterator for Events<'_> {
     type Item = RankEvent;
 
     fn next(&mut self) -> Option<RankEvent> {
-        // They were checked when they were read.
+        // The events were checked when the file was read.
         RankEvent::read(&mut self.0).ok().flatten()
     }
 }
 
-/// A recording that is being written. Without [`Recorder::finish`] its file is removed in the end: it would be useless.
+/// A recording in progress. Its file is removed when it is dropped without [`Recorder::finish`], because an incomplete
+/// file is useless.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
@@ -103,7 +104,7 @@ pub struct Recorder {
 #[derive(Clone, Debug, Default)]
 struct Pending {
     events: Vec<RankEvent>,
-    /// The number of events written before.
+    /// Number of events written before.
     written: u64,
 }
 
@@ -125,7 +126,7 @@ impl Recorder {
         Ok(Recorder { path: path.into(), out, pending, blocks: 0, failed: None, is_whole: false })
     }
 
-    /// Notes what a rank has done; returns its place among what the rank has done. The first error is kept for the end.
+    /// Records an event of a rank. Returns its index among the rank's events. The first error is kept for the end.
     pub fn note(&mut self, rank: usize, event: RankEvent) -> u64 {
         let pending = &mut self.pending[rank];
         if pending.events.len() >= BLOCK_EVENTS {
@@ -136,8 +137,8 @@ impl Recorder {
         pending.written + pending.events.len() as u64 - 1
     }
 
-    /// Says which message a receive has got that would have taken several: a replay must not get another. Where that is
-    /// known too late, the receive stays as it is.
+    /// Sets the message that a receive has matched, if it could have matched several: a replay must match the same. A
+    /// receive that has been written already remains as it is.
     pub fn settle(&mut self, rank: usize, place: u64, selector: Selector) {
         let pending = &mut self.pending[rank];
         let index = place.checked_sub(pending.written).and_then(|one| usize::try_from(one).ok());
@@ -170,10 +171,10 @@ impl Recorder {
         }
     }
 
-    /// Ends the recording. A file that could not be written whole is removed.
+    /// Ends the recording. A file that could not be written completely is removed.
     ///
     /// # Errors
-    /// The first that there was.
+    /// The first error that occurred.
     pub fn finish(mut self) -> Result<(), RecordingError> {
         for rank in 0..self.pending.len() {
             if !self.pending[rank].events.is_empty() {
@@ -193,7 +194,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        // A file that cannot be removed is reported as truncated when it is read. A device stays.
+        // A file that cannot be removed is reported as truncated when it is read. A device is not removed.
         let is_file = || self.path.metadata().is_ok_and(|metadata| metadata.is_file());
         if !self.is_whole && is_file() {
             let _ = std::fs::remove_file(&self.path);
@@ -205,7 +206,7 @@ impl Recording {
     /// Reads a file.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// If it cannot be used.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let bytes = std::fs::read(path).map_err(|error| failed(path, &error))?;
         Self::parse(&bytes, &path.display().to_string())
@@ -234,7 +235,7 @@ impl Recording {
         Ok(Recording { title: title.into(), ranks, longest: longest.map_err(cut)? })
     }
 
-    /// That of these events.
+    /// Creates a recording of these events.
     pub fn of(title: &str, ranks: &[Vec<RankEvent>]) -> Self {
         let write = |events: &Vec<RankEvent>| {
             let (mut bytes, mut longest) = (Vec::new(), Longest::default());
@@ -248,23 +249,23 @@ impl Recording {
         Recording { title: title.into(), ranks, longest }
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks.len()
     }
 
-    /// The events of a rank.
+    /// Returns the events of a rank.
     pub fn events(&self, rank: usize) -> Events<'_> {
         Events(ByteReader::new(&self.ranks[rank]))
     }
 
-    /// The longest messages of a rank.
+    /// Returns the longest messages of a rank.
     pub fn longest(&self, rank: usize) -> Longest {
         self.longest[rank]
     }
 }
 
-/// The longest messages of a rank's events.
+/// Returns the longest messages of a rank's events.
 fn read_all(events: &[u8]) -> Result<Longest, Cut> {
     let mut source = ByteReader::new(events);
     let mut longest = Longest::default();
@@ -275,7 +276,7 @@ fn read_all(events: &[u8]) -> Result<Longest, Cut> {
 }
 
 fn read_blocks(source: &mut ByteReader<'_>, ranks: usize) -> Result<Vec<Vec<u8>>, Cut> {
-    // A damaged number must not take all memory: each rank that has done anything has a block.
+    // A damaged number must not use up all memory: each rank that has done anything has a block.
     if ranks == 0 || ranks > 1 << 24 {
         return Err(Cut);
     }

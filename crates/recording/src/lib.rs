@@ -2,9 +2,9 @@
 //! program.
 //!
 //! A recording has the calls of each rank's endpoint: messages with their partners and lengths, collectives of all
-//! ranks as collectives, and how long the program computed between. It has no data. A [`replay`](replay()) makes the
-//! same calls in the same order, so it takes the time that they take on its machine; what a program would do otherwise
-//! on another machine, because messages come in another order, it does not.
+//! ranks as collectives, and the computing time between calls. It has no data. A [`replay`](replay()) makes the same
+//! calls in the same order, so their time is the time on its machine. A program may behave differently on another
+//! machine, because messages arrive in another order; a replay does not.
 
 mod bytes;
 mod duties;

@@ -7,12 +7,12 @@ use crate::event::{RankEvent, RecordedCollective};
 pub struct Longest {
     pub(crate) sent_bytes: usize,
     pub(crate) received_bytes: usize,
-    /// The block of a collective.
+    /// Length of a block of a collective.
     pub(crate) block_bytes: usize,
 }
 
 impl Longest {
-    /// Also of this event.
+    /// Updates the lengths for an event.
     pub(crate) fn note(&mut self, event: &RankEvent) {
         match event {
             RankEvent::Send(message) | RankEvent::PostSend { message, .. } => {

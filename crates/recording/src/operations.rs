@@ -1,11 +1,11 @@
-//! The started operations of a rank that does again what it has done.
+//! The started operations of a rank in a replay.
 
 use contract::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
 
 use crate::event::{RankEvent, Room, SentMessage};
 use crate::longest::Longest;
 
-/// Contexts of a replay are later ones than those of its collectives, which take any message there.
+/// Offset of the contexts of a replay. The lower contexts belong to its collectives, which accept any message there.
 pub(crate) const LATER: u32 = 2;
 
 /// Memory that all operations of a rank share: the data are never used.
@@ -25,12 +25,12 @@ enum Started {
 pub(crate) struct Operations {
     pub(crate) scratch: Scratch,
     started: Vec<Started>,
-    /// The number of operations started before the first of `started`.
+    /// Number of operations started before the first of `started`.
     dropped: usize,
 }
 
 impl Scratch {
-    /// Memory for the collectives of `ranks` ranks, and memory for the messages.
+    /// Creates memory for the collectives of `ranks` ranks, and memory for messages.
     pub(crate) fn new(longest: Longest, ranks: usize) -> (Self, Self) {
         let memory = |out, room| Scratch { out: vec![0; out], room: vec![0; room] };
         let all = longest.block_bytes.saturating_mul(ranks);
@@ -39,12 +39,12 @@ impl Scratch {
 }
 
 impl Operations {
-    /// None yet, with memory for all that are to come.
+    /// Creates it without operations, and with memory for all later ones.
     pub(crate) fn new(scratch: Scratch) -> Self {
         Operations { scratch, started: Vec::new(), dropped: 0 }
     }
 
-    /// Starts an operation or ends one; false if that would have to wait, or is something else.
+    /// Starts or ends an operation. Returns false if that would have to wait, or if the event is something else.
     pub(crate) fn perform<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -56,7 +56,7 @@ impl Operations {
                 synchronous,
             } => {
                 let way = if synchronous { Completion::Synchronous } else { Completion::Local };
-                // SAFETY: the slice has so many bytes, outlives the endpoint's requests, and nothing writes to it.
+                // SAFETY: the slice has `bytes` bytes, outlives the endpoint's requests, and nothing writes to it.
                 let data = unsafe { Readable::new(self.scratch.out[..bytes].as_ptr(), bytes) };
                 let to = Destination { rank: to, context: context + LATER, tag };
                 let request = endpoint.post_send(to, data, way)?;
@@ -80,7 +80,7 @@ impl Operations {
             }
             RankEvent::Cancel(back) => {
                 if let Some(request) = self.request(back) {
-                    // Here a message may have come first.
+                    // In a replay a message may have arrived before.
                     if !endpoint.cancel_receive(request) {
                         if !endpoint.is_done(request) {
                             return Ok(false);
@@ -100,7 +100,7 @@ impl Operations {
         count.checked_sub(1 + usize::try_from(back).ok()?)?.checked_sub(self.dropped)
     }
 
-    /// The request of a started operation that is not over.
+    /// Returns the request of a started operation that has not ended.
     pub(crate) fn request(&self, back: u64) -> Option<Request> {
         match self.started[self.index(back)?] {
             Started::UnderWay(request) => Some(request),

@@ -1,4 +1,4 @@
-//! Doing again what a rank has done.
+//! The replay of a rank's events.
 
 use std::iter::Peekable;
 
@@ -18,13 +18,13 @@ struct Replay<'o, E: Endpoint> {
 }
 
 /// Executes `events` on `endpoint`. Their messages must not be longer than `longest`. `occupy` lets the rank's
-/// processor work for some time. Returns how long the rank has computed, and when it was done.
+/// processor work for some time. Returns the computing time of the rank, and the time of its end.
 ///
 /// # Panics
 /// If a message is longer.
 ///
 /// # Errors
-/// Those of the endpoint, and a deadlock where the events do not fit together.
+/// Those of the endpoint, and a deadlock if the events do not fit together.
 pub fn replay<E: Endpoint>(
     endpoint: E,
     longest: Longest,
@@ -93,7 +93,7 @@ impl<E: Endpoint> Replay<'_, E> {
                 }
             }
             RankEvent::Collective(collective) => self.collective(collective)?,
-            // Operations that are started are so above, and marks precede other events.
+            // `Operations::perform` starts operations, and marks precede other events.
             RankEvent::PostSend { .. }
             | RankEvent::PostReceive(_)
             | RankEvent::Meanwhile
@@ -142,7 +142,7 @@ mod tests {
 
     use crate::{Recording, Room};
 
-    /// The same whether messages carry their data or not.
+    /// Runs the events, and checks that the result does not depend on whether messages carry their data.
     fn run(machine: &str, ranks: &[Vec<RankEvent>]) -> (Time, u64, u64) {
         let [with, without] = [true, false].map(|carry_data| run_with(machine, ranks, carry_data));
         assert_eq!(with, without, "{machine}");
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(run("cluster", &[alone]).0, Time::ZERO + us(43));
     }
 
-    /// What was started is waited for where it was waited for, and computing between goes on beside it.
+    /// A started operation is awaited at the recorded event, and progresses during the computing before it.
     #[test]
     fn messages_go_beside_computing_until_they_are_waited_for() {
         let first = |wait_early: bool| {
@@ -233,8 +233,8 @@ mod tests {
         }
     }
 
-    /// Rank 1 comes to the collective only when rank 0, which is in it already, has answered; and rank 0 is in the next
-    /// one when the answer to its own question comes.
+    /// Rank 1 enters the first collective only when rank 0, which is in it already, has answered. Rank 0 is in the
+    /// second one when the answer to its own request arrives.
     #[test]
     fn a_rank_answers_others_while_it_waits_in_a_collective() {
         let barrier = RankEvent::Collective(RecordedCollective {

@@ -1,5 +1,5 @@
-//! GOAL, read. A rank's operations become one thing after the other, in an order that keeps what each requires; sends
-//! and receives are started, and waited for where something requires them.
+//! A reader of GOAL. A rank's operations become a sequence that respects their requirements. Sends and receives are
+//! started, and waited for at the first operation that requires them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::{RankEvent, Room, SentMessage};
 /// An operation of a rank.
 struct Operation {
     event: RankEvent,
-    /// The operations, by their places, that must be over before it begins.
+    /// Operations, by their places, that must end before it begins.
     requires: Vec<usize>,
     line: usize,
 }
@@ -87,11 +87,11 @@ impl Rank {
         Ok(())
     }
 
-    /// The operations one after the other.
+    /// Returns the operations as a sequence of events.
     fn events(&self) -> Result<Vec<RankEvent>, Mistake> {
         let order = self.order()?;
         let mut events = Vec::new();
-        // By place: how many were started up to it, for those that were and have not been waited for.
+        // By place: the number of operations started up to it, for those that were started and not yet waited for.
         let mut under_way: HashMap<usize, u64> = HashMap::new();
         let mut started = 0;
         let wait = |place: usize, under_way: &mut HashMap<usize, u64>, started: u64| {
@@ -116,7 +116,7 @@ impl Rank {
         Ok(events)
     }
 
-    /// An order in which each operation comes after all that it requires: that of the text where it can be.
+    /// Returns an order in which each operation comes after all that it requires: the order of the text if possible.
     fn order(&self) -> Result<Vec<usize>, Mistake> {
         let mut missing: Vec<usize> =
             self.operations.iter().map(|one| one.requires.len()).collect();

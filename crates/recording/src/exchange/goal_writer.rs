@@ -1,4 +1,4 @@
-//! GOAL, written: each rank's operations as labels, and which must be over before which begin.
+//! A writer of GOAL: each rank's operations as labels, and the requirements between them.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ struct Rank<'a> {
     labels: usize,
     /// The operations that must end before the next one begins.
     before: Vec<usize>,
-    /// The labels of started operations; none for those that were taken back.
+    /// The labels of started operations; `None` for cancelled ones.
     started: Vec<Option<usize>>,
     collectives: u32,
 }
@@ -48,7 +48,7 @@ pub(super) fn write(recording: &Recording) -> Result<String, String> {
     Ok(text)
 }
 
-/// Which of a rank's started operations were taken back.
+/// Returns the started operations of a rank that were cancelled.
 fn cancelled(recording: &Recording, rank: usize) -> Vec<usize> {
     let (mut started, mut found) = (0, Vec::new());
     for event in recording.events(rank) {
@@ -63,7 +63,7 @@ fn cancelled(recording: &Recording, rank: usize) -> Vec<usize> {
 }
 
 impl Rank<'_> {
-    /// An operation that begins once all before it is over.
+    /// Adds an operation that begins once all in `before` have ended.
     fn operation(&mut self, words: std::fmt::Arguments<'_>) -> usize {
         self.labels += 1;
         let label = self.labels;
@@ -109,7 +109,7 @@ impl Rank<'_> {
                 let index = self.started.len().checked_sub(1 + back as usize);
                 self.before.extend(index.and_then(|index| self.started[index]));
             }
-            // What was taken back is left out, and recordings with `Meanwhile` are refused before.
+            // Cancelled operations are left out, and recordings with `Meanwhile` are refused before.
             RankEvent::Cancel(_) | RankEvent::Meanwhile | RankEvent::Aside => {}
             RankEvent::Collective(collective) => {
                 let tag = self.tags.count() + 1 + self.collectives;

@@ -21,7 +21,7 @@ pub enum TextFormat {
 }
 
 impl TextFormat {
-    /// The format by the end of a file's name: `.goal`, or `.ti`.
+    /// Returns the format by the end of a file's name: `.goal`, or `.ti`.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "goal" => Some(TextFormat::Goal),
@@ -30,7 +30,8 @@ impl TextFormat {
         }
     }
 
-    /// The format of a file that may be read: that of its name, and SimGrid writes its traces into files named `.txt`.
+    /// Returns the format of a file to read: that of its name, or traces for `.txt`, because SimGrid writes its traces
+    /// into files with such names.
     pub fn of_source(path: &Path) -> Option<Self> {
         let is_text = path.extension().is_some_and(|extension| extension == "txt");
         Self::of_name(path).or(is_text.then_some(TextFormat::Traces))
@@ -38,12 +39,12 @@ impl TextFormat {
 }
 
 impl Recording {
-    /// The recording in a format of text.
+    /// Returns the recording in a format of text.
     ///
     /// # Errors
     /// Events that the format cannot express.
     pub fn to_text(&self, format: TextFormat) -> Result<String, String> {
-        // Messages of collectives go through as if the program had sent them; those of windows have no such place.
+        // Messages of collectives are written as if the program had sent them. Those of windows cannot be.
         let answers = |rank| {
             self.events(rank).zip(self.events(rank).skip(1)).any(|(mark, event)| {
                 mark == RankEvent::Meanwhile && event.context().is_some_and(|one| one % 2 == 0)
@@ -61,7 +62,7 @@ impl Recording {
     }
 
     /// Reads a recording in a format of text from a file. Time-independent traces may be in one file, or in several
-    /// that an index names, a name a line; the names are relative to the folder of the index.
+    /// that an index names, one name a line; the names are relative to the folder of the index.
     ///
     /// # Errors
     /// [`RecordingError::File`], and [`RecordingError::Text`] with the line that cannot be replayed.
@@ -77,7 +78,7 @@ impl Recording {
     }
 }
 
-/// Reads the `texts` of the files `paths`; the recording has the name of `path`.
+/// Reads the `texts` of the files `paths`. The recording has the name of `path`.
 fn parse(
     format: TextFormat,
     path: &Path,
@@ -97,7 +98,7 @@ fn parse(
     }
 }
 
-/// The contents of a file of text.
+/// Returns the contents of a file of text.
 fn text_of(path: &Path) -> Result<String, RecordingError> {
     std::fs::read_to_string(path).map_err(|error| RecordingError::File {
         path: path.display().to_string(),
@@ -105,7 +106,7 @@ fn text_of(path: &Path) -> Result<String, RecordingError> {
     })
 }
 
-/// The files that an index of traces names; `None` for a text that is no index: an action has several words.
+/// Returns the files that an index of traces names, or `None` if the text is not an index: an action has several words.
 fn named_in(text: &str) -> Option<Vec<&str>> {
     let lines = traces_reader::actions(text).map(|(_, words)| words);
     let names: Option<Vec<&str>> =
@@ -113,10 +114,10 @@ fn named_in(text: &str) -> Option<Vec<&str>> {
     names.filter(|names| !names.is_empty())
 }
 
-/// A mistake in a text: the line, counted from 1, and what is wrong with it.
+/// A mistake in a text: the line, counted from 1, and a description.
 type Mistake = (usize, String);
 
-/// A number in a text.
+/// Reads a number in a text.
 fn number<N: std::str::FromStr>(word: Option<&str>, line: usize, what: &str) -> Result<N, Mistake> {
     let word = word.ok_or_else(|| (line, format!("{what} is missing")))?;
     word.parse().map_err(|_| (line, format!("{what} is '{word}', which is no such number")))

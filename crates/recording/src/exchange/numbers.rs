@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{RankEvent, Recording, Room, SentMessage};
 
-/// The requirement for a receive to be expressed in these formats.
+/// The sender and the tag of a receive, which these formats require.
 pub(super) struct Sender {
     pub(super) from: u32,
     pub(super) tag: u32,
@@ -14,7 +14,7 @@ pub(super) struct Sender {
 pub(super) struct Tags(BTreeMap<(u32, u32), u32>);
 
 impl Tags {
-    /// Those of all messages that are sent.
+    /// Creates the tags of all sent messages.
     pub(super) fn of(recording: &Recording) -> Self {
         let mut tags = BTreeMap::new();
         let all = (0..recording.ranks()).flat_map(|rank| recording.events(rank));
@@ -26,12 +26,12 @@ impl Tags {
                 tags.insert((context, tag), 0);
             }
         }
-        // In their order, so that a program of one context has small ones.
+        // Tags follow the order of pairs, so that a program with one context has small tags.
         tags.values_mut().zip(0..).for_each(|(tag, number)| *tag = number);
         Tags(tags)
     }
 
-    /// The first tag that no message has.
+    /// Returns the first tag that no message has.
     pub(super) fn count(&self) -> u32 {
         self.0.len() as u32
     }
@@ -40,10 +40,10 @@ impl Tags {
         self.0.get(&(message.context, message.tag)).copied().unwrap_or(self.count())
     }
 
-    /// Whom a receive of `rank` is from.
+    /// Returns the sender and the tag for a receive of `rank`.
     ///
     /// # Errors
-    /// For a receive that takes messages of several ranks or tags.
+    /// If the receive accepts messages of several ranks or tags.
     pub(super) fn of_receive(&self, rank: usize, room: &Room) -> Result<Sender, String> {
         match (room.selector.source, room.selector.tag) {
             (Some(from), Some(tag)) => {

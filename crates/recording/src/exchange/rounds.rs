@@ -1,18 +1,18 @@
-//! The messages of a collective, for formats that have none.
+//! The messages of a collective, for formats without collectives.
 
 use collectives::{Blocks, Call, Cursor, Manner, Membership, Order, Own, select};
 
 use crate::{CollectiveKind, RecordedCollective};
 
-/// Messages that a rank sends and receives at once: partners and lengths.
+/// The messages that a rank sends and receives at once: partners and lengths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Round {
     pub(super) sends: Vec<(usize, usize)>,
     pub(super) receives: Vec<(usize, usize)>,
 }
 
-/// The actions of rank `me` of `size` in a collective, round by round, by the algorithm that a collective over messages
-/// takes.
+/// Returns the actions of rank `me` of `size` in a collective, round by round, by the algorithm that a collective over
+/// messages selects.
 pub(super) fn rounds(collective: &RecordedCollective, me: usize, size: usize) -> Vec<Round> {
     let RecordedCollective { kind, root, bytes } = *collective;
     let unit_bytes = match kind {
@@ -38,7 +38,7 @@ pub(super) fn rounds(collective: &RecordedCollective, me: usize, size: usize) ->
     rounds_of(&call, own, unit_bytes, (me, size))
 }
 
-/// The actions of rank `me` of `size` in a call whose units have so many bytes.
+/// Returns the actions of rank `me` of `size` in a call with units of `unit_bytes` bytes.
 pub(super) fn rounds_of(
     call: &Call,
     own: Own,
@@ -62,7 +62,7 @@ pub(super) fn rounds_of(
 mod tests {
     use super::*;
 
-    /// What is sent is received, in every collective.
+    /// Checks for every collective that each sent message is received.
     #[test]
     fn every_message_of_a_collective_has_a_sender_and_a_receiver() {
         for kind in CollectiveKind::ALL {

@@ -1,4 +1,4 @@
-//! Written recordings are read again unchanged, as far as a format can express them.
+//! Written recordings are read back unchanged, as far as a format can express them.
 
 use contract::{Selector, TimeSpan};
 
@@ -93,7 +93,7 @@ fn goal_has_operations_and_what_they_require() {
     let text = text(TextFormat::Goal, &recording()).unwrap();
     let first = "num_ranks 2\n\nrank 0 {\nl1: recv 100b from 1 tag 0\nl2: send 8b to 1 tag 0\nl3: calc 3000\n";
     assert!(text.starts_with(first), "{text}");
-    // A barrier of two is a message each way, after the calculation and both operations that were waited for.
+    // A barrier of two is a message in each direction, after the calculation and both awaited operations.
     let barrier = "l4: send 0b to 1 tag 2\nl4 requires l3\nl4 requires l1\nl4 requires l2\nl5: recv 0b from 1 tag 2\n";
     assert!(text.contains(barrier), "{text}");
     let again = read(TextFormat::Goal, &text).unwrap();
@@ -106,7 +106,7 @@ fn goal_has_operations_and_what_they_require() {
         events[..3],
         [RankEvent::PostReceive(room(1, 100)), post(1, 0, 8), RankEvent::Compute(us(3))]
     );
-    // Both are waited for before the barrier's message, which is there as a message.
+    // Both are awaited before the message of the barrier, which is recorded as a message.
     assert_eq!(events[3..6], [RankEvent::End(1), RankEvent::End(0), post(1, 2, 0)]);
     assert_eq!(again.events(1).filter(|one| matches!(one, RankEvent::End(_))).count(), 5);
 }

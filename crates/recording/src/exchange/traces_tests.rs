@@ -5,7 +5,7 @@ use contract::{Selector, TimeSpan};
 use super::TextFormat;
 use crate::{CollectiveKind, RankEvent, RecordedCollective, Recording, Room, SentMessage};
 
-/// Reads one text for each file.
+/// Reads the texts, one for each file.
 fn read(texts: &[&str]) -> Result<Recording, String> {
     let texts: Vec<String> = texts.iter().map(|&text| text.into()).collect();
     let paths: Vec<_> = (0..texts.len()).map(|number| format!("f{number}").into()).collect();
@@ -42,7 +42,7 @@ fn lengths_are_counts_of_elements() {
     assert_eq!(events(&[first, second], 1), received.map(RankEvent::Receive));
 }
 
-/// What counts is the count of whoever sends or receives a block, as in MPI.
+/// The relevant count is that of the rank that sends or receives a block, as in MPI.
 #[test]
 fn collectives_have_the_lengths_of_their_blocks_and_compute_what_they_combine() {
     let lines = |rank: usize| {
@@ -64,7 +64,7 @@ fn collectives_have_the_lengths_of_their_blocks_and_compute_what_they_combine() 
     let mut expected: Vec<RankEvent> = expected
         .map(|(kind, root, bytes)| RankEvent::Collective(RecordedCollective { kind, root, bytes }))
         .to_vec();
-    // 5000 operations after the reduction.
+    // The reduction is followed by 5000 operations.
     expected.insert(2, compute(5));
     for rank in 0..2 {
         assert_eq!(events(&[&lines(0), &lines(1)], rank), expected, "rank {rank}");
@@ -85,14 +85,14 @@ fn the_last_test_of_an_operation_that_nothing_waits_for_is_its_end() {
     assert_eq!(tested, [post(), compute(1), end(0), compute(2)]);
     let waited = of(&format!("{posted}; {test}; compute 1000; {wait}"));
     assert_eq!(waited, [post(), compute(1), end(0)]);
-    // The first has ended when a second one begins.
+    // The first has ended when the second begins.
     let again = of(&format!("{posted}; {test}; {posted}; {wait}"));
     assert_eq!(again, [post(), end(0), post(), end(0)]);
     let all = of(&format!("{posted}; {posted}; testall; compute 1000; testall; compute 2000"));
     assert_eq!(all, [post(), post(), compute(1), end(1), end(0), compute(2)]);
     let both = of(&format!("{posted}; {posted}; waitall 2; compute 1000"));
     assert_eq!(both, [post(), post(), end(1), end(0), compute(1)]);
-    // What nothing waits for ends with the program; an old `wait` means the latest.
+    // An operation that nothing waits for ends with the program; `wait` without words means the latest.
     assert_eq!(of(&format!("{posted}; {posted}; wait")), [post(), post(), end(0), end(1)]);
 }
 
@@ -104,7 +104,7 @@ fn sends_to_nobody_and_synchronous_ones_are_read() {
     assert_eq!(events(&[text, "1 recv 0 4 2 1\n1 recv 0 5 2 1"], 0), expected);
 }
 
-/// Rank 1 exchanges with rank 0, which sends and receives with tags, and then does as rank 1.
+/// Rank 1 exchanges with rank 0, which first sends and receives with tags, and then uses `sendRecv` as well.
 #[test]
 fn exchanges_without_tags_take_those_of_their_partners() {
     let first = "0 send 1 5 6 1\n0 recv 1 9 5 1\n0 sendRecv 7 1 8 1 1 1\n";
@@ -126,7 +126,7 @@ fn exchanges_without_tags_take_those_of_their_partners() {
     assert_eq!(events(&[first, second], 1), expected.concat());
     let alone = read(&["0 init\n", "1 init\n1 sendRecv 5 0 6 0 1 1\n"]).unwrap_err();
     assert!(alone.contains("'f1', line 2") && alone.contains("no partner"), "{alone}");
-    // A receive of any rank may be the partner, and takes what comes before.
+    // A receive of any rank may be the partner, and receives an earlier message.
     let any = events(&["0 recv -333 5 5 1\n0 send 1 5 6 1\n", "1 sendRecv 5 0 6 0 1 1\n"], 1);
     assert_eq!(any, exchange(0, 5, 20, 24, 5));
     let before = "0 recv -333 -444 4 1\n0 sendRecv 6 1 5 1 1 1\n";
@@ -134,7 +134,7 @@ fn exchanges_without_tags_take_those_of_their_partners() {
     assert_eq!(after[1..], exchange(0, unknown, 20, 24, unknown));
 }
 
-/// What each of `ranks` sends to and receives from each, in the order of ranks and lengths.
+/// Returns the messages between `ranks` ranks as sender, receiver and length, sorted.
 fn messages(actions: impl Fn(usize) -> String, ranks: usize) -> Vec<(usize, usize, usize)> {
     let texts: Vec<String> = (0..ranks).map(|rank| format!("{rank} {}\n", actions(rank))).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -169,7 +169,7 @@ fn collectives_of_unequal_blocks_become_messages() {
     assert_eq!(messages(gathered, 3), [(0, 1, 8), (2, 1, 24)]);
     let scattered = |rank| format!("scatterv {} {} 1 1 1", counts(rank == 1), rank + 1);
     assert_eq!(messages(scattered, 3), [(1, 0, 4), (1, 2, 12)]);
-    // Rank r sends r + 1 ints to each, and receives s + 1 from rank s.
+    // Rank r sends r + 1 ints to each rank, and receives s + 1 from rank s.
     let exchanged = |rank| {
         let own = rank + 1;
         format!("alltoallv 9 {own} {own} {own} 9 1 2 3 1 1")

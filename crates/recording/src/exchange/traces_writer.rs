@@ -1,18 +1,18 @@
-//! Time-independent traces, written: a line for each thing that a rank has done.
+//! A writer of time-independent traces: a line for each action of a rank.
 
 use std::fmt::Write;
 
 use super::numbers::Tags;
 use crate::{CollectiveKind, RankEvent, RecordedCollective, Recording, Room, SentMessage};
 
-/// Operations in a nanosecond of the host for which traces are written.
+/// Operations per nanosecond of the host for which traces are written.
 const FLOPS_PER_NS: f64 = 1.0;
 
 pub(super) fn write(recording: &Recording) -> Result<String, String> {
     let tags = Tags::of(recording);
     let mut text = String::new();
     for rank in 0..recording.ranks() {
-        // Without a word after it, lengths are bytes.
+        // Without a word after `init`, lengths are bytes.
         let _ = writeln!(text, "{rank} init");
         let mut started: Vec<Option<String>> = Vec::new();
         for event in recording.events(rank) {
@@ -77,14 +77,14 @@ fn write_event(
             return Err(format!("rank {rank} took a receive back, which this format cannot say"));
         }
         RankEvent::Collective(collective) => line(&collective_words(&collective)),
-        // Recordings with it are refused before.
+        // Recordings with these marks are refused before.
         RankEvent::Meanwhile | RankEvent::Aside => {}
     }
     Ok(())
 }
 
 fn collective_words(RecordedCollective { kind, root, bytes }: &RecordedCollective) -> String {
-    // What combining elements takes is not known here.
+    // The time of combining elements is unknown here.
     match kind {
         CollectiveKind::Barrier => "barrier".into(),
         CollectiveKind::Broadcast => format!("bcast {bytes} {root}"),

@@ -1,5 +1,5 @@
-//! Collectives in time-independent traces. Those with the same block for each rank are replayed as such; others become
-//! their messages, by the algorithm that our library takes.
+//! Collectives in time-independent traces. Those with equal blocks for all ranks are replayed as collectives. The
+//! others become their messages, by the algorithm that our library selects.
 
 use collectives::{Blocks, Call, Order, Own};
 
@@ -9,13 +9,13 @@ use super::words::Words;
 use crate::{CollectiveKind, RecordedCollective};
 use contract::TimeSpan;
 
-/// What a rank does in a collective.
+/// The actions of a rank in a collective.
 pub(super) enum Collective {
     Recorded(RecordedCollective),
     Messages(Vec<Round>),
 }
 
-/// Reads a collective, and how long a rank computes after it; `None` for another action.
+/// Reads a collective, and the time that a rank computes after it. Returns `None` for another action.
 pub(super) fn read(
     verb: &str,
     words: &Words<'_>,
@@ -34,7 +34,7 @@ pub(super) fn read(
     }))
 }
 
-/// A collective of blocks of any lengths.
+/// Reads a collective with blocks of any lengths.
 fn irregular(
     verb: &str,
     words: &Words<'_>,
@@ -69,7 +69,7 @@ fn irregular(
     }))
 }
 
-/// A collective that combines elements, the length of an element, and how long combining takes.
+/// Reads a collective that combines elements. Returns the length of an element as well, and the time of combining.
 fn combining(
     verb: &str,
     words: &Words<'_>,
@@ -95,7 +95,7 @@ fn combining(
     })
 }
 
-/// The same for collectives in which all blocks are as long.
+/// Reads a collective with equal blocks, and the time of combining.
 fn regular(
     verb: &str,
     words: &Words<'_>,
@@ -117,7 +117,7 @@ fn regular(
     let root_at = root_at.filter(|&at| at < words.given.len());
     let root = root_at.map_or(Ok(None), |at| words.partner(at))?.unwrap_or(0);
     let is_root = root == me;
-    // Where a rank's count and datatype stand that count in MPI, of sending or of receiving.
+    // A rank's count and datatype are at the same places as in MPI, those of sending or of receiving.
     let bytes = |count_at, type_at| words.bytes(count_at, type_at);
     let bytes = match kind {
         Barrier => 0,

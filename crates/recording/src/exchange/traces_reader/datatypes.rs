@@ -2,8 +2,8 @@
 
 use super::Mistake;
 
-/// The length of an element in bytes, by the number of its datatype: MPI_DOUBLE, MPI_INT, MPI_CHAR and so on, in the
-/// order in which SimGrid declares them.
+/// Length of an element in bytes, by the number of its datatype: MPI_DOUBLE, MPI_INT, MPI_CHAR and so on, in the order
+/// in which SimGrid declares them.
 const ELEMENT_BYTES: [usize; 51] = [
     8, 4, 1, 2, 8, 4, 1, 8, 1,
     1, // double, int, char, short, long, float, byte, long long, signed and unsigned char
@@ -18,10 +18,10 @@ const ELEMENT_BYTES: [usize; 51] = [
     4, 2, 4, 8, 16, 32, // Fortran's integer1 to integer16, a long double with an int
 ];
 const PACKED: &str = "57";
-/// What stands for a datatype that the program has made.
+/// Word for a datatype that the program has created.
 const DERIVED: &str = "-1";
 
-/// The length of an element of a datatype.
+/// Returns the length of an element of a datatype.
 pub(super) fn element_bytes(word: &str, line: usize) -> Result<usize, Mistake> {
     if word == DERIVED {
         let why =

@@ -1,5 +1,5 @@
-//! Time-independent traces, read. Lines of one rank are in its order; ranks may follow each other or be mixed, in one
-//! text or in several.
+//! A reader of time-independent traces. Lines of one rank are in its order. Ranks may follow each other or be mixed, in
+//! one text or in several.
 
 mod collectives;
 mod datatypes;
@@ -15,20 +15,20 @@ use crate::{RankEvent, Room, SentMessage};
 use collectives::Collective;
 use words::Words;
 
-/// More ranks are not replayed.
+/// Maximum number of ranks in a replay.
 const MOST_RANKS: usize = 1 << 24;
-/// Length of an element where a trace gives no datatype, if its `init` has a word after it, and else.
+/// Length of an element without a datatype, if the trace's `init` has a word after it, and otherwise.
 const OLD_ELEMENT_BYTES: usize = 8;
 const ELEMENT_BYTES: usize = 1;
-/// The context of the messages of collectives.
+/// Context of the messages of collectives.
 const COLLECTIVES: u32 = 1;
 
-/// The number of a text, and a mistake in it.
+/// Index of a text, and a mistake in it.
 type Wrong = (usize, Mistake);
 
 /// A started operation.
 struct Started {
-    /// Sender, receiver and tag, as the trace has them.
+    /// Sender, receiver and tag, as in the trace.
     key: Key,
     state: State,
 }
@@ -38,27 +38,27 @@ type Key = (Option<usize>, Option<usize>, Option<u32>);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     UnderWay,
-    /// It was tested last at this place among the events, and ended there if nothing waits for it.
+    /// It was last tested at this place among the events. It ended there if nothing waits for it.
     Tested(usize),
     Over,
 }
 
-/// One rank, as far as it was read.
+/// The part of one rank that has been read.
 #[derive(Default)]
 struct Rank {
     events: Vec<RankEvent>,
     started: Vec<Started>,
-    /// All operations before this place are over.
+    /// All operations before this place have ended.
     open_from: usize,
-    /// Sends to no rank, which take no time.
+    /// Sends to MPI_PROC_NULL, which take no time.
     to_nobody: Vec<Key>,
     /// Tests that did not end their operation, as places among the events.
     idle: BTreeSet<usize>,
-    /// The messages of `sendRecv`: the place among the events, the text and the line.
+    /// Messages of `sendRecv`: the place among the events, the text and the line.
     tagless: BTreeMap<usize, (usize, usize)>,
-    /// Length of an element where no datatype is given.
+    /// Length of an element without a datatype.
     default_bytes: usize,
-    /// Collectives that became messages.
+    /// Number of collectives that became messages.
     collectives: u32,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn read(texts: &[String]) -> Result<Vec<Vec<RankEvent>>, Wrong> {
     Ok(ranks.into_iter().map(Rank::done).collect())
 }
 
-/// The lines of a text that have words, with their numbers. What begins with `#` is a comment.
+/// Returns the lines of a text that have words, with their numbers. Lines that begin with `#` are comments.
 pub(super) fn actions(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     let lines = (1..).zip(text.lines());
     let lines = lines.map(|(line, words)| (line, words.split_whitespace().collect::<Vec<_>>()));
@@ -111,7 +111,7 @@ impl Rank {
         let line = place.1;
         let [verb, given @ ..] = words else { return Err((line, "an action is missing".into())) };
         let words = Words { given, line, ranks: size, default_bytes: self.default_bytes };
-        // SimGrid writes some in capitals.
+        // SimGrid writes some names in capitals.
         match &*verb.to_ascii_lowercase() {
             "init" if !given.is_empty() => self.default_bytes = OLD_ELEMENT_BYTES,
             "init" | "comm_size" | "comm_dup" | "location" => {}
@@ -161,7 +161,8 @@ impl Rank {
         Ok(())
     }
 
-    /// The place of the first operation that is not over. Long traces start millions, of which few are not.
+    /// Returns the place of the first operation that has not ended. Long traces start millions, and few of them are
+    /// open at a time.
     fn first_open(&mut self) -> usize {
         let is_over = |one: &Started| one.state == State::Over;
         self.open_from +=
@@ -171,7 +172,7 @@ impl Rank {
 
     /// Starts an operation.
     fn post(&mut self, key: Key, event: RankEvent) {
-        // One with the same key that was tested, and that nothing has waited for, ended in its last test.
+        // An operation with the same key that was tested, and not waited for, ended in its last test.
         let tested = |one: &&mut Started| one.key == key && matches!(one.state, State::Tested(_));
         let open = self.first_open();
         self.started[open..].iter_mut().filter(tested).for_each(|one| one.state = State::Over);
@@ -179,7 +180,7 @@ impl Rank {
         self.events.push(event);
     }
 
-    /// Starts to send. Returns whether there is somebody to send to.
+    /// Starts a send. Returns false if there is no receiver.
     fn post_send(
         &mut self,
         me: usize,
@@ -199,7 +200,7 @@ impl Rank {
         }
     }
 
-    /// A message each way, of which the trace has lengths and partners.
+    /// Adds a message in each direction. The trace has their lengths and partners only.
     fn send_and_receive(
         &mut self,
         me: usize,
@@ -248,8 +249,8 @@ impl Rank {
         }
     }
 
-    /// The operation that a `wait` or a `test` means, the oldest of those with its words; without words, as in old
-    /// traces, the latest. `None` for a send to nobody.
+    /// Returns the operation of a `wait` or a `test`: the oldest with its words, or, without words, as in old traces,
+    /// the latest. Returns `None` for a send to no rank.
     fn find(&mut self, words: &Words<'_>) -> Result<Option<usize>, Mistake> {
         let is_there = |one: &Started| one.state != State::Over;
         let found = if words.given.is_empty() {
@@ -275,7 +276,7 @@ impl Rank {
         Ok(())
     }
 
-    /// A test ends its operation if it is the last, and nothing waits for it.
+    /// Tests an operation. The test ends it if it is the last one and nothing waits for the operation.
     fn test(&mut self, words: &Words<'_>) -> Result<(), Mistake> {
         if let Some(index) = self.find(words)? {
             let at = self.events.len();
@@ -317,7 +318,7 @@ impl Rank {
     }
 }
 
-/// A message that is sent; none to nobody. Old traces have no tags.
+/// Returns a sent message, or `None` if there is no receiver. Old traces have no tags.
 fn message(words: &Words<'_>) -> Result<Option<SentMessage>, Mistake> {
     let (tag, bytes) = tag_and_bytes(words)?;
     let tag = tag.ok_or_else(|| (words.line, "a send needs a tag".to_string()))?;

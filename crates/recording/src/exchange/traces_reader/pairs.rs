@@ -1,22 +1,22 @@
-//! Messages of `sendRecv`, whose tags the traces do not have.
+//! The messages of `sendRecv`, which have no tags in the traces.
 //!
-//! Other messages between the same two ranks have tags. Sends and receives with the same tag belong together, in their
-//! order. What is left over belongs together in its order, too.
+//! Other messages between the same two ranks have tags. Sends and receives with the same tag are paired in their order.
+//! The remaining ones are paired in their order, too.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{Rank, Wrong};
 use crate::RankEvent;
 
-/// The tag of messages between two of them.
+/// Tag of messages between two of them.
 const TAG: u32 = i32::MAX as u32;
 
-/// Where a message is sent or received: its rank and the place among its events.
+/// The place of a send or a receive: its rank and its index among the rank's events.
 #[derive(Clone, Copy)]
 struct Place {
     rank: usize,
     at: usize,
-    /// None in a `sendRecv`, or of a receive of any tag.
+    /// `None` in a `sendRecv`, and for a receive of any tag.
     tag: Option<u32>,
 }
 
@@ -27,13 +27,13 @@ struct Pair {
     receives: Vec<Place>,
 }
 
-/// Receives of a rank that several messages would do for: from whom, if not from any rank.
+/// A receive of a rank that several messages match: its source, if it is not any rank.
 type Open = (Option<usize>, Place);
 
-/// Gives the messages of each `sendRecv` the tags of their partners.
+/// Sets the tags of the messages of each `sendRecv` to those of their partners.
 ///
 /// # Errors
-/// One that has no partner.
+/// If one has no partner.
 pub(super) fn settle(ranks: &mut [Rank]) -> Result<(), Wrong> {
     if ranks.iter().all(|rank| rank.tagless.is_empty()) {
         return Ok(());
@@ -93,7 +93,7 @@ fn settle_pair(
     });
     let mut receives: Vec<Place> = by_tag.into_values().flatten().collect();
     receives.extend(pair.receives.iter().filter(|place| place.tag.is_none()));
-    // What is sent more often than it is received is for receives of any rank or any tag.
+    // Sends without a receive of their own belong to receives of any rank or any tag.
     let more = sends.len().saturating_sub(receives.len());
     receives.extend(open.take(more));
     receives.sort_by_key(|place| place.at);
@@ -116,7 +116,7 @@ fn settle_pair(
     Ok(())
 }
 
-/// Gives a message of a `sendRecv` its tag; another one has its own, or takes any.
+/// Sets the tag of a message of a `sendRecv`. Another message has its own, or accepts any.
 fn set_tag(ranks: &mut [Rank], place: &Place, tag: u32) {
     let rank = &mut ranks[place.rank];
     if !rank.tagless.contains_key(&place.at) {

@@ -5,35 +5,35 @@ use contract::TimeSpan;
 use super::Mistake;
 use super::datatypes::element_bytes;
 
-/// What SimGrid writes for any rank in a receive, and for no rank in a send; and for any tag.
+/// SimGrid's words for any rank in a receive or no rank in a send, and for any tag.
 const UNDEFINED_RANK: &str = "-333";
 const ANY_TAG: &str = "-444";
 
-/// No count is larger: with any datatype its bytes are a number of 64 bits.
+/// Maximum count: with any datatype, its bytes fit a 64-bit number.
 const COUNT_MAX: f64 = (1_u64 << 40) as f64;
 
-/// Operations in a second of the host for which traces are written.
+/// Operations per second of the host for which traces are written.
 const OPERATIONS_PER_S: f64 = 1e9;
 
 /// The words after an action's name.
 pub(super) struct Words<'a> {
     pub(super) given: &'a [&'a str],
     pub(super) line: usize,
-    /// The number of ranks of the trace.
+    /// Number of ranks of the trace.
     pub(super) ranks: usize,
-    /// The length of an element where no datatype is given.
+    /// Length of an element without a datatype.
     pub(super) default_bytes: usize,
 }
 
 impl Words<'_> {
-    /// A number that is not negative.
+    /// Returns a number that is not negative.
     pub(super) fn real(&self, index: usize, what: &str) -> Result<f64, Mistake> {
         let word = self.word(index, what)?;
         let number = word.parse::<f64>().ok().filter(|one| one.is_finite() && *one >= 0.0);
         number.ok_or_else(|| (self.line, format!("{what} is '{word}', which is no such number")))
     }
 
-    /// A count, which may be written as `1e6`.
+    /// Returns a count, which may be written as `1e6`.
     pub(super) fn count(&self, index: usize, what: &str) -> Result<usize, Mistake> {
         let count = self.real(index, what)?;
         if count > COUNT_MAX {
@@ -42,22 +42,22 @@ impl Words<'_> {
         Ok(count as usize)
     }
 
-    /// A length in bytes: a count, and its datatype.
+    /// Returns a length in bytes: a count times the length of its datatype.
     pub(super) fn bytes(&self, count_at: usize, type_at: usize) -> Result<usize, Mistake> {
         Ok(self.count(count_at, "a length")? * self.element_bytes(type_at)?)
     }
 
-    /// The time of a number of operations.
+    /// Returns the time of a number of operations.
     pub(super) fn operations(&self, index: usize) -> Result<TimeSpan, Mistake> {
         Ok(TimeSpan::from_s(self.real(index, "operations")? / OPERATIONS_PER_S))
     }
 
-    /// Counts for each of `ranks`, the first at `index`.
+    /// Returns counts for each of `ranks`, the first at `index`.
     pub(super) fn counts(&self, index: usize, ranks: usize) -> Result<Vec<usize>, Mistake> {
         (index..index + ranks).map(|at| self.count(at, "a count of a rank")).collect()
     }
 
-    /// A rank of the trace; none for [`UNDEFINED_RANK`].
+    /// Returns a rank of the trace, or `None` for [`UNDEFINED_RANK`].
     pub(super) fn partner(&self, index: usize) -> Result<Option<usize>, Mistake> {
         let rank = self.rank(index)?;
         match rank.filter(|&rank| rank >= self.ranks) {
@@ -66,7 +66,7 @@ impl Words<'_> {
         }
     }
 
-    /// A rank; none for [`UNDEFINED_RANK`].
+    /// Returns a rank, or `None` for [`UNDEFINED_RANK`].
     pub(super) fn rank(&self, index: usize) -> Result<Option<usize>, Mistake> {
         let word = self.word(index, "a rank")?;
         if word == UNDEFINED_RANK {
@@ -77,7 +77,7 @@ impl Words<'_> {
         Ok(Some(rank as usize))
     }
 
-    /// A tag; none for any.
+    /// Returns a tag, or `None` for any tag.
     pub(super) fn tag(&self, index: usize) -> Result<Option<u32>, Mistake> {
         let word = self.word(index, "a tag")?;
         if word == ANY_TAG {
@@ -87,7 +87,7 @@ impl Words<'_> {
         Ok(Some(tag.map_err(|_| (self.line, format!("a tag is '{word}', which is none")))?))
     }
 
-    /// The length of an element of the datatype at `index`, if one is there.
+    /// Returns the length of an element of the datatype at `index`, or the default length without one.
     pub(super) fn element_bytes(&self, index: usize) -> Result<usize, Mistake> {
         match self.given.get(index) {
             Some(word) => element_bytes(word, self.line),
