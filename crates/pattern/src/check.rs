@@ -7,15 +7,15 @@ use crate::mistake::{Mistake, TextPlace};
 use crate::program::{Action, Cursor, Pattern, Step};
 use random::SplitMix64;
 
-/// Messages up to this many bytes are taken to be buffered: a send of one never waits for its receive. A longer one
-/// may.
+/// Length in bytes up to which messages are taken to be buffered: a send of one never waits for its receive. The send
+/// of a longer one may.
 pub const SHORT_BYTES: u32 = 1024;
 
-/// Random orders that are tried where the orderly one ends in a deadlock.
+/// Number of random orders that are tried if the regular one ends in a deadlock.
 const ORDERS_TRIED: u64 = 24;
 
-/// Checks that `pattern` runs to its end on every machine, and notes in it from which node each receive takes its
-/// message. Otherwise returns everything that is wrong with it.
+/// Checks that `pattern` runs to its end on every machine, and records in it the node from which each receive takes its
+/// message. Otherwise returns all mistakes in it.
 pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
     let ending = execute(pattern, Buffering::All, Interleaving::InStep, &mut |_, _| {});
     if !ending.stuck.is_empty() || ending.left_over.iter().any(|&left| left > 0) {
@@ -43,13 +43,13 @@ pub(crate) fn check(pattern: &mut Pattern) -> Result<(), Vec<Mistake>> {
     }
 }
 
-/// Runs a period in which long messages wait for their receives: how it ends, and from whom each receive of each node
-/// takes a message.
+/// Runs a period in which long messages wait for their receives. Returns its end, and the sender of the message that
+/// each receive of each node takes.
 ///
-/// If the period gets to its end, and each receive then waits for the sender that it had here, every other order of
-/// events gets to the end too: two nodes cannot contend for anything any more. At the end everything is as it was at
-/// the beginning. So the next period, which some nodes begin before others have ended this one, gets to its end as
-/// well.
+/// Assume that the period completes, and that each receive from then on waits for the sender that it had here. Then
+/// every other order of events completes too, because two nodes cannot contend for anything any more. At the end the
+/// state is the same as at the beginning. So the next period, which some nodes begin before others have ended this one,
+/// completes as well.
 fn sources(pattern: &Pattern, order: Interleaving) -> (Ending, Vec<Vec<u32>>) {
     let mut sources = vec![Vec::new(); pattern.nodes.len()];
     let mut keep = |_, message: Message| sources[message.to as usize].push(message.from);
@@ -57,7 +57,7 @@ fn sources(pattern: &Pattern, order: Interleaving) -> (Ending, Vec<Vec<u32>>) {
     (ending, sources)
 }
 
-/// The mistakes if not every message is received although all are buffered.
+/// Returns the mistakes if not every message is received although all are buffered.
 fn unbalanced(pattern: &Pattern, ending: &Ending) -> Vec<Mistake> {
     let traffic = Traffic::of(pattern);
     let mut mistakes = unreceived(pattern, &traffic, ending);
@@ -85,14 +85,14 @@ impl Traffic {
         Traffic(counts)
     }
 
-    /// The senders to a node, with their numbers of messages.
+    /// Returns the senders to a node, with their numbers of messages.
     fn to(&self, node: usize) -> Vec<(usize, u64)> {
         let entries = self.0.range((node, 0)..(node + 1, 0));
         entries.map(|(&(_, from), &count)| (from, count)).collect()
     }
 }
 
-/// A mistake for each node to which more messages are sent than it receives.
+/// Returns a mistake for each node to which more messages are sent than it receives.
 fn unreceived(pattern: &Pattern, traffic: &Traffic, ending: &Ending) -> Vec<Mistake> {
     let left_over = ending.left_over.iter().enumerate().filter(|(_, left)| **left > 0);
     let mistake = |(to, &left): (usize, &u64)| {
@@ -111,7 +111,7 @@ fn unreceived(pattern: &Pattern, traffic: &Traffic, ending: &Ending) -> Vec<Mist
     left_over.map(mistake).collect()
 }
 
-/// A mistake for each node that waits for more messages than are sent to it.
+/// Returns a mistake for each node that waits for more messages than are sent to it.
 fn unserved(pattern: &Pattern, traffic: &Traffic, ending: &Ending) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     for stuck in &ending.stuck {
@@ -194,10 +194,10 @@ fn link(pattern: &Pattern, stuck: &Stuck, whom: usize) -> String {
     }
 }
 
-/// Pairs of places in `stuck`, who waits and for whom: a circle.
+/// Returns a circle as pairs of indices in `stuck`: a node that waits, and the node that it waits for.
 fn circle(pattern: &Pattern, stuck: &[Stuck]) -> Vec<(usize, usize)> {
     let mut path = Vec::new();
-    // Begin with a node that wants to send, if there is one: such circles are short.
+    // Begin with a node that waits to send, if there is one: such circles are short.
     let mut at = stuck.iter().position(|s| matches!(s.step, Step::Send { .. })).unwrap_or(0);
     while !path.contains(&at) {
         path.push(at);
@@ -209,7 +209,7 @@ fn circle(pattern: &Pattern, stuck: &[Stuck]) -> Vec<(usize, usize)> {
     circle.iter().copied().zip(next.copied()).collect()
 }
 
-/// For which of the others one waits: who has to receive, or the first that would still send.
+/// Returns the index of the node that a node waits for: the one that must receive, or the first that would still send.
 fn waits_for(pattern: &Pattern, stuck: &[Stuck], at: usize) -> usize {
     let index = |node: usize| stuck.iter().position(|other| other.node == node);
     let found = match stuck[at].step {
@@ -217,7 +217,7 @@ fn waits_for(pattern: &Pattern, stuck: &[Stuck], at: usize) -> usize {
         _ => stuck.iter().position(|other| still_sends(pattern, other, stuck[at].node)),
     };
     // A stuck node waits for another stuck node: a node that is done has received all that was sent to it, and has sent
-    // all that it had to send.
+    // all its messages.
     found.expect("a node waits for one that waits")
 }
 

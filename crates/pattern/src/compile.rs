@@ -1,4 +1,4 @@
-//! From code sequences to a flat list of actions for every node, with everything in range.
+//! Compiles code sequences to a flat list of actions for every node, with everything in range.
 
 use std::collections::HashMap;
 
@@ -47,7 +47,7 @@ pub(crate) fn compile(name: &str, source: &Source) -> Result<Pattern, Vec<Mistak
     }
 }
 
-/// The values of names after each definition: entry d knows the first d.
+/// Returns the values of names after each definition: entry d contains the first d.
 fn scopes(source: &Source) -> Result<Vec<Names>, Vec<Mistake>> {
     let mut scopes = vec![Names::default()];
     let mut places: HashMap<&str, TextPlace> = HashMap::new();
@@ -64,7 +64,7 @@ fn scopes(source: &Source) -> Result<Vec<Names>, Vec<Mistake>> {
     Ok(scopes)
 }
 
-/// Which sequence each node has, in the order of the nodes: 0 to the last, none missing.
+/// Returns the sequence of each node, in the order of the nodes. They must be 0 to the last, without gaps.
 fn node_numbers(source: &Source, scopes: &[Names]) -> Result<Vec<(u32, usize)>, Vec<Mistake>> {
     let mut found: HashMap<u32, (usize, TextPlace)> = HashMap::new();
     let mut mistakes = Vec::new();
@@ -95,7 +95,7 @@ fn node_numbers(source: &Source, scopes: &[Names]) -> Result<Vec<(u32, usize)>, 
     }
 }
 
-/// The nodes of a sequence, each with its place in the text.
+/// Returns the nodes of a sequence, each with its place in the text.
 fn selected(sequence: &Sequence, names: &Names) -> Result<Vec<(u32, TextPlace)>, Vec<Mistake>> {
     let mut all = Vec::new();
     for selection in &sequence.selections {
@@ -127,7 +127,7 @@ fn ends(selection: &Selection, names: &Names) -> Result<(u32, u32, usize), Mista
     Ok((first, last_number, by))
 }
 
-/// Compiles one node.
+/// The compiler of one node.
 struct Compiler<'a> {
     names: Names,
     number: u32,
@@ -138,7 +138,7 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    /// Compiles a code sequence and gives the steps that it takes, loops counted as often as they run.
+    /// Compiles a code sequence. Returns its number of steps, with loops counted as often as they run.
     fn all(&mut self, written: &[Written]) -> u64 {
         let mut steps = 0u64;
         for action in written {
@@ -207,7 +207,7 @@ impl Compiler<'_> {
         let steps = self.all(body).saturating_mul(u64::from(count));
         self.depth -= 1;
         if steps == 0 {
-            // Nothing to do, however often: an interpreter should not have to count to a million for it.
+            // There is nothing to repeat. An interpreter should not have to count to a million for it.
             self.node.actions.truncate(before);
             self.node.places.truncate(before);
             return Ok(0);

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use crate::program::{Cursor, Pattern, Step};
 use crate::stages::{Message, link_contention, node_contention, stages};
 
-/// The maximum of nodes described one by one, and of actions of each.
+/// Maximum number of nodes described one by one, and of actions of each.
 const NODES_SHOWN: usize = 16;
 const STEPS_SHOWN: usize = 24;
-/// The maximum of stages described one by one, and of messages of each.
+/// Maximum number of stages described one by one, and of messages of each.
 const STAGES_SHOWN: usize = 40;
 const MESSAGES_SHOWN: usize = 8;
 
-/// `pattern` in words, in several lines.
+/// Returns `pattern` in words, in several lines.
 pub fn describe(pattern: &Pattern) -> String {
     let mut text = format!(
         "{}: {}, {} and {} a period\n",
@@ -78,12 +78,12 @@ fn stages_in_words(stages: &[Vec<Message>]) -> String {
     text
 }
 
-/// `count` things, with the plural where it belongs.
+/// Returns `count` things in words, in the plural if needed.
 fn counted(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
-/// A size with the largest binary unit that leaves it whole.
+/// Returns a size in the largest binary unit of which it is a whole multiple.
 pub fn bytes(size: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit)) {

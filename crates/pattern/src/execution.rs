@@ -1,33 +1,33 @@
-//! Executes a pattern without time: which messages can be under way together, and which nodes deadlock.
+//! The execution of a pattern without time, which finds the messages that can be under way together, and deadlocks.
 //!
 //! Every node has one receive posted, which takes messages from any node. A message enters it if it is free. Otherwise
 //! a short message is buffered, and the sender of a long message waits.
 //!
-//! If all messages are buffered, the order in which nodes run does not decide who is stuck: each node's code is fixed,
-//! and one message is as good as another. If long messages wait, the order does decide, so [`Interleaving`] is a
-//! choice. An order that gets to the end also says which message each receive gets. With that fixed, nothing depends on
-//! the order any more.
+//! If all messages are buffered, the stuck nodes do not depend on the order in which nodes run: each node's code is
+//! fixed, and all messages are equal. If long messages wait, they do depend on it, so [`Interleaving`] is a choice. An
+//! order that completes also determines the message of each receive. With that fixed, nothing depends on the order any
+//! more.
 
 use crate::program::{Cursor, Pattern, Step};
 use random::SplitMix64;
 
-/// The behaviour of a message without a free receive.
+/// Treatment of a message without a free receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Buffering {
     /// Every message is buffered: the most generous machine.
     All,
-    /// Messages up to this many bytes are; longer ones keep their sender waiting.
+    /// Messages up to this many bytes are buffered; longer ones make their sender wait.
     UpTo(u32),
-    /// None is: the strictest machine.
+    /// No message is buffered: the strictest machine.
     None,
 }
 
-/// In which order nodes get on where several can.
+/// Order in which nodes advance if several can.
 #[derive(Clone, Debug)]
 pub(crate) enum Interleaving {
     /// In step: in each stage every node that can, in the order of their numbers.
     InStep,
-    /// At random, as a machine with other things to do would.
+    /// At random, as on a machine with other work.
     Random(SplitMix64),
 }
 
@@ -38,7 +38,7 @@ pub struct Message {
     pub from: u32,
     /// Its receiver.
     pub to: u32,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u32,
 }
 
@@ -46,7 +46,7 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stuck {
     pub(crate) node: usize,
-    /// The index of the action it waits in.
+    /// Index of the action in which it waits.
     pub(crate) action: usize,
     /// The action in which it waits.
     pub(crate) step: Step,
@@ -59,12 +59,12 @@ pub(crate) struct Stuck {
 pub(crate) struct Ending {
     /// Nodes that wait for ever, in the order of their numbers.
     pub(crate) stuck: Vec<Stuck>,
-    /// Messages that arrived at each node and were not received.
+    /// Number of messages that arrived at each node and were not received.
     pub(crate) left_over: Vec<u64>,
 }
 
-/// Runs a period of `pattern`; `on_message` gets each message and the stage in which it is under way. The messages to a
-/// node come in the order in which it receives them.
+/// Runs a period of `pattern`, and calls `on_message` with each message and the stage in which it is under way. The
+/// messages to a node are in the order in which it receives them.
 pub(crate) fn execute(
     pattern: &Pattern,
     buffering: Buffering,
@@ -82,7 +82,7 @@ pub(crate) fn execute(
         let held_back = order.arrange(&mut ready);
         ready = machine.stage(&ready, &mut |message| on_message(stage, message));
         ready.extend(held_back);
-        // A node that was held back may have received meanwhile, and then it is in both lists.
+        // A node that was held back may have received meanwhile. Then it is in both lists.
         ready.sort_unstable();
         ready.dedup();
         stage += 1;
@@ -107,14 +107,14 @@ struct Execution<'a> {
     pattern: &'a Pattern,
     buffering: Buffering,
     cursors: Vec<Cursor>,
-    /// The current action of each node; none at the end of the period. Waits take no time here, so this is a send or a
-    /// receive.
+    /// The current action of each node; `None` at the end of the period. Waits take no time here, so this is a send or
+    /// a receive.
     steps: Vec<Option<(usize, Step)>>,
-    /// Messages that have come and were not yet received.
+    /// Number of messages that have arrived and were not yet received.
     arrived: Vec<u64>,
-    /// The nodes that wait for a receive of each node.
+    /// Nodes that wait for a receive of each node.
     waiting: Vec<Vec<usize>>,
-    /// Whether a node is in one of these lists.
+    /// True if a node is in one of these lists.
     is_waiting: Vec<bool>,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Takes `node` to its next send or receive.
+    /// Advances `node` to its next send or receive.
     fn advance(&mut self, node: usize) {
         let actions = &self.pattern.nodes[node].actions;
         let cursor = &mut self.cursors[node];
@@ -140,7 +140,7 @@ impl<'a> Execution<'a> {
             .find(|(_, step)| !matches!(step, Step::WaitUntil { .. }));
     }
 
-    /// Lets `node` receive the messages that have arrived; returns whether it then wants to send.
+    /// Lets `node` receive the messages that have arrived. Returns whether its next action is a send.
     fn settles(&mut self, node: usize) -> bool {
         while matches!(self.steps[node], Some((_, Step::Receive))) && self.arrived[node] > 0 {
             self.arrived[node] -= 1;
@@ -158,7 +158,8 @@ impl<'a> Execution<'a> {
             }
     }
 
-    /// Each of the `ready` nodes sends, if there is room for its message. Gives those that are ready then.
+    /// Lets each of the `ready` nodes send, if there is room for its message. Returns the nodes that are ready
+    /// afterwards.
     fn stage(&mut self, ready: &[usize], on_message: &mut dyn FnMut(Message)) -> Vec<usize> {
         let mut sent = Vec::new();
         for &node in ready {

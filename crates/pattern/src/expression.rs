@@ -1,4 +1,4 @@
-//! Numbers as a pattern writes them: constants, names, units and simple arithmetic.
+//! Numbers in a pattern: constants, names, units and simple arithmetic.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(crate) enum ExpressionKind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names(HashMap<String, f64>);
 
-/// Names that mean something by themselves, and so cannot be given to a number.
+/// Names with a fixed meaning, which cannot be defined.
 pub(crate) const ACTIONS: [&str; 5] = ["E", "R", "S", "W", "L"];
 pub(crate) const NODE: &str = "node";
 pub(crate) const NODES: &str = "nodes";
@@ -41,7 +41,7 @@ pub(crate) const UNITS: [(&str, f64); 7] = [
     ("GiB", 1_073_741_824.0),
 ];
 
-/// Whether `name` may not be given to a number.
+/// Returns whether `name` may not be defined.
 pub(crate) fn is_reserved(name: &str) -> bool {
     ACTIONS.contains(&name)
         || [NODE, NODES, BY].contains(&name)
@@ -49,14 +49,14 @@ pub(crate) fn is_reserved(name: &str) -> bool {
 }
 
 impl Names {
-    /// Gives `value` a name; false if the name is taken.
+    /// Defines `name` as `value`. Returns false if the name is taken.
     pub(crate) fn define(&mut self, name: &str, value: f64) -> bool {
         self.0.insert(name.into(), value).is_none()
     }
 }
 
 impl Expression {
-    /// Its value.
+    /// Returns its value.
     ///
     /// # Errors
     /// An undefined name, or a division by zero.
@@ -77,14 +77,14 @@ impl Expression {
                         Err(Mistake::new(right.place, "this is 0, and nothing divides by it"))
                     }
                     '/' => Ok(a / b),
-                    // As mathematicians have it: (0 - 1) % 8 is 7, the left neighbour on a ring.
+                    // As in mathematics: (0 - 1) % 8 is 7, the left neighbour on a ring.
                     _ => Ok(a.rem_euclid(b)),
                 }
             }
         }
     }
 
-    /// Its value, which must be a whole number from 0 to `most`; `what` is the counted quantity.
+    /// Returns its value, which must be a whole number from 0 to `most`; `what` is the counted quantity.
     pub(crate) fn whole(&self, names: &Names, what: &str, most: u32) -> Result<u32, Mistake> {
         let value = self.value(names)?;
         let mistake =

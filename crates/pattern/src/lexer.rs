@@ -1,4 +1,4 @@
-//! From text to tokens.
+//! Splits text into tokens.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl fmt::Display for Token {
     }
 }
 
-/// The tokens of `text`, [`Token::End`] last. A `#` begins a comment, which lasts to the end of the line.
+/// Returns the tokens of `text`, [`Token::End`] last. A `#` begins a comment, which lasts to the end of the line.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Placed>, Mistake> {
     let mut found = Vec::new();
     let mut end = TextPlace { line: 1, column: 1, length: 0 };
@@ -67,7 +67,7 @@ fn place(line: u32, at: usize, length: usize) -> TextPlace {
     TextPlace { line, column: at as u32 + 1, length: length as u32 }
 }
 
-/// The token at the beginning of `rest`, and its length; or what is wrong there.
+/// Returns the token at the beginning of `rest` and its length, or the mistake there.
 fn next(rest: &[char]) -> Result<(Token, usize), (String, usize)> {
     match rest[0] {
         '.' if rest.get(1) == Some(&'.') => Ok((Token::To, 2)),
@@ -89,7 +89,7 @@ fn is_letter(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
-/// A number stops before `..`, so that `0..3` is a range.
+/// Reads a number. It stops before `..`, so that `0..3` is a range.
 fn number(rest: &[char]) -> Result<(Token, usize), (String, usize)> {
     let digits =
         |from: usize| rest[from..].iter().take_while(|c| c.is_ascii_digit() || **c == '_').count();

@@ -5,11 +5,11 @@
 //! `L n (...)`. Comments, names for numbers, arithmetic and node ranges are ours. `docs/patterns.md` is its reference.
 //!
 //! * [`read`] turns text into a [`Pattern`] that is known to run, or returns its mistakes with their places;
-//! * [`Cursor`] walks a node's actions, which is all that an interpreter needs;
-//! * [`stages`] shows which messages can be under way together, and how many of them share a link;
-//! * [`corner_turn`] makes the patterns that redistribute a matrix over a line of nodes.
+//! * [`Cursor`] steps through a node's actions, which is all that an interpreter needs;
+//! * [`stages`] returns the messages that can be under way together, and the number of them that share a link;
+//! * [`corner_turn`] creates the patterns that redistribute a matrix over a line of nodes.
 //!
-//! Pure: it knows nothing of ranks, fabrics and clocks.
+//! The crate is pure: it does not depend on ranks, fabrics and clocks.
 #![forbid(unsafe_code)]
 
 mod check;

@@ -5,11 +5,11 @@ use std::fmt;
 /// A place in a pattern's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextPlace {
-    /// The line, counted from 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// The column, counted from 1 in characters.
+    /// Column, counted from 1 in characters.
     pub column: u32,
-    /// Its length in characters; 0 at the end of the text.
+    /// Length in characters; 0 at the end of the text.
     pub length: u32,
 }
 
@@ -19,12 +19,12 @@ impl fmt::Display for TextPlace {
     }
 }
 
-/// One thing that is wrong.
+/// A mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The place.
+    /// Its place.
     pub place: TextPlace,
-    /// The mistake, and what was expected.
+    /// Description of the mistake and of what was expected.
     pub message: String,
 }
 
@@ -34,7 +34,7 @@ impl Mistake {
     }
 }
 
-/// A pattern that cannot be run: what is wrong with it, shown beside the text.
+/// A pattern that cannot be run: its mistakes, printed beside the text.
 ///
 /// One mistake reads
 /// ```text
@@ -56,7 +56,7 @@ impl Refusal {
         Refusal { name: name.into(), lines: text.lines().map(String::from).collect(), mistakes }
     }
 
-    /// The mistakes, in the order of the text; at least one.
+    /// Returns the mistakes, in the order of the text; at least one.
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
     }
@@ -64,7 +64,7 @@ impl Refusal {
     fn excerpt(&self, place: TextPlace, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(line) = self.lines.get(place.line as usize - 1) else { return Ok(()) };
         let number = place.line.to_string();
-        // Tabs are kept, so that the mark is below its text, whatever their width.
+        // Tabs are kept, so that the mark is below its text for every width of tabs.
         let before = line.chars().take(place.column as usize - 1);
         let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let mark = "^".repeat(place.length.max(1) as usize);
@@ -72,7 +72,7 @@ impl Refusal {
     }
 }
 
-/// More would only scroll the first away.
+/// Maximum number of printed mistakes. More would scroll the first away.
 const SHOWN_MAX: usize = 8;
 
 impl fmt::Display for Refusal {

@@ -1,4 +1,4 @@
-//! From tokens to definitions and code sequences.
+//! Parses tokens into definitions and code sequences.
 //!
 //! ```text
 //! pattern    = { definition | sequence }
@@ -32,12 +32,12 @@ pub(crate) struct Definition {
     pub(crate) value: Expression,
 }
 
-/// A code sequence and the nodes that it is for.
+/// A code sequence and its nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sequence {
     pub(crate) selections: Vec<Selection>,
     pub(crate) actions: Vec<Written>,
-    /// The number of definitions above it, which it may use.
+    /// Number of definitions above it, which it may use.
     pub(crate) definitions_above: usize,
 }
 
@@ -89,13 +89,13 @@ pub(crate) fn parse(text: &str) -> Result<Source, Mistake> {
     Ok(source)
 }
 
-/// Parentheses deeper than this are refused, before the parser itself runs out of stack.
+/// Maximum depth of parentheses. It prevents an overflow of the parser's stack.
 const DEPTH_MAX: usize = 64;
 
 struct Parser<'a> {
     tokens: &'a [Placed],
     at: usize,
-    /// The number of open parentheses and signs.
+    /// Number of open parentheses and signs.
     depth: usize,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
         &self.tokens[self.at]
     }
 
-    /// The next token; the end of the text is never passed.
+    /// Returns the next token. It never passes the end of the text.
     fn next(&mut self) -> &'a Placed {
         let placed = self.peek();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         Mistake::new(*place, format!("{token} where {expected} is expected"))
     }
 
-    /// The result of `inner` one level deeper.
+    /// Returns the result of `inner` one level deeper.
     fn nested<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, Mistake>,
@@ -186,7 +186,7 @@ impl<'a> Parser<'a> {
         Ok(Selection { first, last, by })
     }
 
-    /// Actions up to `E`, or, in a loop opened at `open`, up to its closing parenthesis.
+    /// Parses actions up to `E`, or, in a loop opened at `open`, up to its closing parenthesis.
     fn actions(&mut self, open: Option<TextPlace>) -> Result<Vec<Written>, Mistake> {
         let mut actions = Vec::new();
         loop {
@@ -259,7 +259,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Operands with any of `operators` between them, combined from the left.
+    /// Parses operands with any of `operators` between them, combined from the left.
     fn chain(
         &mut self,
         operators: &[char],
@@ -307,7 +307,7 @@ impl<'a> Parser<'a> {
         Ok(Expression { place: spanning(place, last), kind })
     }
 
-    /// The unit behind a number, in bytes.
+    /// Parses the unit behind a number, in bytes.
     fn unit(&mut self) -> f64 {
         let Token::Word(word) = &self.peek().token else { return 1.0 };
         let Some((_, bytes)) = UNITS.iter().find(|(unit, _)| unit == word) else { return 1.0 };
@@ -316,13 +316,13 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// `S7` and its like, as the paper abbreviates in print.
+/// Returns whether a word is an action joined with its number, such as `S7`, as the paper prints it.
 fn is_joined_action(word: &str) -> bool {
     let (action, rest) = word.split_at(1);
     ACTIONS.contains(&action) && !rest.is_empty() && rest.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// From the beginning of `first` to the end of `last`, as far as they share a line.
+/// Returns the place from the beginning of `first` to the end of `last`, if they are on one line.
 fn spanning(first: TextPlace, last: TextPlace) -> TextPlace {
     if first.line != last.line {
         return first;

@@ -1,43 +1,43 @@
-//! A pattern as it is run: a flat list of actions for every node.
+//! A pattern for execution: a flat list of actions for every node.
 
 use crate::mistake::TextPlace;
 
-/// The most nodes that a pattern may have.
+/// Maximum number of nodes of a pattern.
 pub const NODES_MAX: u32 = 4096;
-/// The longest message in bytes: 1 GiB.
+/// Longest message in bytes: 1 GiB.
 pub const BYTES_MAX: u32 = 1 << 30;
-/// The deepest loops within loops.
+/// Maximum depth of loops within loops.
 pub const LOOP_DEPTH_MAX: usize = 8;
-/// The most sends, receives and waits of one node in a period, loops counted as often as they run.
+/// Maximum number of sends, receives and waits of one node in a period, with loops counted as often as they run.
 pub const STEPS_MAX: u64 = 1_000_000;
-/// The same for all nodes together, which bounds how long a check takes.
+/// Maximum for all nodes together, which bounds the time of a check.
 pub(crate) const STEPS_OF_ALL_MAX: u64 = 20_000_000;
 
 /// An instruction of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
-    /// `S`: send so many bytes to a node.
+    /// `S`: send a message to a node.
     Send {
-        /// The node.
+        /// Receiver of the message.
         to: u32,
-        /// The length of the message.
+        /// Length of the message in bytes.
         bytes: u32,
     },
     /// `R`: wait for the posted receive, and post the next.
     Receive,
     /// `W`: wait until this fraction of the period has passed.
     WaitUntil {
-        /// From 0 to below 1.
+        /// Fraction from 0 to below 1.
         fraction: f64,
     },
-    /// `L`: what follows, up to its [`Action::Repeat`], is done `rounds` times.
+    /// `L`: execute the following actions, up to the [`Action::Repeat`], `rounds` times.
     Loop {
-        /// The number of repetitions, at least 1.
+        /// Number of repetitions, at least 1.
         rounds: u32,
     },
-    /// The end of a loop's body: continue at `start` as long as there are rounds left.
+    /// The end of a loop's body: continue at `start` while there are rounds left.
     Repeat {
-        /// The index of the first action of the body.
+        /// Index of the first action of the body.
         start: u32,
     },
 }
@@ -45,18 +45,18 @@ pub enum Action {
 /// The next action of a node, with loops resolved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Send so many bytes to a node.
+    /// Send a message to a node.
     Send {
-        /// The node.
+        /// Receiver of the message.
         to: u32,
-        /// The length of the message.
+        /// Length of the message in bytes.
         bytes: u32,
     },
     /// Wait for the posted receive, and post the next.
     Receive,
     /// Wait until this fraction of the period has passed.
     WaitUntil {
-        /// From 0 to below 1.
+        /// Fraction from 0 to below 1.
         fraction: f64,
     },
 }
@@ -73,33 +73,33 @@ pub struct Node {
 /// The sums of a node's actions in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Messages sent.
+    /// Number of messages sent.
     pub sends: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
-    /// Messages received.
+    /// Number of messages received.
     pub receives: u64,
-    /// The longest message sent.
+    /// Length in bytes of the longest message sent.
     pub largest_bytes: u32,
 }
 
 /// A pattern that was read and checked: every message is received, and no node waits for ever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
-    /// Its name: the file's, as it was given.
+    /// Its name: that of its file, as given.
     pub name: String,
     /// The code of each node.
     pub nodes: Vec<Node>,
-    /// From which node each receive of each node takes its message, in the order of a period's receives.
+    /// The node from which each receive of each node takes its message, in the order of a period's receives.
     ///
-    /// The language leaves it open. It is fixed when a pattern is read, by an execution of all nodes in step. A receive
-    /// that took the first message to come could take one that is meant for a later receive, and the right sender might
+    /// The language leaves it open. It is fixed when a pattern is read, by an execution of all nodes. A receive that
+    /// took the first message to arrive could take one that is meant for a later receive, and the right sender might
     /// wait for ever.
     pub sources: Vec<Vec<u32>>,
 }
 
 impl Pattern {
-    /// The longest message that arrives at `node`; what its receive buffers must hold.
+    /// Returns the length of the longest message that arrives at `node`, which its receive buffers must hold.
     pub fn largest_received(&self, node: usize) -> u32 {
         let to_node = |action: &Action| match *action {
             Action::Send { to, bytes } if to as usize == node => Some(bytes),
@@ -108,24 +108,24 @@ impl Pattern {
         self.nodes.iter().flat_map(|node| &node.actions).filter_map(to_node).max().unwrap_or(0)
     }
 
-    /// The longest message of all.
+    /// Returns the length of the longest message of all.
     pub fn largest_bytes(&self) -> u32 {
         (0..self.nodes.len()).map(|node| self.largest_received(node)).max().unwrap_or(0)
     }
 
-    /// The bytes that all nodes send in a period.
+    /// Returns the number of bytes that all nodes send in a period.
     pub fn bytes_a_period(&self) -> u64 {
         self.nodes.iter().map(|node| node.totals().sent_bytes).sum()
     }
 
-    /// The messages that all nodes send in a period.
+    /// Returns the number of messages that all nodes send in a period.
     pub fn messages_a_period(&self) -> u64 {
         self.nodes.iter().map(|node| node.totals().sends).sum()
     }
 }
 
 impl Node {
-    /// The sums of its actions in a period.
+    /// Returns the sums of its actions in a period.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
         let mut cursor = Cursor::default();
@@ -148,15 +148,15 @@ impl Node {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cursor {
     at: usize,
-    /// Rounds left in each open loop, the one under way not counted.
+    /// Rounds left in each open loop, without the current one.
     rounds_left: [u32; LOOP_DEPTH_MAX],
     depth: usize,
 }
 
 impl Cursor {
-    /// The next step and the index of its action; none at the end of the sequence.
+    /// Returns the next step and the index of its action, or `None` at the end of the sequence.
     ///
-    /// `actions` must be the same in every call, and as [`crate::read`] makes them: loops at most [`LOOP_DEPTH_MAX`]
+    /// `actions` must be the same in every call, and as [`crate::read`] creates them: loops at most [`LOOP_DEPTH_MAX`]
     /// deep.
     #[inline]
     pub fn next(&mut self, actions: &[Action]) -> Option<(usize, Step)> {

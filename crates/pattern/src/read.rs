@@ -1,4 +1,4 @@
-//! From text to a pattern that is known to run.
+//! Reads text as a pattern that is known to run.
 
 use crate::check::check;
 use crate::compile::compile;
@@ -6,7 +6,7 @@ use crate::mistake::Refusal;
 use crate::parser::parse;
 use crate::program::Pattern;
 
-/// Reads the pattern in `text`; `name` names it in messages.
+/// Reads the pattern in `text`; `name` is its name in messages.
 ///
 /// # Errors
 /// All errors of it: syntax, impossible nodes and sizes, messages without a receive, receives without a message, and

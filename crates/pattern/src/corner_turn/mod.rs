@@ -1,7 +1,7 @@
 //! Patterns that redistribute a matrix over a line of nodes: every node has a block for every other.
 //!
-//! In each stage of these patterns a node sends or receives one message, never both. They differ in how many messages
-//! share a link of the line at the same time.
+//! In each stage of these patterns a node sends or receives one message, never both. They differ in the number of
+//! messages that share a link of the line at the same time.
 
 mod balanced;
 mod recursive;

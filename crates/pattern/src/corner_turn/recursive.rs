@@ -2,12 +2,12 @@
 //!
 //! Its primitives are swap(i, i + 1), two messages in two stages, and quad(i, j), in which the neighbours i, i + 1 and
 //! the neighbours j, j + 1 exchange eight messages in four stages, one to the right and one to the left in each.
-//! step(n, s) is n/4 quads at once. In a quad's stages the link in the middle of the line carries n/4 messages each
-//! way.
+//! step(n, s) is n/4 quads at once. In a quad's stages the link in the middle of the line carries n/4 messages in each
+//! direction.
 
 type Stages = Vec<Vec<(usize, usize)>>;
 
-/// The stages for `nodes` nodes, a power of two.
+/// Returns the stages for `nodes` nodes, a power of two.
 pub(super) fn stages(nodes: usize) -> Stages {
     let mut stages = Vec::new();
     let mut width = nodes;
@@ -35,7 +35,7 @@ fn quad(i: usize, j: usize) -> Stages {
     ]
 }
 
-/// The quads between the halves of a line of `width` nodes that belong to one skip, side by side.
+/// Returns the quads between the halves of a line of `width` nodes that belong to one skip, at the same time.
 fn step(width: usize, skip: usize) -> Stages {
     let half = width / 2;
     let quads = (0..half).step_by(2).map(|i| quad(i, half + (skip + i) % half));
@@ -46,7 +46,7 @@ fn side_by_side(a: Stages, b: Stages) -> Stages {
     a.into_iter().zip(b).map(|(a, b)| [a, b].concat()).collect()
 }
 
-/// What `stages` do among the first `width` nodes, done by each `width` nodes of the line at once.
+/// Returns `stages` of the first `width` nodes, executed by each `width` nodes of the line at once.
 fn everywhere(nodes: usize, width: usize, stages: &Stages) -> Stages {
     let shifted = |by: usize| -> Stages {
         stages

@@ -4,14 +4,14 @@ use super::{balanced, recursive};
 use crate::execution::Message;
 use crate::program::NODES_MAX;
 
-/// The order of the blocks.
+/// Order of the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
     /// The published one (MITRE 1995, section 6.3): swaps and quads, halves within halves. Up to n/4 messages share a
     /// link.
     Recursive,
-    /// Ours: in every stage the messages cross each link as evenly as they can, to the left and to the right. Towards
-    /// n/8 messages share a link, which no pattern of so few stages can undercut.
+    /// Ours: in every stage the messages cross each link as evenly as possible in both directions. About n/8 messages
+    /// share a link, and no pattern with so few stages has less.
     Balanced,
 }
 
@@ -30,22 +30,22 @@ pub enum NoDesign {
     /// The recursion halves the line until two nodes are left.
     #[error("the recursive corner turn takes 2, 4, 8, 16 ... nodes, not {0}")]
     NoPowerOfTwo(usize),
-    /// Nodes work in pairs.
+    /// Nodes work in pairs, so their number must be even.
     #[error("the balanced corner turn takes an even number of nodes, not {0}")]
     Odd(usize),
-    /// More than a pattern may have.
+    /// It is more than a pattern may have.
     #[error("a corner turn over {0} nodes is too large: the most are {most}", most = NODES_MAX_HERE)]
     TooMany(usize),
 }
 
-/// Beyond this the pattern has more steps than a pattern may have.
+/// Maximum number of nodes. The pattern for more has more steps than a pattern may have.
 const NODES_MAX_HERE: usize = 1024;
 
 impl Design {
-    /// All designs, in the order in which they are shown.
+    /// All designs, in the order in which they are listed.
     pub const ALL: [Design; 2] = [Design::Recursive, Design::Balanced];
 
-    /// Its name, as users write it.
+    /// Returns its name, as users write it.
     pub fn name(self) -> &'static str {
         match self {
             Design::Recursive => "recursive",
@@ -53,7 +53,7 @@ impl Design {
         }
     }
 
-    /// The stages of a corner turn over a line of `nodes`.
+    /// Returns the stages of a corner turn over a line of `nodes`.
     ///
     /// # Errors
     /// [`NoDesign`] if there is none for so many.
@@ -77,17 +77,17 @@ impl Design {
 }
 
 impl Schedule {
-    /// The number of participating nodes.
+    /// Returns the number of participating nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// Sender and receiver of each message, stage by stage.
+    /// Returns sender and receiver of each message, stage by stage.
     pub fn stages(&self) -> &[Vec<(usize, usize)>] {
         &self.stages
     }
 
-    /// The most messages that share a link of the line, one way, in each stage.
+    /// Returns, for each stage, the maximum number of messages that share a link of the line in one direction.
     pub fn link_contention(&self) -> Vec<usize> {
         let message =
             |&(from, to): &(usize, usize)| Message { from: from as u32, to: to as u32, bytes: 1 };
@@ -97,9 +97,9 @@ impl Schedule {
         self.stages.iter().map(of_stage).collect()
     }
 
-    /// The same, with stages held in step when it is a pattern: each gets a part of the period, by the messages that
-    /// share its busiest link, and no message goes before its stage begins. Where stages overlap, messages that were
-    /// never meant to meet share links (the discussion of table 4.9 in the paper).
+    /// Returns the same schedule, with stages held in step when it is a pattern: each has a part of the period in
+    /// proportion to the messages that share its busiest link, and no message is sent before its stage begins. If
+    /// stages overlap, messages of different stages share links (the discussion of table 4.9 in the paper).
     pub fn held_in_step(self) -> Schedule {
         Schedule { held_in_step: true, ..self }
     }

@@ -1,4 +1,4 @@
-//! Corner turns against the figure of the paper, and against what every corner turn has to do.
+//! Corner turns compared with the figure of the paper, and with the properties of every corner turn.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const FIGURE_6_4: &str = "
 7: S0 R R S1 S2 R R S3 S4 R R S5 R S6 E
 ";
 
-/// The code of each node as the figure writes it.
+/// Returns the code of each node as the figure writes it.
 fn abbreviated(pattern: &Pattern) -> String {
     let mut lines = String::from("\n");
     for (number, node) in pattern.nodes.iter().enumerate() {
@@ -80,7 +80,7 @@ fn every_node_sends_a_block_to_every_other_and_is_busy_with_one_message_in_each_
     }
 }
 
-/// The stages of the pattern as it would run are those of the schedule it was made from.
+/// Checks that the stages of the pattern in execution are those of the schedule that it was made from.
 #[test]
 fn nodes_in_step_run_the_stages_of_the_schedule() {
     for (design, nodes) in [(Design::Recursive, 16), (Design::Balanced, 16), (Design::Balanced, 6)]
@@ -112,7 +112,8 @@ fn slow_contention(stage: &[(usize, usize)], nodes: usize) -> usize {
 
 #[test]
 fn the_balanced_pattern_shares_links_less_and_no_pattern_could_do_much_better() {
-    // The link in the middle carries (n/2)^2 messages each way in 2 (n - 1) stages, so some stage has at least:
+    // The link in the middle carries (n/2)^2 messages in each direction in 2 (n - 1) stages, so some stage has at
+    // least:
     let bound = |nodes: usize| (nodes * nodes / 4).div_ceil(2 * (nodes - 1));
     for (nodes, recursive, balanced) in [(4, 1, 1), (8, 2, 2), (16, 4, 3), (32, 8, 6), (64, 16, 11)]
     {
@@ -149,7 +150,7 @@ fn stages_held_in_step_begin_when_those_before_are_over() {
             waits.push(fraction);
         }
     }
-    // Eight stages of two messages a link, then six of one: 22 in all.
+    // Eight stages with two messages on a link, then six with one: 22 in all.
     let begins = [2, 4, 6, 8, 10, 12, 14, 16, 17, 18, 19, 20, 21];
     assert_eq!(waits, begins.map(|begin| f64::from(begin) / 22.0));
 }

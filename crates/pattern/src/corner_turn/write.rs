@@ -11,12 +11,12 @@ use crate::read::read;
 const WIDTH: usize = 100;
 
 impl Schedule {
-    /// The pattern as a pattern file, each message `bytes` long.
+    /// Returns the pattern as a pattern file, with messages of `bytes` bytes.
     pub fn to_text(&self, bytes: u32) -> String {
         text(self, bytes)
     }
 
-    /// The pattern, each message `bytes` long.
+    /// Returns the pattern, with messages of `bytes` bytes.
     ///
     /// # Panics
     /// If a message is longer than a pattern allows ([`crate::BYTES_MAX`]).
@@ -83,7 +83,8 @@ fn write_node(text: &mut String, schedule: &Schedule, node: usize) {
     text.push('\n');
 }
 
-/// When each stage begins and how long all of them take, if a stage takes as long as messages share its busiest link.
+/// Returns the begin of each stage and the length of all together, if the length of a stage is the number of messages
+/// that share its busiest link.
 fn begins(schedule: &Schedule) -> (Vec<usize>, usize) {
     let mut all = 0;
     let mut begins = Vec::new();

@@ -63,7 +63,8 @@ fn loops_repeat_and_waits_are_fractions_of_the_period() {
 
 #[test]
 fn receives_take_messages_in_the_order_of_the_stages_whoever_is_quicker() {
-    // Node 2 could send at once; but in step it is a stage behind node 1 at node 0, and stays so.
+    // Node 2 could send at once. In step its message reaches node 0 a stage after that of node 1, and that order is
+    // kept.
     let pattern = read("two", "0: R R E 1: S 0 4096 E 2: S 0 4096 E").unwrap();
     assert_eq!(pattern.sources[0], [1, 2]);
     let message = |from| Message { from, to: 0, bytes: 4096 };
@@ -73,7 +74,7 @@ fn receives_take_messages_in_the_order_of_the_stages_whoever_is_quicker() {
 #[test]
 fn an_order_that_gets_to_the_end_is_found_where_going_in_step_does_not() {
     // In step nodes 0 and 2 send to node 1 at once, and 0 gets the receive. Node 2 then waits to send until 1 receives;
-    // 1 waits with its second message until 2 does. All goes well if 1 receives from 2 first.
+    // 1 waits with its second message until 2 receives. All nodes complete if 1 receives from 2 first.
     let text = "0: S 1 4096 E\n1: S 2 8 S 2 4096 R R E\n2: S 1 4096 R R E";
     let pattern = read("contended", text).unwrap();
     assert_eq!(pattern.sources[1], [2, 0]);

@@ -1,4 +1,4 @@
-//! A slow model of what can happen: every order of events, tried one by one.
+//! A slow model of all possible executions: every order of events, tried one by one.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ pub(super) enum Op {
     Send { to: usize, bytes: u32 },
 }
 
-/// The rules by which messages get through.
+/// Rules of the transfer of messages.
 #[derive(Clone, Copy)]
 pub(super) enum Rule<'a> {
-    /// Every message is buffered, a receive takes any.
+    /// Every message is buffered, and a receive takes any.
     Generous,
     /// A long message waits for the one posted receive, which takes any.
     Waiting,
@@ -22,12 +22,12 @@ pub(super) enum Rule<'a> {
     FromSources(&'a [Vec<u32>]),
 }
 
-/// The ways in which all orders of events end.
+/// The outcomes of all orders of events.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Ends {
-    /// Some order gets every node to its end with every message received.
+    /// True if every node completes with every message received in some order.
     pub(super) good: bool,
-    /// Some order does not.
+    /// True if that is not so in some order.
     pub(super) bad: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Ends {
 struct State {
     positions: Vec<usize>,
     received: Vec<usize>,
-    /// Messages that arrived at a node from each node and wait for its receives.
+    /// Number of messages that arrived at a node from each node and wait for its receives.
     arrived: Vec<Vec<u32>>,
 }
 
@@ -97,7 +97,7 @@ fn has_room(state: &State, from: usize, to: usize, bytes: u32, rule: Rule<'_>) -
     }
 }
 
-/// Whether the receive that `node` has posted takes a message from `from`.
+/// Returns whether the receive that `node` has posted takes a message from `from`.
 fn wants(state: &State, node: usize, from: usize, rule: Rule<'_>) -> bool {
     match rule {
         Rule::FromSources(sources) => {

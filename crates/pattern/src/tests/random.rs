@@ -1,4 +1,4 @@
-//! Random patterns against slow models. Each case is made from its own seed, which a failure shows.
+//! Random patterns compared with slow models. Each case has its own seed, which a failure prints.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::program::{Cursor, Step};
 use crate::{compile, parser, read};
 use random::SplitMix64;
 
-/// A few nodes with a few messages: some sound, some with actions out of order, lost or added.
+/// Returns code for a few nodes with a few messages: some correct, some with actions out of order, lost or added.
 fn code(random: &mut SplitMix64) -> Vec<Vec<Op>> {
     let nodes = 2 + random.below(3);
     let mut code = vec![Vec::new(); nodes];
@@ -27,7 +27,7 @@ fn code(random: &mut SplitMix64) -> Vec<Vec<Op>> {
                 let at = random.below(of_node.len() - 1);
                 of_node.swap(at, at + 1);
             }
-            // A send goes before the receive in front of it: what may hang where long messages wait.
+            // A send moves before the receive in front of it, which may cause a deadlock if long messages wait.
             _ => {
                 let early = of_node
                     .windows(2)
@@ -84,11 +84,11 @@ fn the_checker_agrees_with_every_order_of_events() {
             }
         }
     }
-    // Each kind was met often enough to mean something.
+    // Each kind occurred often enough for a meaningful test.
     assert!(sound > 500 && unbalanced > 500 && hanging > 20, "{sound} {unbalanced} {hanging}");
 }
 
-/// Random nested actions as text, and the steps that they stand for.
+/// Returns random nested actions as text, and their steps.
 fn actions(random: &mut SplitMix64, depth: usize) -> (String, Vec<Step>) {
     let (mut text, mut steps) = (String::new(), Vec::new());
     for _ in 0..random.below(5) {

@@ -2,7 +2,7 @@
 
 use crate::read;
 
-/// The first mistake, as `line:column message`.
+/// Returns the first mistake, as `line:column message`.
 fn mistake(text: &str) -> String {
     let refusal = read("p.pmp", text).expect_err(text);
     let first = &refusal.mistakes()[0];
@@ -138,7 +138,7 @@ fn deadlocks_are_explained_as_a_circle() {
              node 1 waits at 2:14 to send 2048 bytes until node 0 receives",
         ),
     ]);
-    // Short ones are buffered, and one long one each enters the posted receive.
+    // Short ones are buffered, and one long one in each direction enters the posted receive.
     read("short", "0: S 1 1024 S 1 1024 R R E\n1: S 0 1024 S 0 1024 R R E").unwrap();
     read("one", "0: S 1 2 KiB R E\n1: S 0 2 KiB R E").unwrap();
 }
