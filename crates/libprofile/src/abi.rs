@@ -1,4 +1,4 @@
-//! The parts of the standard ABI that are needed here.
+//! The parts of the standard ABI that this library needs.
 
 use std::ffi::c_int;
 
@@ -32,7 +32,7 @@ pub(crate) const MESSAGE_NULL: Message = 0x128;
 pub(crate) const REQUEST_NULL: Request = 0x180;
 pub(crate) const DATATYPE_NULL: Datatype = 0x200;
 pub(crate) const BYTE: Datatype = 0x247;
-/// The predefined datatypes are from here on, and below the end.
+/// First of the predefined datatypes, and the end of their range.
 pub(crate) const DATATYPES: Datatype = 0x200;
 pub(crate) const DATATYPES_END: Datatype = 0x400;
 
@@ -47,7 +47,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// An empty one.
+    /// Creates an empty one.
     pub(crate) const fn empty() -> Self {
         Status { source: PROC_NULL, tag: 0, error: SUCCESS, internal: [0; 5] }
     }

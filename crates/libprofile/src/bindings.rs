@@ -1,9 +1,9 @@
-//! Bindings of other languages: in a program in Fortran all calls come from the library of the bindings, and the line
-//! of the program is that of its caller.
+//! Bindings of other languages. In a Fortran program all calls come from the library of the bindings, and the line of
+//! the program is that of its caller.
 
 use std::ops::Range;
 
-/// The beginnings of the file names of such libraries.
+/// Beginnings of the file names of such libraries.
 const BINDINGS: [&str; 3] = ["libmpif", "libmpi_mpifh", "libmpi_usempi"];
 
 /// The code of all libraries of bindings in this process.
@@ -12,7 +12,7 @@ pub(crate) struct Bindings {
 }
 
 impl Bindings {
-    /// Those of this process, if there are any.
+    /// Finds those of this process, if there are any.
     pub(crate) fn find() -> Option<Self> {
         let code = code_of(&std::fs::read_to_string("/proc/self/maps").ok()?);
         (!code.is_empty()).then_some(Bindings { code })
@@ -23,8 +23,8 @@ impl Bindings {
         self.code.iter().any(|range| range.contains(&(address - 1)))
     }
 
-    /// To where the program's own call returns, for a call that returns to an address: that, or of the caller of the
-    /// bindings.
+    /// Returns the return address of the program's own call, for a call that returns to `address`: that, or the return
+    /// address of the caller of the bindings.
     pub(crate) fn caller(&self, address: u64) -> u64 {
         if !self.contains(address) {
             return address;
@@ -42,7 +42,7 @@ impl Bindings {
     }
 }
 
-/// The addresses of code of such libraries, from the list of a process's mappings.
+/// Returns the addresses of code of such libraries, from the list of a process's mappings.
 fn code_of(maps: &str) -> Vec<Range<u64>> {
     let range = |line: &str| {
         let (place, rest) = line.split_once(' ')?;
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(code_of(maps), [0x2000..0x3000, 0xf000..0xff00]);
         let bindings = Bindings { code: code_of(maps) };
         assert!(bindings.contains(0x3000) && !bindings.contains(0x2000));
-        // An address of the program is its own.
+        // An address of the program is returned unchanged.
         assert_eq!(bindings.caller(0x5500), 0x5500);
         assert!(Bindings::find().is_none());
     }

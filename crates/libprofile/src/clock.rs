@@ -1,25 +1,25 @@
-//! Ticks: the processor's time-stamp counter where the kernel itself trusts it, else nanoseconds of the system's clock.
-//! On simulated machines that clock is virtual.
+//! Ticks: the processor's time-stamp counter if the kernel itself uses it as its clock source, otherwise nanoseconds of
+//! the system's clock. On simulated machines that clock is virtual.
 
 use std::ffi::CStr;
 use std::mem::transmute;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether ticks are nanoseconds of the system's clock. It is set before anything is noted.
+/// True if ticks are nanoseconds of the system's clock. It is set before anything is recorded.
 static SYSTEM: AtomicBool = AtomicBool::new(!cfg!(target_arch = "x86_64"));
 
-/// Chooses between the two; whether it is the system's clock.
+/// Chooses between the two. Returns whether it is the system's clock.
 pub(crate) fn choose() -> bool {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let trusted = std::fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc");
     let system = !(cfg!(target_arch = "x86_64") && trusted) || virtual_clock().is_some();
-    // Relaxed: it guards no other memory, and no thread notes anything yet.
+    // Relaxed: it guards no other memory, and no thread records anything yet.
     SYSTEM.store(system, Ordering::Relaxed);
     system
 }
 
-/// Ticks now. The counter is read without a fence: a few nanoseconds of the next or the last call do not matter.
+/// Returns the current ticks. The counter is read without a fence: an error of a few nanoseconds does not matter.
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -30,7 +30,7 @@ pub(crate) fn ticks() -> u64 {
     nanoseconds()
 }
 
-/// The system's monotonic clock.
+/// Returns the time of the system's monotonic clock.
 pub(crate) fn nanoseconds() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is live; this clock always exists, so the call cannot fail.
@@ -38,10 +38,10 @@ pub(crate) fn nanoseconds() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Tells the library of virtual time that the program is in a function of this library.
+/// Reports to the library of virtual time that the program enters or leaves a function of this library.
 type NoteLibrary = extern "C" fn(bool);
 
-/// That function, if time is virtual in this process.
+/// Returns that function, if time is virtual in this process.
 fn virtual_clock() -> Option<NoteLibrary> {
     static FOUND: OnceLock<Option<NoteLibrary>> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -60,7 +60,7 @@ fn virtual_clock() -> Option<NoteLibrary> {
     })
 }
 
-/// What this library does for a call takes no virtual time, from its making to its end.
+/// A guard during which this library's work takes no virtual time.
 pub(crate) struct Untimed(Option<NoteLibrary>);
 
 impl Untimed {

@@ -1,5 +1,5 @@
-//! Communicators and windows: which ranks of MPI_COMM_WORLD their ranks are, and which number all members have for
-//! them.
+//! Communicators and windows: the ranks of MPI_COMM_WORLD of their ranks, and a number for each that is the same at all
+//! members.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -15,24 +15,24 @@ use crate::mpi;
 use crate::neighbours;
 use crate::table::Table;
 
-/// The index of a communicator that found no room in the memory's table.
+/// Index of a communicator that found no room in the memory's table.
 const NO_ROOM: u16 = u16::MAX;
 
-/// One that is known.
+/// A communicator or window.
 pub(crate) struct Known {
     /// Its index in the memory's table.
     pub(crate) index: u16,
-    /// The ranks of the group that messages go to, as ranks of the world; nothing if they are the same.
+    /// The ranks of the group that messages go to, as ranks of the world; `None` if they are the same.
     ranks: Option<Vec<u32>>,
-    /// The number of members of this rank's group.
+    /// Number of members of this rank's group.
     pub(crate) size: u32,
     /// This rank in that group; 0 in a window.
     pub(crate) rank: c_int,
-    /// Whether messages go to another group.
+    /// True if messages go to another group.
     pub(crate) is_inter: bool,
-    /// Collectives that were begun in it.
+    /// Number of collectives that were begun in it.
     pub(crate) collectives: u64,
-    /// Its neighbours, once they were needed.
+    /// Its neighbours, if they were needed.
     neighbours: Option<Rc<Neighbours>>,
 }
 
@@ -42,19 +42,19 @@ pub(crate) struct Neighbours {
     pub(crate) destinations: Vec<u32>,
 }
 
-/// All of one kind of handle.
+/// All communicators, or all windows.
 pub(crate) struct Communicators {
     table: Table,
     known: Vec<Known>,
-    /// The handle that was asked for last, and its place.
+    /// The last handle that was looked up, and its place.
     last: (usize, usize),
-    /// The number of communicators of each group. All members make them in the same order, so the count tells them
-    /// apart.
+    /// Number of communicators of each group. All members create them in the same order, so the number distinguishes
+    /// them.
     of_group: HashMap<u64, u64>,
 }
 
 impl Known {
-    /// The rank of the world; none for a rank that has no number there.
+    /// Returns the rank of the world, or [`NOBODY`] for a rank without one.
     #[inline]
     pub(crate) fn world_rank(&self, rank: c_int) -> u32 {
         match (&self.ranks, usize::try_from(rank)) {
@@ -64,7 +64,7 @@ impl Known {
         }
     }
 
-    /// The number of ranks that a collective exchanges data with.
+    /// Returns the number of ranks that a collective exchanges data with.
     pub(crate) fn peers(&self) -> u32 {
         match &self.ranks {
             Some(ranks) if self.is_inter => ranks.len() as u32,
@@ -72,7 +72,7 @@ impl Known {
         }
     }
 
-    /// The neighbours, which are asked for by the handle the first time.
+    /// Returns the neighbours. The first call reads them from the library.
     pub(crate) fn neighbours(&mut self, comm: Comm) -> Rc<Neighbours> {
         if let Some(known) = &self.neighbours {
             return known.clone();
@@ -85,7 +85,7 @@ impl Known {
         found
     }
 
-    /// The neighbours, if they were needed before.
+    /// Returns the neighbours, if they were needed before.
     pub(crate) fn known_neighbours(&self) -> Option<Rc<Neighbours>> {
         self.neighbours.clone()
     }
@@ -97,7 +97,7 @@ impl Communicators {
         Communicators { table: Table::new(), known: Vec::new(), last, of_group: HashMap::new() }
     }
 
-    /// The place of a handle, which is made known if it is not.
+    /// Returns the place of a handle. Adds the handle if it is new.
     #[inline]
     pub(crate) fn place(
         &mut self,
@@ -120,7 +120,7 @@ impl Communicators {
         &mut self.known[place]
     }
 
-    /// Makes a handle known.
+    /// Adds a handle.
     #[cold]
     pub(crate) fn add(&mut self, handle: usize, mapped: &mut Mapped, members: Members) -> usize {
         let count = self.of_group.entry(members.number).or_insert(0);
@@ -150,7 +150,7 @@ impl Communicators {
         place
     }
 
-    /// Forgets a handle, which may be another's from now on.
+    /// Removes a handle, because it may be reused.
     pub(crate) fn remove(&mut self, handle: usize) {
         self.table.remove(handle);
         self.last.0 = usize::MAX;
@@ -164,14 +164,14 @@ pub(crate) struct Members {
     /// See [`Known::ranks`].
     ranks: Option<Vec<u32>>,
     size: u32,
-    /// Members of both groups.
+    /// Number of members of both groups.
     total: u32,
     /// See [`Known::rank`] and [`Known::is_inter`].
     rank: c_int,
     is_inter: bool,
 }
 
-/// The members of a communicator.
+/// Returns the members of a communicator.
 pub(crate) fn of_communicator(comm: Comm) -> Members {
     let (mut group, mut inter, mut rank) = (0, 0, 0);
     mpi::comm_rank(comm, &mut rank);
@@ -187,14 +187,14 @@ pub(crate) fn of_communicator(comm: Comm) -> Members {
     }
     mpi::comm_remote_group(comm, &mut group);
     let other = translated(group);
-    // Both groups come to the same number, whichever of them is this rank's.
+    // The number is the same for both groups, whichever of them is this rank's.
     let of = |ranks: &[u32]| ranks.iter().fold(1, |number, &rank| mixed(number, rank.into()));
     let number = of(&own).wrapping_add(of(&other));
     let (size, total) = (own.len() as u32, (own.len() + other.len()) as u32);
     Members { number, ranks: Some(other), size, total, rank, is_inter: true }
 }
 
-/// The members of a window.
+/// Returns the members of a window.
 pub(crate) fn of_window(win: Win) -> Members {
     let mut group = 0;
     mpi::win_get_group(win, &mut group);
@@ -204,7 +204,7 @@ pub(crate) fn of_window(win: Win) -> Members {
     Members { number, ranks: Some(ranks), size, total: size, rank: 0, is_inter: false }
 }
 
-/// The ranks of a group as ranks of the world. The group is freed.
+/// Returns the ranks of a group as ranks of the world. Frees the group.
 fn translated(mut group: Group) -> Vec<u32> {
     let (mut size, mut world) = (0, 0);
     mpi::group_size(group, &mut size);

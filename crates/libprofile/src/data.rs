@@ -1,4 +1,4 @@
-//! The arguments of calls, as far as they matter here.
+//! The arguments of calls, as far as this library needs them.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::abi::*;
 use crate::mpi;
 
-/// Which function was called, and where it returns to.
+/// The called function, and its return address.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) function: u16,
@@ -21,29 +21,29 @@ pub(crate) struct Data {
     pub(crate) datatype: Datatype,
     many: Option<Many>,
     is_each: bool,
-    /// Whether the parts are for the members of this rank's group, also where messages go to another group.
+    /// True if the parts are for the members of this rank's group, even if messages go to another group.
     pub(crate) is_of_group: bool,
-    /// Whether they are those of all ranks but the root, or but the first if there is no root.
+    /// True if they are those of all ranks but the root, or but the first if there is no root.
     pub(crate) is_of_others: bool,
 }
 
-/// The parts of a collective whose parts differ.
+/// The parts of a collective with different parts.
 #[derive(Clone, Copy)]
 struct Many {
     counts: Numbers,
     displacements: Displacements,
-    /// The datatype of each; null if there is one.
+    /// The datatype of each; null if all have the same.
     types: *const Datatype,
 }
 
-/// Where each part begins.
+/// The begin of each part.
 #[derive(Clone, Copy)]
 enum Displacements {
-    /// One after the other.
+    /// Parts follow each other.
     None,
     Elements(Numbers),
     Bytes(Numbers),
-    /// There is the one of this rank only, at its beginning.
+    /// Only the part of this rank exists, and is at the beginning.
     Own(c_int),
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Part {
     pub(crate) count: i64,
     pub(crate) datatype: Datatype,
     pub(crate) displacement: i64,
-    /// Whether the displacement counts elements, not bytes.
+    /// True if the displacement counts elements, not bytes.
     pub(crate) in_elements: bool,
 }
 
@@ -66,6 +66,8 @@ pub(crate) enum Numbers {
 }
 
 impl Numbers {
+    /// Returns a number.
+    ///
     /// # Safety
     /// There is a number with this index.
     #[inline]
@@ -89,7 +91,7 @@ impl From<*const i64> for Numbers {
     }
 }
 
-/// The other side of a message, from the program's arguments.
+/// The other end of a message, from the program's arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct To {
     pub(crate) rank: c_int,
@@ -104,7 +106,7 @@ impl To {
     }
 }
 
-/// The root of a collective, and whether it alone gives data.
+/// The root of a collective, and whether only the root contributes data.
 #[derive(Clone, Copy)]
 pub(crate) struct Root {
     pub(crate) rank: Option<c_int>,
@@ -150,7 +152,7 @@ impl Data {
         Data { many: Some(many), ..self }
     }
 
-    /// Parts for all, whose counts differ, at displacements in elements.
+    /// Creates parts for all ranks with different counts, at displacements in elements.
     pub(crate) fn of_all(
         start: *const c_void,
         counts: impl Into<Numbers>,
@@ -161,7 +163,7 @@ impl Data {
         Data::new(start, 0, datatype).with(counts, displacements).or_none()
     }
 
-    /// Parts for all, one after the other, whose counts differ.
+    /// Creates parts for all ranks with different counts, one after the other.
     pub(crate) fn in_turn(
         start: *const c_void,
         counts: impl Into<Numbers>,
@@ -170,7 +172,7 @@ impl Data {
         Data::new(start, 0, datatype).with(counts, Displacements::None).of_group()
     }
 
-    /// This rank's part, of counts for all. The rank is known later: see [`Data::with_own`].
+    /// Creates this rank's part, from counts for all. The rank is set later: see [`Data::with_own`].
     pub(crate) fn own_of(
         start: *const c_void,
         counts: impl Into<Numbers>,
@@ -179,7 +181,7 @@ impl Data {
         Data::new(start, 0, datatype).with(counts, Displacements::Own(0)).of_group()
     }
 
-    /// Parts for all, whose counts and datatypes differ, at displacements in bytes.
+    /// Creates parts for all ranks with different counts and datatypes, at displacements in bytes.
     pub(crate) fn of_types(
         start: *const c_void,
         counts: impl Into<Numbers>,
@@ -195,27 +197,27 @@ impl Data {
         self.start as usize == IN_PLACE
     }
 
-    /// The other count and type, if these say nothing.
+    /// Replaces count and type by the given ones, if the data are MPI_IN_PLACE.
     pub(crate) fn or(self, count: impl Into<i64>, datatype: Datatype) -> Self {
         if self.is_in_place() { Data::new(self.start, count, datatype) } else { self }
     }
 
-    /// Nothing, if these say nothing.
+    /// Returns no data, if the data are MPI_IN_PLACE.
     pub(crate) fn or_none(self) -> Self {
         if self.is_in_place() { Data::none() } else { self }
     }
 
-    /// So much for each member.
+    /// Marks the count as that for each member.
     pub(crate) fn each(self) -> Self {
         Data { is_each: true, ..self }
     }
 
-    /// Parts for the members of this rank's group.
+    /// Marks the parts as those for the members of this rank's group.
     pub(crate) fn of_group(self) -> Self {
         Data { is_of_group: true, ..self }
     }
 
-    /// Those of all ranks but the root, or but the first if there is no root.
+    /// Marks the data as those of all ranks but the root, or but the first if there is no root.
     pub(crate) fn of_others(self) -> Self {
         Data { is_of_others: true, ..self }
     }
@@ -228,10 +230,10 @@ impl Data {
         self
     }
 
-    /// Passes on the parts, of which there are `members` if they differ.
+    /// Passes on the parts. There are `members` of them if they differ.
     ///
     /// # Safety
-    /// The arrays hold a number for each.
+    /// The arrays have a number for each.
     pub(crate) unsafe fn each_part(&self, members: u32, mut tell: impl FnMut(Part)) {
         let Data { start, count, datatype, .. } = *self;
         let part = Part { start, count, datatype, displacement: 0, in_elements: true };
@@ -259,10 +261,10 @@ impl Data {
         }
     }
 
-    /// The number of bytes for one member.
+    /// Returns the number of bytes for one member.
     ///
     /// # Safety
-    /// The arrays hold a number for it.
+    /// The arrays have a number for it.
     pub(crate) unsafe fn bytes_of(&self, member: usize) -> u64 {
         let (count, datatype) = match self.many {
             None => (self.count, self.datatype),
@@ -274,10 +276,10 @@ impl Data {
         count.max(0) as u64 * size_of(datatype)
     }
 
-    /// The number of bytes, in a communicator with this number of members.
+    /// Returns the number of bytes, in a communicator with `members` members.
     ///
     /// # Safety
-    /// The arrays hold a number for each.
+    /// The arrays have a number for each.
     #[inline]
     pub(crate) unsafe fn bytes(&self, members: u32) -> u64 {
         if self.many.is_none() {
@@ -290,16 +292,16 @@ impl Data {
     }
 }
 
-/// Sizes of predefined datatypes and one more; 0 if not known yet.
+/// Sizes of predefined datatypes plus one; 0 if unknown.
 static SIZES: [AtomicU32; DATATYPES_END - DATATYPES] =
     [const { AtomicU32::new(0) }; DATATYPES_END - DATATYPES];
 
-/// The bytes of data in an element.
+/// Returns the bytes of data in an element.
 #[inline]
 pub(crate) fn size_of(datatype: Datatype) -> u64 {
     let slot = datatype.checked_sub(DATATYPES).and_then(|index| SIZES.get(index));
     let Some(slot) = slot else { return asked(datatype) };
-    // Relaxed: a thread that finds no size asks for it.
+    // Relaxed: a thread that finds no size gets it from the library.
     match slot.load(Ordering::Relaxed) {
         0 if datatype == DATATYPE_NULL => 0,
         0 => {

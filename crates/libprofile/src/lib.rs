@@ -1,14 +1,14 @@
-//! Looks at an MPI program from within: a library that is loaded before the program's own (`LD_PRELOAD`).
+//! A library that observes an MPI program from within: it is loaded before the program's own libraries (`LD_PRELOAD`).
 //!
-//! It exports functions of MPI under their own names, notes when each was called, from where and what for, and calls
-//! the library's by its profiling name. What it notes lies in memory that the launcher shares ([`profile::layout`]).
-//! Without that memory, or where the program's MPI is another, calls are passed on and nothing is noted. A program that
-//! is run without this library pays nothing for it.
+//! It exports functions of MPI under their own names, records the time, place and arguments of each call, and calls the
+//! library's function by its profiling name. The records are in memory that the launcher shares ([`profile::layout`]).
+//! Without that memory, or with another MPI, calls are passed on and nothing is recorded. A program that runs without
+//! this library has no costs.
 //!
-//! A function here is `unsafe` as a whole where it serves one of MPI's: what makes it sound is that its caller passes
-//! the pointers that the standard asks for. That is stated here once and not at each of them.
+//! A function here is `unsafe` as a whole if it serves one of MPI's. It is sound because its caller passes the pointers
+//! that the standard requires. That is stated here once and not at each of them.
 //!
-//! `observed.txt` lists the observed functions; the entries are made from it and from the data of the ABI.
+//! `observed.txt` lists the observed functions; the entries are generated from it and from the data of the ABI.
 #![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
 mod abi;

@@ -1,4 +1,4 @@
-//! The memory that this rank shares with its launcher: tables and events, written as [`profile::layout`] says.
+//! The memory that this rank shares with its launcher: tables and events, in the format of [`profile::layout`].
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,39 +6,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::layout::{self, area, event, head, object, site, start, text};
 use profile::{Event, Shape};
 
-/// The number of entries that a search for a place checks before it ends.
+/// Number of entries that a search for a place checks before it ends.
 const PROBES: usize = 32;
 
 /// A rank's region.
 pub(crate) struct Mapped {
     words: *mut u64,
     shape: Shape,
-    /// Events that were written, and those of them that were taken out when it was last looked.
+    /// Number of events that were written, and of those that had been taken out at the last check.
     events: u64,
     taken: u64,
-    /// The place of the next event in the room.
+    /// Place of the next event in the room.
     next: usize,
-    /// Whether the room was full once.
+    /// True if the room was full once.
     is_closed: bool,
-    /// The requested records in addition to tables.
+    /// Requested records in addition to tables.
     pub(crate) wanted: u64,
 }
 
 impl Mapped {
-    /// Takes a region of the memory whose descriptor the environment names, if there is one.
+    /// Takes a region of the memory with the descriptor in the environment, if there is one.
     pub(crate) fn take() -> Option<Self> {
         let descriptor: i32 = std::env::var(layout::VARIABLE).ok()?.parse().ok()?;
         let map = |bytes: usize| {
             let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-            // SAFETY: new memory is mapped, at an address that the system chooses.
+            // SAFETY: this maps new memory, at an address that the system chooses.
             let memory =
                 unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, shared, descriptor, 0) };
             (memory != libc::MAP_FAILED).then_some(memory.cast::<u64>())
         };
-        // The descriptor may be another file's: in a program that has closed all, and was started by one of the ranks.
+        // The descriptor may be another file's, in a program that has closed all descriptors and was started by one of
+        // the ranks.
         let bytes = size_of(descriptor).filter(|&bytes| bytes >= area::WORDS * 8)?;
         let memory = map(area::WORDS * 8)?;
-        // SAFETY: the mapping is of that many words, and lives as long as the process; words of zeros and ones are
+        // SAFETY: the mapping has that many words, and lives as long as the process; all bit patterns are valid
         // numbers.
         let word = |index: usize| unsafe { memory.add(index).read() };
         let number = |index: usize| word(index) as usize;
@@ -52,7 +53,7 @@ impl Mapped {
         }
         // SAFETY: as above; all ranks use this word by this operation only.
         let taken = unsafe { AtomicU64::from_ptr(memory.add(area::TAKEN)) };
-        // Relaxed: that no two get one number is all.
+        // Relaxed: the ranks only need different numbers.
         let index = taken.fetch_add(1, Ordering::Relaxed) as usize;
         if index >= shape.ranks {
             return None;
@@ -62,11 +63,11 @@ impl Mapped {
         Some(Mapped { words, shape, events: 0, taken: 0, next: 0, is_closed: false, wanted })
     }
 
-    /// The place of a word of the region.
+    /// Returns the address of a word of the region.
     #[inline(always)]
     fn word(&self, index: usize) -> *mut u64 {
         debug_assert!(index < self.shape.region_words());
-        // SAFETY: callers pass indices inside of the region, which `take` has mapped whole.
+        // SAFETY: callers pass indices within the region, which `take` has mapped as a whole.
         unsafe { self.words.add(index) }
     }
 
@@ -87,7 +88,7 @@ impl Mapped {
         self.write(index, self.read(index).wrapping_add(value));
     }
 
-    /// Writes a text, cut to fit, with a zero at its end.
+    /// Writes a text, truncated to fit, with a zero at its end.
     pub(crate) fn write_text(&mut self, at: usize, words: usize, text: &[u8]) {
         let mut bytes = text[..text.len().min(words * 8 - 1)].to_vec();
         bytes.resize(words * 8, 0);
@@ -96,8 +97,8 @@ impl Mapped {
         }
     }
 
-    /// Writes an event, or counts it if there is no room. What follows one that found none is not written either: it is
-    /// of no use without it, for messages are told apart by their order.
+    /// Writes an event, or counts it if there is no room. After the first event without room none is written: later
+    /// ones are useless without it, because messages are matched by their order.
     #[inline]
     pub(crate) fn note(&mut self, noted: &Event) {
         if self.events - self.taken == self.shape.events as u64 && !self.has_room() {
@@ -112,33 +113,33 @@ impl Mapped {
         self.next = if self.next + 1 == self.shape.events { 0 } else { self.next + 1 };
         // SAFETY: the place is mapped, aligned, and written by this rank only.
         let count = unsafe { AtomicU64::from_ptr(self.word(head::EVENTS)) };
-        // Release: a reader of the number, also after this process was killed, finds the events.
+        // Release: a reader of the number finds the events, also after this process was killed.
         count.store(self.events, Ordering::Release);
     }
 
-    /// Looks again how much was taken out.
+    /// Reads the number of events taken out. Returns whether there is room.
     #[cold]
     fn has_room(&mut self) -> bool {
-        // SAFETY: as above, but that the launcher writes it.
+        // SAFETY: as above, except that the launcher writes it.
         let taken = unsafe { AtomicU64::from_ptr(self.word(head::EVENTS_TAKEN)) };
-        // Acquire: what was taken out was read before it is written over.
+        // Acquire: events that were taken out were read before they are overwritten.
         self.taken = taken.load(Ordering::Acquire);
         self.is_closed |= self.events - self.taken >= self.shape.events as u64;
         if self.is_closed {
-            // Full for ever, whatever is taken out now.
+            // The room stays full, even if events are taken out now.
             self.taken = self.events - self.shape.events as u64;
         }
         !self.is_closed
     }
 
-    /// The last event, to be changed.
+    /// Returns the last event, if it may be changed.
     pub(crate) fn last_event(&self) -> Option<Event> {
         let at = self.last_event_at()?;
         let words = std::array::from_fn(|index| self.read(at + index));
         Event::from_words(&words)
     }
 
-    /// Puts another event in the place of the last one.
+    /// Replaces the last event.
     pub(crate) fn replace_last(&mut self, noted: &Event) {
         let Some(at) = self.last_event_at() else { return };
         for (index, word) in noted.to_words().into_iter().enumerate() {
@@ -154,13 +155,13 @@ impl Mapped {
         Some(self.shape.events_at() + last * event::WORDS)
     }
 
-    /// The maximum number of peers.
+    /// Returns the maximum number of peers.
     #[inline]
     pub(crate) fn peers(&self) -> usize {
         self.shape.peers
     }
 
-    /// The index of the place with an address that calls a function; 0 if there is no room for it.
+    /// Returns the index of the place with an address that calls a function, or 0 if there is no room for it.
     #[inline]
     pub(crate) fn site(&mut self, address: u64, function: u16) -> u16 {
         let key = address ^ u64::from(function) << 48;
@@ -189,7 +190,7 @@ impl Mapped {
         self.write(at + site::ADDRESS, address);
     }
 
-    /// The number of the file of code that an address lies in; 0 if it is not known.
+    /// Returns the number of the file of code that contains an address, or 0 if it is unknown.
     fn object(&mut self, address: u64) -> usize {
         let Some(found) = loaded_at(address - 1) else { return 0 };
         let base = found.dli_fbase as u64;
@@ -208,7 +209,7 @@ impl Mapped {
         count
     }
 
-    /// The number of a text, which is put into the table; 0 if there is no room.
+    /// Adds a text to the table. Returns its number, or 0 if there is no room.
     pub(crate) fn add_text(&mut self, words: &str) -> usize {
         let count = self.read(head::TEXTS) as usize;
         if count == text::MOST {
@@ -221,10 +222,10 @@ impl Mapped {
     }
 }
 
-/// The file of code that an address lies in.
+/// Returns the file of code that contains an address.
 fn loaded_at(address: u64) -> Option<libc::Dl_info> {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: the place is live; where nothing is found it stays zero, which is a value of it.
+    // SAFETY: the place is live; if nothing is found it stays zero, which is a valid value.
     let found = unsafe {
         if libc::dladdr(address as *const c_void, found.as_mut_ptr()) == 0 {
             return None;
@@ -234,8 +235,8 @@ fn loaded_at(address: u64) -> Option<libc::Dl_info> {
     (!found.dli_fname.is_null()).then_some(found)
 }
 
-/// The path of a file of code. The program's own is known by the name that it was called by, which may be no path at
-/// all.
+/// Returns the path of a file of code. The loader has for the program itself only the name that started it, which may
+/// not be a path.
 fn path_of(object: &libc::Dl_info) -> Vec<u8> {
     // SAFETY: no memory is involved.
     let of_program = loaded_at(unsafe { libc::getauxval(libc::AT_PHDR) });
@@ -252,7 +253,7 @@ fn path_of(object: &libc::Dl_info) -> Vec<u8> {
 
 fn size_of(descriptor: i32) -> Option<usize> {
     let mut found = std::mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the place is live; zeros are a value of it.
+    // SAFETY: the place is live; zeros are a valid value.
     let found = unsafe {
         if libc::fstat(descriptor, found.as_mut_ptr()) != 0 {
             return None;

@@ -1,4 +1,4 @@
-//! The functions of MPI that are called here, none of which is noted.
+//! The functions of MPI that this library calls. These calls are not recorded.
 
 use std::ffi::{c_int, c_void};
 
@@ -15,7 +15,7 @@ macro_rules! function {
                 // SAFETY: that is the type that the ABI gives the function.
                 unsafe { std::mem::transmute(REAL.get()) }
             };
-            // SAFETY: every caller in this crate passes handles that the program was given, and places that are live.
+            // SAFETY: every caller in this crate passes handles from the program, and live places.
             unsafe { real($($p),*) }
         }
     };

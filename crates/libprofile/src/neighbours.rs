@@ -1,13 +1,12 @@
-//! The neighbours of a rank in the topology of a communicator, in the order in which neighbourhood collectives have
-//! them.
+//! The neighbours of a rank in the topology of a communicator, in the order of neighbourhood collectives.
 
 use std::ffi::c_int;
 
 use crate::abi::*;
 use crate::mpi;
 
-/// The ranks that data come from, and those that they go to; MPI_PROC_NULL beyond an edge of a grid. `rank` is this
-/// rank.
+/// Returns the ranks that data come from, and those that data go to; MPI_PROC_NULL beyond an edge of a grid. `rank` is
+/// this rank.
 pub(crate) fn of(comm: Comm, rank: c_int) -> (Vec<c_int>, Vec<c_int>) {
     let mut kind = UNDEFINED;
     mpi::topo_test(comm, &mut kind);

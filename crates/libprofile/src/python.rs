@@ -1,5 +1,5 @@
-//! Lines of Python: in a program that the interpreter runs, all calls come from the same places of the binding, which
-//! nobody wants to know.
+//! Lines of Python. In a program that the interpreter runs, all calls come from the same places of the binding, which
+//! are of no interest to the user.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -11,7 +11,7 @@ use crate::mapped::Mapped;
 
 type Object = *mut c_void;
 
-/// The interpreter's functions that are needed, and the places that are known.
+/// The functions of the interpreter that are needed, and the known places.
 pub(crate) struct Lines {
     is_initialized: unsafe extern "C" fn() -> c_int,
     ensure: unsafe extern "C" fn() -> c_int,
@@ -24,15 +24,15 @@ pub(crate) struct Lines {
     decrease: unsafe extern "C" fn(Object),
     clear_error: unsafe extern "C" fn(),
     /// The place of each line that calls a function: the code object, the line and the function. The code objects are
-    /// never let go, so that no other gets the address.
+    /// never released, so that no other gets the address.
     places: HashMap<(usize, c_int, u16), u16>,
 }
 
-/// The address of a place that a line of a script is: no address of code is so high.
+/// First of the addresses that stand for lines of a script. Addresses of code are lower.
 const LINES_FROM: u64 = 1 << 63;
 
 impl Lines {
-    /// The interpreter of this process, if there is one.
+    /// Finds the interpreter of this process, if there is one.
     #[allow(clippy::missing_transmute_annotations, reason = "the fields say the types")]
     pub(crate) fn find() -> Option<Self> {
         // SAFETY: each name is of a function of the interpreter's stable interface, which has that type.
@@ -55,10 +55,10 @@ impl Lines {
         }
     }
 
-    /// The place of a call: the line that runs, or where it returns to if none does.
+    /// Returns the place of a call: the current line, or the call's return address if there is no such line.
     pub(crate) fn site(&mut self, mapped: &mut Mapped, call: Call) -> u16 {
-        // SAFETY: the interpreter says whether it is there; its lock is held while its objects are used, and a frame
-        // and its code live as long as the call that runs them.
+        // SAFETY: the interpreter reports whether it is initialized; its lock is held while its objects are used, and a
+        // frame and its code live as long as the call that runs them.
         unsafe {
             if (self.is_initialized)() == 0 {
                 return mapped.site(call.address, call.function);

@@ -1,4 +1,4 @@
-//! The functions of the library that the program uses.
+//! The functions of the MPI library that the program uses.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
@@ -9,7 +9,7 @@ const LIBRARY: &CStr = c"libmpi_abi.so.1";
 /// A library whose functions have the same names and other arguments.
 const OTHER_ABI: &CStr = c"libmpi.so.12";
 
-/// A function, looked for at its first use: the library may be loaded after this one.
+/// A function, which is looked up at its first use because the library may be loaded after this one.
 pub(crate) struct Real {
     own: &'static CStr,
     profiling: &'static CStr,
@@ -21,10 +21,10 @@ impl Real {
         Real { own, profiling, found: AtomicPtr::new(null_mut()) }
     }
 
-    /// Its address.
+    /// Returns its address.
     #[inline(always)]
     pub(crate) fn get(&self) -> *mut c_void {
-        // Relaxed: every thread that looks for it finds the same, and code needs no ordering.
+        // Relaxed: all threads find the same address, and code needs no ordering.
         let found = self.found.load(Ordering::Relaxed);
         if found.is_null() { self.find() } else { found }
     }
@@ -46,10 +46,10 @@ impl Real {
     }
 }
 
-/// The library, if the program uses it and no other.
+/// Returns the library, if the program uses it and no other.
 pub(crate) fn library() -> Option<*mut c_void> {
     let loaded = |name: &CStr| {
-        // SAFETY: the name is valid; nothing is loaded that is not there already.
+        // SAFETY: the name is valid; nothing is loaded that was not loaded before.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
         (!handle.is_null()).then_some(handle)
     };

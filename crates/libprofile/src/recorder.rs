@@ -16,7 +16,7 @@ use crate::python;
 use crate::region::received_bytes;
 use crate::requests::Requests;
 
-/// A call that took so long is an event, whatever it was: some microseconds.
+/// Duration from which on any call is an event: some microseconds.
 const LONG_TICKS: u64 = 8192;
 
 /// A call that has ended.
@@ -27,7 +27,7 @@ pub(crate) struct Span {
     pub(crate) site: u16,
 }
 
-/// The kinds of messages whose sizes are counted.
+/// Kinds of messages with a histogram of sizes.
 #[derive(Clone, Copy)]
 pub(crate) enum Sizes {
     Messages = 0,
@@ -45,7 +45,7 @@ pub(crate) struct Probed {
     pub(crate) tag: c_int,
 }
 
-/// All that a rank knows to note its calls.
+/// All data that the recording of a rank's calls needs.
 pub(crate) struct Recorder {
     pub(crate) mapped: Mapped,
     pub(crate) communicators: Communicators,
@@ -55,7 +55,7 @@ pub(crate) struct Recorder {
     /// The result of the last blocking probe, and of each matched one, by the message's handle.
     pub(crate) probed: Option<Probed>,
     pub(crate) matched: HashMap<Message, Probed>,
-    /// The bytes for each neighbour of collectives that are prepared.
+    /// Bytes for each neighbour of persistent collectives.
     pub(crate) prepared_bytes: HashMap<Request, Vec<u64>>,
     /// Its rank in MPI_COMM_WORLD.
     rank: u32,
@@ -108,10 +108,10 @@ impl Recorder {
         Span { begin, end, site: index }
     }
 
-    /// Notes the most memory that the process has had.
+    /// Records the peak memory of the process.
     pub(crate) fn note_memory(&mut self) -> u64 {
         let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the place is live; zeros are a value of it.
+        // SAFETY: the place is live; zeros are a valid value.
         let usage = unsafe {
             libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
             usage.assume_init()
@@ -121,7 +121,7 @@ impl Recorder {
         kib
     }
 
-    /// An event of a call, of which nothing more is known yet.
+    /// Creates the event of a call, without details.
     #[inline]
     pub(crate) fn event(kind: Kind, span: &Span) -> Event {
         Event {
@@ -143,7 +143,7 @@ impl Recorder {
         self.mapped.note(event);
     }
 
-    /// Notes a call of which only its time matters.
+    /// Records only the time of a call.
     #[inline]
     pub(crate) fn call(&mut self, span: &Span) {
         if self.wants_spans || span.end.saturating_sub(span.begin) >= LONG_TICKS {
@@ -163,20 +163,20 @@ impl Recorder {
         self.note(&Self::event(Kind::Polls, span));
     }
 
-    /// The place and the index of a communicator.
+    /// Returns the place and the index of a communicator.
     #[inline]
     pub(crate) fn communicator(&mut self, comm: Comm) -> (u32, u16) {
         let place = self.communicators.place(comm, &mut self.mapped, of_communicator);
         (place as u32, self.communicators.known(place).index)
     }
 
-    /// The place and the index of a window.
+    /// Returns the place and the index of a window.
     pub(crate) fn window(&mut self, win: Win) -> (u32, u16) {
         let place = self.windows.place(win, &mut self.mapped, of_window);
         (place as u32, self.windows.known(place).index)
     }
 
-    /// The rank of the world that a rank of a communicator is.
+    /// Returns the rank of the world of a rank of a communicator.
     #[inline]
     pub(crate) fn world_rank(&mut self, place: u32, rank: c_int) -> u32 {
         self.communicators.known(place as usize).world_rank(rank)
@@ -203,7 +203,7 @@ impl Recorder {
         }
     }
 
-    /// Counts and notes a send. Nothing for one to MPI_PROC_NULL, which is only a call.
+    /// Counts and records a send. A send to MPI_PROC_NULL is recorded only as a call, and returns `None`.
     #[inline]
     pub(crate) fn sent(&mut self, span: &Span, kind: Kind, bytes: u64, to: To) -> Option<Event> {
         let sent = self.sent_as(span, Self::event(kind, span), bytes, to);
@@ -213,7 +213,8 @@ impl Recorder {
         sent
     }
 
-    /// Counts and notes a send by an event that has all but the message. Nothing for one to MPI_PROC_NULL.
+    /// Counts and records a send by an event that has everything except the message. Returns `None` for a send to
+    /// MPI_PROC_NULL.
     #[inline]
     pub(crate) fn sent_as(
         &mut self,
@@ -232,7 +233,7 @@ impl Recorder {
         Some(event)
     }
 
-    /// Counts and notes a message that is sent.
+    /// Counts and records a sent message.
     #[inline]
     pub(crate) fn note_message(&mut self, span: &Span, event: &Event) {
         self.count(span, Sizes::Messages, event.bytes);
@@ -240,14 +241,14 @@ impl Recorder {
         self.note(event);
     }
 
-    /// Counts a collective of a communicator.
+    /// Counts a collective of a communicator. Returns its number.
     pub(crate) fn count_collective(&mut self, place: u32) -> u64 {
         let known = self.communicators.known(place as usize);
         known.collectives += 1;
         known.collectives
     }
 
-    /// The rank of the world that is the root of a collective.
+    /// Returns the rank of the world of the root of a collective.
     pub(crate) fn root(&mut self, place: u32, root: Option<c_int>) -> u32 {
         match root {
             None => NOBODY,
@@ -256,22 +257,22 @@ impl Recorder {
         }
     }
 
-    /// Whether this is the rank of the world.
+    /// Returns whether this is the given rank of the world.
     pub(crate) fn is_me(&self, rank: u32) -> bool {
         rank == self.rank
     }
 
-    /// A call begins, which waits for some requests.
+    /// Compares memory at the begin of a call that waits for some requests.
     pub(crate) fn before_call(&mut self, awaited: &[Request]) {
         if let Some(checks) = &mut self.checks {
             checks.before_call(awaited);
         }
     }
 
-    /// A call has used memory, which must not be in use by another.
+    /// Checks that memory that a call has used is not in use by an operation.
     ///
     /// # Safety
-    /// The arrays of counts and displacements hold a number for each part.
+    /// The arrays of counts and displacements have a number for each part.
     #[inline(always)]
     pub(crate) unsafe fn check_used(&mut self, span: &Span, uses: &[Use]) {
         if let Some(checks) = &mut self.checks {
@@ -279,7 +280,7 @@ impl Recorder {
         }
     }
 
-    /// An operation was posted: its memory must not be in use by another.
+    /// Records a posted operation, and checks that its memory is not in use by another.
     ///
     /// # Safety
     /// As of [`Recorder::check_used`].
@@ -290,7 +291,7 @@ impl Recorder {
         }
     }
 
-    /// An operation was prepared, to be started often.
+    /// Records the creation of a persistent operation.
     ///
     /// # Safety
     /// As of [`Recorder::check_used`].
@@ -300,14 +301,14 @@ impl Recorder {
         }
     }
 
-    /// An operation that was prepared was started.
+    /// Records and checks the start of a persistent operation.
     pub(crate) fn check_restarted(&mut self, span: &Span, request: Request) {
         if let Some(checks) = &mut self.checks {
             checks.restarted(&mut self.mapped, request, span.site);
         }
     }
 
-    /// An operation has ended in a call, with a status if it was a receive.
+    /// Records the end of an operation in a call, with a status if it was a receive.
     #[inline]
     pub(crate) fn check_ended(&mut self, span: &Span, request: Request, status: *const Status) {
         if let Some(checks) = &mut self.checks {
@@ -316,21 +317,21 @@ impl Recorder {
         }
     }
 
-    /// The accesses to the memory of a rank of a window, or of all, have ended in a call.
+    /// Records the end of the accesses to the memory of a rank of a window, or of all, in a call.
     pub(crate) fn check_accesses(&mut self, span: &Span, win: Win, rank: Option<c_int>) {
         if let Some(checks) = &mut self.checks {
             checks.ended_accesses(&mut self.mapped, (win, rank), span.site);
         }
     }
 
-    /// Nothing is known of an operation any more.
+    /// Removes an operation without checking it.
     pub(crate) fn uncheck(&mut self, request: Request) {
         if let Some(checks) = &mut self.checks {
             checks.forget(request);
         }
     }
 
-    /// A datatype was freed.
+    /// Removes a datatype that was freed.
     pub(crate) fn forget_type(&mut self, datatype: Datatype) {
         if let Some(checks) = &mut self.checks {
             checks.types.remove(datatype);

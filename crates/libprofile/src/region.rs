@@ -1,4 +1,4 @@
-//! The memory that data occupy, as ranges of addresses: a datatype with gaps occupies its pieces alone.
+//! The memory of data, as ranges of addresses: a datatype with gaps occupies only its pieces.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,25 +9,26 @@ use crate::abi::*;
 use crate::data::{Data, Part, size_of};
 use crate::mpi;
 
-/// The longest datatype whose pieces are found, and the most pieces of an operation. Longer ones are not checked: types
-/// of absolute addresses may span all of the memory.
+/// Longest datatype with known pieces, and maximum number of pieces of an operation. Longer ones are not checked: types
+/// of absolute addresses may span the whole memory.
 const SPAN_MAX_BYTES: i64 = 64 << 20;
 const PIECES_MAX: usize = 1 << 18;
 
-/// No data lie below this address, where nothing is ever mapped.
+/// Lowest address of data. Nothing is ever mapped below it.
 const LEAST_ADDRESS: usize = 4096;
 
-/// Memory is read in blocks of this size.
+/// Length of the blocks in which memory is read.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// Pieces with a smaller gap between them are read together: a page of the gap that is not there would be longer.
+/// Length of a page. Pieces with a smaller gap between them are read together, because an unmapped page between them
+/// would be a longer gap.
 const PAGE_BYTES: usize = 4096;
 
 /// Memory, as ranges that are sorted and do not touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Region {
     ranges: Vec<Range<usize>>,
-    /// Whether the bytes of a message lie in the order of their addresses.
+    /// True if the bytes of a message are in the order of their addresses.
     is_in_order: bool,
 }
 
@@ -50,7 +51,7 @@ impl Region {
         self.ranges.is_empty()
     }
 
-    /// The first address.
+    /// Returns the first address.
     pub(crate) fn start(&self) -> usize {
         self.ranges.first().map_or(0, |range| range.start)
     }
@@ -59,12 +60,12 @@ impl Region {
         self.ranges.iter().map(Range::len).sum()
     }
 
-    /// Whether it is one range, in which the bytes of a message lie in their order.
+    /// Returns whether it is one range with the bytes of a message in their order.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.ranges.len() == 1 && self.is_in_order
     }
 
-    /// The first address that two regions have in common, and the number of such bytes.
+    /// Returns the first address that two regions have in common, and the number of common bytes.
     pub(crate) fn common(&self, other: &Region) -> Option<(usize, usize)> {
         let (mut own, mut others) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
         let mut found: Option<(usize, usize)> = None;
@@ -83,7 +84,7 @@ impl Region {
         found
     }
 
-    /// Passes its bytes on in blocks; false if they could not all be read, because the program has freed them.
+    /// Passes its bytes on in blocks. Returns false if some could not be read because the program has freed them.
     pub(crate) fn read(&self, mut tell: impl FnMut(&[u8])) -> bool {
         let mut block = Vec::with_capacity(BLOCK_BYTES);
         let mut pieces: Vec<Range<usize>> = Vec::new();
@@ -102,8 +103,8 @@ impl Region {
         read_pieces(&mut pieces, &mut block, &mut tell)
     }
 
-    /// A number that changes with the bytes: FNV-1a over words, then over the bytes that are left of each block.
-    /// Nothing if they cannot be read.
+    /// Returns a checksum of the bytes: FNV-1a over words, then over the remaining bytes of each block. Returns `None`
+    /// if they cannot be read.
     pub(crate) fn sum(&self) -> Option<u64> {
         let mut sum = 0xcbf2_9ce4_8422_2325_u64;
         let is_read = self.read(|bytes| {
@@ -134,8 +135,8 @@ fn read_pieces(
     true
 }
 
-/// Copies memory of this process by means of the system, which notices where there is none: a program that frees
-/// memory too early is not to crash here.
+/// Copies memory of this process through the system, which reports unmapped memory: a program that frees memory too
+/// early must not crash here.
 fn copy(from: usize, to: &mut [u8]) -> bool {
     // Relaxed: its partner is the store below.
     if IS_FORBIDDEN.load(Ordering::Relaxed) {
@@ -143,18 +144,18 @@ fn copy(from: usize, to: &mut [u8]) -> bool {
     }
     let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
     let remote = libc::iovec { iov_base: from as *mut _, iov_len: to.len() };
-    // SAFETY: the system writes to `to`, which is live and as long as is said, and checks the other address.
+    // SAFETY: the system writes to `to`, which is live and has the given length, and checks the other address.
     let copied = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
     let error = std::io::Error::last_os_error().raw_os_error();
-    // Some containers forbid that call. Contents are not examined there: a plain copy could end the program.
+    // Some containers forbid that call. Contents are not checked there, because a plain copy could end the program.
     if matches!(error, Some(libc::ENOSYS | libc::EPERM)) && copied < 0 {
-        // Relaxed: it only saves calls that fail alike.
+        // Relaxed: it only avoids calls that would fail too.
         IS_FORBIDDEN.store(true, Ordering::Relaxed);
     }
     copied == to.len() as isize
 }
 
-/// Whether the system has refused to copy this process's own memory.
+/// True if the system has refused to copy this process's own memory.
 static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
 
 /// The pieces of datatypes, by their handles.
@@ -168,21 +169,21 @@ pub(crate) struct TypeMaps {
 struct TypeMap {
     pieces: Vec<(i64, i64)>,
     extent: i64,
-    /// Whether the bytes of an element are packed in the order of their addresses.
+    /// True if the bytes of an element are packed in the order of their addresses.
     is_in_order: bool,
 }
 
 impl TypeMaps {
-    /// Forgets a handle, which may be another type's from now on.
+    /// Removes a handle, because it may be reused for another type.
     pub(crate) fn remove(&mut self, datatype: Datatype) {
         self.known.remove(&datatype);
     }
 
-    /// The memory of data, in a communicator in which this rank exchanges data with so many; nothing if there are too
-    /// many pieces.
+    /// Returns the memory of data, in a communicator in which this rank exchanges data with `members` ranks. Returns
+    /// `None` if there are too many pieces.
     ///
     /// # Safety
-    /// The arrays of counts and displacements hold a number for each.
+    /// The arrays of counts and displacements have a number for each.
     pub(crate) unsafe fn region(&mut self, data: &Data, members: u32) -> Option<Region> {
         let mut ranges = Vec::new();
         let mut is_in_order = Some(true);
@@ -195,7 +196,7 @@ impl TypeMaps {
         Some(region)
     }
 
-    /// Adds the ranges of a part. Returns whether its elements are in order, or nothing if it has too many pieces.
+    /// Adds the ranges of a part. Returns whether its elements are in order, or `None` if it has too many pieces.
     fn add(&mut self, ranges: &mut Vec<Range<usize>>, part: Part) -> Option<bool> {
         let count = usize::try_from(part.count).ok()?;
         if count == 0 || part.start as usize == IN_PLACE || size_of(part.datatype) == 0 {
@@ -211,7 +212,8 @@ impl TypeMaps {
 }
 
 impl TypeMap {
-    /// Asks the library: it unpacks an element of ones into zeros, and one of numbers to see their order.
+    /// Finds the pieces by means of the library: it unpacks an element of ones into zeros, and one of numbers to
+    /// determine their order.
     fn find(datatype: Datatype) -> Option<Rc<Self>> {
         let (mut low, mut span, mut least, mut extent) = (0, 0, 0, 0);
         mpi::type_true_extent(datatype, &mut low, &mut span);
@@ -263,7 +265,7 @@ impl TypeMap {
     }
 }
 
-/// The runs of bytes that are not zero: their offsets, from `low` on, and lengths.
+/// Returns the runs of bytes that are not zero: their offsets, from `low` on, and lengths.
 fn pieces(element: &[u8], low: i64) -> Vec<(i64, i64)> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -276,7 +278,8 @@ fn pieces(element: &[u8], low: i64) -> Vec<(i64, i64)> {
     pieces
 }
 
-/// The bytes that a receive has received, by its status; as many as can be where the program wanted none.
+/// Returns the number of bytes that a receive has received, by its status, or the largest number if the program ignores
+/// the status.
 pub(crate) fn received_bytes(status: *const Status) -> usize {
     if status.is_null() {
         return usize::MAX;
@@ -301,7 +304,7 @@ mod tests {
         assert_eq!((found.start(), found.bytes(), found.is_contiguous()), (10, 30, false));
     }
 
-    /// Interleaved columns have nothing in common; shifted by half a piece, they have half of each.
+    /// Interleaved columns have nothing in common; shifted by half a piece, they share half of each.
     #[test]
     fn regions_have_those_bytes_in_common_that_lie_in_pieces_of_both() {
         let columns = |at: usize| region(&[(at, at + 4), (at + 8, at + 12), (at + 16, at + 20)]);
@@ -333,7 +336,7 @@ mod tests {
         assert_eq!(Region::new(ranges), region(&[(5000, 5000 + 8 * PIECES_MAX)]));
     }
 
-    /// Pieces that come from the second address to the first are one range, and no message begins at its beginning.
+    /// Pieces in the reverse order of their addresses are one range, but a message does not begin at its beginning.
     #[test]
     fn a_range_of_pieces_in_another_order_is_not_contiguous() {
         assert!(region(&[(10, 14), (14, 18)]).is_contiguous());
@@ -344,7 +347,7 @@ mod tests {
     fn memory_is_read_piece_by_piece_however_long_and_what_is_freed_is_noticed() {
         let bytes: Vec<u8> = (0..200_000_u32).map(|index| index as u8).collect();
         let at = bytes.as_ptr() as usize;
-        // Neighbours, one beyond a page, and one longer than two blocks.
+        // Two close pieces, one more than a page away, and one longer than two blocks.
         let chosen = [0..10, 20..30, 9000..9010, 20_000..20_000 + 2 * BLOCK_BYTES + 7];
         let all = region(&chosen.clone().map(|one| (at + one.start, at + one.end)));
         let mut found = Vec::new();

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use crate::abi::*;
 use crate::table::Table;
 
-/// The started operation.
+/// Kind of a started operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Started {
     Send,
@@ -21,23 +21,23 @@ pub(crate) enum Started {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     pub(crate) what: Started,
-    /// Whether the request lives on when the operation ends.
+    /// True if the request remains when the operation ends.
     pub(crate) is_persistent: bool,
-    /// Whether it has been started.
+    /// True if it has been started.
     pub(crate) is_active: bool,
-    /// The number of operations with this handle: a library may have one for all that have ended at once.
+    /// Number of operations with this handle: a library may have one for all that have ended at once.
     pub(crate) sharing: u32,
     pub(crate) was_shared: bool,
     pub(crate) bytes: u64,
     /// The rank of the world that is sent to, or the root.
     pub(crate) peer: u32,
     pub(crate) tag: c_int,
-    /// The place of the communicator among those that are known, and its index in the memory's table.
+    /// The place of the communicator among the known ones, and its index in the memory's table.
     pub(crate) communicator: u32,
     pub(crate) index: u16,
-    /// Ticks, or which collective it is.
+    /// Ticks, or the number of the collective.
     pub(crate) posted: u64,
-    /// Partitions of a partitioned message, and those of them that are ready.
+    /// Number of partitions of a partitioned message, and of those that are ready.
     pub(crate) parts: u32,
     pub(crate) ready: u32,
 }
@@ -61,13 +61,13 @@ impl Pending {
         }
     }
 
-    /// The same, prepared and not started.
+    /// Returns the same operation as a persistent one that is not started.
     pub(crate) fn prepared(self) -> Self {
         Pending { is_persistent: true, is_active: false, ..self }
     }
 }
 
-/// All of them.
+/// All operations that have not ended.
 pub(crate) struct Requests {
     table: Table,
     pending: Vec<Pending>,
@@ -79,7 +79,7 @@ impl Requests {
         Requests { table: Table::new(), pending: Vec::new(), free: Vec::new() }
     }
 
-    /// Notes an operation by its handle.
+    /// Adds an operation by its handle.
     #[inline]
     pub(crate) fn add(&mut self, request: Request, pending: Pending) {
         if request == REQUEST_NULL {
@@ -104,14 +104,14 @@ impl Requests {
         self.table.insert(request, number);
     }
 
-    /// The operation of a handle.
+    /// Returns the operation of a handle.
     pub(crate) fn get_mut(&mut self, request: Request) -> Option<&mut Pending> {
         let number = self.table.get(request)?;
         Some(&mut self.pending[number as usize])
     }
 
-    /// The operation of a handle has ended. Nothing of one that shares its handle, of which it is not known which it
-    /// was.
+    /// Removes and returns the operation of a handle, which has ended. Returns `None` if several operations share the
+    /// handle, because it is unknown which of them it was.
     #[inline]
     pub(crate) fn end(&mut self, request: Request) -> Option<Pending> {
         let number = self.table.get(request)?;
@@ -129,7 +129,7 @@ impl Requests {
         (!pending.was_shared).then_some(pending)
     }
 
-    /// Forgets a handle.
+    /// Removes a handle.
     pub(crate) fn remove(&mut self, request: Request) {
         if let Some(number) = self.table.remove(request) {
             self.free.push(number);

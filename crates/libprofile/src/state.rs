@@ -16,24 +16,24 @@ use crate::recorder::Recorder;
 /// The state that the calls of a process share.
 pub(crate) struct State {
     recorder: UnsafeCell<Recorder>,
-    /// Whether the program may call from several threads at once. Then `is_taken` keeps them apart.
+    /// True if the program may call from several threads at once. Then `is_taken` is their lock.
     has_threads: bool,
     is_taken: AtomicBool,
-    /// Whether calls are checked before they begin.
+    /// True if calls are checked before they begin.
     is_checking: bool,
-    /// Whether a call is under way: those of functions that the library calls back are part of it. Only without
+    /// True if a call is under way: calls of functions that the library calls back are part of it. Only without
     /// threads.
     is_inside: Cell<bool>,
 }
 
 static STATE: AtomicPtr<State> = AtomicPtr::new(null_mut());
 
-/// The state, if calls are to be noted. The caller must end with [`State::note`] or [`State::leave`].
+/// Returns the state, if calls are recorded. The caller must end with [`State::note`] or [`State::leave`].
 #[inline(always)]
 pub(crate) fn enter() -> Option<&'static State> {
-    // Acquire: pairs with the release in `begin`.
+    // Acquire: partner of the release in `begin`.
     let state = STATE.load(Ordering::Acquire);
-    // SAFETY: it is null or points to a state that lives for ever.
+    // SAFETY: it is null or points to a state that is never freed.
     let state = unsafe { state.as_ref() }?;
     if !state.has_threads && state.is_inside.replace(true) {
         return None;
@@ -50,7 +50,7 @@ impl State {
         }
     }
 
-    /// Notes the call that is over.
+    /// Records the call that has ended.
     #[inline(always)]
     pub(crate) fn note(&self, note: impl FnOnce(&mut Recorder)) {
         self.with(note);
@@ -59,7 +59,7 @@ impl State {
 
     #[inline(always)]
     fn with(&self, act: impl FnOnce(&mut Recorder)) {
-        // Acquire and release: a thread sees what the one before has noted.
+        // Acquire, partner of the release below: a thread sees the records of the thread before it.
         while self.has_threads && self.is_taken.swap(true, Ordering::Acquire) {
             std::hint::spin_loop();
         }
@@ -70,14 +70,14 @@ impl State {
         }
     }
 
-    /// Ends a call without noting it.
+    /// Ends a call without recording it.
     #[inline(always)]
     pub(crate) fn leave(&self) {
         self.is_inside.set(false);
     }
 }
 
-/// When MPI_Init was called.
+/// The time at which MPI_Init was called.
 pub(crate) struct Beginning {
     ticks: u64,
     ns: u64,
@@ -90,7 +90,7 @@ impl Beginning {
     }
 }
 
-/// Begins to note, if the launcher wants it and the program's MPI is the one that is known here.
+/// Begins to record, if the launcher requests it and the program's MPI is the supported one.
 pub(crate) fn begin(beginning: &Beginning) {
     if !STATE.load(Ordering::Acquire).is_null() || real::library().is_none() {
         return;
@@ -106,12 +106,12 @@ pub(crate) fn begin(beginning: &Beginning) {
     mapped.write(head::INIT_NS, beginning.ns);
     mapped.write(head::SYSTEM_CLOCK, u64::from(choose()));
     let mut host = [0_u8; 256];
-    // SAFETY: the array is live and as long as is said.
+    // SAFETY: the array is live and has the given length.
     unsafe { libc::gethostname(host.as_mut_ptr().cast(), host.len() - 1) };
     let length = host.iter().position(|&byte| byte == 0).unwrap_or(0);
     mapped.write_text(head::HOST, head::HOST_WORDS, &host[..length]);
     let mut recorder = Recorder::new(mapped, rank as u32);
-    // Communicators that all have, in an order that all have.
+    // All ranks have these communicators, in the same order.
     recorder.communicator(COMM_WORLD);
     recorder.communicator(COMM_SELF);
     let kib = recorder.note_memory();
@@ -133,12 +133,12 @@ pub(crate) fn begin(beginning: &Beginning) {
     STATE.store(Box::leak(Box::new(state)), Ordering::Release);
 }
 
-/// A child that was forked is no rank.
+/// Stops the recording in a child that was forked, because it is not a rank.
 extern "C" fn forget() {
     STATE.store(null_mut(), Ordering::Release);
 }
 
-/// Writes the moment, by all clocks.
+/// Writes the current time of all clocks.
 fn stamp(mapped: &mut Mapped, [at_ticks, at_ns, at_time]: [usize; 3]) {
     mapped.write(at_ticks, ticks());
     mapped.write(at_time, mpi::wtime().to_bits());
@@ -146,18 +146,18 @@ fn stamp(mapped: &mut Mapped, [at_ticks, at_ns, at_time]: [usize; 3]) {
 }
 
 impl Recorder {
-    /// MPI_Finalize was called.
+    /// Records that MPI_Finalize was called.
     pub(crate) fn note_end(&mut self) {
         self.note_memory();
         stamp(&mut self.mapped, [head::END_TICKS, head::END_NS, head::END_TIME]);
     }
 
-    /// MPI_Finalize has returned.
+    /// Records that MPI_Finalize has returned.
     pub(crate) fn note_finalized(&mut self) {
         self.mapped.write(head::STATE, FINALIZED);
     }
 
-    /// MPI_Abort was called.
+    /// Records that MPI_Abort was called.
     pub(crate) fn note_abort(&mut self) {
         self.mapped.write(head::STATE, ABORTED);
     }

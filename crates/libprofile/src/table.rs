@@ -1,12 +1,12 @@
 //! A map from handles to small numbers: open addressing, so that a look-up is a multiplication and a load.
 
-/// The entry of no handle.
+/// Key of an unused slot.
 const FREE: u64 = u64::MAX;
 const LEAST_SLOTS: usize = 64;
 
 /// The map.
 pub(crate) struct Table {
-    /// Handle and number. As many as a power of two, at most half of them used.
+    /// Handles and numbers. The length is a power of two, and at most half of the slots are used.
     slots: Vec<(u64, u32)>,
     used: usize,
 }
@@ -22,7 +22,7 @@ impl Table {
         (mixed >> 32) as usize & (self.slots.len() - 1)
     }
 
-    /// The place of a key, or where it would be inserted.
+    /// Returns the slot of a key, or the slot where it would be inserted.
     #[inline]
     fn find(&self, key: u64) -> usize {
         let mut at = self.home(key);
@@ -59,7 +59,7 @@ impl Table {
             return None;
         }
         self.used -= 1;
-        // Entries after the hole move into it, as far as their home allows, so that none is cut off from its own.
+        // Entries after the hole move into it, as far as their home allows, so that every search still finds its entry.
         let mask = self.slots.len() - 1;
         let mut at = hole;
         loop {
@@ -91,7 +91,7 @@ mod tests {
             let mut random = seed;
             for number in 0..2000_u32 {
                 random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(seed);
-                // Few keys, so that they meet, and close together, as handles are.
+                // There are few keys, so that they collide, and they are close together, as handles are.
                 let key = (random >> 40) as usize % 150 + 0x4000_0000;
                 if random >> 33 & 1 == 0 {
                     table.insert(key, number);

@@ -1,5 +1,5 @@
-//! The library as built has every function that it looks at. Without this test, tests of other crates would not have
-//! the library: cargo builds it for tests of its own crate only.
+//! Checks that the built library has every function that it observes. Without this test, tests of other crates would
+//! not have the library: cargo builds it for tests of its own crate only.
 
 use std::ffi::CString;
 
@@ -15,7 +15,7 @@ fn every_function_that_is_looked_at_is_exported() {
     let mut count = 0;
     for name in names.filter_map(|line| line.split_whitespace().next()) {
         let symbol = CString::new(format!("MPI_{name}")).unwrap();
-        // SAFETY: the handle is of a library that is loaded, and the name ends with a zero byte.
+        // SAFETY: the handle is of a loaded library, and the name ends with a zero byte.
         let found = unsafe { libc::dlsym(handle, symbol.as_ptr()) };
         assert!(!found.is_null(), "MPI_{name} is not exported");
         count += 1;

@@ -1,4 +1,4 @@
-//! Whether the memory of operations is used by others, or changed, before they end.
+//! Checks whether the memory of operations is used by others, or changed, before they end.
 
 mod watched;
 
@@ -15,13 +15,13 @@ use crate::region::{Region, TypeMaps};
 
 use watched::Watched;
 
-/// How an operation uses memory.
+/// The use of memory by an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Reads,
-    /// It may write any byte, and more than once.
+    /// Writes any byte, possibly more than once.
     Writes,
-    /// It receives a message, which writes each byte once at most.
+    /// Receives a message, which writes each byte once at most.
     Receives,
 }
 
@@ -34,14 +34,14 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// By a message of these data.
+    /// Creates the use of these data by a message.
     #[inline(always)]
     pub(crate) fn of(data: Data, access: Access) -> Self {
         Use { data, access, members: 1 }
     }
 }
 
-/// What ends an operation: the end of its request, or of the accesses to the memory of a rank of a window.
+/// The event that ends an operation: the end of its request, or of the accesses to the memory of a rank of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) request: Request,
@@ -65,9 +65,9 @@ pub(crate) struct End {
 struct Memory {
     region: Region,
     access: Access,
-    /// Whether another operation uses it too: then it is not known which of them, or the program, changes it.
+    /// True if another operation uses it too. Then it is unknown whether one of them or the program changes it.
     is_disputed: bool,
-    /// The checksum of what is read, when it was posted.
+    /// Checksum of data that are read, computed when they were posted.
     sum: Option<u64>,
     watched: Option<Watched>,
 }
@@ -76,25 +76,25 @@ struct Memory {
 struct Posted {
     owner: Owner,
     site: u16,
-    /// Whether the request is no other operation's. A library may have one handle for all that were over when they
-    /// began; then it cannot be told which of them a call ends, and nothing is said of any.
+    /// True if no other operation has the same request. A library may have one handle for all operations that had ended
+    /// when they began. Then it is unknown which of them a call ends, and none is checked.
     is_certain: bool,
     memory: Vec<Memory>,
 }
 
-/// All of them.
+/// All operations that have not ended.
 #[derive(Default)]
 pub(crate) struct Checks {
     pub(crate) types: TypeMaps,
-    /// Those that only read, of which there may be very many in an epoch of a window, and those that write, too.
+    /// Those that only read, of which an epoch of a window may have very many, and those that also write.
     reading: Vec<Posted>,
     writing: Vec<Posted>,
-    /// The memory of operations that are prepared, to be started often.
+    /// The memory of persistent operations.
     prepared: HashMap<Request, Vec<(Region, Access)>>,
 }
 
 impl Checks {
-    /// The memory of some uses, without those that use none, or too much.
+    /// Returns the memory of some uses, without empty uses and those with too many pieces.
     ///
     /// # Safety
     /// As [`TypeMaps::region`].
@@ -107,7 +107,7 @@ impl Checks {
         uses.iter().filter_map(region).collect()
     }
 
-    /// A call at a place has used memory.
+    /// Checks memory that a call at a place has used.
     ///
     /// # Safety
     /// As [`TypeMaps::region`].
@@ -116,7 +116,7 @@ impl Checks {
         self.compare(mapped, &mut memory, site);
     }
 
-    /// An operation was posted at a place.
+    /// Records and checks an operation that was posted at a place.
     ///
     /// # Safety
     /// As [`TypeMaps::region`].
@@ -131,7 +131,7 @@ impl Checks {
         self.post(mapped, owner, memory, site);
     }
 
-    /// An operation was prepared.
+    /// Records the creation of a persistent operation.
     ///
     /// # Safety
     /// As [`TypeMaps::region`].
@@ -140,7 +140,7 @@ impl Checks {
         self.prepared.insert(request, memory);
     }
 
-    /// An operation that was prepared has been started at a place.
+    /// Records and checks the start of a persistent operation at a place.
     pub(crate) fn restarted(&mut self, mapped: &mut Mapped, request: Request, site: u16) {
         if let Some(memory) = self.prepared.get(&request).cloned() {
             self.post(mapped, Owner::request(request), memory, site);
@@ -208,7 +208,8 @@ impl Checks {
         }
     }
 
-    /// A call begins, which waits for some requests. Whatever has changed since the last one was not changed by it.
+    /// Compares memory at the begin of a call that waits for some requests. A change since the last call was not made
+    /// by this call.
     pub(crate) fn before_call(&mut self, awaited: &[Request]) {
         for posted in self.writing.iter_mut().filter(|one| one.is_certain) {
             for memory in &mut posted.memory {
@@ -219,13 +220,13 @@ impl Checks {
         }
     }
 
-    /// The operation of a request has ended.
+    /// Records the end of a request's operation.
     pub(crate) fn ended(&mut self, mapped: &mut Mapped, request: Request, end: &dyn Fn() -> End) {
         let of_request = |one: &Posted| one.owner.request == request;
         if request == REQUEST_NULL {
             return;
         }
-        // Of several with one handle it does not matter which: nothing is said of any.
+        // If several have the same handle, any of them may be removed, because none is checked.
         for list in [&mut self.reading, &mut self.writing] {
             if let Some(at) = list.iter().position(of_request) {
                 return list.remove(at).end(mapped, end());
@@ -233,7 +234,7 @@ impl Checks {
         }
     }
 
-    /// The accesses to the memory of a rank, or of all, of a window have ended.
+    /// Records the end of the accesses to the memory of a rank of a window, or of all its ranks.
     pub(crate) fn ended_accesses(
         &mut self,
         mapped: &mut Mapped,
@@ -249,7 +250,7 @@ impl Checks {
         ended.into_iter().for_each(|one| one.end(mapped, End { site, received: 0 }));
     }
 
-    /// Nothing is known of an operation any more.
+    /// Removes an operation without checking it.
     pub(crate) fn forget(&mut self, request: Request) {
         if request != REQUEST_NULL {
             self.reading.retain(|one| one.owner.request != request);
@@ -264,7 +265,7 @@ impl Memory {
         Memory { region, access, is_disputed: false, sum: None, watched: None }
     }
 
-    /// Notes the contents, which must not change from now on.
+    /// Records the contents, which must not change from now on.
     fn begin(&mut self) {
         match self.access {
             _ if self.is_disputed => {}
@@ -274,7 +275,7 @@ impl Memory {
         }
     }
 
-    /// The bytes that both use, if one of the two writes: the first, and the number.
+    /// Returns the first byte that both use and the number of such bytes, if one of the two writes.
     fn conflict(&mut self, other: &mut Memory) -> Option<(usize, usize)> {
         if self.access == Access::Reads && other.access == Access::Reads {
             return None;
@@ -286,7 +287,7 @@ impl Memory {
 }
 
 impl Posted {
-    /// Tells whether its memory was changed before it ended.
+    /// Reports memory that was changed before the operation ended.
     fn end(self, mapped: &mut Mapped, end: End) {
         let known = self.memory.into_iter().filter(|memory| self.is_certain && !memory.is_disputed);
         for Memory { region, sum, mut watched, .. } in known {
@@ -302,7 +303,7 @@ impl Posted {
     }
 }
 
-/// Notes a mistake, or that it was made again.
+/// Records a mistake, or counts it if it was recorded before.
 fn tell(
     mapped: &mut Mapped,
     kind: FindingKind,

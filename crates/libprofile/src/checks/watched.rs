@@ -1,30 +1,31 @@
-//! Memory that a message is received into: whether the program writes to it, too.
+//! The check whether the program writes to memory that a message is received into.
 //!
-//! The message may come at any time, and on some fabrics without a call of this rank. But it changes each byte once at
-//! most, and none beyond its end: a byte that changes twice, or beyond, was changed by the program.
+//! The message may arrive at any time, and on some fabrics without a call of this rank. But it changes each byte once
+//! at most, and none beyond its end: a byte that changes twice, or beyond the end, was changed by the program.
 
 use crate::region::Region;
 
-/// Longer receives are not watched.
+/// Length in bytes above which receives are not checked.
 const WATCHED_MAX_BYTES: usize = 1 << 20;
 
-/// A receive is compared at so many calls after it was posted, then at calls whose number is a power of two.
+/// Number of calls after which a receive is compared only at calls with a power of two as their number.
 const CALLS_COMPARED: u32 = 16;
 
 /// The contents of a receive's memory so far.
 pub(super) struct Watched {
-    /// When it was posted.
+    /// Contents when it was posted.
     first: Vec<u8>,
-    /// When it was last compared.
+    /// Contents when it was last compared.
     last: Vec<u8>,
-    /// Calls since it was posted.
+    /// Number of calls since it was posted.
     calls: u32,
-    /// Whether a byte has changed twice.
+    /// True if a byte has changed twice.
     is_changed: bool,
 }
 
 impl Watched {
-    /// Of memory that a receive was just posted into; nothing if there is too much of it.
+    /// Begins the check of memory that a receive was just posted into. Returns `None` if the memory is too long or
+    /// cannot be read.
     pub(super) fn new(region: &Region) -> Option<Self> {
         let bytes = region.bytes();
         if bytes == 0 || bytes > WATCHED_MAX_BYTES {
@@ -34,7 +35,7 @@ impl Watched {
         Some(Watched { last: first.clone(), first, calls: 0, is_changed: false })
     }
 
-    /// A call begins, which may wait for the receive.
+    /// Compares the memory at the begin of a call, which may wait for the receive.
     pub(super) fn call(&mut self, region: &Region, is_awaited: bool) {
         self.calls = self.calls.saturating_add(1);
         if is_awaited || self.calls <= CALLS_COMPARED || self.calls.is_power_of_two() {
@@ -49,7 +50,8 @@ impl Watched {
         self.last = now;
     }
 
-    /// Whether the program has written to the memory before the receive has ended, with a message of so many bytes.
+    /// Returns whether the program has written to the memory before the receive ended with a message of `received`
+    /// bytes.
     pub(super) fn was_changed(&mut self, region: &Region, received: usize) -> bool {
         self.compare(region);
         let beyond =
@@ -72,8 +74,8 @@ mod tests {
         Region::new(std::iter::once(start..start + bytes).collect())
     }
 
-    /// What is left of six bytes from the second on after some steps, each of which writes a byte, and whether the
-    /// program has written.
+    /// Applies steps, each of which writes a byte, and watches the six bytes from the second on. Returns whether the
+    /// program is found to have written to them.
     fn changed(steps: &[(usize, u8)], received: usize) -> bool {
         let mut memory = vec![0_u8; 8];
         let at = memory.as_mut_ptr();
@@ -91,7 +93,7 @@ mod tests {
     fn a_message_that_comes_in_parts_is_no_change_by_the_program() {
         assert!(!changed(&[], 6));
         assert!(!changed(&[(1, 5), (2, 6), (6, 7)], 6));
-        // Bytes of others.
+        // The neighbouring bytes are not watched.
         assert!(!changed(&[(0, 5), (0, 6), (7, 7)], 0));
     }
 

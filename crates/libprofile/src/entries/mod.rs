@@ -3,9 +3,8 @@
 #[rustfmt::skip] // Generated.
 mod functions;
 
-/// Exports a function. Its first instructions add the address that it returns to as a last argument, in the first
-/// register for floating-point arguments: no function of MPI has any, so the others stay where they are, on the stack
-/// too.
+/// Exports a function. Its first instructions add its return address as a last argument, in the first register for
+/// floating-point arguments. No function of MPI has such arguments, so the others remain in place, also on the stack.
 macro_rules! entry {
     ($number:literal, $name:ident, $own:literal, $profiling:literal, ($($p:ident: $t:ty),*),
      |$call:ident, $real:ident| $body:expr) => {
@@ -28,7 +27,7 @@ macro_rules! entry {
                     // SAFETY: that is the type that the ABI gives the function.
                     unsafe { std::mem::transmute(REAL.get()) }
                 };
-                // SAFETY: the caller of an MPI function passes what the standard asks for.
+                // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
                 unsafe { $body }
             }
         };

@@ -23,7 +23,7 @@ impl Recorder {
     unsafe fn known(&mut self, data: &Data, root: Root, comm: Comm) -> Known {
         let (place, index) = self.communicator(comm);
         let rank = self.root(place, root.rank);
-        // Only the root's arguments say something, where it alone gives.
+        // If only the root contributes data, the arguments of the other ranks are ignored.
         let gives = !root.gives || self.is_me(rank);
         let communicator = self.communicators.known(place as usize);
         let members = if data.is_of_group { communicator.size } else { communicator.peers() };
@@ -31,7 +31,7 @@ impl Recorder {
         Known { place, index, root: rank, bytes }
     }
 
-    /// The memory of this rank that a collective uses. That of two groups is not checked.
+    /// Returns the memory of this rank that a collective uses. Collectives of two groups are not checked.
     fn uses(&mut self, send: Data, receive: Data, root: Root, known: &Known) -> [Use; 2] {
         let communicator = self.communicators.known(known.place as usize);
         let (members, own) = (communicator.size, communicator.rank);
@@ -54,7 +54,7 @@ impl Recorder {
     fn noted(&mut self, span: &Span, kind: Kind, known: &Known, number: u64) {
         self.count(span, Sizes::Collectives, known.bytes);
         let Known { place, index, root, bytes } = *known;
-        // A single rank waits for no other.
+        // A single rank does not wait for another.
         if self.communicators.known(place as usize).size == 1 && kind == Kind::Collective {
             return self.call(span);
         }
@@ -63,7 +63,7 @@ impl Recorder {
     }
 }
 
-/// A collective that is over when the call is.
+/// Records a blocking collective.
 pub(crate) unsafe fn collective(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -81,7 +81,7 @@ pub(crate) unsafe fn collective(
     })
 }
 
-/// A collective that is started.
+/// Records the start of a collective.
 pub(crate) unsafe fn start_collective(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -101,7 +101,7 @@ pub(crate) unsafe fn start_collective(
     })
 }
 
-/// A collective that is prepared, to be started often.
+/// Records the creation of a persistent collective.
 pub(crate) unsafe fn prepare_collective(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -129,7 +129,7 @@ fn pending(known: &Known, number: u64) -> Pending {
     }
 }
 
-/// A collective of the members of a window.
+/// Records a collective of the members of a window.
 pub(crate) unsafe fn collective_of_window(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -142,7 +142,7 @@ pub(crate) unsafe fn collective_of_window(
 }
 
 impl Recorder {
-    /// Notes a call to which all members of a communicator come, and which gives no data.
+    /// Records a call of all members of a communicator that transfers no data.
     pub(crate) fn all_come(&mut self, span: &Span, comm: Comm) {
         let (place, index) = self.communicator(comm);
         let posted = self.count_collective(place);
@@ -150,7 +150,7 @@ impl Recorder {
         self.note(&Event { posted, communicator: index, ..event });
     }
 
-    /// The same of a window, whose members it still has when it has been freed.
+    /// As [`Recorder::all_come`], for a window. Its members remain known after it has been freed.
     pub(crate) fn all_come_of_window(&mut self, span: &Span, win: Win) {
         let (place, index) = self.window(win);
         let known = self.windows.known(place as usize);

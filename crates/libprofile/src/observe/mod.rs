@@ -1,4 +1,4 @@
-//! The recording of calls: one function for each way of observing functions of MPI.
+//! The recording of calls: one function for each kind of observed function of MPI.
 
 mod collective;
 mod neighbour;
@@ -33,7 +33,7 @@ pub(crate) use status::{status, status_all, status_any, status_some};
 pub(crate) use wait::{test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some};
 pub(crate) use window::{access, end_accesses, free_window, make_window, read, write};
 
-/// Calls the library's function, and notes the call if it succeeds; if not, only its time.
+/// Calls the library's function, and records the call if it succeeds, or otherwise only its time.
 #[inline(always)]
 fn around(
     call: Call,
@@ -43,8 +43,8 @@ fn around(
     around_awaited(call, real, note, &[], &[])
 }
 
-/// As [`around`], for a call that completes some `requests`, and waits for those that are `awaited`. If it fails, it is
-/// not known which of them have ended.
+/// As [`around`], for a call that completes some `requests` and waits for those in `awaited`. If it fails, it is
+/// unknown which of them have ended.
 #[inline(always)]
 fn around_awaited(
     call: Call,
@@ -70,7 +70,7 @@ fn around_awaited(
     code
 }
 
-/// As [`around`], for a call that fills in a status: the program's, or one of ours where it wants none.
+/// As [`around`], for a call that fills in a status: the program's, or one of ours if the program ignores it.
 #[inline(always)]
 fn around_status(
     call: Call,
@@ -97,21 +97,22 @@ fn around_status_awaited(
     around_awaited(call, || real(status), note, requests, awaited)
 }
 
-/// A call of which only its time matters.
+/// Records only the time of a call.
 pub(crate) unsafe fn call(call: Call, real: impl FnOnce() -> c_int) -> c_int {
     around(call, real, Recorder::call)
 }
 
-/// A call with a status, of which only its time matters: the status is the program's.
+/// Records only the time of a call with a flag, as an idle poll if the flag is 0. A status goes directly to the
+/// program.
 pub(crate) unsafe fn poll(call: Call, real: impl FnOnce() -> c_int, flag: *const c_int) -> c_int {
-    // SAFETY: the function has filled the flag in.
+    // SAFETY: the function has filled in the flag.
     around(call, real, |recorder, span| match unsafe { *flag } {
         0 => recorder.poll(span),
         _ => recorder.call(span),
     })
 }
 
-/// MPI_Init and MPI_Init_thread.
+/// Observes MPI_Init and MPI_Init_thread.
 pub(crate) unsafe fn start(
     _call: Call,
     real: impl FnOnce() -> c_int,
@@ -125,7 +126,7 @@ pub(crate) unsafe fn start(
     code
 }
 
-/// MPI_Finalize.
+/// Observes MPI_Finalize.
 pub(crate) unsafe fn finish(call: Call, real: impl FnOnce() -> c_int) -> c_int {
     let Some(state) = enter() else { return real() };
     state.note(Recorder::note_end);
@@ -135,7 +136,7 @@ pub(crate) unsafe fn finish(call: Call, real: impl FnOnce() -> c_int) -> c_int {
     })
 }
 
-/// MPI_Abort, which does not return.
+/// Observes MPI_Abort, which does not return.
 pub(crate) unsafe fn abort(call: Call, real: impl FnOnce() -> c_int) -> c_int {
     if let Some(state) = enter() {
         let now = ticks();

@@ -1,5 +1,5 @@
-//! Neighbourhood collectives. Each is messages to the neighbours and from them, as far as waits and messages go: a rank
-//! waits for its own neighbours only.
+//! Neighbourhood collectives. Each is recorded as messages to and from the neighbours, because a rank waits for its own
+//! neighbours only.
 
 use std::ffi::c_int;
 
@@ -11,10 +11,10 @@ use crate::data::{Call, Data};
 use crate::recorder::{Recorder, Span};
 use crate::requests::{Pending, Started};
 
-/// The tag of these messages, which no other message has: those of partitioned ones are above it.
+/// Tag of these messages. No other message has it: the tags of partitioned messages are above it.
 const TAG: c_int = c_int::MIN;
 
-/// A collective that is over when the call is.
+/// Records a blocking collective.
 pub(crate) unsafe fn neighbours(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -30,7 +30,7 @@ pub(crate) unsafe fn neighbours(
     })
 }
 
-/// A collective that is started.
+/// Records the start of a collective.
 pub(crate) unsafe fn start_neighbours(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -48,7 +48,7 @@ pub(crate) unsafe fn start_neighbours(
     })
 }
 
-/// A collective that is prepared, to be started often.
+/// Records the creation of a persistent collective.
 pub(crate) unsafe fn prepare_neighbours(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -67,14 +67,14 @@ pub(crate) unsafe fn prepare_neighbours(
 }
 
 impl Recorder {
-    /// The bytes for each neighbour.
+    /// Returns the number of bytes for each neighbour.
     unsafe fn bytes_to_neighbours(&mut self, place: u32, comm: Comm, send: &Data) -> Vec<u64> {
         let known = self.communicators.known(place as usize);
         let count = known.neighbours(comm).destinations.len();
         (0..count).map(|index| send.bytes_of(index)).collect()
     }
 
-    /// Notes a message to each neighbour of a communicator, by its place and index.
+    /// Records a message to each neighbour of a communicator, by its place and index.
     pub(super) fn sent_to_neighbours(
         &mut self,
         span: &Span,
@@ -90,7 +90,7 @@ impl Recorder {
         }
     }
 
-    /// Notes that the message of each neighbour has been received in this call.
+    /// Records that the message of each neighbour has been received in this call.
     pub(super) fn received_from_neighbours(
         &mut self,
         span: &Span,
@@ -105,7 +105,7 @@ impl Recorder {
     }
 }
 
-/// The event as one of a message between neighbours, which does not stand for the call.
+/// Returns the event as one of a message between neighbours, which does not stand for the call.
 fn with_neighbour(event: Event, communicator: u16) -> Event {
     Event { tag: TAG, communicator, is_span: false, ..event }
 }

@@ -6,7 +6,8 @@ use super::around;
 use crate::abi::*;
 use crate::data::Call;
 
-/// A call that makes a communicator. If it is a collective of all members of another one, `parent` is that.
+/// Observes a call that creates a communicator. If it is a collective of all members of another one, `parent` is that
+/// one.
 pub(crate) unsafe fn make_communicator(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -25,7 +26,7 @@ pub(crate) unsafe fn make_communicator(
     })
 }
 
-/// A call that ends a communicator.
+/// Observes a call that frees a communicator.
 pub(crate) unsafe fn free_communicator(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -38,7 +39,7 @@ pub(crate) unsafe fn free_communicator(
     })
 }
 
-/// A call that frees a datatype.
+/// Observes a call that frees a datatype.
 pub(crate) unsafe fn free_type(
     call: Call,
     real: impl FnOnce() -> c_int,

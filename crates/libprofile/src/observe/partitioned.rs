@@ -1,4 +1,5 @@
-//! Partitioned messages. A message is sent when its last partition is ready: that is what its receiver waits for.
+//! Partitioned messages. A message counts as sent when its last partition is ready, because its receiver waits for
+//! that.
 
 use std::ffi::c_int;
 
@@ -10,12 +11,12 @@ use crate::data::{Call, Data, To};
 use crate::recorder::{Recorder, Span};
 use crate::requests::{Pending, Started};
 
-/// The tag that a partitioned message has here, below 0: partitioned messages match no others.
+/// Returns the recorded tag of a partitioned message. It is below 0, because partitioned messages match no others.
 fn own_tag(tag: c_int) -> c_int {
     !tag
 }
 
-/// MPI_Psend_init, with the data of a partition.
+/// Observes MPI_Psend_init, with the data of a partition.
 pub(crate) unsafe fn prepare_parts(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -29,7 +30,7 @@ pub(crate) unsafe fn prepare_parts(
     prepare(call, real, Started::Parts, to, request, |pending| Pending { bytes, parts, ..pending })
 }
 
-/// MPI_Precv_init.
+/// Observes MPI_Precv_init.
 pub(crate) unsafe fn prepare_receive_of_parts(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -59,7 +60,7 @@ unsafe fn prepare(
     })
 }
 
-/// MPI_Pready, MPI_Pready_list and MPI_Pready_range: so many partitions are ready.
+/// Observes MPI_Pready, MPI_Pready_list and MPI_Pready_range, which mark `count` partitions as ready.
 pub(crate) unsafe fn ready(
     call: Call,
     real: impl FnOnce() -> c_int,

@@ -11,7 +11,7 @@ use crate::data::{Call, Data, To};
 use crate::recorder::{Probed, Recorder, Span};
 use crate::requests::{Pending, Started};
 
-/// A blocking send.
+/// Records a blocking send.
 #[inline(always)]
 pub(crate) unsafe fn send(call: Call, real: impl FnOnce() -> c_int, data: Data, to: To) -> c_int {
     around(call, real, |recorder, span| {
@@ -21,7 +21,7 @@ pub(crate) unsafe fn send(call: Call, real: impl FnOnce() -> c_int, data: Data, 
     })
 }
 
-/// A send that is started.
+/// Records the start of a send.
 #[inline(always)]
 pub(crate) unsafe fn start_send(
     call: Call,
@@ -45,7 +45,7 @@ fn pending_send(event: &Event, place: u32, index: u16) -> Pending {
     Pending { bytes, peer, tag, posted, ..Pending::new(Started::Send, place, index) }
 }
 
-/// A send that is prepared, to be started often.
+/// Records the creation of a persistent send.
 pub(crate) unsafe fn prepare_send(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -71,7 +71,7 @@ pub(crate) unsafe fn prepare_send(
     })
 }
 
-/// A blocking receive.
+/// Records a blocking receive.
 #[inline(always)]
 pub(crate) unsafe fn receive(
     call: Call,
@@ -90,7 +90,7 @@ pub(crate) unsafe fn receive(
 }
 
 impl Recorder {
-    /// Notes that a receive has ended in this call, which is its own or one that completes it.
+    /// Records that a receive has ended in this call, which is its own or one that completes it.
     pub(crate) fn received(
         &mut self,
         span: &Span,
@@ -116,7 +116,7 @@ impl Recorder {
             communicator,
             ..Recorder::event(Kind::Received, span)
         };
-        // If the rank has probed for the message, it has waited there.
+        // If the rank has probed for the message, it has waited in the probe.
         let same = |one: &Probed| (one.place, one.peer, one.tag) == (place, peer, tag);
         match self.probed.take_if(|one| same(one)) {
             Some(probed) => self.received_probed(span, &event, &probed),
@@ -124,7 +124,7 @@ impl Recorder {
         }
     }
 
-    /// Notes the receive of a message that was waited for in a probe.
+    /// Records the receive of a message that the rank waited for in a probe.
     fn received_probed(&mut self, span: &Span, event: &Event, probed: &Probed) {
         let Span { begin, end, site } = probed.span;
         let posted = event.posted.min(begin);
@@ -133,7 +133,7 @@ impl Recorder {
     }
 }
 
-/// A receive that is started.
+/// Records the start of a receive.
 #[inline(always)]
 pub(crate) unsafe fn start_receive(
     call: Call,
@@ -156,7 +156,7 @@ pub(crate) unsafe fn start_receive(
     })
 }
 
-/// A receive that is prepared, to be started often.
+/// Records the creation of a persistent receive.
 pub(crate) unsafe fn prepare_receive(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -176,8 +176,8 @@ pub(crate) unsafe fn prepare_receive(
     })
 }
 
-/// A send and a receive in one call; without memory of its own, what is received replaces what is sent. Its time is
-/// that of the receive: a send that waits for its receiver waits for the same rank's call.
+/// Records a send and a receive in one call. Without memory of its own, the received message replaces the sent one. The
+/// call's time counts for the receive: a send that waits for its receiver waits for the same rank's call.
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn exchange(
     call: Call,
@@ -196,7 +196,7 @@ pub(crate) unsafe fn exchange(
     })
 }
 
-/// The same, only started.
+/// As [`exchange`], only started.
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn start_exchange(
     call: Call,
@@ -220,8 +220,7 @@ pub(crate) unsafe fn start_exchange(
     })
 }
 
-/// The memory of an exchange. If the received data replace the sent ones, the memory is only written as far as others
-/// are concerned.
+/// Returns the memory of an exchange. If the received data replace the sent ones, the memory counts only as written.
 fn exchanged(send: Data, receive: Option<Data>, to: To, from: To) -> [Use; 2] {
     let is_replaced = receive.is_none() && from.rank != PROC_NULL;
     let read = if to.rank >= 0 && !is_replaced { send } else { Data::none() };
@@ -231,7 +230,7 @@ fn exchanged(send: Data, receive: Option<Data>, to: To, from: To) -> [Use; 2] {
 }
 
 impl Recorder {
-    /// Notes the send of a call that is another event.
+    /// Records the send of a call that has another event of its own.
     unsafe fn sent_beside(&mut self, span: &Span, data: Data, to: To) {
         if to.rank < 0 {
             return;
@@ -242,7 +241,7 @@ impl Recorder {
     }
 }
 
-/// The result of a probe.
+/// Returns the result of a probe.
 unsafe fn found(recorder: &mut Recorder, span: &Span, from: To, status: &Status) -> Option<Probed> {
     if status.source < 0 {
         return None;
@@ -252,7 +251,7 @@ unsafe fn found(recorder: &mut Recorder, span: &Span, from: To, status: &Status)
     Some(Probed { span: *span, place, index, peer, tag: status.tag })
 }
 
-/// A probe that waits.
+/// Records a probe that waits.
 pub(crate) unsafe fn probe(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -265,7 +264,7 @@ pub(crate) unsafe fn probe(
     })
 }
 
-/// A probe that waits, and takes the message out.
+/// Records a matched probe that waits.
 pub(crate) unsafe fn matched_probe(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -281,7 +280,7 @@ pub(crate) unsafe fn matched_probe(
     })
 }
 
-/// A probe that does not wait.
+/// Records a probe that does not wait.
 pub(crate) unsafe fn poll_message(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -292,7 +291,7 @@ pub(crate) unsafe fn poll_message(
     super::poll(call, || real(status), flag)
 }
 
-/// A probe that does not wait, and takes the message out.
+/// Records a matched probe that does not wait.
 pub(crate) unsafe fn matched_poll(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -312,7 +311,8 @@ pub(crate) unsafe fn matched_poll(
     })
 }
 
-/// The receive of a message that was taken out before. The handle is read before the call, which changes it.
+/// Records the receive of a message that a matched probe has taken. The handle is read before the call, which changes
+/// it.
 pub(crate) unsafe fn receive_matched(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -339,7 +339,7 @@ impl Recorder {
     }
 }
 
-/// The same, only started. The message has arrived, so there is no wait for it.
+/// As [`receive_matched`], only started. The message has arrived, so there is no wait for it.
 pub(crate) unsafe fn start_matched(
     call: Call,
     real: impl FnOnce() -> c_int,

@@ -1,4 +1,4 @@
-//! Calls that start what was prepared, and that end requests without completing them.
+//! Calls that start persistent operations, and that end requests without completing them.
 
 use std::ffi::c_int;
 
@@ -10,7 +10,7 @@ use crate::data::Call;
 use crate::recorder::{Recorder, Sizes, Span};
 use crate::requests::{Pending, Started};
 
-/// MPI_Start and MPI_Startall.
+/// Observes MPI_Start and MPI_Startall.
 pub(crate) unsafe fn restart(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -27,7 +27,7 @@ pub(crate) unsafe fn restart(
 }
 
 impl Recorder {
-    /// Notes that an operation that was prepared has been started.
+    /// Records the start of a persistent operation.
     fn restarted(&mut self, span: &Span, request: Request) {
         let Some(pending) = self.requests.get_mut(request) else { return };
         pending.is_active = true;
@@ -58,7 +58,7 @@ impl Recorder {
     }
 }
 
-/// MPI_Request_free.
+/// Observes MPI_Request_free.
 pub(crate) unsafe fn forget(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -73,7 +73,8 @@ pub(crate) unsafe fn forget(
     })
 }
 
-/// MPI_Cancel. Whether the operation is cancelled shows later, so nothing more is said of it.
+/// Observes MPI_Cancel. It is unknown until later whether the operation is cancelled, so nothing more is recorded for
+/// it.
 pub(crate) unsafe fn cancel(
     call: Call,
     real: impl FnOnce() -> c_int,

@@ -1,4 +1,5 @@
-//! Calls that report whether requests have completed, and leave them. Their memory is the program's again then.
+//! Calls that report whether requests have completed, without freeing them. The program may use their memory from then
+//! on.
 
 use std::ffi::c_int;
 
@@ -8,7 +9,7 @@ use crate::abi::*;
 use crate::data::Call;
 use crate::recorder::{Recorder, Span};
 
-/// MPI_Request_get_status.
+/// Observes MPI_Request_get_status.
 pub(crate) unsafe fn status(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -19,7 +20,7 @@ pub(crate) unsafe fn status(
     status_any(call, real, &request, &0, flag, status)
 }
 
-/// MPI_Request_get_status_any.
+/// Observes MPI_Request_get_status_any.
 pub(crate) unsafe fn status_any(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -34,7 +35,7 @@ pub(crate) unsafe fn status_any(
     })
 }
 
-/// MPI_Request_get_status_all. Its statuses may be ignored, and are not needed for what was sent.
+/// Observes MPI_Request_get_status_all. Its statuses may be ignored, and are not needed for sends.
 pub(crate) unsafe fn status_all(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -54,7 +55,7 @@ pub(crate) unsafe fn status_all(
     )
 }
 
-/// MPI_Request_get_status_some.
+/// Observes MPI_Request_get_status_some.
 pub(crate) unsafe fn status_some(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -76,13 +77,13 @@ pub(crate) unsafe fn status_some(
     )
 }
 
-/// A status of an array; null if the program wants none.
+/// Returns a status of an array, or null if the program ignores them.
 fn statuses_at(statuses: *const Status, number: usize) -> *const Status {
     if statuses.is_null() { statuses } else { statuses.wrapping_add(number) }
 }
 
 impl Recorder {
-    /// Notes that the requests with these indices have completed.
+    /// Records that the requests with these indices have completed.
     unsafe fn have_ended(
         &mut self,
         span: &Span,

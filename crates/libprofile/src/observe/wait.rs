@@ -1,4 +1,4 @@
-//! Calls that complete what was started.
+//! Calls that complete started operations.
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use crate::data::Call;
 use crate::recorder::{Recorder, Span};
 use crate::requests::{Pending, Started};
 
-/// As many requests are copied to the stack; more, to the heap.
+/// Maximum number of requests that are copied to the stack. More are copied to the heap.
 const FEW: usize = 64;
 
 /// Copies of requests, or room for statuses.
@@ -29,8 +29,10 @@ impl<T: Copy> List<T> {
         List::Many(vec![const { MaybeUninit::uninit() }; count])
     }
 
+    /// Copies values.
+    ///
     /// # Safety
-    /// There are so many values at the address.
+    /// There are `count` values at the address.
     #[inline]
     unsafe fn copy(from: *const T, count: c_int) -> Self {
         let mut list = List::room(usize::try_from(count).unwrap_or(0));
@@ -47,6 +49,8 @@ impl<T: Copy> List<T> {
         }
     }
 
+    /// Returns all values.
+    ///
     /// # Safety
     /// All values were written.
     #[inline]
@@ -56,7 +60,7 @@ impl<T: Copy> List<T> {
 }
 
 impl List<Status> {
-    /// The program's statuses, or our own where it wants none.
+    /// Returns the program's statuses, or our own if the program ignores them.
     #[inline]
     fn or_own(&mut self, statuses: *mut Status) -> *mut Status {
         if statuses.is_null() { self.slice().as_mut_ptr().cast() } else { statuses }
@@ -64,7 +68,7 @@ impl List<Status> {
 }
 
 impl Recorder {
-    /// Notes what has ended in a call, if anything has; whether it stands for the call.
+    /// Records the operation that has ended in a call, if there is one. Returns whether its event stands for the call.
     #[inline]
     fn ended(&mut self, span: &Span, request: Request, status: *const Status, only: bool) -> bool {
         self.check_ended(span, request, status);
@@ -96,7 +100,7 @@ impl Recorder {
         true
     }
 
-    /// Notes what has ended of several, after the call itself.
+    /// Records those of several operations that have ended, after the call itself.
     #[inline]
     unsafe fn ended_all(&mut self, span: &Span, requests: &[Request], statuses: *const Status) {
         self.note(&Recorder::event(Kind::Call, span));
@@ -122,7 +126,7 @@ impl Recorder {
     }
 }
 
-/// MPI_Wait.
+/// Observes MPI_Wait.
 #[inline(always)]
 pub(crate) unsafe fn wait(
     call: Call,
@@ -133,7 +137,7 @@ pub(crate) unsafe fn wait(
     one(call, real, request, None, status)
 }
 
-/// MPI_Test.
+/// Observes MPI_Test.
 #[inline(always)]
 pub(crate) unsafe fn test(
     call: Call,
@@ -145,7 +149,7 @@ pub(crate) unsafe fn test(
     one(call, real, request, Some(flag), status)
 }
 
-/// A call that completes a request, if the flag is set; without a flag it waits for that.
+/// Observes a call that completes a request if the flag is set. Without a flag it waits for completion.
 #[inline(always)]
 unsafe fn one(
     call: Call,
@@ -167,8 +171,8 @@ unsafe fn one(
     around_status_awaited(call, real, status, note, requests, awaited)
 }
 
-/// Calls a function that completes several requests, and notes the call with the requests and statuses that it had: the
-/// program's statuses, or ours where it wants none.
+/// Calls a function that completes several requests. Records the call with the requests before it, and with the
+/// program's statuses, or ours if the program ignores them.
 #[inline(always)]
 unsafe fn around_requests(
     call: Call,
@@ -187,7 +191,7 @@ unsafe fn around_requests(
     around_awaited(call, || real(statuses), note, requests, awaited)
 }
 
-/// MPI_Waitall.
+/// Observes MPI_Waitall.
 pub(crate) unsafe fn wait_all(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -198,7 +202,7 @@ pub(crate) unsafe fn wait_all(
     all(call, real, (count, requests), None, statuses)
 }
 
-/// MPI_Testall.
+/// Observes MPI_Testall.
 pub(crate) unsafe fn test_all(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -210,7 +214,7 @@ pub(crate) unsafe fn test_all(
     all(call, real, (count, requests), Some(flag), statuses)
 }
 
-/// A call that completes all requests, if the flag is set; without a flag it waits for that.
+/// Observes a call that completes all requests if the flag is set. Without a flag it waits for completion.
 #[inline(always)]
 unsafe fn all(
     call: Call,
@@ -228,7 +232,7 @@ unsafe fn all(
     around_requests(call, real, requests, statuses, flag.is_none(), note)
 }
 
-/// MPI_Waitany.
+/// Observes MPI_Waitany.
 pub(crate) unsafe fn wait_any(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -240,7 +244,7 @@ pub(crate) unsafe fn wait_any(
     test_any(call, real, count, requests, index, &1, status)
 }
 
-/// MPI_Testany.
+/// Observes MPI_Testany.
 #[inline(always)]
 pub(crate) unsafe fn test_any(
     call: Call,
@@ -260,7 +264,7 @@ pub(crate) unsafe fn test_any(
     around_status_awaited(call, real, status, note, requests, &[])
 }
 
-/// MPI_Waitsome.
+/// Observes MPI_Waitsome.
 pub(crate) unsafe fn wait_some(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -276,7 +280,7 @@ pub(crate) unsafe fn wait_some(
     around_requests(call, real, (count, requests), statuses, false, note)
 }
 
-/// MPI_Testsome.
+/// Observes MPI_Testsome.
 pub(crate) unsafe fn test_some(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -295,7 +299,7 @@ pub(crate) unsafe fn test_some(
     around_requests(call, real, (count, requests), statuses, false, note)
 }
 
-/// The indices that the library has reported.
+/// Returns the indices that the library has reported.
 pub(super) unsafe fn told<'a>(ended: *const c_int, indices: *const c_int) -> &'a [c_int] {
     match usize::try_from(*ended) {
         Ok(count) if count > 0 => std::slice::from_raw_parts(indices, count),

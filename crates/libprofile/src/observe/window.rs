@@ -8,7 +8,7 @@ use crate::checks::{Access, Owner, Use};
 use crate::data::{Call, Data};
 use crate::recorder::{Recorder, Sizes, Span};
 
-/// A call that makes a window.
+/// Observes a call that creates a window.
 pub(crate) unsafe fn make_window(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -24,7 +24,7 @@ pub(crate) unsafe fn make_window(
     })
 }
 
-/// A call that ends a window.
+/// Observes a call that frees a window.
 pub(crate) unsafe fn free_window(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -38,7 +38,7 @@ pub(crate) unsafe fn free_window(
     })
 }
 
-/// Access to the memory of another rank. Its bytes are counted as sent to that rank, also those that come from there.
+/// Records an access to the memory of another rank. Its bytes count as sent to that rank, even if they come from there.
 pub(crate) unsafe fn access(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -51,7 +51,7 @@ pub(crate) unsafe fn access(
     })
 }
 
-/// Access that reads this rank's data until it has ended, and has a request if that is not null.
+/// Records an access that reads this rank's data until it has ended. It has a request if `request` is not null.
 pub(crate) unsafe fn write(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -63,7 +63,7 @@ pub(crate) unsafe fn write(
     checked(call, real, Use::of(data, Access::Reads), (win, rank), request)
 }
 
-/// Access that writes this rank's data until it has ended, and has a request if that is not null.
+/// Records an access that writes this rank's data until it has ended. It has a request if `request` is not null.
 pub(crate) unsafe fn read(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -75,8 +75,8 @@ pub(crate) unsafe fn read(
     checked(call, real, Use::of(data, Access::Writes), (win, rank), request)
 }
 
-/// Access that uses this rank's memory until it has ended. One to its own memory is not checked: its two sides are in the
-/// same memory.
+/// Records an access that uses this rank's memory until it has ended. An access to the rank's own memory is not
+/// checked: its two sides are in the same memory.
 unsafe fn checked(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -93,7 +93,7 @@ unsafe fn checked(
     })
 }
 
-/// A call that ends accesses to the memory of a rank, or of all.
+/// Observes a call that ends accesses to the memory of a rank, or of all.
 pub(crate) unsafe fn end_accesses(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -107,7 +107,7 @@ pub(crate) unsafe fn end_accesses(
 }
 
 impl Recorder {
-    /// Counts an access. Returns the rank of the world whose memory it is to.
+    /// Counts an access. Returns the rank of the world that owns the accessed memory.
     unsafe fn accessed(&mut self, span: &Span, data: Data, rank: c_int, win: Win) -> u32 {
         self.call(span);
         let (place, _) = self.window(win);
