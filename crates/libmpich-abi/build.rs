@@ -1,4 +1,4 @@
-//! Gives the library the name by which programs built for MPICH's ABI ask for it.
+//! Sets the name by which programs built for MPICH's ABI load the library.
 
 fn main() {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpi.so.12");

@@ -1,4 +1,4 @@
-//! Arguments: what is passed on, and what is given back to the caller afterwards.
+//! Arguments: conversion for the call, and conversion of the results afterwards.
 
 use std::ffi::{c_int, c_void};
 
@@ -12,14 +12,14 @@ use crate::values;
 pub(crate) trait Argument {
     type Passed;
 
-    /// What is passed. It may point into this value.
+    /// Returns the value to pass. It may point into this value.
     fn passed(&mut self) -> Self::Passed;
 
-    /// Gives the caller what the function has left.
+    /// Stores the function's results in the caller's memory.
     fn give_back(self);
 }
 
-/// An argument that only goes in.
+/// An argument that is only passed in.
 pub(crate) struct Plain<T>(T);
 
 impl<T: Copy> Argument for Plain<T> {
@@ -34,42 +34,42 @@ impl<T: Copy> Argument for Plain<T> {
     fn give_back(self) {}
 }
 
-/// The same in both ABIs.
+/// Creates an argument that is the same in both ABIs.
 #[inline(always)]
 pub(crate) fn plain<T: Copy>(value: T) -> Plain<T> {
     Plain(value)
 }
 
-/// A value that has another one there.
+/// Creates an argument whose value differs between the ABIs.
 #[inline(always)]
 pub(crate) fn by_value<C: Convert>(foreign: C::Foreign) -> Plain<C::Standard> {
     Plain(C::inward(foreign))
 }
 
-/// A buffer, which may be a special address.
+/// Creates the argument for a buffer, which may be a special address.
 #[inline(always)]
 pub(crate) fn buffer_address(start: *const c_void) -> Plain<*const c_void> {
     let special = values::ADDRESSES.iter().find(|pair| pair.0 == start as isize);
     Plain(special.map_or(start, |pair| pair.1 as *const c_void))
 }
 
-/// Where a view of a file begins, which may be MPI_DISPLACEMENT_CURRENT.
+/// Creates the argument for the begin of a file's view, which may be MPI_DISPLACEMENT_CURRENT.
 pub(crate) fn displacement(foreign: i64) -> Plain<i64> {
     const CURRENT: (i64, i64) = (-54_278_278, -1);
     Plain(if foreign == CURRENT.0 { CURRENT.1 } else { foreign })
 }
 
-/// A place for one value, which goes in and out. It may be null.
+/// A place for one value, which is read and written. It may be null.
 pub(crate) struct At<C: Convert> {
     place: *mut C::Foreign,
     given: Option<C::Standard>,
     value: Option<C::Standard>,
 }
 
-/// A place that the caller gave.
+/// Creates the argument for a place of the caller.
 #[inline(always)]
 pub(crate) unsafe fn at<C: Convert>(place: *mut C::Foreign) -> At<C> {
-    // SAFETY: the caller's place is null or good.
+    // SAFETY: the caller's place is null or valid.
     let given = (!place.is_null()).then(|| C::inward(unsafe { *place }));
     At { place, given, value: given }
 }
@@ -84,7 +84,7 @@ impl<C: Convert> Argument for At<C> {
 
     #[inline(always)]
     fn give_back(self) {
-        // What was not written may be more here than it was there.
+        // A value that was not written is not converted back, because several values here may be one there.
         if let Some(value) = self.value
             && self.value != self.given
         {
@@ -94,16 +94,16 @@ impl<C: Convert> Argument for At<C> {
     }
 }
 
-/// An array, which goes in, and out if it may be written. It may be null.
+/// An array, which is read, and written if that is permitted. It may be null.
 pub(crate) struct Many<C: Convert> {
-    /// Null if nothing goes out.
+    /// Null if nothing is written.
     place: *mut C::Foreign,
     is_null: bool,
     given: SmallVec<[C::Standard; 16]>,
     values: SmallVec<[C::Standard; 16]>,
 }
 
-/// An array that is written.
+/// Creates the argument for an array that is written.
 #[inline]
 pub(crate) unsafe fn many<C: Convert>(
     place: *mut C::Foreign,
@@ -115,7 +115,7 @@ pub(crate) unsafe fn many<C: Convert>(
     array
 }
 
-/// An array that is only read.
+/// Creates the argument for an array that is only read.
 #[inline]
 pub(crate) unsafe fn many_in<C: Convert>(
     place: *const C::Foreign,
@@ -137,7 +137,7 @@ impl<C: Convert> Argument for Many<C> {
 
     #[inline]
     fn give_back(self) {
-        // Nothing was kept of an array that is only read.
+        // `given` is empty for an array that is only read.
         for (index, (value, given)) in self.values.iter().zip(&self.given).enumerate() {
             if value != given {
                 // SAFETY: the array has this length.
@@ -150,25 +150,25 @@ impl<C: Convert> Argument for Many<C> {
 /// The addresses MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of this ABI.
 const STATUS_IGNORE: usize = 1;
 
-/// Statuses, of which there may be none: MPI_STATUS_IGNORE is an address here, and null there.
+/// Statuses, which may be ignored: MPI_STATUS_IGNORE is an address here, and null there.
 pub(crate) struct Statuses {
     place: *mut Status,
     values: SmallVec<[StandardStatus; 4]>,
 }
 
-/// One status that is written.
+/// Creates the argument for one status that is written.
 #[inline(always)]
 pub(crate) unsafe fn one_status(place: *mut Status) -> Statuses {
     many_statuses(place, 1)
 }
 
-/// One status that is only read.
+/// Creates the argument for one status that is only read.
 #[inline(always)]
 pub(crate) unsafe fn one_status_in(place: *const Status) -> Many<Status> {
     many_in(place, 1)
 }
 
-/// So many statuses.
+/// Creates the argument for `length` statuses.
 #[inline]
 pub(crate) unsafe fn many_statuses(place: *mut Status, length: c_int) -> Statuses {
     let length = match place as usize {
@@ -199,7 +199,7 @@ impl Argument for Statuses {
 
 /// The arguments of a call.
 pub(crate) trait Arguments<R> {
-    /// Calls the function at `entry` with them, and gives back what it has left.
+    /// Calls the function at `entry` with them, and stores its results in the caller's memory.
     unsafe fn call(self, entry: *mut c_void) -> R;
 }
 
@@ -209,7 +209,7 @@ macro_rules! arguments {
             #[inline(always)]
             #[allow(unused_mut)]
             unsafe fn call(mut self, entry: *mut c_void) -> R {
-                // SAFETY: the generated caller has made these arguments for this function.
+                // SAFETY: the generated caller has created these arguments for this function.
                 let function = unsafe {
                     std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($name::Passed),*) -> R>(entry)
                 };

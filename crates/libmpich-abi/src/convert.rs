@@ -1,6 +1,6 @@
-//! What it is to be a value of both ABIs.
+//! The conversion of values between the ABIs.
 
-/// A kind of value: what it is here (`Foreign`) and what it is in the standard ABI.
+/// A kind of value, with its type here (`Foreign`) and in the standard ABI.
 pub(crate) trait Convert {
     type Foreign: Copy;
     type Standard: Copy + PartialEq;

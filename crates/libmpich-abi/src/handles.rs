@@ -1,5 +1,5 @@
-//! Handles. Here they are integers that say what they are: 2 bits for predefined (1) or made (2), 4 bits for the type,
-//! and 26 for which one it is. In the standard ABI they are as wide as pointers; below 0x1000 are the predefined ones,
+//! Handles. Here they are integers that contain their kind: 2 bits for predefined (1) or created (2), 4 bits for the
+//! type, and 26 for the index. In the standard ABI they are as wide as pointers: below 0x1000 are the predefined ones,
 //! from there on the places of our tables, and from 2^30 on our requests that need no object.
 
 use std::ffi::c_int;
@@ -7,20 +7,20 @@ use std::ffi::c_int;
 use crate::convert::Convert;
 use crate::values;
 
-/// The first bits of a handle that was made.
+/// First bits of a handle that was created.
 const MADE: u32 = 2 << 30;
-/// Where the type stands.
+/// Position of the type.
 const TYPE_SHIFT: u32 = 26;
 const INDEX: u32 = (1 << TYPE_SHIFT) - 1;
-/// Some predefined datatypes look like the first that were made.
+/// First index of a created handle, because some predefined datatypes look like lower ones.
 const FIRST_INDEX: u32 = 16;
-/// In the index of a request: that it needs no object.
+/// Bit in the index of a request that needs no object.
 const LIGHT: u32 = 1 << 25;
 
-/// In the standard ABI: the first handle that was made, and the first request without an object.
+/// First created handle and first request without an object, in the standard ABI.
 const STANDARD_MADE: usize = 0x1000;
 const STANDARD_LIGHT: usize = 1 << 30;
-/// No handle of any type there, and none here.
+/// Value that is not a handle of any type, there and here.
 const INVALID: u16 = 0;
 
 /// The predefined handles of a type: here, and in the standard ABI.
@@ -53,7 +53,7 @@ fn outward(standard: usize, of_type: u32, predefined: &Pairs) -> c_int {
     (MADE | of_type << TYPE_SHIFT | index) as c_int
 }
 
-// A search in a table becomes code where it is inlined, hundreds of times.
+// Not inlined: the search would be repeated in hundreds of functions.
 #[inline(never)]
 fn predefined_outward(standard: usize, predefined: &Pairs) -> c_int {
     let pair = predefined.iter().find(|pair| usize::from(pair.1) == standard);
@@ -100,7 +100,7 @@ handle!(Request, 0xb, values::REQUEST);
 handle!(Message, 0xb, values::MESSAGE);
 handle!(Session, 0xe, values::SESSION);
 
-/// The predefined datatypes by the last byte of their handles, which no two of them share that have the first bits of
+/// The predefined datatypes by the last byte of their handles. It is unique among those with the first bits of
 /// [`PREDEFINED`].
 static BY_LAST_BYTE: [(u32, u16); 256] = by_last_byte(values::DATATYPE);
 
@@ -155,7 +155,7 @@ mod tests {
             assert_eq!(Datatype::inward(foreign as c_int), standard);
             assert_eq!(Datatype::outward(standard), foreign as c_int);
         }
-        // As MPI_LB, which MPI-3 removed, and as a handle of another type.
+        // MPI_LB, which MPI-3 removed, and a handle of another type.
         assert_eq!(Datatype::inward(0x4c00_0010), 0);
         assert_eq!(Datatype::inward(0x4400_0000), 0);
         assert_eq!(Comm::inward(0x4400_0000), 0x101);

@@ -7,7 +7,8 @@ use crate::handles::Comm;
 use crate::numbers::TopologyKind;
 use crate::standard::standard;
 
-/// Asks a function that fills one number in. It is 0 where the question fails, for the call itself will say why.
+/// Calls a function that returns one number. It is 0 if the function fails, because the call itself will report the
+/// error.
 macro_rules! asked {
     ($name:ident, $comm:expr) => {{
         let mut number = 0;
@@ -16,7 +17,7 @@ macro_rules! asked {
     }};
 }
 
-/// The processes with which those of a communicator exchange data.
+/// Returns the number of processes with which those of a communicator exchange data.
 pub(crate) unsafe fn members(comm: c_int) -> c_int {
     let comm = Comm::inward(comm);
     match asked!(MPI_Comm_test_inter, comm) {
@@ -25,12 +26,12 @@ pub(crate) unsafe fn members(comm: c_int) -> c_int {
     }
 }
 
-/// The neighbours from which data come.
+/// Returns the number of neighbours from which data come.
 pub(crate) unsafe fn sources(comm: c_int) -> c_int {
     neighbours(Comm::inward(comm)).0
 }
 
-/// The neighbours to which data go.
+/// Returns the number of neighbours to which data go.
 pub(crate) unsafe fn destinations(comm: c_int) -> c_int {
     neighbours(Comm::inward(comm)).1
 }
@@ -61,7 +62,7 @@ unsafe fn neighbours(comm: usize) -> (c_int, c_int) {
     }
 }
 
-/// The sum of the first `count` of `numbers`.
+/// Returns the sum of the first `count` of `numbers`.
 pub(crate) unsafe fn sum(count: c_int, numbers: *const c_int) -> c_int {
     if numbers.is_null() {
         return 0;
@@ -69,7 +70,7 @@ pub(crate) unsafe fn sum(count: c_int, numbers: *const c_int) -> c_int {
     (0..count.max(0) as usize).map(|index| *numbers.add(index)).sum()
 }
 
-/// The number in a place, which may be null.
+/// Returns the number in a place, or 0 if the place is null.
 pub(crate) unsafe fn behind(place: *const c_int) -> c_int {
     if place.is_null() { 0 } else { *place }
 }

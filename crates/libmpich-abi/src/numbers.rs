@@ -1,14 +1,14 @@
-//! Integers that mean something: ranks, tags, error codes, modes.
+//! Integers with special values: ranks, tags, error codes, modes.
 
 use std::ffi::c_int;
 
 use crate::convert::Convert;
 use crate::values;
 
-/// The values of a meaning: here, and in the standard ABI. Other values are the same in both.
+/// The special values of a kind: here, and in the standard ABI. Other values are the same in both.
 type Pairs = [(c_int, c_int)];
 
-// A search in a table becomes code where it is inlined, hundreds of times.
+// Not inlined: the search would be repeated in hundreds of functions.
 #[inline(never)]
 fn inward(pairs: &Pairs, foreign: c_int) -> c_int {
     pairs.iter().find(|pair| pair.0 == foreign).map_or(foreign, |pair| pair.1)
@@ -84,7 +84,7 @@ fn rank_outward(standard: c_int) -> c_int {
     if standard >= 0 { standard } else { outward(values::RANK_NUMBER, standard) }
 }
 
-/// The last code of MPI's own: the codes that programs add follow it, here as there.
+/// Last code of MPI itself, here and there. The codes that programs add follow it in both ABIs.
 const LAST: (c_int, c_int) = (0x3fff_ffff, 0x3fff);
 
 fn error_inward(foreign: c_int) -> c_int {
@@ -108,7 +108,7 @@ fn turned(pairs: &Pairs) -> impl Iterator<Item = (c_int, c_int)> {
     pairs.iter().map(|pair| (pair.1, pair.0))
 }
 
-/// Single bits of a set; those that mean nothing become one that means nothing there either.
+/// Converts the single bits of a set. Unknown bits become one that is unknown there, too.
 fn bits(set: c_int, pairs: impl Iterator<Item = (c_int, c_int)>) -> c_int {
     const UNKNOWN: c_int = 1 << 20;
     let (mut left, mut made) = (set, 0);

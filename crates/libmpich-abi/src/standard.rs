@@ -1,4 +1,4 @@
-//! The functions of `libmpi_abi.so.1`, each found by its name when it is first called.
+//! The functions of `libmpi_abi.so.1`, each found by its name at its first call.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +16,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The function of that name, which ends with a zero byte.
+    /// Creates the function of that name, which ends with a zero byte.
     pub(crate) const fn new(name: &'static str) -> Entry {
         match CStr::from_bytes_with_nul(name.as_bytes()) {
             Ok(name) => Entry { name, place: AtomicPtr::new(null_mut()) },
@@ -24,10 +24,10 @@ impl Entry {
         }
     }
 
-    /// Its address.
+    /// Returns its address.
     #[inline(always)]
     pub(crate) fn get(&self) -> *mut c_void {
-        // Whoever finds null looks the name up again and stores the same, so no order is needed.
+        // A thread that finds null looks the name up again and stores the same, so no order is needed.
         let place = self.place.load(Ordering::Relaxed);
         if place.is_null() { self.find() } else { place }
     }
@@ -44,7 +44,7 @@ impl Entry {
     }
 }
 
-/// A function of the standard ABI with its type, to be called.
+/// Returns a function of the standard ABI with its type, to be called.
 macro_rules! standard {
     ($name:ident: fn($($type:ty),*) -> $result:ty) => {{
         static ENTRY: $crate::standard::Entry =
@@ -59,14 +59,14 @@ macro_rules! standard {
 }
 pub(crate) use standard;
 
-/// The library, opened when it is first needed.
+/// Returns the library, which is opened at its first use.
 fn library() -> *mut c_void {
     static LIBRARY_HANDLE: OnceLock<usize> = OnceLock::new();
     *LIBRARY_HANDLE.get_or_init(|| open() as usize) as *mut c_void
 }
 
-/// Opens the one beside this library, else the one that the system finds. Its symbols stay apart: they have the names
-/// of those here.
+/// Opens the library beside this one, or otherwise the one that the system finds. Its symbols are local, because this
+/// library has the same names.
 fn open() -> *mut c_void {
     let beside = own_path().map(|path| path.with_file_name(LIBRARY));
     let places = beside.iter().map(PathBuf::as_path).chain([Path::new(LIBRARY)]);
@@ -79,17 +79,17 @@ fn open() -> *mut c_void {
             return handle;
         }
     }
-    // SAFETY: dlopen has just failed, so there are words.
+    // SAFETY: dlopen has just failed, so there is a message.
     let why = unsafe { CStr::from_ptr(libc::dlerror()) };
     fail(&why.to_string_lossy())
 }
 
-/// The path by which this library was loaded.
+/// Returns the path by which this library was loaded.
 fn own_path() -> Option<PathBuf> {
-    // SAFETY: all zero is a value of this structure.
+    // SAFETY: all zero is a valid value of this structure.
     let mut information: libc::Dl_info = unsafe { std::mem::zeroed() };
     let own = own_path as fn() -> Option<PathBuf> as *const c_void;
-    // SAFETY: both pointers are good.
+    // SAFETY: both pointers are valid.
     let found: c_int = unsafe { libc::dladdr(own, &mut information) };
     if found == 0 || information.dli_fname.is_null() {
         return None;
@@ -99,7 +99,7 @@ fn own_path() -> Option<PathBuf> {
     Some(Path::new(std::ffi::OsStr::from_bytes(path.to_bytes())).to_path_buf())
 }
 
-/// Ends the process: there is nothing to call.
+/// Ends the process, because there is no function to call.
 pub(crate) fn fail(why: &str) -> ! {
     eprintln!("libmpi.so.12 of Cornerstone: {why}");
     std::process::abort();

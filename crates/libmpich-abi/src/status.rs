@@ -10,14 +10,15 @@ use crate::numbers::{ErrorCode, RankNumber, TagNumber};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     bytes_low: c_int,
-    /// The higher bits of the number of bytes, and in the last bit whether the message was cancelled.
+    /// The higher bits of the number of bytes, and in the last bit 1 if the message was cancelled.
     bytes_high_and_cancelled: c_int,
     source: c_int,
     tag: c_int,
     error: c_int,
 }
 
-/// MPI_Status of the standard ABI, as `libmpi_abi.so.1` fills it: src/status.rs of libmpi-abi says the same.
+/// MPI_Status of the standard ABI, as `libmpi_abi.so.1` fills it in. src/status.rs of libmpi-abi has the same
+/// definition.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StandardStatus {

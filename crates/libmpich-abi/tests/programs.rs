@@ -1,4 +1,4 @@
-//! C programs that are compiled against MPICH's own header, as ranks of our launcher, on our library under MPICH's
+//! C programs that are compiled against MPICH's own header, as ranks of our launcher, with our library under MPICH's
 //! name.
 
 use std::io::Write;
@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 
 use fabric_shm::{Binding, LaunchOptions, launch_and_read};
 
-/// The folder of MPICH's header: of the package that `make test` installs, or of one of `CORNERSTONE_MPI_ROOTS`.
+/// Returns the folder of MPICH's header: that of the package that `make test` installs, or of one of
+/// `CORNERSTONE_MPI_ROOTS`.
 fn header() -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv");
     let named = std::env::var_os("CORNERSTONE_MPI_ROOTS").unwrap_or_default();
@@ -18,7 +19,7 @@ fn header() -> Option<PathBuf> {
         text.contains("MPICH_NUMVERSION")
     });
     if found.is_none() {
-        // Past the test runner's capture of output.
+        // Not captured by the test runner.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: programs of MPICH's ABI: there is no mpi.h of MPICH"
@@ -27,7 +28,7 @@ fn header() -> Option<PathBuf> {
     found
 }
 
-/// A folder with both libraries under the names that the loader looks for.
+/// Returns a folder with both libraries under the names that the loader needs.
 fn library_folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -80,7 +81,7 @@ fn succeeds(source: &Path, ranks: &[usize]) {
     }
 }
 
-/// The programs that test the library under the standard ABI, compiled for this one.
+/// Compiles and runs the programs that test the library under the standard ABI.
 #[test]
 fn the_same_programs_run_under_both_abis() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../libmpi-abi/tests/programs");
@@ -95,7 +96,7 @@ fn what_differs_between_the_abis_is_converted() {
     succeeds(&folder.join("converted.c"), &[1, 2, 3]);
 }
 
-/// Whoever was linked with MPICH finds every function here, whether it is served or not.
+/// Checks that a program that was linked with MPICH finds every function here, served or not.
 #[test]
 fn every_function_of_mpich_is_exported() {
     let Some(header) = header() else { return };

@@ -1,4 +1,4 @@
-//! Attributes. The values of some that MPI itself sets are numbers that mean something.
+//! Attributes. The values of some that MPI itself sets are numbers that differ between the ABIs.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -34,14 +34,14 @@ export!(MPI_Win_get_attr PMPI_Win_get_attr
     finish(code, key, value, flag)
 });
 
-/// Puts the number that this ABI has in the place of the one that was found, where the key is of such a number.
+/// Replaces the found number by the one of this ABI, if the key has such a number.
 unsafe fn finish(code: c_int, key: c_int, value: *mut c_void, flag: *mut c_int) -> c_int {
     static LAST_CODE: AtomicI32 = AtomicI32::new(0);
     if code != 0 {
         return ErrorCode::outward(code);
     }
     if *flag != 0 {
-        // Programs of C may pass the address of memory for a pointer, which need not be aligned.
+        // C programs may pass the address of memory for a pointer, which may be unaligned.
         let place = value.cast::<*const c_int>();
         let found = place.read_unaligned();
         let replaced = match key {
@@ -49,7 +49,7 @@ unsafe fn finish(code: c_int, key: c_int, value: *mut c_void, flag: *mut c_int) 
             keys::WIN_CREATE_FLAVOR => stable(values::WINDOW_FLAVOR, WindowFlavor::outward(*found)),
             keys::WIN_MODEL => stable(values::WINDOW_MODEL, WindowModel::outward(*found)),
             keys::LASTUSEDCODE => {
-                // Nobody else writes it, and each writes what holds now.
+                // Nothing else writes it, and each store writes the current value.
                 LAST_CODE.store(ErrorCode::outward(*found), Ordering::Relaxed);
                 LAST_CODE.as_ptr()
             }
@@ -60,7 +60,7 @@ unsafe fn finish(code: c_int, key: c_int, value: *mut c_void, flag: *mut c_int) 
     0
 }
 
-/// Where a number of a meaning stands for ever.
+/// Returns a permanent address of a number of one of these `pairs`.
 fn stable(pairs: &'static [(c_int, c_int)], number: c_int) -> *const c_int {
     static OTHER: c_int = 0;
     pairs.iter().find(|pair| pair.0 == number).map_or(&OTHER, |pair| &pair.0)

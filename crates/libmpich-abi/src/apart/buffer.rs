@@ -1,5 +1,5 @@
-//! Buffers for sends. A program of this ABI counts MPICH's overhead for each message, which is less than ours; our
-//! library writes nothing into the buffer, and only counts. So it is told of a longer one.
+//! Buffers for sends. A program of this ABI adds MPICH's overhead for each message, which is less than ours. Our
+//! library writes nothing into the buffer, and only uses its length. So a longer length is passed to it.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -13,10 +13,10 @@ use crate::numbers::ErrorCode;
 use crate::standard::standard;
 use crate::values;
 
-/// A message of one byte takes 97 bytes of a buffer by MPICH's count, and 513 by ours.
+/// Factor of the length. A message of one byte takes 97 bytes of a buffer in MPICH, and 513 in our library.
 const LONGER: i64 = 6;
 
-/// The lengths that programs gave, by address.
+/// Lengths given by the program, by address.
 static LENGTHS: Mutex<BTreeMap<usize, i64>> = Mutex::new(BTreeMap::new());
 
 unsafe fn attach(
@@ -32,7 +32,7 @@ unsafe fn attach(
     ErrorCode::outward(code)
 }
 
-/// Gives back the address and the length that the program gave.
+/// Returns the address and the length that the program gave.
 unsafe fn detach(
     place: *mut c_void,
     size: &mut i64,
@@ -40,7 +40,8 @@ unsafe fn detach(
 ) -> c_int {
     let code = detach(place, size);
     if code == 0 && !place.is_null() {
-        // Programs of C pass the address of any pointer, or of less: MPICH's own tests pass that of an `int` array.
+        // C programs pass the address of any pointer, or of less aligned memory: MPICH's own tests pass that of an
+        // `int` array.
         let place = place.cast::<usize>();
         let address = place.read_unaligned();
         if let Some(given) = LENGTHS.lock().expect("nobody panics with it").remove(&address) {
@@ -54,7 +55,7 @@ unsafe fn detach(
     ErrorCode::outward(code)
 }
 
-/// Exports the functions of one kind of buffer, whose words before the others are given with their conversions.
+/// Exports the functions of one kind of buffer. `$p` are the parameters before the others, with their conversions.
 macro_rules! buffers {
     ($attach:ident $pattach:ident $attach_c:ident $pattach_c:ident, $detach:ident $pdetach:ident $detach_c:ident $pdetach_c:ident,
      ($($p:ident: $object:ident),*)) => {

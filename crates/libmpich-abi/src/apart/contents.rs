@@ -1,4 +1,4 @@
-//! The arguments that a datatype was made of, some of which mean something.
+//! The arguments that a datatype was created with. Some are numbers that differ between the ABIs.
 
 use std::ffi::c_int;
 
@@ -39,7 +39,7 @@ export!(MPI_Type_get_contents_c PMPI_Type_get_contents_c
     finish(code, there, integers)
 });
 
-/// Converts the integers that mean something: the order of arrays, and how they are distributed.
+/// Converts the integers that differ between the ABIs: the order of arrays, and their distribution.
 unsafe fn finish(code: c_int, datatype: usize, integers: *mut c_int) -> c_int {
     if code != 0 || integers.is_null() {
         return ErrorCode::outward(code);
@@ -58,8 +58,8 @@ unsafe fn finish(code: c_int, datatype: usize, integers: *mut c_int) -> c_int {
     match Combiner::outward(combiner) {
         SUBARRAY => integers[count - 1] = ArrayOrder::outward(integers[count - 1]),
         DARRAY => {
-            // The size, the rank, the dimensions, their global sizes, their distributions and arguments, their numbers
-            // of processes, and the order.
+            // The integers are the size, the rank, the dimensions, their global sizes, their distributions and
+            // arguments, their numbers of processes, and the order.
             let dimensions = integers[2] as usize;
             for number in &mut integers[3 + dimensions..3 + 3 * dimensions] {
                 *number = Distribution::outward(*number);

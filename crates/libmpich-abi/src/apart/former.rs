@@ -1,4 +1,4 @@
-//! Names of MPI-1, which later standards removed, and which MPICH's ABI keeps.
+//! Names of MPI-1 that later standards removed and MPICH's ABI keeps.
 
 use std::ffi::{c_int, c_void};
 
@@ -32,7 +32,7 @@ export!(MPI_Errhandler_set PMPI_Errhandler_set (comm: c_int, handler: c_int) -> 
     ErrorCode::outward(set(Comm::inward(comm), Errhandler::inward(handler)))
 });
 
-/// The lower bound and the extent of a datatype.
+/// Gets the lower bound and the extent of a datatype.
 unsafe fn extent(datatype: c_int, lower: &mut i64, extent: &mut i64) -> c_int {
     let get = standard!(MPI_Type_get_extent: fn(usize, *mut i64, *mut i64) -> c_int);
     ErrorCode::outward(get(Datatype::inward(datatype), lower, extent))

@@ -1,5 +1,5 @@
-//! What this ABI has for Fortran: handles of both languages are the same integers, but for files; a status is the same
-//! five words; and addresses that stand for no argument.
+//! The parts of this ABI for Fortran. Handles of both languages are the same integers, except for files; a status is
+//! the same five words; and some addresses stand for a missing argument.
 
 use std::ffi::c_int;
 use std::sync::atomic::AtomicUsize;
@@ -40,7 +40,7 @@ same!(
     MPI_Win_toint PMPI_Win_toint MPI_Win_fromint PMPI_Win_fromint
 );
 
-// The handle of a file is a pointer, whose number is small.
+// The handle of a file is a pointer with a small number.
 export!(MPI_File_c2f PMPI_File_c2f (handle: usize) -> c_int, handle as c_int);
 export!(MPI_File_f2c PMPI_File_f2c (handle: c_int) -> usize, handle as usize);
 export!(MPI_File_toint PMPI_File_toint (handle: usize) -> c_int, handle as c_int);
@@ -65,7 +65,7 @@ copies!(
     MPI_Status_f2f08 PMPI_Status_f2f08
 );
 
-/// Exports addresses of numbers. They can be written, for MPICH's library for Fortran sets some of them.
+/// Exports addresses of numbers. They are writable, because MPICH's library for Fortran sets some of them.
 macro_rules! addresses {
     ($($name:ident = $number:expr),*) => {
         $(
@@ -75,8 +75,8 @@ macro_rules! addresses {
     };
 }
 
-// The first two are those of the standard ABI. The others are those of MPI_STATUS_IGNORE, for a status of Fortran is
-// one of C.
+// The first two are those of the standard ABI. The others are those of MPI_STATUS_IGNORE, because a Fortran status is a
+// C status.
 addresses!(
     MPI_UNWEIGHTED = 10,
     MPI_WEIGHTS_EMPTY = 11,

@@ -1,4 +1,4 @@
-//! Requests of programs.
+//! Generalized requests, whose functions are the program's.
 
 use std::ffi::{c_int, c_void};
 

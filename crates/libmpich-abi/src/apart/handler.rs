@@ -1,4 +1,4 @@
-//! Error handlers of programs.
+//! Error handlers of the program.
 
 use std::ffi::{c_int, c_void};
 
@@ -9,7 +9,7 @@ use crate::handles::{Comm, Errhandler, File, Session, Win};
 use crate::numbers::ErrorCode;
 use crate::standard::standard;
 
-/// Calls a program's handler for an object.
+/// Calls a handler of the program for an object.
 #[inline(never)] // 256 functions for each type of object do nothing else.
 unsafe fn call<Object: Convert<Standard = usize>>(
     function: *mut c_void,
@@ -22,7 +22,8 @@ unsafe fn call<Object: Convert<Standard = usize>>(
     function(&mut object, &mut code);
 }
 
-/// Exports what makes handlers for one type of object. `$of` names the functions of such handlers.
+/// Exports the function that creates handlers for one type of object. `$of` is the module of the functions of such
+/// handlers.
 macro_rules! handler {
     ($name:ident $profiling:ident, $of:ident, $object:ident) => {
         mod $of {

@@ -1,4 +1,4 @@
-//! Keys of attributes, with the functions of programs that copy and delete values.
+//! Keys of attributes, with the program's functions that copy and delete values.
 
 use std::ffi::{c_int, c_void};
 
@@ -12,7 +12,7 @@ type Copy =
     unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
 type Delete = unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// The functions of a key. They stay for ever, for values may outlive their key.
+/// The functions of a key. They are never freed, because values may outlive their key.
 struct Functions {
     copy: *mut c_void,
     delete: *mut c_void,
@@ -45,7 +45,7 @@ unsafe extern "C" fn delete<O: Convert<Foreign = c_int, Standard = usize>>(
     ErrorCode::inward(function(object, key, value, functions.extra))
 }
 
-/// Exports what makes keys for one type of object.
+/// Exports the function that creates keys for one type of object.
 macro_rules! create {
     ($name:ident $profiling:ident, $object:ident, $standard:ident) => {
         export!($name $profiling
@@ -75,7 +75,7 @@ create!(MPI_Keyval_create PMPI_Keyval_create, Comm, MPI_Comm_create_keyval);
 create!(MPI_Type_create_keyval PMPI_Type_create_keyval, Datatype, MPI_Type_create_keyval);
 create!(MPI_Win_create_keyval PMPI_Win_create_keyval, Win, MPI_Win_create_keyval);
 
-/// MPI_DUP_FN, MPI_COMM_DUP_FN and the like: an ordinary function in this ABI.
+/// Copies the value: MPI_DUP_FN, MPI_COMM_DUP_FN and similar are this ordinary function in this ABI.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn MPIR_Dup_fn(
     _object: c_int,

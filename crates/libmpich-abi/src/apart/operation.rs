@@ -1,4 +1,4 @@
-//! Operations of programs.
+//! Reduction operations of the program.
 
 use std::ffi::{c_int, c_void};
 

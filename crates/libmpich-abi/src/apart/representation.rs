@@ -1,4 +1,4 @@
-//! Representations of data in files, with the functions of programs that convert them.
+//! Representations of data in files, with the program's functions that convert them.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -12,7 +12,7 @@ type Conversion<N> =
     unsafe extern "C" fn(*mut c_void, c_int, N, *mut c_void, i64, *mut c_void) -> c_int;
 type Extent = unsafe extern "C" fn(c_int, *mut isize, *mut c_void) -> c_int;
 
-/// The functions of a representation, which stays for ever.
+/// The functions of a representation, which is never freed.
 struct Functions {
     read: *mut c_void,
     write: *mut c_void,
@@ -42,7 +42,7 @@ unsafe extern "C" fn extent(datatype: usize, extent: *mut isize, functions: *mut
     ErrorCode::inward(function(Datatype::outward(datatype), extent, functions.extra))
 }
 
-/// Exports what registers representations with functions for counts of one type.
+/// Exports the function that registers representations with functions for counts of one type.
 macro_rules! register {
     ($name:ident $profiling:ident, $count:ty) => {
         export!($name $profiling

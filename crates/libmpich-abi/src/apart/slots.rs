@@ -1,5 +1,5 @@
-//! Functions of programs that get no data of ours when they are called: operations and error handlers. Each gets a
-//! function of ours that stands for it, of which there are so many.
+//! Functions of the program that receive no data of ours when they are called: operations and error handlers. Each is
+//! represented by one of a fixed number of functions of ours.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -8,7 +8,7 @@ use crate::arguments::{Argument, at};
 use crate::convert::Convert;
 use crate::numbers::ErrorCode;
 
-/// How many different functions a program may give.
+/// Maximum number of different functions of a program.
 pub(super) const SLOTS: usize = 256;
 
 /// The functions of a program for one use, each in its place.
@@ -19,7 +19,7 @@ impl Slots {
         Slots([const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS])
     }
 
-    /// The place of a function, which keeps it for ever; `None` if all are taken by others.
+    /// Returns the place of a function, which keeps it permanently, or `None` if all are taken by others.
     pub(super) fn place(&self, function: *mut c_void) -> Option<usize> {
         self.0.iter().position(|slot| {
             // A slot changes once, from null to a function, so no order is needed.
@@ -29,13 +29,14 @@ impl Slots {
         })
     }
 
-    /// The function in a place that was given.
+    /// Returns the function in a place that was assigned.
     pub(super) fn function(&self, place: usize) -> *mut c_void {
         self.0[place].load(Ordering::Relaxed)
     }
 }
 
-/// An array of `$function::<A, B>` for all A and B below 16: that in place `16 * A + B` has these numbers.
+/// Creates an array of `$function::<A, B>` for all A and B below 16. The function in place `16 * A + B` has these
+/// numbers.
 macro_rules! all_slots {
     ($function:ident) => {
         all_slots!(@rows $function 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -49,8 +50,8 @@ macro_rules! all_slots {
 }
 pub(super) use all_slots;
 
-/// Makes an object of a program's function, which gets a place in `slots`: `all` has what stands for the function in
-/// each place, and `create` gives that to the standard ABI. The handle goes to `handle`.
+/// Creates an object from a program's function, which gets a place in `slots`. `all` has the function that stands for
+/// it in each place, and `create` passes that to the standard ABI. The handle is stored at `handle`.
 pub(super) unsafe fn create<Object: Convert<Foreign = c_int, Standard = usize>>(
     slots: &Slots,
     all: [[*const c_void; 16]; 16],
@@ -58,7 +59,7 @@ pub(super) unsafe fn create<Object: Convert<Foreign = c_int, Standard = usize>>(
     create: impl FnOnce(*mut c_void, *mut usize) -> c_int,
     handle: *mut c_int,
 ) -> c_int {
-    // A null pointer is refused there.
+    // The standard ABI refuses a null pointer.
     let place = if function.is_null() { None } else { slots.place(function) };
     let passed = place.map_or(std::ptr::null_mut(), |place| all[place / 16][place % 16].cast_mut());
     let mut handle = at::<Object>(handle);

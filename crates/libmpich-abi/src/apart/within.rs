@@ -1,6 +1,6 @@
-//! What MPICH's library for Fortran, `libmpifort.so.12`, calls inside MPICH: attributes, whose values are numbers in
-//! Fortran. It wants as well that attributes and requests of Fortran have functions of Fortran. These we cannot call: a
-//! program that makes such a key or request is told so, and ends.
+//! Functions that MPICH's library for Fortran, `libmpifort.so.12`, calls inside MPICH: attributes, whose values are
+//! numbers in Fortran. It also requires that attributes and requests of Fortran have functions of Fortran, which we
+//! cannot call. A program that creates such a key or request ends with an error.
 
 use std::ffi::{c_int, c_void};
 
@@ -11,10 +11,10 @@ use crate::bindings::functions::{
 };
 use crate::standard::fail;
 
-/// A value that is one `int`; other values are as wide as an address.
+/// Kind of a value that is one `int`. Other values are as wide as an address.
 const INTEGER: c_int = 3;
 
-/// The bits of a key that MPI itself sets, and of those whose value is a number in memory.
+/// Bits of a key that MPI itself sets, and of those keys whose value is a number in memory.
 const PREDEFINED: c_int = 0x6400_0000;
 const OF_WINDOWS: c_int = 0x6600_0000;
 const WIN_BASE: c_int = 0x6600_0001;
@@ -22,8 +22,8 @@ const WIN_BASE: c_int = 0x6600_0001;
 type Get = unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut c_int) -> c_int;
 type Set = unsafe extern "C" fn(c_int, c_int, *mut c_void) -> c_int;
 
-/// Gets an attribute as Fortran has it: the number itself, where C has its address. The keys of Fortran are those of C
-/// and one more.
+/// Gets an attribute in Fortran's form: the number itself, where C has its address. Fortran's keys are those of C plus
+/// one.
 unsafe fn get(
     get: Get,
     object: c_int,

@@ -1,14 +1,14 @@
 //! The exported functions whose arguments are converted one by one.
 
-/// Exports a function under its two names: converts its arguments, calls the function of the standard ABI, converts the
-/// result.
+/// Exports a function under its two names. It converts its arguments, calls the function of the standard ABI, and
+/// converts the result.
 macro_rules! forward {
     ($name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $result:ty, $arguments:expr) => {
         #[allow(non_snake_case)]
         pub(crate) mod $name {
             use super::*;
 
-            // Both names share it, so that their functions are the same, and the library holds one of them.
+            // Both names share it, so that their functions are identical, and the library contains one of them.
             static ENTRY: Entry = Entry::new(concat!(stringify!($name), "\0"));
 
             forward!($name, ($($p: $t),*) -> $result, $arguments);
@@ -18,7 +18,7 @@ macro_rules! forward {
     ($export:ident, ($($p:ident: $t:ty),*) -> $result:ty, $arguments:expr) => {
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $export($($p: $t),*) -> <$result as Convert>::Foreign {
-            // SAFETY: the caller passes what the standard asks for.
+            // SAFETY: the caller passes the arguments that the standard requires.
             let standard = unsafe { $arguments.call(ENTRY.get()) };
             <$result as Convert>::outward(standard)
         }
