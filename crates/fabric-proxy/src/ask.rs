@@ -4,10 +4,10 @@ use contract::{Awaited, ContextPlace, Envelope, Request, Selector, Time};
 
 use crate::stream::{Reader, Writer, request_of, selector_numbers, selector_of};
 
-/// A question.
+/// A request through a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// The first: the process is there.
+    /// The first request: the process has joined.
     Join {
         version: u64,
     },
@@ -19,13 +19,13 @@ pub(crate) enum Ask {
         me: usize,
     },
     CloseContext(ContextPlace),
-    /// The data follow, here and in the others that send.
+    /// The data follow, here and in the other sends.
     PostSend {
         to: usize,
         context: u32,
         tag: u32,
         synchronous: bool,
-        /// What the process calls the request, here and below.
+        /// The operation's number in the process, here and below.
         request: Request,
     },
     PostReceive {
@@ -42,10 +42,10 @@ pub(crate) enum Ask {
     },
     Progress,
     Test(Request),
-    /// The requests follow.
+    /// The operations follow.
     WaitAny,
     WaitUntil,
-    /// The result of a poll, as the reply requested.
+    /// The result of a poll that a reply requested.
     Polled(bool),
     Send {
         to: usize,
@@ -66,9 +66,9 @@ pub(crate) enum Ask {
     },
     /// A collective, whose parameters and data follow.
     Collective(ContextPlace),
-    /// The result of combining elements, as the reply requested; it follows.
+    /// The result of combining elements, as a reply requested; it follows.
     Combined,
-    /// A collective that the face makes by messages.
+    /// A collective that the caller executes by messages.
     Announce {
         place: ContextPlace,
         call_id: u32,
@@ -77,20 +77,20 @@ pub(crate) enum Ask {
     IsHopeless(Request),
     NoneWillSend(Selector),
     GiveUpOn(Request),
-    /// The last, after the end of the process's part: what threads have computed that do not count. Why it failed
-    /// follows, if it did.
+    /// The last request, at the end of the process's part, with the computing time of threads that do not count. The
+    /// error follows if the process failed.
     Finish {
         failed: bool,
         uncounted_ns: u64,
     },
 }
 
-/// Numbers of a question.
+/// Numbers of a request.
 const NUMBERS: usize = 8;
 
 impl Ask {
-    /// Whether the answer says which requests are done. Not to whoever looks at a clock, or asks in the midst of
-    /// another call: nobody takes the data there.
+    /// Returns whether the reply reports completed operations. It does not if the process reads a clock, or makes the
+    /// request within another call, because their data could not be stored then.
     pub(crate) fn learns_of_requests(&self) -> bool {
         !matches!(
             self,
@@ -102,12 +102,12 @@ impl Ask {
         )
     }
 
-    /// Whether this is a poll, which changes nothing.
+    /// Returns whether this is a poll, which changes nothing.
     pub(crate) fn is_poll(&self) -> bool {
         matches!(self, Ask::Probe(_) | Ask::Progress | Ask::Test(_))
     }
 
-    /// What a question that waits by itself waits for.
+    /// Returns the events that a blocking request waits for.
     pub(crate) fn awaited(&self) -> Vec<Awaited> {
         match *self {
             Ask::Receive { selector, .. } | Ask::Exchange { selector, .. } => {
@@ -130,12 +130,12 @@ impl Ask {
         writer.numbers(&numbers);
     }
 
-    /// Reads it; `None` if there is no request of this version.
+    /// Reads it, or returns `None` if this version has no such request.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Self::of(reader.numbers::<NUMBERS>())
     }
 
-    /// Its kind, and what belongs to it.
+    /// Returns its kind and its parameters.
     fn numbers(&self) -> (u64, [u64; NUMBERS - 1]) {
         let of = |given: &[u64]| {
             let mut numbers = [0; NUMBERS - 1];
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every kind of question with numbers of their own in it.
+    /// Returns every kind of request, with different numbers in it.
     fn all(random: [u32; 8], flag: bool) -> Vec<Ask> {
         let [a, b, c, d, e, f, g, h] = random;
         let place = ContextPlace(a);

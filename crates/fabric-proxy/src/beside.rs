@@ -1,4 +1,4 @@
-//! Processes that compute beside the simulation: their computing time, as seen from outside.
+//! Processes that compute beside the simulation: their computing time, measured from outside.
 
 use std::cell::Cell;
 use std::os::unix::fs::MetadataExt;
@@ -13,31 +13,32 @@ use crate::line::Line;
 use crate::stopwatch::clock_ns;
 use crate::stream::Reader;
 
-/// How long a look at processes is put off at least, and at most while none of them has asked: questions that need no
-/// answer wake nobody.
+/// Minimum time between checks of processes, and maximum while none of them has made a request: requests without reply
+/// wake no process.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// The same where a processor is free to look all the time.
+/// Minimum if a processor is free for polling.
 const SHORTEST_SPIN: Duration = Duration::from_micros(2);
 const LONGEST: Duration = Duration::from_millis(2);
-/// Of a folder of `/proc`, beside one for each folder in it.
+/// Number of links of a folder of `/proc`, in addition to one for each folder in it.
 const LINKS_OF_A_FOLDER: u64 = 2;
 
 /// The computing time of processes for which the simulation does not wait.
 ///
-/// The computing of a process so far is read from its processor-time clock. That is no bound for a process with
-/// several threads, so others do not go on beside such.
+/// The computing of a process so far is read from its processor-time clock. That is not a bound for a process with
+/// several threads, so other ranks do not continue beside such a process.
 pub struct Beside {
     host: Arc<Host>,
     lines: Vec<Line>,
     factor: f64,
     at_once: usize,
-    /// Whether a rank's turn was open at the last look: a process that asks a few things in a row is left in peace.
+    /// True if a rank's turn was open at the last check. A turn is taken only if two checks find it open, so that a
+    /// process that makes several requests in a row is not interrupted.
     were_open: Vec<Cell<bool>>,
 }
 
 impl Beside {
-    /// That of the processes of `host`, as many at once as there are processors. Computing that is recorded, or takes
-    /// no time, is not done beside: the order of events would not be the same twice.
+    /// Creates it for the processes of `host`, as many at once as there are processors. None computes beside the
+    /// simulation if computing is recorded or takes no time, because the order of events would not be reproducible.
     pub fn new(host: Arc<Host>, ranks: usize) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let (factor, at_once) = match host.computing() {
@@ -49,12 +50,12 @@ impl Beside {
         Beside { host, lines, factor, at_once, were_open }
     }
 
-    /// The number of processes that may compute at once; 0 if none may beside the simulation.
+    /// Returns the number of processes that may compute at once, or 0 if none may compute beside the simulation.
     pub fn at_once(&self) -> usize {
         self.at_once
     }
 
-    /// The computing time of a rank's process, once it has made a request.
+    /// Returns the computing time of a rank's process, if it has made a request.
     pub fn ended(&self, rank: usize) -> Option<TimeSpan> {
         let line = &self.lines[rank];
         let is_open = line.is_open();
@@ -65,25 +66,25 @@ impl Beside {
             let [_, computed_ns, polled_ps] = Reader::part(line, 0).0.numbers();
             return Some(scaled(computed_ns, self.factor) + TimeSpan::from_ps(polled_ps));
         }
-        // A wait for its request learns why it does not come.
+        // The server, which waits for the request, reports the error.
         self.host.check().is_err().then_some(TimeSpan::ZERO)
     }
 
-    /// A lower bound of its computing time.
+    /// Returns a lower bound of its computing time.
     pub fn at_least(&self, rank: usize) -> TimeSpan {
         let line = &self.lines[rank];
         let computing = line.computes_since();
         let used_ns = computing.and_then(|(since_ns, process)| {
             Some(clock_ns(clock_of(process)?).saturating_sub(since_ns))
         });
-        // What comes after a question that needs no answer is no part of what came before it.
+        // Computing after a request without reply is not part of the computing before it.
         if line.is_open() {
             return TimeSpan::ZERO;
         }
         scaled(used_ns.unwrap_or(0), self.factor)
     }
 
-    /// Sleeps until one of the processes of `ranks` asks, or may have computed for `span` more.
+    /// Sleeps until one of the processes of `ranks` makes a request, or may have computed for `span` more.
     pub fn wait(&self, ranks: &[usize], span: Option<TimeSpan>) {
         let has_processor = ranks.len() < self.at_once;
         let shortest = if has_processor { SHORTEST_SPIN } else { SHORTEST };
@@ -102,8 +103,7 @@ impl Beside {
     }
 }
 
-/// The clock that shows what a process has used of processors; none if it has several threads, of which only one
-/// counts.
+/// Returns the clock of the processor time of a process, or `None` if it has several threads, of which only one counts.
 fn clock_of(process: u64) -> Option<libc::clockid_t> {
     let threads =
         std::fs::metadata(format!("/proc/{process}/task")).ok()?.nlink() - LINKS_OF_A_FOLDER;
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// The process of a test has several threads, a shell has one, and the process of number 0 is none.
+    /// The process of a test has several threads, a shell has one, and the process with number 0 does not exist.
     #[test]
     fn only_processes_of_one_thread_have_a_clock() {
         assert_eq!((clock_of(std::process::id().into()), clock_of(0)), (None, None));

@@ -1,4 +1,4 @@
-//! The process's end of its line: questions, answers, and how long the process has computed between them.
+//! The process's end of its line: requests, replies, and the computing time of the process between them.
 
 mod time;
 
@@ -17,58 +17,59 @@ use crate::stopwatch::Stopwatch;
 use crate::stream::{Reader, Writer};
 use time::this_thread;
 
-/// How long a process sleeps before it looks whether the run was given up, and at least how long for each rank:
-/// thousands of them may not take the processors with looking.
+/// Duration of a sleep before the process checks whether the run was given up, and minimum for each rank: the checks of
+/// thousands of ranks must not use up the processors.
 const SLEEP: Duration = Duration::from_millis(100);
 const SLEEP_OF_RANK: Duration = Duration::from_millis(5);
 /// The same after a deadlock, which is reported to the launcher.
 const STUCK_SLEEP: Duration = Duration::from_millis(30);
 
-/// Questions that need no answer fill at most so much of the room.
+/// Maximum length of requests without reply in the buffer.
 const DEFERRED_BYTES: usize = 256 << 10;
 
 /// The process's end of its line.
 pub(crate) struct Caller {
     line: Line,
-    /// The factor of measured computing, if computing is measured.
+    /// Factor of measured computing, if computing is measured.
     factor: Option<f64>,
     longest_sleep: Duration,
-    /// The thread whose computing counts: it has joined. Others may call, one at a time.
+    /// The thread that has joined, whose computing counts. Others may call, one at a time.
     thread: usize,
-    /// Counts from the end of the last call on; none before the first, when all of the thread's time is the program's.
+    /// Counts from the end of the last call on; empty before the first, when all of the thread's time is the program's.
     stopwatch: OnceCell<Stopwatch>,
-    /// The time in the library since the last call; for one that does not tell, what returning from a call takes.
+    /// Time in the library since the last call. For a library that does not report it, the time of returning from a
+    /// call.
     library: LibraryTime,
     returning_ns: Cell<u64>,
-    /// The virtual time that the last answer told, if it told that.
+    /// Virtual time from the last reply, if the reply contained it.
     now: Cell<Option<Time>>,
     quiet: Quiet,
-    /// The time that other threads of the process have used, as it was at one of the last calls.
+    /// Time that other threads of the process have used, as of one of the last calls.
     others_ns: Cell<u64>,
     calls: Cell<u64>,
-    /// How many functions of the library's own the server has called, one inside the other: they are no computing.
+    /// Number of nested functions of the library itself that the server has called: they are not computing.
     inside: Cell<u32>,
-    /// Whether a question is being written or an answer read.
+    /// True while a request is being written or a reply read.
     is_busy: Cell<bool>,
-    /// The bytes of the room with questions that need no answer, since the server's last turn.
+    /// Bytes of the buffer with requests without reply, since the server's last turn.
     deferred: Cell<usize>,
-    /// Requests that were ended since the last question.
+    /// Operations that were ended since the last request.
     ended: RefCell<Vec<Request>>,
     any_has_left: Cell<bool>,
-    /// Whether the launcher knows of the wait under way, and how often it was told of such that may end.
+    /// True if the launcher was told of the current wait, and the number of such reports about waits that may end.
     has_told: Cell<bool>,
     told: Cell<u64>,
-    /// Why no further question is asked.
+    /// The error after which no further request is made.
     failed: RefCell<Option<Error>>,
-    /// The launcher's identification of this process; none in tests.
+    /// The launcher's identification of this process; `None` in tests.
     launched: RefCell<Option<ShmEndpoint>>,
 }
 
-/// The result of a wait for a reply.
+/// Result of a wait for a reply.
 pub(crate) enum Answer<'a> {
-    /// The answer, and its data.
+    /// The reply, and its data.
     Given(Head, Reader<'a>),
-    /// None will come, and the launcher wants to know what is waited for.
+    /// No reply has arrived, and the launcher requests a report of the awaited events.
     Question,
 }
 
@@ -100,23 +101,23 @@ impl Caller {
         }
     }
 
-    /// Whether any rank had left the run at the last answer.
+    /// Returns whether any rank had left the run at the last reply.
     pub(crate) fn any_has_left(&self) -> bool {
         self.any_has_left.get()
     }
 
-    /// Whether a question is under way, within which no other may be asked. After a failure a question is answered
-    /// with the error at once: a sleep of the program must end then and not go over to the real clock.
+    /// Returns whether a request is under way, during which no other may be made. After a failure a request returns the
+    /// error at once: a sleep of the program must end then, and must not continue by the real clock.
     pub(crate) fn is_busy(&self) -> bool {
         self.is_busy.get()
     }
 
-    /// Lets the endpoint know with the next question that a request was ended.
+    /// Reports with the next request that an operation was ended.
     pub(crate) fn note_ended(&self, request: Request) {
         self.ended.borrow_mut().push(request);
     }
 
-    /// The launcher's identification of this process.
+    /// Returns the launcher's identification of this process.
     pub(crate) fn launched(&self) -> Ref<'_, Option<ShmEndpoint>> {
         self.launched.borrow()
     }
@@ -125,7 +126,8 @@ impl Caller {
         self.launched.borrow_mut()
     }
 
-    /// Asks, with what `fill` adds, and waits for the answer of a call that asks nothing back.
+    /// Makes a request with the data of `fill`, and waits for the reply, for a call during which the server requests
+    /// nothing.
     pub(crate) fn call<R>(
         &self,
         ask: Ask,
@@ -141,7 +143,7 @@ impl Caller {
         }
     }
 
-    /// Hands an answer to `read`, or returns the error that it is.
+    /// Passes a reply to `read`, or returns the error in it.
     pub(crate) fn finish<R>(
         &self,
         head: Head,
@@ -156,33 +158,33 @@ impl Caller {
         result
     }
 
-    /// Asks without waiting.
+    /// Makes a request without waiting.
     pub(crate) fn ask(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<()> {
         self.write(ask, fill, false)?;
         self.line.ask();
         Ok(())
     }
 
-    /// Whether a question with so many bytes of data may be asked by [`Caller::defer`].
+    /// Returns whether a request with so many bytes of data may be made by [`Caller::defer`].
     pub(crate) fn may_defer(&self, bytes: usize) -> bool {
         self.deferred.get() + bytes <= DEFERRED_BYTES
     }
 
-    /// Asks what needs no answer, and goes on: the server does it before the next question, or earlier. An error is
-    /// that of the next question.
+    /// Makes a request without reply, and continues. The server executes it before the next request, or earlier. An
+    /// error is returned by the next request.
     ///
     /// # Errors
     /// If the run has failed.
     pub(crate) fn defer(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<()> {
         self.write(ask, fill, true)?;
         self.is_busy.set(false);
-        // Before the turn is left open: as long as it is, the server takes nothing of what is computed for certain.
+        // This comes before the turn is left open: while it is open, the server assumes no computing as certain.
         self.begin_computing();
         self.line.leave_open();
         Ok(())
     }
 
-    /// Writes a question into the room, behind those that need no answer. After a failure it is refused with the error.
+    /// Writes a request into the buffer, behind those without reply. After a failure it returns the error.
     fn write(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>), deferred: bool) -> Result<()> {
         if let Some(error) = &*self.failed.borrow() {
             return Err(error.clone());
@@ -206,7 +208,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Takes the turn back if it was left open; how many bytes of the room hold questions that the server has not read.
+    /// Takes the turn back if it was left open. Returns the number of bytes of the buffer with requests that the server
+    /// has not read.
     fn take_turn(&self) -> Result<usize> {
         let deferred = self.deferred.take();
         if deferred == 0 || self.line.close() {
@@ -218,7 +221,7 @@ impl Caller {
         Ok(0)
     }
 
-    /// Waits for the turn. Returns whether it is there: if not, the launcher wants to know what is waited for.
+    /// Waits for the turn. Returns false if the launcher requests a report of the awaited events first.
     fn await_turn(&self) -> Result<bool> {
         let is_there = self.line.spin_for_answer();
         while !(is_there || self.line.await_answer(self.sleep())) {
@@ -242,7 +245,7 @@ impl Caller {
         Ok(true)
     }
 
-    /// Waits until there is an answer.
+    /// Waits for a reply.
     pub(crate) fn await_answer(&self) -> Result<Answer<'_>> {
         if !self.await_turn()? {
             return Ok(Answer::Question);
@@ -261,7 +264,7 @@ impl Caller {
         if self.line.state() == RunState::Stuck { STUCK_SLEEP } else { self.longest_sleep }
     }
 
-    /// Why no answer will come, if none will.
+    /// Returns the reason why no reply will arrive, if there is one.
     fn why_none_comes(&self) -> Option<Error> {
         let given_up = self.launched().as_ref().and_then(ShmEndpoint::abort_reason);
         given_up.or_else(|| match self.line.state() {
@@ -277,8 +280,8 @@ impl Caller {
         self.launched().as_ref().is_some_and(ShmEndpoint::is_asked_what_it_awaits)
     }
 
-    /// Tells the launcher of a wait. It takes waits of which nothing changes for waits that cannot end, so only they do
-    /// not.
+    /// Reports a wait to the launcher. It takes waits whose reports do not change for waits that cannot end, so the
+    /// report changes unless the run is in a deadlock.
     fn tell_wait(&self) {
         self.has_told.set(true);
         if self.line.state() != RunState::Stuck {

@@ -1,8 +1,8 @@
-//! The clocks of a program, with a preloaded library that replaces the system's clocks: they return virtual time. And
-//! the moments at which the program enters and leaves its message-passing library.
+//! Virtual time for the clocks of a program, with a preloaded library that replaces the system's clocks; and the
+//! moments at which the program enters and leaves its message-passing library.
 //!
-//! That library (`libvirtual-time`) knows no fabric. It asks whoever has told it whom to ask, which is done here, in
-//! the thread that communicates. Other threads see real time.
+//! The preloaded library (`libvirtual-time`) does not depend on a fabric. It calls functions that this module sets,
+//! which return virtual time in the thread that communicates. Other threads see real time.
 
 use std::cell::{Cell, RefCell};
 use std::mem::transmute;
@@ -13,17 +13,17 @@ use contract::Time;
 use crate::ask::Ask;
 use crate::caller::Caller;
 
-/// The exports of the preloaded library.
+/// The export of the preloaded library that sets the functions.
 const SET: &std::ffi::CStr = c"cornerstone_set_virtual_clock";
-/// The answer to threads and moments without virtual time.
+/// Result for threads and moments without virtual time.
 const NO_TIME: u64 = u64::MAX;
 
-/// The time once the simulation has ended before the program: long after all that the program may wait for, so that it
-/// comes to its next call, which tells it why. The system's clock would have it sleep in earnest.
+/// The time if the simulation has ended before the program. It is later than all that the program may wait for, so that
+/// the program reaches its next call, which returns the reason. With the system's clock it would sleep in real time.
 const AFTER_THE_END: u64 = u64::MAX / 2;
 
-/// Whom the preloaded library asks: for the time in picoseconds, and for a sleep until such a time; and whom it tells
-/// of libraries that observe the program's calls.
+/// The functions that the preloaded library calls: for the time in picoseconds, for a sleep until such a time, and when
+/// libraries that observe the program's calls are entered or left.
 #[repr(C)]
 struct Functions {
     now_ps: extern "C" fn() -> u64,
@@ -31,22 +31,22 @@ struct Functions {
     note_library: extern "C" fn(bool),
 }
 
-/// Gets the functions, or null; returns how long the program has slept so far.
+/// Sets the functions, or removes them if they are null. Returns the picoseconds that the program has slept so far.
 type Set = unsafe extern "C" fn(*const Functions) -> u64;
 
 static FUNCTIONS: Functions = Functions { now_ps, sleep_until_ps, note_library };
 
 thread_local! {
     static CALLER: RefCell<Weak<Caller>> = const { RefCell::new(Weak::new()) };
-    /// The time while this rank ends its part, of which the end takes none.
+    /// The time while this rank ends its part. The end takes no time.
     static STOPPED_AT_PS: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// The program's clocks return virtual time as long as this exists.
+/// A guard during which the program's clocks return virtual time.
 pub(crate) struct VirtualClock(Set);
 
 impl VirtualClock {
-    /// Has the program's clocks asked for here; `None` where no library is preloaded.
+    /// Sets the functions. Returns `None` if no library is preloaded.
     pub(crate) fn set(caller: &Rc<Caller>) -> Option<Self> {
         CALLER.with_borrow_mut(|place| *place = Rc::downgrade(caller));
         // SAFETY: the name is a C string.
@@ -64,7 +64,7 @@ impl VirtualClock {
         Some(VirtualClock(set))
     }
 
-    /// Lets no more time pass until this is dropped.
+    /// Stops time until this is dropped.
     pub(crate) fn stop(&self) {
         STOPPED_AT_PS.set(Some(now_ps()));
     }
@@ -72,28 +72,28 @@ impl VirtualClock {
 
 impl Drop for VirtualClock {
     fn drop(&mut self) {
-        // SAFETY: null is what takes the functions away.
+        // SAFETY: null removes the functions.
         unsafe { (self.0)(std::ptr::null()) };
         STOPPED_AT_PS.set(None);
     }
 }
 
-/// The program has called a function of a library over the endpoint of this thread. What the library does until
-/// [`leave_library`] is no computing of the program, as far as it is short.
+/// Records that the program has called a function of a library over the endpoint of this thread. The library's time
+/// until [`leave_library`] is not computing of the program, if it is short.
 pub fn enter_library() {
     if let Some(caller) = caller() {
         caller.note_library(true);
     }
 }
 
-/// The function returns to the program.
+/// Records that the function returns to the program.
 pub fn leave_library() {
     if let Some(caller) = caller() {
         caller.note_library(false);
     }
 }
 
-/// The caller of this thread, if it may be used now.
+/// Returns the caller of this thread, if it may be used now.
 fn caller() -> Option<Rc<Caller>> {
     let caller = CALLER.with(|place| place.try_borrow().ok()?.upgrade())?;
     (!caller.is_busy()).then_some(caller)
@@ -113,7 +113,7 @@ extern "C" fn note_library(enters: bool) {
 
 extern "C" fn sleep_until_ps(ps: u64) {
     if let (Some(caller), None) = (caller(), STOPPED_AT_PS.get()) {
-        // An error shows in the next call that can return it.
+        // The next call that can return an error returns it.
         let _ = caller.call(Ask::WaitUntilTime(Time::from_ps(ps)), |_| {}, |_, _| ());
     }
 }

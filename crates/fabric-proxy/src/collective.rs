@@ -1,4 +1,4 @@
-//! A collective in the room of a line: its parameters, and the data of this rank.
+//! A collective in the buffer of a line: its parameters, and the data of this rank.
 
 use contract::{CollectiveCall, Combine, Element, Operation, Readable, Reduction, Writable};
 use recording::{CollectiveKind, RecordedCollective};
@@ -10,28 +10,28 @@ use crate::stream::{Reader, Writer};
 pub(crate) struct Shape {
     pub(crate) kind: CollectiveKind,
     pub(crate) root: usize,
-    /// The length of a block.
+    /// Length of a block in bytes.
     pub(crate) each: usize,
-    /// The length that this rank sends to the others if its arguments contradict each other.
+    /// Length that this rank sends to the others if its arguments contradict each other.
     pub(crate) told: Option<usize>,
     pub(crate) element_bytes: usize,
     pub(crate) reduction: Option<Reduction>,
-    /// Whether there are data to send apart from those in the memory to receive into.
+    /// True if there are data to send apart from those in the memory to receive into.
     pub(crate) sends: bool,
-    /// The length of the memory to receive into; `None` if there is none.
+    /// Length of the memory to receive into; `None` if there is none.
     pub(crate) room: Option<usize>,
 }
 
-/// A collective's shape, its memory, and how its elements are combined.
+/// A collective's shape, its memory, and the function that combines its elements.
 pub(crate) type Taken<'a> = (Shape, Option<Readable>, Option<Writable>, Option<Combine<'a>>);
 
 impl Shape {
-    /// True if a call has a shape. The others go by messages on every fabric that a proxy serves.
+    /// Returns whether a call has a shape. The others are executed by messages on every fabric that a proxy serves.
     pub(crate) fn can_take(call: &CollectiveCall<'_>) -> bool {
         !matches!(call, CollectiveCall::ReduceScatter { .. } | CollectiveCall::Scan { .. })
     }
 
-    /// Takes a call apart.
+    /// Splits a call into its parts.
     pub(crate) fn take(call: CollectiveCall<'_>) -> Taken<'_> {
         let shape = |kind, root, each, told| Shape {
             kind,
@@ -81,7 +81,7 @@ impl Shape {
         (shape, send, receive, combine)
     }
 
-    /// Puts it together again.
+    /// Creates the call again.
     pub(crate) fn call<'a>(
         &self,
         send: Option<Readable>,
@@ -119,12 +119,12 @@ impl Shape {
         }
     }
 
-    /// Whether what lies in the memory to receive into is read as well.
+    /// Returns whether the contents of the memory to receive into are read as well.
     pub(crate) fn reads_room(&self) -> bool {
         self.kind == CollectiveKind::Broadcast || !self.sends
     }
 
-    /// The collective as recordings have it; `sent` is how much this rank sends.
+    /// Returns the collective in the form of recordings; `sent` is the number of bytes that this rank sends.
     pub(crate) fn recorded(&self, sent: usize) -> RecordedCollective {
         let bytes = match self.kind {
             CollectiveKind::Barrier => 0,
@@ -165,7 +165,7 @@ impl Shape {
     }
 }
 
-/// 0 for none.
+/// Returns the number of a reduction, or 0 for none.
 fn reduction_number(reduction: Option<Reduction>) -> u64 {
     let Some(Reduction { element, operation }) = reduction else { return 0 };
     let element = Element::ALL.iter().position(|&one| one == element);

@@ -8,16 +8,16 @@ use recording::{RankEvent, Recording};
 /// The virtual time of a rank's computing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Computing {
-    /// No time: only communication counts.
+    /// Computing takes no time: only communication counts.
     None,
-    /// As long as the thread has used a processor, times this factor.
+    /// The processor time of the thread, times this factor.
     Measured(f64),
-    /// As long as it took in a recording of the same program.
+    /// The time in a recording of the same program.
     Recorded(Arc<Recording>),
 }
 
 impl Computing {
-    /// The factor of measured computing; none if processes need not report their computing time.
+    /// Returns the factor of measured computing, or `None` if processes need not report their computing time.
     pub(crate) fn factor(&self) -> Option<f64> {
         match self {
             Computing::Measured(factor) => Some(*factor),
@@ -25,7 +25,7 @@ impl Computing {
         }
     }
 
-    /// The computing of a rank.
+    /// Returns the computing of a rank.
     pub(crate) fn of_rank(&self, rank: usize) -> RankComputing {
         match self {
             Computing::None => RankComputing::Measured(0.0),
@@ -43,17 +43,17 @@ impl Computing {
 /// The meaning of a request for recorded computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A call that recordings have.
+    /// A call that recordings contain.
     Call(Call),
     /// A wait for started operations.
     Wait,
     /// The end of the rank's part.
     End,
-    /// Nothing that recordings have.
+    /// A request that recordings do not contain.
     Other,
 }
 
-/// Calls that recordings have.
+/// The calls that recordings contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Send,
@@ -69,7 +69,7 @@ pub(crate) enum RankComputing {
     Recorded(Cursor),
 }
 
-/// A rank's place in a recording.
+/// A rank's position in a recording.
 pub(crate) struct Cursor {
     recording: Arc<Recording>,
     rank: usize,
@@ -78,7 +78,7 @@ pub(crate) struct Cursor {
 }
 
 impl RankComputing {
-    /// The virtual time of computing before a request, which was measured as `ns`.
+    /// Returns the virtual time of computing before a request, which was measured as `ns`.
     ///
     /// # Errors
     /// If the recording has another call there.
@@ -89,7 +89,8 @@ impl RankComputing {
         }
     }
 
-    /// The virtual time that `ns` of other threads would have taken, if they counted; zero where none is measured.
+    /// Returns the virtual time that `ns` of other threads would have taken if they counted, or zero if computing is
+    /// not measured.
     pub(crate) fn uncounted(&self, ns: u64) -> TimeSpan {
         match self {
             RankComputing::Measured(factor) => scaled(ns, *factor),
@@ -98,7 +99,7 @@ impl RankComputing {
     }
 }
 
-/// Virtual time for `ns` of the processor's time.
+/// Returns the virtual time for `ns` of the processor's time.
 pub(crate) fn scaled(ns: u64, factor: f64) -> TimeSpan {
     TimeSpan::from_ps((ns as f64 * 1000.0 * factor) as u64)
 }
@@ -108,7 +109,7 @@ impl Cursor {
         let mut sum = TimeSpan::ZERO;
         match step {
             Step::Other => {}
-            // What was computed before the wait comes before its end in the recording.
+            // The computing before the wait is recorded before the wait's end.
             Step::Wait => {
                 while self.is_end(self.at) {
                     self.at += 1;
@@ -170,13 +171,13 @@ impl Call {
     }
 }
 
-/// Whether messages of a context belong to collectives: their contexts are odd, but for that of messages that were
-/// claimed.
+/// Returns whether messages of a context belong to collectives. Contexts of collectives are odd, but so is the context
+/// of claimed messages, which do not.
 pub(crate) fn is_of_collectives(context: u32) -> bool {
     context % 2 == 1 && context != u32::MAX
 }
 
-/// The events that the program has called for, and not those that the library did while the program waited.
+/// Returns the events that the program has caused, without those that the library caused while the program waited.
 fn of_program(mut events: impl Iterator<Item = RankEvent>) -> Vec<RankEvent> {
     let mut kept = Vec::new();
     while let Some(event) = events.next() {
@@ -190,7 +191,7 @@ fn of_program(mut events: impl Iterator<Item = RankEvent>) -> Vec<RankEvent> {
     kept
 }
 
-/// The call that an event is. Computing, ends and marks are none, and do not come here.
+/// Returns the call of an event. Computing, ends and marks have none, and are not passed to this function.
 fn call_of(event: RankEvent) -> Call {
     match event {
         RankEvent::Send(_) | RankEvent::PostSend { .. } => Call::Send,
@@ -248,7 +249,7 @@ mod tests {
         let steps = [Step::Other, call, Step::Other, Step::Wait, Step::Wait, call, Step::End];
         let spans = steps.map(|step| own.before(step, 99).unwrap());
         assert_eq!(spans, [0, 1, 0, 2, 0, 12, 16].map(us));
-        // A program that looks instead of waiting computes as much.
+        // A program that polls instead of waiting computes the same.
         let mut polling = computing(&events);
         assert_eq!(
             [call, call, Step::End].map(|step| polling.before(step, 0).unwrap()),

@@ -14,41 +14,41 @@ use crate::computing::Computing;
 use crate::join::Job;
 use crate::line::{Lines, RunState};
 
-/// The fabric of ranks that are processes of their own.
+/// The fabric of ranks that are separate processes.
 pub struct Host {
     lines: Lines,
     computing: Computing,
-    /// Whether no process will ask any more.
+    /// True if no process will make a request any more.
     stopped: AtomicBool,
     stuck: AtomicBool,
-    /// The messages without a receive of each rank after a deadlock, in lines.
+    /// Messages without a receive of each rank after a deadlock, in lines of text.
     unexpected: Mutex<BTreeMap<usize, Vec<String>>>,
     joined: AtomicBool,
-    /// The recorder of the ranks' operations, if a recording is requested.
+    /// Recorder of the ranks' operations, if a recording is requested.
     recorder: Option<Mutex<Recorder>>,
-    /// The first error of this end, which no process can report.
+    /// First error of this end that no process can report.
     fatal: Mutex<Option<String>>,
 }
 
-/// The events of a rank.
+/// Times and counts of a rank's part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankAccount {
-    /// The computing time of its program.
+    /// Computing time of its program.
     pub computing: TimeSpan,
-    /// The computing time of the process's other threads, which virtual time does not contain. Zero where computing is
-    /// not measured.
+    /// Computing time of the process's other threads, which virtual time does not contain. Zero if computing is not
+    /// measured.
     pub uncounted: TimeSpan,
-    /// When its part ended.
+    /// End of its part.
     pub end: Time,
-    /// Calls of the endpoint that its process has made.
+    /// Number of calls of the endpoint that its process has made.
     pub calls: u64,
 }
 
 impl Host {
-    /// Makes the lines of `ranks` ranks; `recorder` notes what they do.
+    /// Creates the lines of `ranks` ranks. `recorder` records their events.
     ///
     /// # Errors
-    /// The system's, where memory is not to be had.
+    /// The system's, if memory cannot be allocated.
     pub fn create(
         ranks: usize,
         computing: Computing,
@@ -66,7 +66,7 @@ impl Host {
         })
     }
 
-    /// The job that tells processes to join here; `name` is the name of the fabric. From now on programs that this
+    /// Returns the job that lets processes join here; `name` is the name of the fabric. From now on programs that this
     /// process starts inherit the memory.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Host {
         Ok(Job { memory, factor: self.computing.factor(), name: name.into() }.bytes())
     }
 
-    /// One end of a line.
+    /// Returns one end of a line.
     pub(crate) fn line(&self, rank: usize) -> crate::line::Line {
         self.lines.line(rank)
     }
@@ -88,12 +88,12 @@ impl Host {
         self.lines.set_state(RunState::Over);
     }
 
-    /// Whether any process has joined.
+    /// Returns whether any process has joined.
     pub fn has_been_joined(&self) -> bool {
         self.joined.load(Ordering::Acquire)
     }
 
-    /// Whether the run has ended because all ranks waited for each other.
+    /// Returns whether the run has ended because all ranks waited for each other.
     pub fn is_stuck(&self) -> bool {
         self.stuck.load(Ordering::Acquire)
     }
@@ -101,13 +101,13 @@ impl Host {
     /// Ends the recording, if there is one.
     ///
     /// # Errors
-    /// Why it is not whole.
+    /// The reason why it is incomplete.
     pub fn finish(self) -> std::result::Result<(), RecordingError> {
         let recorder = self.recorder.and_then(|recorder| recorder.into_inner().ok());
         recorder.map_or(Ok(()), Recorder::finish)
     }
 
-    /// Why the run cannot continue, if no process can report it.
+    /// Returns the reason why the run cannot continue, if no process can report it.
     pub fn fatal(&self) -> Option<String> {
         self.fatal.lock().ok()?.clone()
     }
@@ -126,13 +126,13 @@ impl Host {
         self.joined.store(true, Ordering::Release);
     }
 
-    /// After a deadlock, the messages of a rank that no receive has taken, one line for each kind.
+    /// Returns, after a deadlock, the messages of a rank that no receive has taken, one line for each kind.
     pub fn unexpected(&self, rank: usize) -> Vec<String> {
         let all = self.unexpected.lock().ok();
         all.and_then(|all| all.get(&rank).cloned()).unwrap_or_default()
     }
 
-    /// A deadlock: the rank's process learns of it, and reports to the launcher.
+    /// Records a deadlock. The rank's process sees it, and reports to the launcher.
     pub(crate) fn note_stuck(&self, rank: usize, unexpected: &[Envelope]) {
         if let Ok(mut all) = self.unexpected.lock() {
             all.insert(rank, describe_unexpected(unexpected.iter()));
@@ -146,7 +146,7 @@ impl Host {
         &self.computing
     }
 
-    /// Fails once no process will ask any more.
+    /// Fails once no process will make a request any more.
     pub(crate) fn check(&self) -> Result<()> {
         if self.stopped.load(Ordering::Acquire) {
             return Err(Error::Aborted { why: "the processes have ended".into() });

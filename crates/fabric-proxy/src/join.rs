@@ -1,4 +1,4 @@
-//! A process detects that its fabric is in the launcher, and joins.
+//! Joining: a process detects that its fabric is in the launcher.
 
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 
@@ -9,16 +9,17 @@ use crate::ProxyEndpoint;
 use crate::caller::Caller;
 use crate::line::Line;
 
-/// A job of such a run begins with this. Where the memory is, what is measured, and the name of the fabric follow.
+/// Beginning of a job of such a run. The descriptor of the memory, the factor of measured computing, and the name of
+/// the fabric follow.
 const MARK: &str = "cornerstone-proxy-1\n";
 
 /// The launcher's message to the processes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Job {
     pub(crate) memory: RawFd,
-    /// The factor of measured computing; none if processes need not report their computing time.
+    /// Factor of measured computing; `None` if processes need not report their computing time.
     pub(crate) factor: Option<f64>,
-    /// The name of the fabric.
+    /// Name of the fabric.
     pub(crate) name: String,
 }
 
@@ -28,7 +29,7 @@ impl Job {
         format!("{MARK}{} {factor} {}", self.memory, self.name).into_bytes()
     }
 
-    /// Reads a job; `None` if it is of another fabric.
+    /// Reads a job. Returns `None` if it belongs to another fabric.
     fn read(bytes: &[u8]) -> Option<std::result::Result<Self, String>> {
         let rest = std::str::from_utf8(bytes).ok()?.strip_prefix(MARK)?;
         let mut words = rest.splitn(3, ' ');
@@ -46,10 +47,10 @@ impl Job {
     }
 }
 
-/// Joins the run if the launcher has the fabric; gives the rank over shared memory back otherwise, as the inner error.
+/// Joins the run if the launcher has the fabric. Otherwise returns the rank over shared memory, as the inner error.
 ///
 /// # Errors
-/// The failure; the launcher then knows of it.
+/// The failure, which has also been reported to the launcher.
 pub fn join(launched: ShmEndpoint) -> Result<std::result::Result<ProxyEndpoint, ShmEndpoint>> {
     let Some(job) = Job::read(launched.job()) else { return Ok(Err(launched)) };
     let (rank, size) = (launched.rank(), launched.size());
@@ -75,9 +76,9 @@ pub fn join(launched: ShmEndpoint) -> Result<std::result::Result<ProxyEndpoint, 
     }
 }
 
-/// Takes a descriptor over that the launcher handed down, and keeps it from programs that this process starts.
+/// Takes over an inherited descriptor of the launcher, and closes it in programs that this process starts.
 fn take(fd: RawFd) -> std::result::Result<OwnedFd, String> {
-    // SAFETY: the launcher opened this descriptor for its ranks, and nothing else in this process knows its number.
+    // SAFETY: the launcher opened this descriptor for its ranks, and nothing else in this process uses its number.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     match close_on_exec(fd.as_fd(), true) {
         Ok(()) => Ok(fd),

@@ -1,21 +1,19 @@
-//! Ranks that are processes of their own, whose fabric is in another process: that of the launcher.
+//! Ranks that are separate processes, with a fabric in another process: that of the launcher.
 //!
-//! Each call of a [`ProxyEndpoint`] is a question, by a line through shared memory, to the endpoint that
-//! [`Host::serve`] drives in the launcher. Whatever has an [`Endpoint`](contract::Endpoint) there can have processes as
-//! its ranks. It is made for simulated machines: their ranks are coroutines in one thread, and each of them drives a
-//! process.
+//! Each call of a [`ProxyEndpoint`] is a request, by a line through shared memory, to the endpoint that [`Host::serve`]
+//! drives in the launcher. Any [`Endpoint`](contract::Endpoint) there can have processes as its ranks. The crate is
+//! made for simulated machines: their ranks are coroutines in one thread, and each of them drives a process.
 //!
-//! A process runs only while its rank's endpoint waits for its next question. Virtual time passes by as much as its
-//! computing is said to take. Where that is measured, the simulation goes on meanwhile, up to the moment that the
-//! process is known to have reached.
+//! A process runs only while its rank's endpoint waits for its next request. Virtual time passes by its computing time.
+//! If that is measured, the simulation continues meanwhile, up to the moment that the process is known to have reached.
 //!
-//! The rooms, each of which uses only those before it:
+//! The modules, each of which uses only those before it:
 //! * `line`: the shared memory, and turns;
 //! * `stream`: its contents;
-//! * `collective`, `ask`, `reply`: questions and answers;
-//! * `stopwatch`: how long a thread has computed;
-//! * `library`: what of that it was in its message-passing library;
-//! * `quiet`: polls that need no question;
+//! * `collective`, `ask`, `reply`: requests and replies;
+//! * `stopwatch`: the computing time of a thread;
+//! * `library`: the part of it in the message-passing library;
+//! * `quiet`: polls that need no request;
 //! * `caller`, `clock`, `endpoint`, `join`: the end of the process;
 //! * `computing`, `host`, `beside`, `server`: the end of the launcher.
 

@@ -1,37 +1,37 @@
 //! The part of a process's time that it spends in its message-passing library.
 //!
-//! Between two questions the library returns from one call and begins the next. On a real machine that takes some tens
-//! of nanoseconds, which the costs of messages include. After a question it takes microseconds, because other processes
-//! have used the caches meanwhile. It is therefore no computing, unless it takes so long that the library must have
+//! Between two requests the library returns from one call and begins the next. On a real machine that takes some tens
+//! of nanoseconds, which the costs of messages include. After a request it takes microseconds, because other processes
+//! have used the caches meanwhile. It is therefore not computing, unless it takes so long that the library must have
 //! done work: it packs data, or combines operands, or has called a function of the program.
 
 use std::cell::Cell;
 
-/// Each stretch in the library counts from so many nanoseconds on.
+/// Maximum time of each interval in the library that does not count as computing.
 const FREE_NS: u64 = 5000;
 
-/// What of the time since the last question the thread has spent in its library. Times are those that the stopwatch has
-/// counted since then.
+/// The part of the time since the last request that the thread has spent in its library. Times are those that the
+/// stopwatch has counted since then.
 #[derive(Default)]
 pub(crate) struct LibraryTime {
-    /// Whether the library tells when it is entered and left.
+    /// True if the library reports when it is entered and left.
     is_told: Cell<bool>,
-    /// How many functions are under way, one inside the other: a library that observes the calls enters first.
+    /// Number of nested functions in progress: a library that observes the calls is entered first.
     depth: Cell<u32>,
-    /// The beginning of the stretch in which it is inside.
+    /// Begin of the current interval in the library.
     since_ns: Cell<u64>,
-    /// What is no computing in the stretches that are over.
+    /// Time that is not computing in the intervals that are over.
     free_ns: Cell<u64>,
 }
 
 impl LibraryTime {
-    /// A question was answered: nothing is counted.
+    /// Resets the times, after the reply to a request.
     pub(crate) fn restart(&self) {
         self.since_ns.set(0);
         self.free_ns.set(0);
     }
 
-    /// The program calls a function of the library.
+    /// Records that the program calls a function of the library.
     pub(crate) fn enter(&self, elapsed_ns: u64) {
         self.is_told.set(true);
         if self.depth.replace(self.depth.get() + 1) == 0 {
@@ -39,7 +39,7 @@ impl LibraryTime {
         }
     }
 
-    /// The function returns. Reading the clock for it, which takes `read_ns`, is no computing.
+    /// Records that the function returns. The reading of the clock for it, which takes `read_ns`, is not computing.
     pub(crate) fn leave(&self, elapsed_ns: u64, read_ns: u64) {
         if self.depth.get() == 1 {
             self.free_ns.set(self.free_ns(elapsed_ns) + read_ns);
@@ -47,12 +47,12 @@ impl LibraryTime {
         self.depth.set(self.depth.get().saturating_sub(1));
     }
 
-    /// What is no computing so far; `None` if the library does not tell.
+    /// Returns the time so far that is not computing, or `None` if the library does not report.
     pub(crate) fn told_ns(&self, elapsed_ns: u64) -> Option<u64> {
         self.is_told.get().then(|| self.free_ns(elapsed_ns))
     }
 
-    /// What will be no computing at most until the library is entered or left, or asks.
+    /// Returns the maximum time that will not be computing until the library is entered or left, or makes a request.
     pub(crate) fn at_most_ns(&self) -> u64 {
         self.free_ns.get() + if self.depth.get() > 0 { FREE_NS } else { 0 }
     }
@@ -74,11 +74,11 @@ mod tests {
     fn short_stretches_in_the_library_are_no_computing() {
         let time = LibraryTime::default();
         assert_eq!(time.told_ns(700), None);
-        // The program computes and enters, and the library asks.
+        // The program computes and enters, and the library makes a request.
         time.enter(1000);
         assert_eq!(time.told_ns(1300), Some(300));
-        // It returns some time after the answer, for which the clock is read. What the program computes from then until
-        // it calls again is all that counts when the library asks.
+        // It returns some time after the reply, and the clock is read. At the next request of the library, only the
+        // computing between the return and the next call counts.
         time.restart();
         time.leave(2000, 20);
         assert_eq!(time.told_ns(2070), Some(2020));

@@ -1,9 +1,8 @@
-//! The memory that the launcher's process shares with those of the ranks, and how the two ends of a line take turns in
-//! it.
+//! The memory that the launcher's process shares with those of the ranks, and the turns of the two ends of a line.
 //!
-//! Each rank has a line: room for questions of its process, or one answer. Whose turn it is says who may touch the
-//! room. A process that goes on after a question leaves the turn open: whoever takes it first has it. A page for all
-//! lines comes first; it has a count of questions, on which the server sleeps.
+//! Each rank has a line: a buffer for requests of its process, or one reply. Only the end that has the turn may access
+//! the buffer. A process that continues after a request leaves the turn open: the first end that takes it has it. A
+//! page for all lines comes first; it has a count of requests, on which the server sleeps.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,31 +14,31 @@ use std::time::{Duration, Instant};
 use fabric_shm::{futex_wait, futex_wake, map_shared, memory_file};
 
 const PAGE_BYTES: usize = 4096;
-/// Addresses set aside for what a line carries at once. Only what is used takes memory.
+/// Addresses reserved for the contents of a line. Only the used part takes memory.
 pub(crate) const ROOM_BYTES: usize = 4 << 30;
-/// The longest message; a quarter of the room, for an answer may bring several things.
+/// Longest message in bytes: a quarter of the buffer, because a reply may contain several messages.
 pub(crate) const LONGEST_BYTES: usize = 1 << 30;
-/// Memory of the room that a line keeps after it carried more.
+/// Memory of the buffer that a line keeps after longer contents.
 const KEPT_BYTES: usize = 16 << 20;
 const LINE_BYTES: usize = PAGE_BYTES + ROOM_BYTES;
 
-/// Looks before a sleep, of an end that takes no processor from those that it waits for.
+/// Number of polls before a sleep, of an end that takes no processor from those that it waits for.
 const SPINS: u32 = 4000;
-/// How long the server looks before it sleeps, and how many looks are between two at the clock.
+/// Maximum time for which the server polls before it sleeps, and number of polls between two readings of the clock.
 const LONGEST_SPIN: Duration = Duration::from_micros(100);
 const SPINS_AT_ONCE: u32 = 16;
 
 const OF_PROCESS: u32 = 0;
 const OF_SERVER: u32 = 1;
-/// The process goes on, with questions in the room that need no answer: either end may take the turn.
+/// The process continues, with requests without reply in the buffer: either end may take the turn.
 const OPEN: u32 = 2;
 
-/// The state of the whole run.
+/// State of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunState {
-    /// It continues.
+    /// The run continues.
     Runs,
-    /// All ranks wait, and nothing is under way: no question will be answered any more.
+    /// All ranks wait, and nothing is under way: there will be no more replies.
     Stuck,
     /// The server has ended.
     Over,
@@ -48,7 +47,7 @@ pub(crate) enum RunState {
 /// The page for all lines.
 #[repr(C, align(64))]
 struct Header {
-    /// Counts questions. The server sleeps on it.
+    /// Number of requests. The server sleeps on it.
     posted: AtomicU32,
     server_sleeps: AtomicU32,
     state: AtomicU32,
@@ -59,15 +58,15 @@ struct Header {
 struct Head {
     turn: AtomicU32,
     process_sleeps: AtomicU32,
-    /// The number of bytes of the buffer that are in use.
+    /// Number of bytes of the buffer that are in use.
     bytes: AtomicU64,
-    /// The process that asks, and the processor's time that it had used when it got its turn; [`UNKNOWN`] if that is
-    /// not known, or what it does is not computing.
+    /// The process of this line, and the processor time that it had used when it got its turn; [`UNKNOWN`] if that is
+    /// unknown, or if its activity is not computing.
     process: AtomicU64,
     since_ns: AtomicU64,
 }
 
-/// A process whose computing is unknown before its request.
+/// Value for a process whose computing before its request is unknown.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
 /// Mapped memory.
@@ -76,19 +75,19 @@ struct Mapping {
     bytes: usize,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread. What lies in it is reached through atomics, or in turns.
+// SAFETY: the mapping belongs to the process, not to a thread. Its contents are accessed through atomics, or in turns.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: whatever points into it holds it.
+        // SAFETY: all pointers into it hold a reference to it.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
 
-/// All lines of a run, as the launcher's process has them.
+/// All lines of a run, in the launcher's process.
 pub(crate) struct Lines {
     memory: OwnedFd,
     mapping: Arc<Mapping>,
@@ -101,30 +100,30 @@ pub(crate) struct Line {
     head: NonNull<Head>,
     room: NonNull<u8>,
     spins: u32,
-    /// The mapping of the pointers.
+    /// The mappings that the pointers refer to.
     _mappings: [Arc<Mapping>; 2],
 }
 
-// SAFETY: an end is used by one thread at a time, and the ends rule by `turn` which of them touches the room.
+// SAFETY: an end is used by one thread at a time, and `turn` decides which end accesses the buffer.
 unsafe impl Send for Line {}
 
 impl Lines {
-    /// Makes the lines of `ranks` ranks.
+    /// Creates the lines of `ranks` ranks.
     pub(crate) fn create(ranks: usize) -> io::Result<Self> {
         let bytes = PAGE_BYTES + ranks * LINE_BYTES;
         let memory = memory_file(bytes)?;
         let base = map_shared(memory.as_fd(), 0, bytes)?;
-        // Only one process computes at a time, so with two processors the server has one to itself.
+        // Only one process computes at a time, so the server has a processor of its own if there are two.
         let spins = spins(1);
         Ok(Lines { memory, mapping: Arc::new(Mapping { base, bytes }), spins })
     }
 
-    /// The memory, for the ranks' processes to map.
+    /// Returns the memory, for the ranks' processes to map.
     pub(crate) fn memory(&self) -> &OwnedFd {
         &self.memory
     }
 
-    /// An end of the line of `rank`.
+    /// Returns an end of the line of `rank`.
     pub(crate) fn line(&self, rank: usize) -> Line {
         let offset = PAGE_BYTES + rank * LINE_BYTES;
         assert!(offset < self.mapping.bytes, "there is no line for rank {rank}");
@@ -133,7 +132,7 @@ impl Lines {
         Line::at(self.mapping.base, start, self.spins, [self.mapping.clone(), self.mapping.clone()])
     }
 
-    /// Sets the state of the run, and lets every process see it.
+    /// Sets the state of the run, and wakes every process.
     pub(crate) fn set_state(&self, state: RunState) {
         let ranks = (self.mapping.bytes - PAGE_BYTES) / LINE_BYTES;
         // SAFETY: the page is mapped, and a header is plain atomics.
@@ -151,7 +150,7 @@ impl Lines {
     }
 }
 
-/// The number of polls of an end before it sleeps, if it shares the processors with `many` others.
+/// Returns the number of polls of an end before it sleeps, if it shares the processors with `many` others.
 fn spins(many: usize) -> u32 {
     match std::thread::available_parallelism() {
         Ok(processors) if processors.get() > many => SPINS,
@@ -160,7 +159,7 @@ fn spins(many: usize) -> u32 {
 }
 
 impl Line {
-    /// The process's end of the line of `rank` of `ranks`, in memory that the launcher has made.
+    /// Opens the process's end of the line of `rank` of `ranks`, in memory that the launcher has created.
     pub(crate) fn open(memory: &OwnedFd, rank: usize, ranks: usize) -> io::Result<Self> {
         let map = |offset, bytes| -> io::Result<Arc<Mapping>> {
             let base = map_shared(memory.as_fd(), offset, bytes)?;
@@ -183,7 +182,8 @@ impl Line {
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: mapped as long as this is, and a header is plain atomics, for which any bits are values.
+        // SAFETY: it is mapped as long as this exists, and a header is plain atomics, for which all bit patterns are
+        // valid.
         unsafe { self.header.as_ref() }
     }
 
@@ -192,7 +192,7 @@ impl Line {
         unsafe { self.head.as_ref() }
     }
 
-    /// The state of the run.
+    /// Returns the state of the run.
     pub(crate) fn state(&self) -> RunState {
         match self.header().state.load(Ordering::Acquire) {
             0 => RunState::Runs,
@@ -201,12 +201,12 @@ impl Line {
         }
     }
 
-    /// The room. Only the end whose turn it is may use it, and only until it gives the turn away.
+    /// Returns the buffer. Only the end that has the turn may use it, and only until it passes the turn on.
     pub(crate) fn room(&self) -> *mut u8 {
         self.room.as_ptr()
     }
 
-    /// The number of bytes of the buffer that are in use.
+    /// Returns the number of bytes of the buffer that are in use.
     pub(crate) fn bytes(&self) -> usize {
         (self.head().bytes.load(Ordering::Relaxed) as usize).min(ROOM_BYTES)
     }
@@ -216,8 +216,8 @@ impl Line {
         self.head().bytes.store(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Gives memory back that only long contents have needed. To be called by the end whose turn it is, once it has
-    /// read them.
+    /// Frees memory that only long contents have needed. The caller must have the turn, and must have read the
+    /// contents.
     pub(crate) fn shrink(&self) {
         if self.bytes() > KEPT_BYTES {
             self.set_bytes(0);
@@ -231,28 +231,27 @@ impl Line {
 
     // The end of the process.
 
-    /// Gives the turn to the server, with a question in the room.
+    /// Passes the turn to the server, with a request in the buffer.
     pub(crate) fn ask(&self) {
         // Release, partner of the acquire in `is_asked`: a reader of the turn sees the buffer.
         self.head().turn.store(OF_SERVER, Ordering::Release);
         self.header().posted.fetch_add(1, Ordering::SeqCst);
-        // The server says that it sleeps before it looks for the last time, so one of the two sees the other.
+        // The server sets `server_sleeps` before its last check, so one of the two sees the other's store.
         if self.header().server_sleeps.load(Ordering::SeqCst) != 0 {
             futex_wake(&self.header().posted, 1);
         }
     }
 
-    /// Leaves the turn open, with questions in the room that need no answer. Nobody is woken: the next question does
-    /// that, or the server looks after a while.
+    /// Leaves the turn open, with requests without reply in the buffer. It wakes no process: the next request does, or
+    /// the server checks after some time.
     pub(crate) fn leave_open(&self) {
-        // Release, partner of the acquire in `take_open`: whoever takes the turn sees the room.
+        // Release, partner of the acquire in `take_open`: the end that takes the turn sees the buffer.
         self.head().turn.store(OPEN, Ordering::Release);
     }
 
-    /// Takes a turn back that was left open. Returns whether the process has it: otherwise the server has taken it, and
-    /// will give it back.
+    /// Takes back a turn that was left open. Returns false if the server has taken it, and will return it.
     pub(crate) fn close(&self) -> bool {
-        // Acquire, so that nothing is written to the room before. Its partner is the exchange in `take_open`.
+        // Acquire, so that nothing is written to the buffer before. Its partner is the exchange in `take_open`.
         self.exchange_open(OF_PROCESS)
     }
 
@@ -270,7 +269,7 @@ impl Line {
         spin(self.spins.max(1), || self.is_answered())
     }
 
-    /// Waits for the answer in a sleep, at most for `limit`. Returns whether it is there.
+    /// Sleeps until the reply arrives, at most for `limit`. Returns whether it has arrived.
     pub(crate) fn await_answer(&self, limit: Duration) -> bool {
         let head = self.head();
         head.process_sleeps.store(1, Ordering::SeqCst);
@@ -293,52 +292,53 @@ impl Line {
 
     // The end of the server.
 
-    /// Since when the process computes, and its number, if it has said so after the last answer.
+    /// Returns the start of the process's computing, and its number, if it has published them after the last reply.
     pub(crate) fn computes_since(&self) -> Option<(u64, u64)> {
         let head = self.head();
         let since_ns = head.since_ns.load(Ordering::Acquire);
         (since_ns != UNKNOWN).then(|| (since_ns, head.process.load(Ordering::Relaxed)))
     }
 
-    /// Whether there are questions that need no answer, from a process that goes on.
+    /// Returns whether there are requests without reply, from a process that continues.
     pub(crate) fn is_open(&self) -> bool {
         self.head().turn.load(Ordering::Acquire) == OPEN
     }
 
-    /// Takes the turn if it was left open; returns whether it was.
+    /// Takes the turn if it was left open. Returns whether it was.
     pub(crate) fn take_open(&self) -> bool {
         self.exchange_open(OF_SERVER)
     }
 
-    /// Gives the turn to the process, with an answer in the room.
+    /// Passes the turn to the process, with a reply in the buffer.
     pub(crate) fn answer(&self) {
         // It is visible with the turn, which is stored after it.
         self.head().since_ns.store(UNKNOWN, Ordering::Relaxed);
         self.give_back();
     }
 
-    /// Gives the turn back to a process that waits for no answer, and has gone on computing.
+    /// Returns the turn to a process that waits for no reply, and has continued to compute.
     pub(crate) fn give_back(&self) {
         let head = self.head();
-        // Before the look whether the process sleeps, which it says before the system compares the turn.
+        // SeqCst, before the load of `process_sleeps`: the process sets that before the system compares the turn, so
+        // one of the two sees the other's store.
         head.turn.store(OF_PROCESS, Ordering::SeqCst);
         if head.process_sleeps.load(Ordering::SeqCst) != 0 {
             futex_wake(&head.turn, 1);
         }
     }
 
-    /// Whether there is a question.
+    /// Returns whether there is a request.
     pub(crate) fn is_asked(&self) -> bool {
         self.head().turn.load(Ordering::Acquire) == OF_SERVER
     }
 
-    /// Waits for a question of this line, at most for `limit` in a sleep. Returns whether there is one.
+    /// Waits for a request of this line, at most for `limit` in a sleep. Returns whether there is one.
     pub(crate) fn await_question(&self, limit: Duration) -> bool {
         self.await_questions(limit, self.spins > 0, || self.is_asked())
     }
 
-    /// Waits until questions make `done` true, at most for `limit`. If a processor is free for that, the server looks
-    /// for a while before it sleeps. Returns whether it is true.
+    /// Waits until requests make `done` true, at most for `limit`. If a processor is free for that, the server polls
+    /// for some time before it sleeps. Returns whether it is true.
     pub(crate) fn await_questions(
         &self,
         limit: Duration,
@@ -367,7 +367,7 @@ impl Line {
     }
 }
 
-/// Looks so often whether `done` is true. Returns whether it is.
+/// Polls `done` up to `times` times. Returns whether it is true.
 fn spin(times: u32, done: impl Fn() -> bool) -> bool {
     for _ in 0..times {
         if done() {

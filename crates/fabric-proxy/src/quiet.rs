@@ -1,7 +1,7 @@
-//! Polls that are answered in the process: before a moment that the simulation has told, nothing can arrive.
+//! Polls that are answered in the process: before a moment that a reply contains, nothing can arrive.
 //!
-//! A program that polls asks again and again, and each question costs switches between processes. Others compute
-//! meanwhile, and the simulation knows up to when.
+//! A program that polls makes a request again and again, and each request costs switches between processes. Other ranks
+//! compute meanwhile, and the simulation has a bound of their progress.
 
 use std::cell::Cell;
 
@@ -9,32 +9,33 @@ use contract::{Selector, Time, TimeSpan};
 
 use crate::reply::VALUES;
 
-/// What the answer to the last idle poll told, and what the polls since then have taken.
+/// The reply to the last idle poll, and the time of the polls since then.
 #[derive(Default)]
 pub(crate) struct Quiet {
-    /// Nothing arrives before this moment; none if that is not known.
+    /// Nothing arrives before this moment; `None` if no such moment is known.
     until: Cell<Option<Time>>,
-    /// What was probed for and not found. Another selector may find a message that is there.
+    /// The selector of the last probe that found nothing. Another selector may match a message that is there.
     probed: Cell<Option<Selector>>,
-    /// What a poll takes.
+    /// Time of a poll.
     polling: Cell<TimeSpan>,
-    /// What the polls have taken that were not asked.
+    /// Time of the polls since then, which made no request.
     polled: Cell<TimeSpan>,
 }
 
-/// What an answer to an idle poll tells, as its values behind the first: now, until when nothing arrives, and what a
-/// poll takes.
+/// Returns the values of a reply to an idle poll: 0, the current time, the time until which nothing arrives, and the
+/// time of a poll.
 pub(crate) fn quiet_values(now: Time, until: Time, polling: TimeSpan) -> [u64; VALUES] {
     [0, now.as_ps(), until.as_ps(), polling.as_ps(), 0, 0]
 }
 
 impl Quiet {
-    /// The process asks for something that may change what there is.
+    /// Ends the quiet time, because the process makes a request that may change the state.
     pub(crate) fn end(&self) {
         self.until.set(None);
     }
 
-    /// A poll, by a probe with `selector` if there is one, was answered by `values`. Returns the time if they tell it.
+    /// Records the reply to a poll, by a probe with `selector` if there is one. Returns the time if `values` contain
+    /// it.
     pub(crate) fn learn(&self, values: [u64; VALUES], selector: Option<Selector>) -> Option<Time> {
         let [found, now, until, polling, ..] = values;
         if found != 0 || until == 0 {
@@ -50,7 +51,7 @@ impl Quiet {
         Some(now)
     }
 
-    /// Whether a poll finds nothing, because it is over before anything can arrive. It then takes its time.
+    /// Returns whether a poll finds nothing, because it is over before anything can arrive. It then takes its time.
     pub(crate) fn finds_nothing(&self, now: Time, selector: Option<Selector>) -> bool {
         let after = now + self.polling.get();
         let is_quiet = self.until.get().is_some_and(|until| after < until)
@@ -61,12 +62,12 @@ impl Quiet {
         is_quiet
     }
 
-    /// What the polls have taken that were not asked.
+    /// Returns the time of the polls that made no request.
     pub(crate) fn polled(&self) -> TimeSpan {
         self.polled.get()
     }
 
-    /// The same, which is then told.
+    /// As [`polled`](Self::polled), and resets it, because it is then reported.
     pub(crate) fn take_polled(&self) -> TimeSpan {
         self.polled.take()
     }
@@ -90,7 +91,7 @@ mod tests {
         assert!(!quiet.finds_nothing(at(0), None));
         let told = quiet_values(at(100), at(200), TimeSpan::from_ps(30));
         assert_eq!(quiet.learn(told, None), Some(at(100)));
-        // Polls at 100 and 169 end at 130 and 199; one at 170 ends when something may be there.
+        // Polls at 100 and 169 end at 130 and 199; one at 170 ends when a message may have arrived.
         assert_eq!(
             [100, 169, 170].map(|ps| quiet.finds_nothing(at(ps), None)),
             [true, true, false]
@@ -110,12 +111,12 @@ mod tests {
         quiet.learn(told(1), Some(selector(1)));
         assert!(quiet.finds_nothing(at(2), Some(selector(1))) && quiet.finds_nothing(at(2), None));
         assert!(!quiet.finds_nothing(at(2), Some(selector(2))));
-        // A test while it is quiet changes nothing; one after that tells nothing of the probe.
+        // A test during the quiet time changes nothing; one after it does not count for the probe.
         quiet.learn(told(3), None);
         assert!(quiet.finds_nothing(at(4), Some(selector(1))));
         quiet.learn(quiet_values(at(300), at(400), TimeSpan::from_ps(1)), None);
         assert!(!quiet.finds_nothing(at(301), Some(selector(1))));
-        // What is found ends it.
+        // A message that is found ends it.
         assert_eq!(quiet.learn([1, 300, 400, 1, 0, 0], Some(selector(1))), None);
         assert!(!quiet.finds_nothing(at(301), None));
     }

@@ -4,28 +4,28 @@ use contract::{Envelope, Error, Request};
 
 use crate::stream::{Reader, Writer, request_of};
 
-/// The kind of a reply.
+/// Kind of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The call is over. Numbers follow, and the data that belong to the call.
+    /// The call is over. Numbers follow, and the data of the call.
     Done,
-    /// The process is to look whether what it waits for is there.
+    /// The process must check whether the awaited event has happened.
     Poll,
-    /// The process is to combine elements: a left and a right operand follow.
+    /// The process must combine elements: a left and a right operand follow.
     Combine,
     /// The call has failed; the error follows.
     Failed,
 }
 
-/// An answer up to its data, which the reader is at afterwards.
+/// A reply up to its data, which the reader is at afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) kind: Kind,
-    /// Whether any rank has left the run.
+    /// True if any rank has left the run.
     pub(crate) any_has_left: bool,
-    /// The result of the call, as numbers.
+    /// Result of the call, as numbers.
     pub(crate) values: [u64; VALUES],
-    /// The number of completed requests. They follow.
+    /// Number of completed operations, which follow.
     pub(crate) ended: usize,
 }
 
@@ -56,7 +56,7 @@ impl Head {
     }
 }
 
-/// Writes a request that is done, with the data of a receive.
+/// Writes an operation that is done, with the data of a receive.
 pub(crate) fn write_ended(
     writer: &mut Writer<'_>,
     request: Request,
@@ -74,7 +74,7 @@ pub(crate) fn read_ended<'a>(reader: &mut Reader<'a>) -> (Request, Envelope, &'a
     (request, envelope, reader.bytes())
 }
 
-/// An envelope as values of an answer, if there is one.
+/// Returns an envelope as values of a reply, if there is one.
 pub(crate) fn envelope_values(envelope: Option<Envelope>) -> [u64; VALUES] {
     envelope.map_or([0; VALUES], |one| {
         let Envelope { context, source, tag, bytes, room } = one;

@@ -1,32 +1,32 @@
-//! How long a thread has computed, without the time that it takes to find that out.
+//! The computing time of a thread, without the time of measuring it.
 
 use std::cell::Cell;
 use std::mem::transmute;
 use std::sync::OnceLock;
 
-/// The monotonic clock counts for a look within so many nanoseconds of the last one: a thread that loses its processor
-/// is usually away for longer.
+/// Time in ns since the last reading up to which the monotonic clock is used: a thread that loses its processor is
+/// usually away for longer.
 const AT_ONCE_NS: u64 = 20_000;
-/// The processor time is read again after so long in any case.
+/// Time in ns after which the processor time is read again in any case.
 const LONGEST_NS: u64 = 1_000_000;
-/// How often the duration of a clock read is measured.
+/// Number of measurements of the duration of a clock read.
 const READS: usize = 31;
 
 /// Measures the processor time of one thread from a beginning on.
 ///
-/// Reading the processor time is a system call. It takes longer than many programs compute between two calls, and
-/// longest where other processes have used the caches meanwhile. It is therefore read between two readings of the
-/// monotonic clock, which is no system call, so that its own duration is known each time; and between looks in quick
+/// Reading the processor time is a system call. It takes longer than the computing of many programs between two calls,
+/// and longest if other processes have used the caches meanwhile. It is therefore read between two readings of the
+/// monotonic clock, which is not a system call, so that its own duration is known each time. Between readings in quick
 /// succession it is not read at all.
 pub(crate) struct Stopwatch {
-    /// The minimum duration of a reading of the monotonic clock, and of one of the processor time.
+    /// Minimum duration of a reading of the monotonic clock, and of one of the processor time.
     monotonic_read_ns: u64,
     processor_read_ns: u64,
-    /// The last reading of the processor time, corrected to the moment when it was over.
+    /// Last reading of the processor time, corrected to the moment of its end.
     since: Cell<Moment>,
-    /// What was counted before that moment.
+    /// Time that was counted before that moment.
     counted_ns: Cell<u64>,
-    /// The monotonic time of the last look.
+    /// Monotonic time of the last reading.
     looked_ns: Cell<u64>,
 }
 
@@ -38,7 +38,7 @@ struct Moment {
 }
 
 impl Stopwatch {
-    /// One that begins now.
+    /// Creates one that begins now.
     pub(crate) fn start() -> Self {
         let minimum =
             |read: fn() -> u64| (0..READS).map(|_| read().abs_diff(read())).min().unwrap_or(0);
@@ -59,7 +59,7 @@ impl Stopwatch {
         self.set_since(self.read().1);
     }
 
-    /// What has been counted since the beginning, in nanoseconds. It never decreases.
+    /// Returns the counted time since the beginning, in nanoseconds. It never decreases.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         let now_ns = monotonic_ns();
         let since = self.since.get();
@@ -70,7 +70,7 @@ impl Stopwatch {
             return self.counted_ns.get() + passed_ns.saturating_sub(self.monotonic_read_ns);
         }
         let (before_ns, after) = self.read();
-        // Looks may have counted a little more, if the thread was without its processor for a moment.
+        // Readings may have counted a little more, if the thread was without its processor for a moment.
         let looked_ns = self.looked_ns.get().saturating_sub(since.monotonic_ns);
         let passed_ns = before_ns.saturating_sub(since.processor_ns).max(looked_ns);
         self.counted_ns.set(self.counted_ns.get() + passed_ns);
@@ -78,18 +78,18 @@ impl Stopwatch {
         self.counted_ns.get()
     }
 
-    /// The processor time of the thread at which nothing was counted yet: its clock minus this is at most what is
-    /// counted, but for the time that a reading takes.
+    /// Returns the processor time of the thread at which nothing was counted yet. The thread's clock minus this is at
+    /// most the counted time, except for the duration of a reading.
     pub(crate) fn origin_ns(&self) -> u64 {
         self.since.get().processor_ns.saturating_sub(self.counted_ns.get())
     }
 
-    /// The minimum duration of a reading of the monotonic clock.
+    /// Returns the minimum duration of a reading of the monotonic clock.
     pub(crate) fn monotonic_read_ns(&self) -> u64 {
         self.monotonic_read_ns
     }
 
-    /// The minimum duration of a reading of the processor time.
+    /// Returns the minimum duration of a reading of the processor time.
     pub(crate) fn processor_read_ns(&self) -> u64 {
         self.processor_read_ns
     }
@@ -99,7 +99,7 @@ impl Stopwatch {
         self.looked_ns.set(moment.monotonic_ns);
     }
 
-    /// The processor time before a reading of it, and the moment after it.
+    /// Returns the processor time before a reading of it, and the moment after it.
     fn read(&self) -> (u64, Moment) {
         let before_ns = monotonic_ns();
         let processor_ns = processor_ns();
@@ -113,20 +113,20 @@ impl Stopwatch {
     }
 }
 
-/// The processor time of this thread.
+/// Returns the processor time of this thread.
 pub(crate) fn processor_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// The time of a clock by a system call, or 0 if there is none.
+/// Returns the time of a clock by a system call, or 0 if there is none.
 pub(crate) fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the place is live. Not the library's function, for which a preloaded one may stand.
+    // SAFETY: the place is live. The library's function is not used, because a preloaded one may replace it.
     unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut time) };
     nanoseconds(time)
 }
 
-/// The system's monotonic clock.
+/// Returns the time of the system's monotonic clock.
 fn monotonic_ns() -> u64 {
     static READ: OnceLock<Option<Read>> = OnceLock::new();
     let Some(read) = READ.get_or_init(system_read) else {
@@ -140,10 +140,10 @@ fn monotonic_ns() -> u64 {
 
 type Read = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> libc::c_int;
 
-/// The C library's own function, which needs no system call: the one that names resolve to may be preloaded, and return
-/// virtual time.
+/// Returns the C library's own function, which needs no system call. The function that the name resolves to may be
+/// preloaded, and return virtual time.
 fn system_read() -> Option<Read> {
-    // SAFETY: the names are C strings; nothing is loaded that is not there already.
+    // SAFETY: the names are C strings; nothing is loaded that was not loaded before.
     let found = unsafe {
         let library = libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY);
         if library.is_null() {
@@ -180,7 +180,7 @@ mod tests {
         }
         let counted = stopwatch.elapsed_ns();
         let used = processor_ns() - before;
-        // What the sleeps and the readings take may count or not: a tenth of each turn is theirs.
+        // The time of the sleeps and the readings may count or not: it is a tenth of each turn.
         assert!((2_000_000..=used).contains(&counted), "{counted} of {used} ns");
         stopwatch.restart();
         assert!(stopwatch.elapsed_ns() < counted);

@@ -4,41 +4,41 @@ use contract::{Envelope, Request, Selector};
 
 use crate::line::{Line, ROOM_BYTES};
 
-/// Writes into the room of a line.
+/// Writes into the buffer of a line.
 pub(crate) struct Writer<'a> {
     line: &'a Line,
     at: usize,
 }
 
-/// Reads what the other end has written. What lies behind the end is zero, or empty.
+/// Reads the contents that the other end has written. Contents behind the end read as zero, or empty.
 pub(crate) struct Reader<'a> {
     line: &'a Line,
     at: usize,
     end: usize,
 }
 
-/// No rank, no tag.
+/// Number for no rank or no tag.
 const NONE: u64 = u64::MAX;
 
 impl<'a> Writer<'a> {
-    /// To be made by the end whose turn it is, which has read what was there.
+    /// Creates it, for the end that has the turn and has read the contents.
     pub(crate) fn new(line: &'a Line) -> Self {
         line.shrink();
         Writer { line, at: 0 }
     }
 
-    /// The same behind `at` bytes that this end has written before, in the same turn.
+    /// As [`new`](Self::new), behind `at` bytes that this end has written before, in the same turn.
     pub(crate) fn behind(line: &'a Line, at: usize) -> Self {
         if at == 0 { Writer::new(line) } else { Writer { line, at } }
     }
 
-    /// Begins a part whose length its reader is to know; gives what [`Writer::end_part`] needs.
+    /// Begins a part with a length in front. Returns the argument for [`Writer::end_part`].
     pub(crate) fn begin_part(&mut self) -> usize {
         self.number(0);
         self.at
     }
 
-    /// Ends a part; how many bytes of the room are in use.
+    /// Ends a part. Returns the number of bytes of the buffer in use.
     pub(crate) fn end_part(mut self, begin: usize) -> usize {
         let end = std::mem::replace(&mut self.at, begin - 8);
         self.number((end - begin) as u64);
@@ -59,7 +59,7 @@ impl<'a> Writer<'a> {
         self.room(bytes.len()).copy_from_slice(bytes);
     }
 
-    /// Room for a run of bytes, which the caller fills.
+    /// Returns room for a sequence of bytes, which the caller fills.
     pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
         self.number(bytes as u64);
         &mut self.raw(bytes.next_multiple_of(8))[..bytes]
@@ -74,23 +74,23 @@ impl<'a> Writer<'a> {
         let start = self.at;
         self.at += bytes;
         assert!(self.at <= ROOM_BYTES, "a line carries at most {ROOM_BYTES} bytes");
-        // SAFETY: the range lies in the room, which is this end's while it writes.
+        // SAFETY: the range is in the buffer, which is this end's while it writes.
         unsafe { std::slice::from_raw_parts_mut(self.line.room().add(start), bytes) }
     }
 
-    /// Ends what is written.
+    /// Ends the contents.
     pub(crate) fn end(self) {
         self.line.set_bytes(self.at);
     }
 }
 
 impl<'a> Reader<'a> {
-    /// To be made by the end whose turn it is.
+    /// Creates it, for the end that has the turn.
     pub(crate) fn new(line: &'a Line) -> Self {
         Reader { line, at: 0, end: line.bytes() }
     }
 
-    /// Reads the part that begins at `at`; the second number is where the next one would begin.
+    /// Reads the part that begins at `at`. The second result is the begin of the next part.
     pub(crate) fn part(line: &'a Line, at: usize) -> (Self, usize) {
         let all = line.bytes();
         let mut reader = Reader { line, at: at.min(all), end: all };
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         std::array::from_fn(|_| self.number())
     }
 
-    /// A run of bytes, which stays until the turn is given away.
+    /// Returns a sequence of bytes, which is valid until the turn is passed on.
     pub(crate) fn bytes(&mut self) -> &'a [u8] {
         let bytes = self.number() as usize;
         let padded = self.raw(bytes.next_multiple_of(8));
@@ -138,12 +138,12 @@ impl<'a> Reader<'a> {
         }
         let start = self.at;
         self.at += bytes;
-        // SAFETY: the range lies in the room, and nothing writes there during this end's turn.
+        // SAFETY: the range is in the buffer, and nothing writes there during this end's turn.
         unsafe { std::slice::from_raw_parts(self.line.room().add(start), bytes) }
     }
 }
 
-/// A selector as numbers.
+/// Returns a selector as numbers.
 pub(crate) fn selector_numbers(selector: Selector) -> [u64; 3] {
     let number = |number: Option<u32>| number.map_or(NONE, u64::from);
     [selector.context.into(), number(selector.source), number(selector.tag)]

@@ -1,4 +1,4 @@
-//! Processes are threads here, and their fabric a simulated machine in another thread.
+//! Processes are threads here, and their fabric is a simulated machine in another thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use fabric_sim::{Machine, Options, run_endpoints};
 use crate::caller::Caller;
 use crate::{Computing, Host, ProxyEndpoint, Works};
 
-/// Computing takes no time.
+/// Lets computing take no time.
 struct NoTime;
 
 impl<E> Works<E> for NoTime {
@@ -21,7 +21,7 @@ impl<E> Works<E> for NoTime {
     }
 }
 
-/// Runs a program as the ranks of a machine. Returns the error of the first rank that failed, and the hash of the run.
+/// Runs a program as the ranks of a machine. Returns the outcome of each rank, and the hash of the run.
 fn run(
     machine: &Machine,
     ranks: usize,
@@ -46,7 +46,7 @@ fn run(
                 scope.spawn(move || {
                     let caller = Caller::new(host.line(rank), None, None);
                     let joined = ProxyEndpoint::join(caller, rank, ranks, "sim:test".into())?;
-                    // A panic is the death of a process, of which the launcher learns.
+                    // A panic is the death of a process, which the launcher detects.
                     let ended = catch_unwind(AssertUnwindSafe(|| program(joined)));
                     ended.unwrap_or_else(|_| {
                         host.stop();
@@ -105,7 +105,7 @@ fn ranks_pass_the_suite() {
     conformance::run_all([1, 3], launch).unwrap_or_else(|failed| panic!("{failed}"));
 }
 
-/// Each rank sends to the next, and all are the same every time.
+/// Each rank sends to the next one. Two runs must have equal hashes.
 #[test]
 fn a_run_is_the_same_twice() {
     let machine = find("cluster").unwrap();

@@ -1,4 +1,4 @@
-//! The time of a process: its computing since the last call, and the virtual time in which that puts it.
+//! The time of a process: its computing since the last call, and the virtual time that follows from it.
 
 use std::cell::Cell;
 
@@ -11,18 +11,18 @@ use crate::line::UNKNOWN;
 use crate::reply::VALUES;
 use crate::stopwatch::{Stopwatch, clock_ns, processor_ns};
 
-/// From so many questions it is measured what coming back from one takes.
+/// Number of requests from which the time of returning from one is measured.
 const QUESTIONS: usize = 31;
 
-/// The server sees computing from so much later on: its look may come while the thread reads its own clock.
+/// Margin of the published start of computing, because the server may read it while the thread reads its own clock.
 const LATER_NS: u64 = 2000;
 
-/// After so many calls it is looked what other threads have used.
+/// Number of calls between two readings of the time of other threads.
 const CALLS_OF_OTHERS: u64 = 64;
 
 impl Caller {
-    /// Measures what it takes to come back from a question, with the caches and the processor in the state in which
-    /// questions leave them.
+    /// Measures the time of returning from a request, with the caches and the processor in the state in which requests
+    /// leave them.
     ///
     /// # Errors
     /// If the run has failed.
@@ -44,7 +44,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Does something of the library's own, which is no computing of the program.
+    /// Runs a part of the library, which is not computing of the program.
     pub(crate) fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
         self.inside.set(self.inside.get() + 1);
         let result = body();
@@ -52,8 +52,8 @@ impl Caller {
         result
     }
 
-    /// The virtual time. Between two looks of a program that measures its computing, only that has passed: nobody needs
-    /// to be asked, and the program's data stay in the caches.
+    /// Returns the virtual time. Between two readings in a program with measured computing, only its computing time has
+    /// passed. So no request is needed, and the program's data stay in the caches.
     ///
     /// # Errors
     /// If the run has failed.
@@ -66,25 +66,25 @@ impl Caller {
         Ok(now)
     }
 
-    /// The virtual time, if it is known without a question.
+    /// Returns the virtual time, if it is known without a request.
     fn known_now(&self) -> Option<Time> {
         let (then, factor) = (self.now.get()?, self.factor?);
         let counts = self.inside.get() == 0 && self.is_own_thread();
         counts.then(|| then + scaled(self.computed_ns(), factor) + self.quiet.polled())
     }
 
-    /// Whether a poll, by a probe with `selector` if there is one, finds nothing, as far as the last answer told. It
-    /// then takes its time, and needs no question.
+    /// Returns whether a poll, by a probe with `selector` if there is one, finds nothing, according to the last reply.
+    /// It then takes its virtual time, and needs no request.
     pub(crate) fn finds_nothing(&self, selector: Option<Selector>) -> bool {
         self.known_now().is_some_and(|now| self.quiet.finds_nothing(now, selector))
     }
 
-    /// A poll was answered.
+    /// Records the reply to a poll.
     pub(crate) fn learn(&self, values: [u64; VALUES], selector: Option<Selector>) {
         self.now.set(self.quiet.learn(values, selector));
     }
 
-    /// The program computes from now on: an answer has been read, with all its data.
+    /// Records that the program computes from now on: a reply has been read, with all its data.
     pub(super) fn begin_computing(&self) {
         if self.factor.is_none() || !self.is_own_thread() {
             return;
@@ -95,11 +95,11 @@ impl Caller {
         }
         self.stopwatch.get_or_init(Stopwatch::start).restart();
         self.library.restart();
-        // Telling takes its time, which is measured with all the rest.
+        // Publishing takes time, which is measured with the rest.
         if counts { self.show_computing() } else { self.line.compute_since(UNKNOWN) }
     }
 
-    /// Lets the server see from when on the processor time of this process is computing.
+    /// Publishes the processor time of this process from which on it computes.
     fn show_computing(&self) {
         let Some(stopwatch) = self.stopwatch.get() else { return };
         let returning_ns = self.returning_ns.get() + self.library.at_most_ns();
@@ -107,8 +107,8 @@ impl Caller {
         self.line.compute_since(stopwatch.origin_ns() + self.others_ns.get() + later_ns);
     }
 
-    /// The program has called a function of its library, or returns from it: what it does there is no computing, as far
-    /// as it is short.
+    /// Records that the program enters or leaves a function of its library. The function's time is not computing, if it
+    /// is short.
     pub(crate) fn note_library(&self, enters: bool) {
         let Some(stopwatch) = self.stopwatch.get().filter(|_| self.inside.get() == 0) else {
             return;
@@ -121,7 +121,7 @@ impl Caller {
         self.show_computing();
     }
 
-    /// The computing time of the program since the last call.
+    /// Returns the computing time of the program since the last call.
     pub(super) fn computed_ns(&self) -> u64 {
         if self.factor.is_none() || self.inside.get() > 0 || !self.is_own_thread() {
             return 0;
@@ -131,7 +131,7 @@ impl Caller {
         elapsed_ns.saturating_sub(no_computing_ns.unwrap_or(self.returning_ns.get()))
     }
 
-    /// The processor time of the process's other threads so far; 0 if computing is not measured.
+    /// Returns the processor time of the process's other threads so far, or 0 if computing is not measured.
     pub(crate) fn uncounted_ns(&self) -> u64 {
         match self.factor {
             Some(_) => clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(processor_ns()),
@@ -139,17 +139,17 @@ impl Caller {
         }
     }
 
-    /// Whether the computing of the calling thread counts. The clock of another one tells nothing of it.
+    /// Returns whether the computing of the calling thread counts. The clock of another thread does not measure it.
     fn is_own_thread(&self) -> bool {
         self.thread == this_thread()
     }
 
-    /// The processor time of the thread since the last call; none before the first one.
+    /// Returns the processor time of the thread since the last call, or `None` before the first one.
     fn elapsed_ns(&self) -> Option<u64> {
         let stopwatch = self.stopwatch.get()?;
         let origin_ns = stopwatch.origin_ns();
         let elapsed_ns = stopwatch.elapsed_ns();
-        // The processor time was read, which does not count.
+        // The stopwatch has read the processor time, which does not count.
         if stopwatch.origin_ns() != origin_ns {
             self.show_computing();
         }
@@ -157,7 +157,7 @@ impl Caller {
     }
 }
 
-/// A number for the calling thread, which no other one has as long as it lives.
+/// Returns a number for the calling thread, which is unique as long as the thread lives.
 pub(super) fn this_thread() -> usize {
     thread_local!(static HERE: Cell<u8> = const { Cell::new(0) });
     HERE.with(|here| here.as_ptr().addr())

@@ -1,4 +1,4 @@
-//! Collectives that the other end carries out, with this rank's memory and this rank's way to combine elements.
+//! Collectives that the other end executes, with this rank's memory and this rank's function that combines elements.
 
 use contract::{Awaited, CollectiveCall, ContextPlace, Error, Readable, Result, Writable};
 
@@ -9,7 +9,7 @@ use crate::reply::Kind;
 use crate::stream::Writer;
 
 impl ProxyEndpoint {
-    /// Asks the other end to carry a collective out; `None` if it leaves that to messages.
+    /// Requests that the other end executes a collective. Returns `None` if it leaves that to messages.
     pub(super) fn carry_out(
         &mut self,
         place: ContextPlace,
@@ -24,7 +24,7 @@ impl ProxyEndpoint {
         }
         let fill = |writer: &mut Writer<'_>| write_data(writer, &shape, send, receive.as_mut());
         let caller = self.caller.clone();
-        // The other end's answer takes the place of what is in the room, so it is written once the call is over.
+        // Replies overwrite the buffer, so the output is written once the call is over.
         let mut output = None;
         let called = self.converse(
             Ask::Collective(place),
@@ -73,7 +73,7 @@ fn write_data(
     }
 }
 
-/// The error of a fabric whose other end sends an unrequested reply.
+/// Returns the error of a fabric whose other end sends an unrequested reply.
 pub(super) fn out_of_turn() -> Error {
     Error::Program("the simulation answered what was not asked".into())
 }

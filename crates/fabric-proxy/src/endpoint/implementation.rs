@@ -1,4 +1,4 @@
-//! The contract's endpoint, in questions.
+//! The contract's endpoint, by requests.
 
 use std::ptr::NonNull;
 
@@ -18,9 +18,9 @@ use crate::reply::{Kind, envelope_of};
 
 impl OtherRuns for ProxyEndpoint {}
 
-// SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written to when an
-// answer says that it is done, which no answer does for a request that was cancelled or has ended; once a call has
-// failed for good there are no answers any more.
+// SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written when a
+// reply reports it as done. No reply does that for an operation that was cancelled or has ended; once a call has failed
+// for good there are no more replies.
 unsafe impl Endpoint for ProxyEndpoint {
     fn rank(&self) -> usize {
         self.rank
@@ -47,7 +47,7 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn now(&self) -> Time {
-        // Of a run that has failed, time is of no interest any more.
+        // The time of a failed run is irrelevant.
         self.caller.virtual_now().unwrap_or(Time::ZERO)
     }
 
@@ -56,7 +56,7 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn wait_until_time(&mut self, time: Time) {
-        // An error shows in the next call that can return it.
+        // The next call that can return an error returns it.
         let _ = self.call(Ask::WaitUntilTime(time), |_| {});
     }
 
@@ -91,7 +91,8 @@ unsafe impl Endpoint for ProxyEndpoint {
         self.operations.envelope(request)
     }
 
-    /// The other end learns of it with the next question, before which nothing else happens to this rank.
+    /// Ends an operation. The next request reports that to the other end, and no other action of this rank happens
+    /// before it.
     fn end(&mut self, request: Request) -> Envelope {
         let envelope = self.operations.envelope(request);
         self.operations.forget(request);
@@ -165,7 +166,7 @@ unsafe impl Endpoint for ProxyEndpoint {
             &mut |own, kind, _, _| match kind {
                 Kind::Poll => {
                     let found = caller.inside(|| done.borrow_mut()(own));
-                    // Once it has found what it waits for, the process has no more to learn from this wait.
+                    // Once the awaited event has been found, the process needs no more replies in this wait.
                     let polled = Ask::Polled(found);
                     let asked = match found {
                         true => caller.defer(polled, |_| {}),
@@ -188,7 +189,7 @@ unsafe impl Endpoint for ProxyEndpoint {
         check_rank(to, self.size)?;
         super::check_length(&self.name, data.len())?;
         let ask = Ask::Send { to, context, tag, bytes: data.len() };
-        // The fabric keeps a copy of short data, so their sender waits for nobody.
+        // The fabric keeps a copy of short data, so their sender does not wait for a receive.
         if data.len() <= EAGER_BYTES {
             return self.ask_ahead(ask, data);
         }
@@ -223,7 +224,7 @@ unsafe impl Endpoint for ProxyEndpoint {
 
     fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
         if self.sees_collectives {
-            // An error shows in the next call that can return it.
+            // The next call that can return an error returns it.
             let _ = self.ask_ahead(Ask::Announce { place, call_id }, &[]);
         }
         0
@@ -270,7 +271,7 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn finish(mut self, outcome: Result<()>) -> i32 {
-        // When this is over, the program's clock runs by itself.
+        // When this is over, the program's clock is real again.
         let clock = self.clock.take();
         clock.iter().for_each(VirtualClock::stop);
         let why = outcome.as_ref().err().map(ToString::to_string);
@@ -283,8 +284,8 @@ unsafe impl Endpoint for ProxyEndpoint {
                 None => i32::from(told.is_err()),
             };
         };
-        // The launcher first: others may fail because of this as soon as the other end knows, and are not to be the
-        // first.
+        // The launcher must be told first. Other ranks may fail because of this as soon as the other end is told, and
+        // must not be reported as the first.
         let status = self.take_launched().map_or(1, |launched| launched.finish(outcome));
         let _ = self.call(ask, |writer| writer.bytes(why.as_bytes()));
         status
@@ -292,7 +293,7 @@ unsafe impl Endpoint for ProxyEndpoint {
 }
 
 impl ProxyEndpoint {
-    /// A blocking receive, with what is sent at the same time.
+    /// Receives a message, and waits for it, with data that are sent at the same time.
     fn receive_by(&mut self, ask: Ask, data: &[u8], buffer: &mut [u8]) -> Result<Envelope> {
         let envelope = self.caller.call(
             ask,

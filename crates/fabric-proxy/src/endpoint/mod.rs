@@ -1,4 +1,4 @@
-//! The endpoint of a rank whose fabric is in the launcher's process: each call is a question there.
+//! The endpoint of a rank whose fabric is in the launcher's process: each call is a request there.
 
 mod collective;
 mod implementation;
@@ -22,13 +22,13 @@ use crate::reply::{Head, Kind, VALUES};
 use crate::stream::{Reader, Writer};
 use operations::Operations;
 
-/// What both ends of a line must agree on.
+/// Version of the protocol, which must be equal at both ends of a line.
 pub(crate) const VERSION: u64 = 4;
 
-/// What a process does when an answer asks it to poll or to combine two operands. Returns whether the call is over.
+/// Reacts to a reply that requests a poll, or the combination of two operands. Returns whether the call is over.
 type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<bool> + 'a;
 
-/// A rank's end of a fabric that another process has.
+/// A rank's end of a fabric in another process.
 pub struct ProxyEndpoint {
     caller: Rc<Caller>,
     clock: Option<VirtualClock>,
@@ -38,9 +38,9 @@ pub struct ProxyEndpoint {
     /// The name of the fabric.
     name: String,
     every_rank_has_a_processor: bool,
-    /// Whether the other end carries out collectives, or wants to know of them.
+    /// True if the other end executes collectives, or must be told of them.
     sees_collectives: bool,
-    /// Whether the launcher has asked what is waited for. Nothing is asked of the other end then.
+    /// True while the process reports to the launcher what it waits for. No request is made then.
     telling: Cell<bool>,
     awaited: RefCell<Vec<Awaited>>,
 }
@@ -64,7 +64,7 @@ impl ProxyEndpoint {
         })
     }
 
-    /// Measures what of the processor's time is no computing of the program.
+    /// Measures the part of the processor's time that is not computing of the program.
     ///
     /// # Errors
     /// If the run has failed.
@@ -72,17 +72,17 @@ impl ProxyEndpoint {
         self.caller.measure_returning()
     }
 
-    /// Lets the program see virtual time wherever it looks.
+    /// Sets the program's clocks to virtual time.
     pub(crate) fn set_clock(&mut self) {
         self.clock = VirtualClock::set(&self.caller);
     }
 
-    /// A call that waits for nothing but its answer. Requests that the answer says are done, are.
+    /// Makes a request that waits only for its reply. Records the operations that the reply reports as done.
     fn call(&mut self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<[u64; VALUES]> {
         Ok(self.head_of(ask, fill)?.values)
     }
 
-    /// The whole head of the answer to such a call.
+    /// As [`call`](Self::call), and returns the whole head of the reply.
     fn head_of(&mut self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<Head> {
         let operations = &mut self.operations;
         self.caller.call(ask, fill, |head, mut reader| {
@@ -91,7 +91,7 @@ impl ProxyEndpoint {
         })
     }
 
-    /// A call that changes nothing here.
+    /// Makes a request that changes nothing here.
     fn ask(&self, ask: Ask) -> Result<[u64; VALUES]> {
         self.caller.call(ask, |_| {}, |head, _| head.values)
     }
@@ -103,7 +103,7 @@ impl ProxyEndpoint {
         Ok(values)
     }
 
-    /// Asks, and lets `look` do what the answers ask for until the call is over.
+    /// Makes a request, and lets `turn` react to replies until the call is over.
     fn converse(
         &mut self,
         ask: Ask,
@@ -148,7 +148,7 @@ impl ProxyEndpoint {
         }
     }
 
-    /// Notes something that is waited for.
+    /// Records an awaited event.
     fn note_awaited(&self, awaited: Awaited) {
         self.awaited.borrow_mut().push(awaited);
     }
@@ -170,13 +170,13 @@ impl ProxyEndpoint {
         self.begin(request, ask, data.as_slice())
     }
 
-    /// Has an operation begun, without waiting for that unless its data are long.
+    /// Begins an operation, without waiting for the other end unless its data are long.
     fn begin(&mut self, request: Request, ask: Ask, data: &[u8]) -> Result<Request> {
         let begun = self.ask_ahead(ask, data);
         begun.inspect_err(|_| self.operations.forget(request)).map(|()| request)
     }
 
-    /// Asks what the process need not wait for; it does where there are many data.
+    /// Makes a request that the process need not wait for. It waits only if there are many data.
     fn ask_ahead(&mut self, ask: Ask, data: &[u8]) -> Result<()> {
         let fill = |writer: &mut Writer<'_>| writer.bytes(data);
         match self.caller.may_defer(data.len()) {
@@ -186,7 +186,7 @@ impl ProxyEndpoint {
     }
 }
 
-/// Refuses a message that no line carries.
+/// Refuses a message that is too long for a line.
 fn check_length(fabric: &str, bytes: usize) -> Result<()> {
     if bytes <= LONGEST_BYTES {
         return Ok(());
@@ -195,7 +195,7 @@ fn check_length(fabric: &str, bytes: usize) -> Result<()> {
     Err(Error::Unsupported { fabric: fabric.into(), what })
 }
 
-/// Windows go by messages, but for those whose memory the program itself shares among ranks.
+/// Windows use messages, except those whose memory the program itself shares among ranks.
 impl RemoteMemory for ProxyEndpoint {
     fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
         self.caller.launched().as_ref()?.place_of(memory, bytes)
@@ -211,7 +211,7 @@ impl RemoteMemory for ProxyEndpoint {
 }
 
 impl ProxyEndpoint {
-    /// Takes the rank of the launcher out, at the end.
+    /// Takes the launcher's identification out, at the end.
     fn take_launched(&mut self) -> Option<ShmEndpoint> {
         self.caller.launched_mut().take()
     }

@@ -1,4 +1,4 @@
-//! The requests of a rank as its own process knows them: their memory, and whether they are done.
+//! The operations of a rank in its own process: their memory, and whether they are done.
 
 use contract::{Awaited, Envelope, Request, Selector, Writable};
 
@@ -12,7 +12,7 @@ enum Operation {
     Done(Envelope),
 }
 
-/// Operations by the numbers of their requests, which are chosen here and used again.
+/// Operations by the numbers of their requests. The numbers are chosen here, and reused.
 #[derive(Default)]
 pub(super) struct Operations {
     places: Vec<Operation>,
@@ -37,7 +37,7 @@ impl Operations {
         Request(self.places.len() as u32 - 1)
     }
 
-    /// Reads which requests are done. The data of receives go where these have said.
+    /// Reads the operations that are done. The data of receives are written to their memory.
     pub(super) fn absorb(&mut self, ended: usize, reader: &mut Reader<'_>) {
         for _ in 0..ended {
             let (request, envelope, data) = read_ended(reader);
@@ -53,7 +53,7 @@ impl Operations {
         matches!(self.places.get(request.index()), Some(Operation::Done(_)))
     }
 
-    /// The message of a request that is done.
+    /// Returns the message of an operation that is done.
     pub(super) fn envelope(&self, request: Request) -> Envelope {
         match self.places.get(request.index()) {
             Some(Operation::Done(envelope)) => *envelope,
@@ -68,7 +68,7 @@ impl Operations {
         }
     }
 
-    /// The event for which a wait for a request waits.
+    /// Returns the event that an operation waits for.
     pub(super) fn awaited(&self, request: Request) -> Option<Awaited> {
         match self.places.get(request.index())? {
             Operation::Send { to, envelope } => {

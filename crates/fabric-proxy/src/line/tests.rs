@@ -4,7 +4,7 @@ use super::*;
 
 const LONG: Duration = Duration::from_secs(100);
 
-/// A counter that the two ends raise in turns, with and without sleeps.
+/// Both ends increment a counter in turns, with and without sleeps.
 #[test]
 fn two_ends_take_turns() {
     const TURNS: u64 = 2000;
@@ -49,13 +49,13 @@ fn a_turn_that_was_left_open_is_taken_by_one_end() {
     assert!(own.spin_for_answer() && server.computes_since().is_some());
 }
 
-/// A thousand numbers, of which the server takes as many at once as it finds, and adds them up.
+/// Sends a thousand numbers. The server takes all that it finds at once, and adds them up.
 #[test]
 fn what_is_left_open_is_read_once_by_whoever_takes_it() {
     const LAST: u64 = 1000;
     let lines = Lines::create(1).unwrap();
     let (own, server) = (lines.line(0), lines.line(0));
-    // A count, and as many numbers behind it.
+    // The buffer has a count, followed by as many numbers.
     let room = |line: &Line| line.room().cast::<u64>();
     let sum = std::thread::scope(|scope| {
         let server = scope.spawn(move || {
@@ -64,7 +64,7 @@ fn what_is_left_open_is_read_once_by_whoever_takes_it() {
                 if !server.take_open() && !server.await_question(Duration::from_micros(1)) {
                     continue;
                 }
-                // SAFETY: it is the server's turn, and so many numbers were written.
+                // SAFETY: it is the server's turn, and `count` numbers were written.
                 let numbers = unsafe {
                     let count = *room(&server) as usize;
                     *room(&server) = 0;
@@ -112,7 +112,7 @@ fn a_wait_ends_by_its_limit_and_by_the_state_of_the_run() {
 fn memory_of_long_contents_is_given_back() {
     let lines = Lines::create(1).unwrap();
     let own = lines.line(0);
-    // SAFETY: nobody else uses the line.
+    // SAFETY: nothing else uses the line.
     unsafe {
         own.room().add(KEPT_BYTES).write(7);
         own.room().write(5);

@@ -1,4 +1,4 @@
-//! Collectives that the endpoint itself carries out, with the data of a process.
+//! Collectives that the endpoint itself executes, with the data of a process.
 
 use std::cell::{Cell, RefCell};
 
@@ -31,7 +31,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             )
         };
         if place == ContextPlace::WORLD {
-            // It is noted before what is done in its middle.
+            // It is recorded before the events during it.
             self.notes.collective(shape.recorded(input.len()));
         }
         let broken = Cell::new(None);
@@ -71,7 +71,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         Ok(self.answer_collective(endpoint, carried_out, &output))
     }
 
-    /// Answers how a collective has ended, if the endpoint has carried it out, with what this rank has got.
+    /// Replies with the outcome of a collective and the output of this rank, if the endpoint has executed it.
     fn answer_collective(
         &mut self,
         endpoint: &E,
@@ -93,7 +93,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         }
     }
 
-    /// Combines two operands: the contract's operations here, others where the program is.
+    /// Combines two operands: the contract's operations here, others in the program's process.
     fn combine(
         &mut self,
         reduction: Option<Reduction>,

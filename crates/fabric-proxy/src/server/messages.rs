@@ -1,4 +1,4 @@
-//! Messages of a process: what it starts, and what it waits for in one call.
+//! Messages of a process: started operations, and blocking calls.
 
 use contract::{
     Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
@@ -12,7 +12,7 @@ use crate::computing::is_of_collectives;
 use crate::reply::{Kind, VALUES, envelope_values};
 use crate::stream::Reader;
 
-/// The offset of the data in a reply that reports no completed request.
+/// Offset of the data in a reply that reports no completed operation.
 const DATA_AT: usize = 8 * (2 + VALUES + 1 + 1);
 
 impl<'a, E: Endpoint> Server<'a, E> {
@@ -58,7 +58,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
         unit(posted.map(|request| self.requests.add(own, request, memory)))
     }
 
-    /// Posts a message. Those inside collectives, whose contexts are odd, are the library's and not the program's.
+    /// Posts a message. Those inside collectives, which have odd contexts, count as the library's and not the
+    /// program's.
     pub(super) fn by_library<R>(
         &self,
         endpoint: &mut E,
@@ -86,7 +87,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         done([cancelled.into()])
     }
 
-    /// `own` are the numbers of the process.
+    /// Waits for one of the operations with the process's numbers `own`.
     pub(super) fn wait_any(&mut self, endpoint: &mut E, own: &[Request]) -> Attempt {
         let requests: Result<Vec<Request>> =
             own.iter().map(|&one| self.requests.of_endpoint(one)).collect();
@@ -101,7 +102,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         }
     }
 
-    /// A blocking receive, straight into the room for the answer.
+    /// Receives a message, and waits for it, directly into the buffer of the reply.
     pub(super) fn receive(
         &mut self,
         endpoint: &mut E,
@@ -110,7 +111,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     ) -> Attempt {
         let data = reader.bytes().to_vec();
         let buffer = |bytes| {
-            // SAFETY: it is the server's turn, the question has been read, and the room is longer than the longest
+            // SAFETY: it is the server's turn, the request has been read, and the buffer is longer than the longest
             // message.
             unsafe { std::slice::from_raw_parts_mut(self.line.room().add(DATA_AT), bytes) }
         };
@@ -134,7 +135,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Some(message) => self.notes.sent(message, Some((room, envelope))),
             None => self.notes.received(room, &envelope),
         }
-        // The room holds the data already, so what lies there must not be given back.
+        // The buffer contains the data already, so its memory must not be freed.
         self.line.set_bytes(0);
         let values = envelope_values(Some(envelope));
         let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, 0);

@@ -25,14 +25,15 @@ use crate::stream::{Reader, Writer};
 use notes::Notes;
 use requests::Requests;
 
-/// How long the server sleeps before it looks whether the run is over, or its process goes on without having asked.
+/// Duration of a sleep before the server checks whether the run is over, or whether its process continues after
+/// requests without reply.
 const SLEEP: Duration = Duration::from_millis(2);
-/// Data of requests that one answer brings at most, but for those of the first.
+/// Maximum length of the data of completed operations in a reply, except for those of the first.
 const ENDED_BYTES: usize = 1 << 30;
 
 impl Host {
-    /// Does on `endpoint` what the process of its rank asks, until that has ended its part. `works` lets the rank's
-    /// processor work.
+    /// Executes on `endpoint` the requests of the process of its rank, until the process has ended its part. `works`
+    /// lets the rank's processor work.
     ///
     /// # Errors
     /// Those that end the run.
@@ -48,22 +49,22 @@ pub trait Works<E> {
     /// Lets the rank's processor work for some time.
     fn occupy(&self, endpoint: &mut E, span: TimeSpan);
 
-    /// Lets others go on until the process has asked, and the time pass that [`Beside`](crate::Beside) says. Returns
-    /// whether it did.
+    /// Lets other ranks continue until the process has made a request, and lets the time that [`Beside`](crate::Beside)
+    /// reports pass. Returns whether it did.
     fn work_beside(&self, endpoint: &mut E) -> bool;
 
-    /// Until when nothing can arrive for this rank, as far as is known, and what a poll takes.
+    /// Returns the time until which nothing can arrive for this rank, as far as is known, and the time of a poll.
     fn quiet_until(&self, _endpoint: &E) -> Option<(Time, TimeSpan)> {
         None
     }
 
-    /// The messages for this rank that have arrived and that no receive has taken.
+    /// Returns the messages for this rank that have arrived and that no receive has taken.
     fn unexpected(&self, _endpoint: &E) -> Vec<Envelope> {
         Vec::new()
     }
 }
 
-/// The end of a line that answers.
+/// The end of a line that replies.
 pub(crate) struct Server<'a, E> {
     host: &'a Host,
     line: &'a Line,
@@ -72,11 +73,11 @@ pub(crate) struct Server<'a, E> {
     notes: Notes<'a>,
     computing: RankComputing,
     account: RankAccount,
-    /// Where in the room the next question begins, while it is the server's turn and questions were read that need no
-    /// answer; and why one of them has failed.
+    /// Offset of the next request in the buffer, while it is the server's turn and requests without reply were read;
+    /// and the error of the first of them that has failed.
     at: Option<usize>,
     deferred_error: Option<Error>,
-    /// Why the process has failed, once it has said that it is the end; `None` in it for a good end.
+    /// The outcome of the process, once it has reported its end: its error, or `None` in it for success.
     finished: Option<Option<String>>,
 }
 
@@ -104,7 +105,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         }
     }
 
-    /// Answers until the process has ended its part.
+    /// Serves requests until the process has ended its part.
     pub(crate) fn run(mut self, mut endpoint: E) -> Result<RankAccount> {
         let why = loop {
             let (ask, reader) = self.next(&mut endpoint)?;
@@ -120,7 +121,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         Ok(self.account)
     }
 
-    /// Does what is asked, and answers.
+    /// Executes a request, and replies.
     fn perform(&mut self, endpoint: &mut E, ask: Ask, reader: Reader<'a>) -> Result<()> {
         let before = self.deferred_error.take().filter(|_| !matches!(ask, Ask::Finish { .. }));
         let attempt = match before {
@@ -128,7 +129,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             None => self.attempt(endpoint, ask, reader)?,
         };
         let outcome = match attempt {
-            // The process has ended its wait by itself, and goes on.
+            // The process has ended its wait by itself, and continues.
             Ok(_) if self.at.is_some() => return Ok(()),
             Ok(values) => return self.answer(endpoint, ask, values),
             Err(Outcome::Replied) => return Ok(()),
@@ -146,7 +147,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         Ok(())
     }
 
-    /// Does what is asked. The outer error ends the run.
+    /// Executes a request. The outer error ends the run.
     fn attempt(&mut self, endpoint: &mut E, ask: Ask, mut reader: Reader<'a>) -> Result<Attempt> {
         let attempt = match ask {
             Ask::Join { version } => self.join(endpoint, version),
@@ -218,14 +219,14 @@ impl<'a, E: Endpoint> Server<'a, E> {
         done([endpoint.every_rank_has_a_processor().into(), 1])
     }
 
-    /// The process has ended its part, `why` it failed if it did.
+    /// Records that the process has ended its part, with its error if it failed.
     fn finish(&mut self, why: Option<String>, uncounted_ns: u64) -> Attempt {
         self.account.uncounted = self.computing.uncounted(uncounted_ns);
         self.finished = Some(why);
         Err(Outcome::Replied)
     }
 
-    /// A call is over, and completed requests are reported.
+    /// Replies that a call is over, and reports completed operations.
     fn answer(&mut self, endpoint: &mut E, ask: Ask, values: [u64; VALUES]) -> Result<()> {
         if ask.learns_of_requests() {
             let is_idle = ask.is_poll() && values[0] == 0;
@@ -270,7 +271,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         self.line.answer();
     }
 
-    /// Begins an answer; so many requests that have `ended` are to follow.
+    /// Begins a reply, which `ended` completed operations must follow.
     fn write(
         &self,
         kind: Kind,
@@ -297,7 +298,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         Ok(unit(waited))
     }
 
-    /// Lets the process look; what it asks meanwhile is done.
+    /// Lets the process poll, and executes its requests meanwhile.
     fn poll(&mut self, endpoint: &mut E) -> Result<bool> {
         self.answer_as(Kind::Poll, endpoint, [0; VALUES], None);
         self.notes.note_poll(true);
@@ -312,7 +313,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 }
 
-/// Does what is asked of the endpoint alone.
+/// Executes a request that needs only the endpoint.
 fn plain<E: Endpoint>(endpoint: &mut E, ask: Ask, mut reader: Reader<'_>) -> Attempt {
     match ask {
         Ask::Now => done([endpoint.now().as_ps()]),
@@ -334,7 +335,7 @@ fn plain<E: Endpoint>(endpoint: &mut E, ask: Ask, mut reader: Reader<'_>) -> Att
     }
 }
 
-/// Does what is asked about a request.
+/// Executes a request about an operation.
 fn of_request<E: Endpoint>(endpoint: &mut E, ask: Ask, request: Request) -> Attempt {
     match ask {
         Ask::Test(_) => unit(endpoint.test(request).map(drop)),
@@ -343,11 +344,11 @@ fn of_request<E: Endpoint>(endpoint: &mut E, ask: Ask, request: Request) -> Atte
     }
 }
 
-/// What a call returns, unless it was answered otherwise.
+/// The result of a call, unless the reply has been sent already.
 type Attempt = std::result::Result<[u64; VALUES], Outcome>;
 
 enum Outcome {
-    /// The answer has been given.
+    /// The reply has been sent.
     Replied,
     Failed(Error),
 }

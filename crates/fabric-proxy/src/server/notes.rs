@@ -6,26 +6,25 @@ use std::sync::Mutex;
 use contract::{Envelope, Request, Selector, TimeSpan};
 use recording::{RankEvent, RecordedCollective, Recorder, Room, SentMessage};
 
-/// The context of messages inside collectives of all ranks.
+/// Context of messages inside collectives of all ranks.
 const WORLD_COLLECTIVES: u32 = 1;
-/// The context of messages that were claimed.
+/// Context of claimed messages.
 const CLAIMED: u32 = u32::MAX;
 
-/// Notes what a rank does, where anybody wants to know.
+/// Records the events of a rank, if a recording is requested.
 pub(super) struct Notes<'a> {
     recorder: Option<&'a Mutex<Recorder>>,
     rank: usize,
-    /// Started operations by request; none for those that belong to a recorded collective.
+    /// Started operations by request, without those that belong to a recorded collective.
     posts: HashMap<u32, Post>,
-    /// The number of operations started.
+    /// Number of operations started.
     started: u64,
-    /// Messages that were claimed, by the tag that they got.
+    /// Claimed messages, by their new tag.
     claims: HashMap<u32, Envelope>,
     inner: Inner,
-    /// Whether the program is in a collective of all ranks, as far as its questions show.
+    /// True if the program is in a collective of all ranks, as far as its requests show.
     in_collective: bool,
-    /// The number of looks that are under way, one inside the other: what the process asks in them, the library does
-    /// beside a wait.
+    /// Number of nested polls in progress. Requests of the process during them are the library's, beside a wait.
     polls: u32,
 }
 
@@ -34,17 +33,17 @@ pub(super) struct Notes<'a> {
 struct Post {
     number: u64,
     place: u64,
-    /// Whether it accepts messages of several ranks or tags.
+    /// True if it accepts messages of several ranks or tags.
     is_open: bool,
 }
 
-/// Which messages belong to collectives of all ranks that are recorded as such. The messages of one have a tag of
-/// their own; the first message after the announcement shows it.
+/// The messages that belong to recorded collectives of all ranks. The messages of a collective have a tag of their own,
+/// which the first message after the announcement shows.
 #[derive(Default)]
 struct Inner {
-    /// Whether the collective that is announced next is recorded.
+    /// True if the collective that is announced next is recorded.
     is_recorded: bool,
-    /// The same of the announced one, until its tag is known.
+    /// The same for the announced collective, until its tag is known.
     expected: Option<bool>,
     tags: HashMap<u32, bool>,
 }
@@ -54,7 +53,7 @@ impl Inner {
         self.expected = Some(std::mem::take(&mut self.is_recorded));
     }
 
-    /// Whether a message belongs to a recorded collective.
+    /// Returns whether a message belongs to a recorded collective.
     fn has(&mut self, context: u32, tag: Option<u32>) -> bool {
         let (WORLD_COLLECTIVES, Some(tag)) = (context, tag) else { return false };
         if let Some(recorded) = self.expected.take() {
@@ -71,27 +70,27 @@ impl<'a> Notes<'a> {
         Notes { recorder, rank, posts, started: 0, claims, inner, in_collective, polls }
     }
 
-    /// A look begins, or the last one ends.
+    /// Records that a poll begins, or that the last one ends.
     pub(super) fn note_poll(&mut self, begins: bool) {
         self.polls = if begins { self.polls + 1 } else { self.polls - 1 };
     }
 
-    /// The program does something that no collective does.
+    /// Records that the program makes a request that no collective makes.
     pub(super) fn leave_collective(&mut self) {
         self.in_collective &= self.polls > 0;
     }
 
-    /// Whether what is asked is the library's, done while the program waits.
+    /// Returns whether a request is the library's, made while the program waits.
     pub(super) fn is_librarys(&self) -> bool {
         self.polls > 0
     }
 
-    /// Whether anybody wants to know.
+    /// Returns whether a recording is requested.
     pub(super) fn is_wanted(&self) -> bool {
         self.recorder.is_some()
     }
 
-    /// Whether a message belongs to a collective that is recorded as such.
+    /// Returns whether a message belongs to a collective that is recorded as such.
     pub(super) fn is_inner(&mut self, context: u32, tag: Option<u32>) -> bool {
         self.inner.has(context, tag)
     }
@@ -115,7 +114,7 @@ impl<'a> Notes<'a> {
         self.note(RankEvent::Sleep(span));
     }
 
-    /// A blocking send was made, with a receive at the same time, if there was one, that has got a message.
+    /// Records a blocking send, with the receive at the same time, if there was one, and its message.
     pub(super) fn sent(&mut self, message: SentMessage, received: Option<(Room, Envelope)>) {
         let event = match received {
             Some((room, envelope)) => RankEvent::Exchange(message, self.settled(room, &envelope)),
@@ -124,13 +123,13 @@ impl<'a> Notes<'a> {
         self.note(event);
     }
 
-    /// A blocking receive has got a message.
+    /// Records a blocking receive and its message.
     pub(super) fn received(&mut self, room: Room, envelope: &Envelope) {
         let room = self.settled(room, envelope);
         self.note(RankEvent::Receive(room));
     }
 
-    /// The same receive of just that message: a replay must not get another.
+    /// Returns the receive with a selector of just that message: a replay must match the same.
     fn settled(&self, room: Room, envelope: &Envelope) -> Room {
         Room { selector: settled(room.selector, envelope), ..room }
     }
@@ -166,7 +165,7 @@ impl<'a> Notes<'a> {
         self.started += 1;
     }
 
-    /// A started operation has ended; `envelope` is its message.
+    /// Records the end of a started operation; `envelope` is its message.
     pub(super) fn ended(&mut self, request: Request, envelope: &Envelope) {
         let Some(post) = self.posts.remove(&request.0) else { return };
         if post.is_open
@@ -191,13 +190,13 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// A collective of all ranks is called.
+    /// Records a collective of all ranks.
     pub(super) fn collective(&mut self, collective: RecordedCollective) {
         self.note(RankEvent::Collective(collective));
         self.in_collective = true;
     }
 
-    /// It is over, or its face makes it by messages, which follow.
+    /// Records that the collective is over, or that it is executed by messages, which follow.
     pub(super) fn carried_out(&mut self, by_messages: bool) {
         self.inner.is_recorded = by_messages;
         self.in_collective = by_messages;
@@ -224,7 +223,7 @@ mod tests {
         inner.announce();
         assert!(!inner.has(0, Some(7)), "a message of the program");
         assert!(inner.has(1, Some(7)) && inner.has(1, Some(7)));
-        // Another, that was started and is not recorded as a collective, goes on beside a recorded one.
+        // Another collective, which was started and is not recorded as a collective, continues beside a recorded one.
         inner.announce();
         assert!(!inner.has(1, Some(8)) && inner.has(1, Some(7)) && !inner.has(1, Some(8)));
     }

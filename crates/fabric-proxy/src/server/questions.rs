@@ -1,4 +1,4 @@
-//! The questions of a process, one after the other: those that want an answer, and those that it has asked ahead.
+//! The requests of a process, one after the other: those with a reply, and those that the process does not wait for.
 
 use contract::{ContextPlace, Endpoint, Error, Request, Result, TimeSpan};
 
@@ -8,7 +8,7 @@ use crate::computing::{Call, Step, is_of_collectives};
 use crate::stream::Reader;
 
 impl<'a, E: Endpoint> Server<'a, E> {
-    /// The next question that wants an answer, or what a look has found. What needs no answer is done before it.
+    /// Returns the next request with a reply, or the result of a poll. Executes the requests without reply before it.
     pub(super) fn next(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
         loop {
             let (ask, reader) = self.next_of_any(endpoint)?;
@@ -23,11 +23,10 @@ impl<'a, E: Endpoint> Server<'a, E> {
         }
     }
 
-    /// The next part of the room with a question, once there is one. Returns whether the time has passed that was
-    /// computed before it.
+    /// Waits for the next part of the buffer with a request. Returns whether the computing time before it has passed.
     fn await_part(&mut self, endpoint: &mut E) -> Result<bool> {
         if self.at.take_if(|at| *at >= self.line.bytes()).is_some() {
-            // The server has taken the turn of a process that goes on.
+            // The server has taken the turn of a process that continues.
             self.line.give_back();
         }
         if self.at.is_some() {
@@ -40,7 +39,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         Ok(has_passed)
     }
 
-    /// The next question, after the time that the process has computed.
+    /// Returns the next request, after the computing time of the process.
     fn next_of_any(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
         let has_passed = self.await_part(endpoint)?;
         let (mut reader, next) = Reader::part(self.line, self.at.unwrap_or(0));
@@ -69,9 +68,9 @@ impl<'a, E: Endpoint> Server<'a, E> {
         Ok((ask, reader))
     }
 
-    /// The process has ended a request.
+    /// Ends an operation that the process has ended.
     fn end_request(&mut self, endpoint: &mut E, own: Request) {
-        // It has only ended what was done, and so was begun.
+        // The process has only ended operations that were done, and so had begun.
         if let Ok(request) = self.requests.of_endpoint(own) {
             let envelope = endpoint.end(request);
             self.requests.forget(own);
@@ -79,7 +78,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         }
     }
 
-    /// What a question means for recorded computing.
+    /// Returns the meaning of a request for recorded computing.
     fn step(&mut self, ask: &Ask) -> Step {
         let context = match *ask {
             Ask::PostSend { context, .. } => Some(context),
