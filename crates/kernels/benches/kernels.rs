@@ -11,7 +11,7 @@ use kernels::stream::{Loop, Stream};
 use kernels::{Complex32, corner_turn, corner_turn_in_place, dhrystone, linpack, whetstone};
 
 const ZERO: Complex32 = Complex32::new(0.0, 0.0);
-/// Complex words that stay in the first-level cache.
+/// Number of complex words that stay in the first-level cache.
 const BLOCK: usize = 2048;
 
 fn block_fft(c: &mut Criterion) {
@@ -103,7 +103,8 @@ fn stones(c: &mut Criterion) {
     group.finish();
 }
 
-/// Brief: there are about a hundred, and the medians of these kernels settle within milliseconds.
+/// Returns short measurement times: there are about a hundred benchmarks, and the medians of these kernels settle
+/// within milliseconds.
 fn brief() -> Criterion {
     let criterion = Criterion::default().sample_size(20);
     criterion.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(600))

@@ -1,5 +1,5 @@
-//! Constant false-alarm rate detection, as the HPEC Challenge defines it: the power of each cell of a row beside the
-//! mean power of its neighbours.
+//! Constant false-alarm rate detection, as the HPEC Challenge defines it: the ratio of the power of each cell of a row
+//! to the mean power of its neighbours.
 
 use num_complex::Complex32;
 
@@ -8,25 +8,25 @@ use crate::error::{Result, check_length};
 /// Nominal operations of the HPEC Challenge for each cell.
 pub const OPERATIONS_PER_CELL: f64 = 7.0;
 
-/// Detection along rows: the mean T(i) is over `cells` cells on each side, beyond `guard` cells that a target may spill
-/// into. Near the ends of a row the mean is over the cells that there are.
+/// Detection along rows: the mean T(i) is over `cells` cells on each side, beyond `guard` cells that a target may
+/// extend to. Near the ends of a row the mean is over the existing cells.
 pub struct Cfar {
     guard: usize,
     cells: usize,
-    /// Powers with zeros on both sides, and sums of as many of them as a power of two.
+    /// Powers with zeros on both sides, and sums over runs of them with a power of two as length.
     powers: Vec<f32>,
     runs: Vec<f32>,
     windows: Vec<f32>,
 }
 
 impl Cfar {
-    /// Detection with these numbers of cells on each side.
+    /// Creates a detection with these numbers of cells on each side.
     pub fn new(guard: usize, cells: usize) -> Self {
         Cfar { guard, cells, powers: Vec::new(), runs: Vec::new(), windows: Vec::new() }
     }
 
-    /// Makes `ratios` of a row: |x(i)|^2 / T(i), and 0 where there is no power at all. A detector calls a target what
-    /// is above a threshold.
+    /// Computes `ratios` of a row: |x(i)|^2 / T(i), and 0 if there is no power at all. A detector reports a target if
+    /// the ratio is above a threshold.
     ///
     /// # Errors
     /// [`Error::WrongLength`](crate::Error::WrongLength) if there are not as many ratios as cells.
@@ -49,19 +49,19 @@ impl Cfar {
         Ok(())
     }
 
-    /// The number of cells in the mean for cell `i` of `count`.
+    /// Returns the number of cells in the mean for cell `i` of `count`.
     fn neighbours(&self, i: usize, count: usize) -> usize {
         let side = |beyond: usize| beyond.saturating_sub(self.guard).min(self.cells);
         side(i) + side(count - 1 - i)
     }
 
-    /// The sums of `cells` successive powers from each on: a sum of 2^j powers is two sums of half as many, and a
-    /// window is put together from those of the powers of two that its length has.
+    /// Computes the sums of `cells` successive powers from each on. A sum of 2^j powers is two sums of half as many,
+    /// and a window is the sum of those powers of two that its length contains.
     fn sum_windows(&mut self) {
         let count = self.powers.len();
         self.runs.clone_from(&self.powers);
         self.windows.clear();
-        // A window of the last cells reaches beyond the zeros by less than its length.
+        // A window of the last cells extends beyond the zeros by less than its length.
         self.windows.resize(count + 1, 0.0);
         let (mut length, mut summed) = (1, 0);
         while length <= self.cells {

@@ -1,8 +1,8 @@
-//! The simple processor benchmarks of the hypercube study: small programs that each lean on one thing a processor does.
+//! The simple processor benchmarks of the hypercube study: small programs that each stress one ability of a processor.
 //!
 //! Written anew from the descriptions in Grunwald and Reed, "Benchmarking hypercube hardware and software" (1986),
-//! table 2. Each checks its result on every run, each lets the compiler know nothing it could fold the work away with,
-//! and the work grows with the repetitions.
+//! table 2. Each checks its result on every run, and hides from the compiler all values that would let it remove work.
+//! The work is proportional to the repetitions.
 
 mod check;
 mod hanoi;
@@ -34,7 +34,7 @@ pub enum Classic {
 }
 
 impl Classic {
-    /// Every program, in the order of the study's table 2.
+    /// All programs, in the order of the study's table 2.
     pub const ALL: [Classic; 7] = [
         Classic::Loops,
         Classic::Sieve,
@@ -45,7 +45,7 @@ impl Classic {
         Classic::PuzzlePointer,
     ];
 
-    /// The name, as results files and tables give it.
+    /// Returns its name in results files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Classic::Loops => "loops",
@@ -58,7 +58,7 @@ impl Classic {
         }
     }
 
-    /// The number of repetitions in the study; its table 3 gives the seconds for all repetitions together.
+    /// Returns the number of repetitions in the study; its table 3 has the seconds for all repetitions together.
     pub fn repetitions(self) -> u32 {
         match self {
             Classic::Loops | Classic::PuzzleSubscript | Classic::PuzzlePointer => 10,
@@ -73,7 +73,7 @@ impl Classic {
     /// comparisons or trials.
     ///
     /// # Errors
-    /// [`Error::WrongResult`] if a repetition gave anything but the known answer.
+    /// [`Error::WrongResult`] if a repetition returned anything but the known result.
     pub fn run(self, repetitions: u32) -> Result<u64> {
         let mut steps = 0;
         for _ in 0..repetitions {
@@ -130,7 +130,7 @@ fn fibonacci() -> Result<u64> {
     Ok(calls)
 }
 
-/// Opaque to the optimiser, which would otherwise turn half of the calls into a loop.
+/// Returns a Fibonacci number. It is opaque to the optimiser, which would otherwise turn half of the calls into a loop.
 #[inline(never)]
 fn fibonacci_number(n: u32, calls: &mut u64) -> u32 {
     *calls += 1;

@@ -1,9 +1,9 @@
 //! The corner turn: a matrix transpose in memory.
 //!
 //! A plain double loop touches a new cache line, and in a large matrix a new page, with every element of one of the two
-//! matrices. Here squares of one cache line by one cache line are transposed in registers, and walked in tiles that
-//! stay within the reach of the translation buffer; a matrix larger than the caches is written past them, which saves
-//! reading what is about to be overwritten.
+//! matrices. Here squares of one cache line by one cache line are transposed in registers. They are processed in tiles
+//! that stay within the reach of the translation buffer. A matrix larger than the caches is written past them, which
+//! avoids reading lines that are about to be overwritten.
 
 mod blocks;
 
@@ -15,10 +15,10 @@ use blocks::{BlockTurn, kernels};
 
 /// Transposes `input`, `rows` by `columns` elements row by row, into `output`, `columns` by `rows`.
 ///
-/// Vector instructions serve elements of 4, 8 and 16 bytes; others are moved one by one, in the same tiles.
+/// Elements of 4, 8 and 16 bytes use vector instructions; others are moved one by one, in the same tiles.
 ///
 /// # Errors
-/// [`crate::Error::WrongLength`] if either slice does not hold exactly `rows * columns` elements.
+/// [`crate::Error::WrongLength`] if either slice does not have exactly `rows * columns` elements.
 pub fn corner_turn<T: Copy>(
     input: &[T],
     rows: usize,
@@ -52,7 +52,7 @@ pub fn corner_turn_with<T: Copy>(
         output_pitch: rows,
         streaming: size_of_val(input) >= STREAMING_BYTES,
     };
-    // SAFETY: both slices hold rows * columns elements, as was checked, and cannot overlap; the instructions were
+    // SAFETY: both slices have rows * columns elements, as was checked, and cannot overlap; the instructions were
     // checked.
     unsafe { blocks::turn(kernels::<T>(instructions), &turn) };
     Ok(())
@@ -65,7 +65,8 @@ pub fn corner_turn_with<T: Copy>(
 /// elements apart.
 ///
 /// # Errors
-/// [`crate::Error::WrongLength`] if either slice ends before its part does, or rows that are closer than they are long.
+/// [`crate::Error::WrongLength`] if either slice ends before its part does, or if a pitch is less than the length of
+/// its rows.
 pub fn corner_turn_pitched<T: Copy>(
     input: &[T],
     (rows, columns): (usize, usize),
@@ -92,8 +93,8 @@ pub fn corner_turn_pitched<T: Copy>(
         output_pitch,
         streaming: rows * columns * size_of::<T>() >= STREAMING_BYTES,
     };
-    // SAFETY: both slices hold their parts, as was checked, and cannot overlap; `best` are instructions that this
-    // processor has.
+    // SAFETY: both slices contain their parts, as was checked, and cannot overlap; this processor has the instructions
+    // `best`.
     unsafe { blocks::turn(kernels::<T>(Instructions::best()), &turn) };
     Ok(())
 }
@@ -105,7 +106,7 @@ fn check_room(what: &'static str, needed: usize, there: usize) -> Result<()> {
 /// Transposes `matrix`, `size` by `size` elements, in place.
 ///
 /// # Errors
-/// [`crate::Error::WrongLength`] if `matrix` does not hold exactly `size * size` elements.
+/// [`crate::Error::WrongLength`] if `matrix` does not have exactly `size * size` elements.
 pub fn corner_turn_in_place<T: Copy>(matrix: &mut [T], size: usize) -> Result<()> {
     corner_turn_in_place_with(Instructions::best(), matrix, size)
 }
@@ -121,12 +122,12 @@ pub fn corner_turn_in_place_with<T: Copy>(
 ) -> Result<()> {
     let instructions = check_instructions(instructions)?;
     check_length("the matrix of a corner turn", size.saturating_mul(size), matrix.len())?;
-    // SAFETY: the slice holds size * size elements, as was checked; the instructions were checked.
+    // SAFETY: the slice has size * size elements, as was checked; the instructions were checked.
     unsafe { blocks::turn_in_place(kernels::<T>(instructions), matrix.as_mut_ptr(), size) };
     Ok(())
 }
 
-/// Turns `input`, `rows` rows, into columns `first` and following of the matrix `output`, of which a row holds `pitch`
+/// Transposes `input`, `rows` rows, into columns `first` and following of the matrix `output`, whose rows have `pitch`
 /// elements.
 ///
 /// # Panics
@@ -153,11 +154,11 @@ pub(crate) fn turn_into_columns<T: Copy>(
         streaming: size_of_val(output) >= STREAMING_BYTES,
     };
     let squares = kernels::<T>(check_instructions(instructions).unwrap_or(Instructions::Portable));
-    // SAFETY: `columns` rows of the output hold the columns asked for, as was asserted, and cannot overlap the input;
-    // the instructions were checked.
+    // SAFETY: `columns` rows of the output contain the requested columns, as was asserted, and cannot overlap the
+    // input; the instructions were checked.
     unsafe { blocks::turn(squares, &turn) };
 }
 
-/// From this size on (of one matrix) the output is written past the caches: about where the two matrices outgrow the
-/// second-level cache, and storing through it costs a read of every line that is about to be overwritten.
+/// Size of one matrix from which on the output is written past the caches. It is about the size at which the two
+/// matrices no longer fit the second-level cache, where a store through it first reads the line that it will overwrite.
 pub(crate) const STREAMING_BYTES: usize = 1 << 20;

@@ -1,9 +1,9 @@
-//! The Dhrystone benchmark, version 2: a mix of statements as systems programs of 1984 had them.
+//! The Dhrystone benchmark, version 2: a mix of statements as in systems programs of 1984.
 //!
 //! Written anew from Weicker, "Dhrystone benchmark: rationale for version 2 and measurement rules", SIGPLAN Notices 23
-//! (1988), which fixes what each procedure does and what all variables hold at the end. The rules forbid inlining
-//! across the two source files of the original: here no procedure is ever inlined, and what goes into one is hidden
-//! from the optimiser. Pointers to records are indices into a heap of two.
+//! (1988), which defines each procedure and the final values of all variables. The rules forbid inlining across the two
+//! source files of the original: here no procedure is ever inlined, and its arguments are hidden from the optimiser.
+//! Pointers to records are indices into a heap of two.
 
 use std::hint::black_box;
 
@@ -63,10 +63,10 @@ struct Locals {
     second_text: Text,
 }
 
-/// Runs the benchmark's loop `runs` times; each is one Dhrystone.
+/// Runs the benchmark's loop `runs` times; each iteration is one Dhrystone.
 ///
 /// # Errors
-/// [`Error::WrongResult`] if any variable ends with another value than the definition gives.
+/// [`Error::WrongResult`] if any variable has another final value than in the definition.
 pub fn run(runs: u32) -> Result<()> {
     let mut globals = black_box(Globals::new());
     let mut locals = Locals {

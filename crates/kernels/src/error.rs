@@ -1,11 +1,11 @@
-//! Why a kernel refused its arguments.
+//! The reasons why a kernel refuses its arguments.
 
 use crate::instructions::Instructions;
 
 /// The result of planning or calling a kernel.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a kernel refused its arguments.
+/// The reason why a kernel refuses its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,14 +15,14 @@ pub enum Error {
     /// A filter without taps.
     #[error("a filter needs at least one tap")]
     NoTaps,
-    /// A matrix to be factored that has more columns than rows, or none.
+    /// A matrix to be factored with more columns than rows, or without columns.
     #[error(
         "a matrix of {rows} x {columns} cannot be factored: it needs a column, and no fewer rows than columns"
     )]
     WideMatrix {
-        /// Its rows.
+        /// Number of its rows.
         rows: usize,
-        /// Its columns.
+        /// Number of its columns.
         columns: usize,
     },
     /// Instructions that this processor does not have.
@@ -31,25 +31,25 @@ pub enum Error {
         Instructions::best()
     )]
     NoInstructions {
-        /// The set asked for.
+        /// The requested set.
         wanted: Instructions,
     },
     /// A slice whose length does not match the call.
     #[error("{what} holds {found} elements where {expected} are needed")]
     WrongLength {
-        /// Which argument.
+        /// Name of the argument.
         what: &'static str,
-        /// The number of elements that the call needs: exactly, or at least, as documented.
+        /// Number of elements that the call needs: exactly, or at least, as documented.
         expected: usize,
-        /// Their number.
+        /// Number of its elements.
         found: usize,
     },
     /// A slice that is not a whole number of transforms.
     #[error("{found} elements are not a whole number of transforms of {length} points")]
     BrokenTransform {
-        /// The points of one transform.
+        /// Number of points of one transform.
         length: usize,
-        /// The elements given.
+        /// Number of elements.
         found: usize,
     },
     /// Transforms that would overlap in memory.
@@ -57,29 +57,29 @@ pub enum Error {
         "{batch} transforms of {length} points with stride {stride} and distance {distance} overlap"
     )]
     Overlap {
-        /// The points of one transform.
+        /// Number of points of one transform.
         length: usize,
-        /// The number of transforms.
+        /// Number of transforms.
         batch: usize,
-        /// Elements from point to point.
+        /// Number of elements from point to point.
         stride: usize,
-        /// Elements from transform to transform.
+        /// Number of elements from transform to transform.
         distance: usize,
     },
-    /// A fold to a length that is no power of two or does not divide the number of points.
+    /// A fold to a length that is not a power of two or does not divide the number of points.
     #[error(
         "{points} points cannot be folded to {fold}: the fold must be a power of two that divides the points"
     )]
     UnevenFold {
-        /// The points before the fold.
+        /// Number of points before the fold.
         points: usize,
-        /// The points after the fold.
+        /// Number of points after the fold.
         fold: usize,
     },
-    /// A result that is not what it must be.
+    /// A wrong result.
     #[error("{benchmark}: {explanation}")]
     WrongResult {
-        /// The program whose result is wrong.
+        /// The program with the wrong result.
         benchmark: &'static str,
         /// The expected and the actual result.
         explanation: String,
@@ -100,7 +100,7 @@ pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) ->
     if expected == found { Ok(()) } else { Err(Error::WrongLength { what, expected, found }) }
 }
 
-/// Checks that this processor has the `wanted` instructions; gives them back.
+/// Checks that this processor has the `wanted` instructions. Returns them.
 pub(crate) fn check_instructions(wanted: Instructions) -> Result<Instructions> {
     if wanted.is_available() { Ok(wanted) } else { Err(Error::NoInstructions { wanted }) }
 }

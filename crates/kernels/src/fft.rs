@@ -1,10 +1,9 @@
 //! Fast Fourier transforms of many short vectors at once: the block FFT.
 //!
-//! A library call for one transform of 8 points spends its time on everything but the 8 points. The block FFT (Games
-//! and others, "Benchmarking methodology for real-time embedded scalable high performance computing", MITRE 1995,
-//! section
-//! 3.2) carries every stage over many transforms, here one to each vector lane, so that short transforms run near
-//! the rate of long ones.
+//! A library call for one transform of 8 points spends most of its time on overhead. The block FFT (Games and others,
+//! "Benchmarking methodology for real-time embedded scalable high performance computing", MITRE 1995, section 3.2)
+//! executes every stage for many transforms, here one in each vector lane, so that short transforms run near the rate
+//! of long ones.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512_rows;
@@ -32,8 +31,8 @@ use crate::instructions::Instructions;
 use block::{Block, SELF_SUFFICIENT};
 use library::Library;
 
-/// Nominal floating-point operations of one complex transform of `length` points: 5 N log2 N, whatever an algorithm
-/// really needs (MITRE 1995, equation 3-1).
+/// Returns the nominal number of floating-point operations of one complex transform of `length` points: 5 N log2 N,
+/// regardless of the algorithm (MITRE 1995, equation 3-1).
 pub fn nominal_operations(length: usize) -> f64 {
     let n = length as f64;
     if length < 2 { 0.0 } else { 5.0 * n * n.log2() }
@@ -43,20 +42,20 @@ pub fn nominal_operations(length: usize) -> f64 {
 /// stride`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strided {
-    /// The number of transforms.
+    /// Number of transforms.
     pub batch: usize,
-    /// Elements from one point to the next.
+    /// Number of elements from one point to the next.
     pub stride: usize,
-    /// Elements from one transform to the next.
+    /// Number of elements from one transform to the next.
     pub distance: usize,
 }
 
 /// A plan for batches of forward transforms of one length.
 ///
 /// Planning allocates; transforming never does. Lengths 2, 4, ..., 128 run as many transforms at once as vectors have
-/// lanes, up to 1024 where they are columns or are turned; with AVX-512 and in single precision, rows of 256, 512, ...,
-/// 8192 points have kernels too. All others, and what does not fill the lanes, go to RustFFT, one transform after the
-/// other.
+/// lanes, up to 1024 if they are columns or are turned; with AVX-512 and in single precision, rows of 256, 512, ...,
+/// 8192 points have kernels too. All other lengths, and the transforms that do not fill the lanes, use RustFFT, one
+/// transform after the other.
 pub struct BlockFft<T: Real> {
     length: usize,
     instructions: Instructions,
@@ -66,16 +65,17 @@ pub struct BlockFft<T: Real> {
     buffer: Vec<Complex<T>>,
 }
 
-/// The number of rows that are transformed before they are turned together, where no kernel does both. With fewer, each
-/// cache line of the output is written in pieces. Many more would not stay in the second-level cache.
+/// Returns the number of rows that are transformed before they are turned together, if no kernel does both. With fewer,
+/// each cache line of the output is written in pieces. Many more would not stay in the second-level cache.
 fn turned_rows<T>(length: usize) -> usize {
     (STRIP_BYTES / (length * size_of::<Complex<T>>())).clamp(32, 128)
 }
 
-/// A size that leaves most of the second-level cache to the output.
+/// Length of a strip that leaves most of the second-level cache to the output.
 const STRIP_BYTES: usize = 128 << 10;
 
-/// From so many transforms in a tile on, what is left is better padded to a tile than transformed one by one.
+/// Number of transforms in a tile from which on the remaining ones are better padded to a tile than transformed one by
+/// one.
 const WIDE: usize = 4;
 
 impl<T: Real> BlockFft<T> {
@@ -104,17 +104,17 @@ impl<T: Real> BlockFft<T> {
         Ok(BlockFft { length, instructions, block, library, buffer: vec![zero; rows * length] })
     }
 
-    /// The points of one transform.
+    /// Returns the number of points of one transform.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The instructions of the kernels.
+    /// Returns the instructions of the kernels.
     pub fn instructions(&self) -> Instructions {
         self.instructions
     }
 
-    /// Whether the length has its own kernels, that is, does not always use RustFFT.
+    /// Returns whether the length has its own kernels, so that not all its transforms use RustFFT.
     pub fn is_blocked(&self) -> bool {
         self.block.is_some()
     }
@@ -133,7 +133,7 @@ impl<T: Real> BlockFft<T> {
             rest = after;
             if self.length < SELF_SUFFICIENT && tile >= WIDE * self.length && 3 * rest.len() > tile
             {
-                // What the buffer holds beyond the rest is transformed too, and never read.
+                // The points of the buffer behind the remaining transforms are transformed too, and never read.
                 let padded = &mut self.buffer[..tile];
                 padded[..rest.len()].copy_from_slice(rest);
                 padded[rest.len()..].fill(Complex::new(T::zero(), T::zero()));
@@ -146,7 +146,7 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
-    /// Transforms every column of `matrix`, of which the points lie `columns` elements apart, in place.
+    /// Transforms every column of `matrix`, in place. The points of a column are `columns` elements apart.
     ///
     /// # Errors
     /// [`Error::WrongLength`] if `matrix` has not exactly as many rows as a transform has points.
@@ -155,10 +155,10 @@ impl<T: Real> BlockFft<T> {
         self.transform_strided(matrix, Strided { batch: columns, stride: columns, distance: 1 })
     }
 
-    /// Transforms a batch in `data` with the given `layout`, in place. Elements between its points stay as they are.
+    /// Transforms a batch in `data` with the given `layout`, in place. Elements between its points are not changed.
     ///
-    /// Fast where transforms are contiguous (stride 1) or side by side (distance 1). Of layouts without overlap it
-    /// takes those in which one index runs through its whole range within one step of the other.
+    /// Fast if transforms are contiguous (stride 1) or side by side (distance 1). Of layouts without overlap it accepts
+    /// those in which one index runs through its whole range within one step of the other.
     ///
     /// # Errors
     /// [`Error::Overlap`] if it is not such a layout, [`Error::WrongLength`] if `data` ends before the last point.
@@ -175,7 +175,7 @@ impl<T: Real> BlockFft<T> {
         if let Some(block) = self.block.as_mut()
             && distance == 1
         {
-            // SAFETY: the layout was checked: `length` rows, `stride` apart, of `batch` columns lie in `data`.
+            // SAFETY: the layout was checked: `data` contains `length` rows, `stride` apart, of `batch` columns.
             done = unsafe { block.columns(data, batch, stride) };
         }
         self.transform_scattered(data, layout, done);
@@ -183,7 +183,7 @@ impl<T: Real> BlockFft<T> {
     }
 
     /// Transforms `input`, contiguous transforms, into `output` as columns: transform and corner turn in one, so that
-    /// point k of transform t lies at `k * batch + t`.
+    /// point k of transform t is at `k * batch + t`.
     ///
     /// # Errors
     /// [`Error::BrokenTransform`] if `input` is not a whole number of transforms, [`Error::WrongLength`] if `output` is
@@ -217,7 +217,7 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
-    /// Gathers rows into the buffer, transforms them there, and puts them back.
+    /// Gathers rows into the buffer, transforms them there, and writes them back.
     fn transform_scattered(&mut self, data: &mut [Complex<T>], layout: Strided, done: usize) {
         let Strided { batch, stride, distance } = layout;
         let length = self.length;
@@ -248,7 +248,7 @@ impl<T: Real> BlockFft<T> {
         else {
             return Err(overlap);
         };
-        // Apart if one index runs through its whole range within one step of the other.
+        // They do not overlap if one index runs through its whole range within one step of the other.
         let apart = (length == 1 || stride > 0)
             && (batch == 1 || distance > 0)
             && (batch == 1 || length == 1 || distance > points || stride > transforms);

@@ -1,8 +1,8 @@
 //! Finite impulse response filters over rows of complex single-precision numbers: in the time domain ([`TimeFir`]), by
-//! overlapped transforms ([`FrequencyFir`]), and their circular relative ([`Convolution`]).
+//! overlapped transforms ([`FrequencyFir`]), and circular ([`Convolution`]).
 //!
-//! A filter of K taps h makes of a row x of N points the N + K - 1 points y[i] = sum over k of h[k] x[i - k], where x
-//! is zero beyond its ends. A caller may ask for the first of these points only.
+//! A filter of K taps h maps a row x of N points to the N + K - 1 points y[i] = sum over k of h[k] x[i - k], where x is
+//! zero beyond its ends. A caller may request only the first of these points.
 
 mod frequency;
 mod time;
@@ -14,19 +14,20 @@ use num_complex::Complex32;
 
 use crate::error::{Error, Result};
 
-/// Nominal operations of the HPEC Challenge for `filters` filters of `taps` taps over `points` points in the time
-/// domain: a complex multiply-add is 8 operations.
+/// Returns the nominal operations of the HPEC Challenge for `filters` filters of `taps` taps over `points` points in
+/// the time domain: a complex multiply-add is 8 operations.
 pub fn time_operations(filters: usize, points: usize, taps: usize) -> f64 {
     8.0 * filters as f64 * points as f64 * taps as f64
 }
 
-/// The same in the frequency domain: two transforms of 5 N log2 N operations and a product of 8 for each point.
+/// As [`time_operations`], in the frequency domain: two transforms of 5 N log2 N operations and a product of 8 for each
+/// point.
 pub fn frequency_operations(filters: usize, points: usize) -> f64 {
     filters as f64 * (2.0 * crate::fft::nominal_operations(points) + 8.0 * points as f64)
 }
 
-/// A chirp of `taps` points of magnitude 1, whose frequency runs once through all that the sampling can tell apart:
-/// exp(i pi (k - K/2)^2 / K).
+/// Returns a chirp of `taps` points of magnitude 1, whose frequency runs once through all that the sampling
+/// distinguishes: exp(i pi (k - K/2)^2 / K).
 pub fn chirp(taps: usize) -> Vec<Complex32> {
     let point = |k: usize| {
         let from_middle = k as f64 - taps as f64 / 2.0;
@@ -36,8 +37,8 @@ pub fn chirp(taps: usize) -> Vec<Complex32> {
     (0..taps).map(point).collect()
 }
 
-/// The filter that finds [`chirp`] in noise: its conjugate, backwards. Its answer to the chirp is `taps` at the chirp's
-/// last point.
+/// Returns the filter that detects [`chirp`] in noise: its conjugate, backwards. Its response to the chirp is `taps` at
+/// the chirp's last point.
 pub fn matched_filter(taps: usize) -> Vec<Complex32> {
     chirp(taps).iter().rev().map(Complex32::conj).collect()
 }
@@ -46,7 +47,7 @@ fn check_taps(taps: &[Complex32]) -> Result<()> {
     if taps.is_empty() { Err(Error::NoTaps) } else { Ok(()) }
 }
 
-/// Checks that `output` has no more points than a filter of `taps` taps makes of `input` points.
+/// Checks that `output` has no more points than a filter of `taps` taps computes from `input` points.
 fn check_output(input: usize, taps: usize, output: usize) -> Result<()> {
     let all = input + taps - 1;
     match output <= all {
@@ -61,7 +62,8 @@ mod tests {
 
     #[test]
     fn operations_are_those_of_the_hpec_challenge() {
-        // Its kernel description has 268.44 and 1.97 MFLOP in the time domain, 33.55 and 2.21 in the frequency domain.
+        // The challenge's kernel description has 268.44 and 1.97 MFLOP in the time domain, 33.55 and 2.21 in the
+        // frequency domain.
         assert_eq!(time_operations(64, 4096, 128), 268_435_456.0);
         assert_eq!(time_operations(20, 1024, 12), 1_966_080.0);
         // 64 (10 x 4096 x 12 + 8 x 4096); 20 (10 x 1024 x 10 + 8 x 1024).

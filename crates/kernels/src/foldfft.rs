@@ -1,8 +1,8 @@
-//! The foldfft: the kernel of a synthetic-aperture-radar chain, in three ways.
+//! The foldfft: the kernel of a synthetic-aperture-radar chain, in three variants.
 //!
 //! `n` complex points are weighted by real numbers, folded to `f` points (segments of f added up), transformed, and
-//! weighted again by complex numbers (MITRE 1995, section 3.3 and figure 3.4). It holds a little of everything that
-//! makes a processor stumble over short vectors, and the three ways show what each step of effort brings.
+//! weighted again by complex numbers (MITRE 1995, section 3.3 and figure 3.4). It combines several operations that are
+//! slow with short vectors. The three variants show the effect of each step of optimisation.
 
 mod steps;
 
@@ -18,7 +18,7 @@ use steps::Steps;
 pub const TYPICAL_SIZES: [(usize, usize); 6] =
     [(64, 8), (128, 16), (256, 32), (16, 16), (64, 64), (512, 512)];
 
-/// The implementation of the foldfft.
+/// Implementation of the foldfft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
     /// Plain loops and a radix-2 transform, one instance after the other.
@@ -30,10 +30,10 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Every way, the simplest first.
+    /// All variants, the simplest first.
     pub const ALL: [Variant; 3] = [Variant::Plain, Variant::Library, Variant::Blocked];
 
-    /// The name, as results files and tables give it.
+    /// Returns its name in results files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Variant::Plain => "plain",
@@ -43,7 +43,7 @@ impl Variant {
     }
 }
 
-/// Nominal operations of one foldfft: 2 n + 2 (n - f) + 5 f log2 f + 6 f.
+/// Returns the nominal operations of one foldfft: 2 n + 2 (n - f) + 5 f log2 f + 6 f.
 pub fn foldfft_operations(points: usize, fold: usize) -> f64 {
     (2 * points + 2 * (points - fold) + 6 * fold) as f64 + nominal_operations(fold)
 }
@@ -63,7 +63,7 @@ enum Programme {
     Blocked { steps: Steps, fft: Box<BlockFft<f32>> },
 }
 
-/// Complex words in a block, as in the paper: it stays in the first-level cache from step to step.
+/// Number of complex words in a block, as in the paper: it stays in the first-level cache from step to step.
 const BLOCK: usize = 1024;
 
 impl FoldFft {
@@ -76,7 +76,7 @@ impl FoldFft {
         FoldFft::with_instructions(window, weights, way, Instructions::best())
     }
 
-    /// As [`FoldFft::new`], with chosen instructions for the blocked way.
+    /// As [`FoldFft::new`], with chosen instructions for the blocked variant.
     ///
     /// # Errors
     /// Also [`Error::NoInstructions`] if this processor lacks them.
@@ -148,7 +148,7 @@ impl FoldFft {
     }
 }
 
-/// e^(-2 pi i k / length) for the first half of k.
+/// Returns e^(-2 pi i k / length) for the first half of k.
 fn half_circle(length: usize) -> Vec<Complex32> {
     let root = |k: usize| {
         let angle = -2.0 * std::f64::consts::PI * k as f64 / length as f64;
@@ -157,7 +157,7 @@ fn half_circle(length: usize) -> Vec<Complex32> {
     (0..length / 2).map(root).collect()
 }
 
-/// The textbook's transform: decimation in frequency by two, then the points out of bit-reversed order.
+/// Transforms as in textbooks: decimation in frequency by two, then a permutation from bit-reversed order.
 fn transform_plainly(data: &mut [Complex32], roots: &[Complex32]) {
     let length = data.len();
     let mut half = length / 2;

@@ -1,4 +1,4 @@
-//! Which vector instructions the kernels use, chosen at run time.
+//! The vector instructions of the kernels, chosen at run time.
 
 /// A set of vector instructions that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,17 +12,17 @@ pub enum Instructions {
 }
 
 impl Instructions {
-    /// Every set, the widest last.
+    /// All sets, the widest last.
     pub const ALL: [Instructions; 3] =
         [Instructions::Portable, Instructions::Avx2, Instructions::Avx512];
 
-    /// The widest set that this processor has.
+    /// Returns the widest set that this processor has.
     pub fn best() -> Self {
         let mut sets = Instructions::ALL.into_iter().rev();
         sets.find(|set| set.is_available()).unwrap_or(Instructions::Portable)
     }
 
-    /// Whether this processor, and its operating system, have the set.
+    /// Returns whether this processor, and its operating system, have the set.
     pub fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         {
@@ -39,7 +39,7 @@ impl Instructions {
         }
     }
 
-    /// The name, as results files and tables give it.
+    /// Returns its name in results files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Instructions::Portable => "portable",

@@ -1,11 +1,11 @@
-//! Vectors of lanes: the few operations that the kernels are written in, once for every instruction set.
+//! Vectors of lanes: the few operations that the kernels consist of, once for every instruction set.
 //!
-//! A value of a vector type can only be made by an `unsafe` function that demands its instructions, so a value at hand
-//! is the proof that they are there, and the arithmetic on values is safe.
+//! A value of a vector type can only be created by an `unsafe` function that requires its instructions. So a value
+//! proves that they exist, and the arithmetic on values is safe.
 
 mod portable;
 
-/// Defines a vector type around one of the processor's own, each operation by the intrinsic or function named.
+/// Defines a vector type around one of the processor's own, each operation by the named intrinsic or function.
 #[cfg(target_arch = "x86_64")]
 macro_rules! x86_vector {
     (
@@ -25,19 +25,19 @@ macro_rules! x86_vector {
 
             #[inline(always)]
             unsafe fn load(from: *const $element) -> Self {
-                // SAFETY: the caller vouches for the instructions and for the elements at `from`.
+                // SAFETY: the caller guarantees the instructions and the elements at `from`.
                 $name(unsafe { $load(from.cast()) })
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $element) {
-                // SAFETY: the caller vouches for the room; `self` proves the instructions.
+                // SAFETY: the caller guarantees the room; `self` proves the instructions.
                 unsafe { $store(to.cast(), self.0) }
             }
 
             #[inline(always)]
             unsafe fn stream(self, to: *mut $element) {
-                // SAFETY: the caller vouches for the room and its alignment; `self` proves the instructions.
+                // SAFETY: the caller guarantees the room and its alignment; `self` proves the instructions.
                 unsafe { $stream(to.cast(), self.0) }
             }
 
@@ -58,7 +58,7 @@ macro_rules! x86_vector {
     };
 }
 
-/// The arithmetic of such a type, each operation by the intrinsic or function named.
+/// Defines the arithmetic of such a type, each operation by the named intrinsic or function.
 #[cfg(target_arch = "x86_64")]
 macro_rules! x86_lanes {
     (
@@ -69,7 +69,7 @@ macro_rules! x86_lanes {
         impl Lanes for $name {
             #[inline(always)]
             unsafe fn splat(value: $real) -> Self {
-                // SAFETY: the caller vouches for the instructions.
+                // SAFETY: the caller guarantees the instructions.
                 $name(unsafe { $splat(value) })
             }
 
@@ -147,40 +147,40 @@ pub(crate) trait Vector: Copy {
     type Element: Copy;
     /// As many vectors as a vector has lanes.
     type Square: Copy + AsRef<[Self]> + AsMut<[Self]>;
-    /// The number of lanes.
+    /// Number of lanes.
     const COUNT: usize;
 
-    /// The [`Vector::COUNT`] elements at `from`, however aligned.
+    /// Loads the [`Vector::COUNT`] elements at `from`, which need not be aligned.
     ///
     /// # Safety
-    /// The processor has the instructions of this type, and `from` is good for reading that many elements.
+    /// The processor has the instructions of this type, and `from` is valid for reading that many elements.
     unsafe fn load(from: *const Self::Element) -> Self;
 
-    /// Writes the lanes to `to`, however aligned.
+    /// Writes the lanes to `to`, which need not be aligned.
     ///
     /// # Safety
-    /// `to` is good for writing [`Vector::COUNT`] elements.
+    /// `to` is valid for writing [`Vector::COUNT`] elements.
     unsafe fn store(self, to: *mut Self::Element);
 
-    /// Writes the lanes to `to` past the caches, where the instructions allow it; a fence must follow.
+    /// Writes the lanes to `to` past the caches, if the instructions allow it; a fence must follow.
     ///
     /// # Safety
-    /// `to` is good for writing [`Vector::COUNT`] elements and aligned to the size of the vector.
+    /// `to` is valid for writing [`Vector::COUNT`] elements and aligned to the size of the vector.
     unsafe fn stream(self, to: *mut Self::Element);
 
-    /// A square of nothing but this vector, to be filled.
+    /// Returns a square whose rows are all this vector, to be filled.
     fn repeat(self) -> Self::Square;
 
-    /// Lane i of vector j becomes lane j of vector i.
+    /// Exchanges lane i of vector j and lane j of vector i.
     fn transpose(square: Self::Square) -> Self::Square;
 
-    /// A square from memory, its rows `pitch` elements apart.
+    /// Loads a square from memory, with rows `pitch` elements apart.
     ///
     /// # Safety
     /// As for [`Vector::load`], for each row.
     #[inline(always)]
     unsafe fn load_square(from: *const Self::Element, pitch: usize) -> Self::Square {
-        // SAFETY: the caller vouches for every row and for the instructions.
+        // SAFETY: the caller guarantees every row and the instructions.
         unsafe {
             let mut square = Self::load(from).repeat();
             let rows = square.as_mut();
@@ -191,7 +191,7 @@ pub(crate) trait Vector: Copy {
         }
     }
 
-    /// A square past the caches, its rows `pitch` elements apart.
+    /// Writes a square past the caches, with rows `pitch` elements apart.
     ///
     /// # Safety
     /// As for [`Vector::stream`], for each row.
@@ -199,12 +199,12 @@ pub(crate) trait Vector: Copy {
     unsafe fn stream_square(square: Self::Square, to: *mut Self::Element, pitch: usize) {
         let rows = square.as_ref();
         for row in 0..Self::COUNT {
-            // SAFETY: the caller vouches for room for every row, and its alignment.
+            // SAFETY: the caller guarantees room for every row, and its alignment.
             unsafe { rows[row].stream(to.add(row * pitch)) };
         }
     }
 
-    /// A square to memory, its rows `pitch` elements apart.
+    /// Writes a square to memory, with rows `pitch` elements apart.
     ///
     /// # Safety
     /// As for [`Vector::store`], for each row.
@@ -212,7 +212,7 @@ pub(crate) trait Vector: Copy {
     unsafe fn store_square(square: Self::Square, to: *mut Self::Element, pitch: usize) {
         let rows = square.as_ref();
         for row in 0..Self::COUNT {
-            // SAFETY: the caller vouches for room for every row.
+            // SAFETY: the caller guarantees room for every row.
             unsafe { rows[row].store(to.add(row * pitch)) };
         }
     }
@@ -220,13 +220,13 @@ pub(crate) trait Vector: Copy {
 
 /// A vector of an even number of real numbers, and its arithmetic.
 pub(crate) trait Lanes: Vector {
-    /// `value` in every lane.
+    /// Returns `value` in every lane.
     ///
     /// # Safety
     /// The processor has the instructions of this type.
     unsafe fn splat(value: Self::Element) -> Self;
 
-    /// `value` in every lane.
+    /// Returns `value` in every lane.
     #[inline(always)]
     fn fill(self, value: Self::Element) -> Self {
         // SAFETY: `self` proves the instructions.
@@ -236,22 +236,22 @@ pub(crate) trait Lanes: Vector {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// `self * factor + addend`, rounded once where the instructions allow it.
+    /// Returns `self * factor + addend`, rounded once if the instructions allow it.
     fn mul_add(self, factor: Self, addend: Self) -> Self;
-    /// `addend - self * factor`, rounded once where the instructions allow it.
+    /// Returns `addend - self * factor`, rounded once if the instructions allow it.
     fn neg_mul_add(self, factor: Self, addend: Self) -> Self;
 
-    /// Real parts and imaginary parts of the complex numbers that lie interleaved in `low`, then `high`.
+    /// Returns real parts and imaginary parts of the complex numbers that are interleaved in `low`, then `high`.
     ///
-    /// The order of the lanes is whatever the instructions do best; [`Lanes::interleave`] undoes it.
+    /// The order of the lanes is the fastest one for the instructions; [`Lanes::interleave`] reverses it.
     fn deinterleave(low: Self, high: Self) -> (Self, Self);
 
     /// As [`Lanes::deinterleave`], with the i-th complex number in lane i.
     fn deinterleave_in_order(low: Self, high: Self) -> (Self, Self);
 
-    /// The inverse of [`Lanes::deinterleave`].
+    /// Returns the inverse of [`Lanes::deinterleave`].
     fn interleave(re: Self, im: Self) -> (Self, Self);
 
-    /// As [`Lanes::interleave`] for lanes in natural order: lane i becomes the i-th complex number.
+    /// As [`Lanes::interleave`], for lanes in natural order: lane i becomes the i-th complex number.
     fn interleave_in_order(re: Self, im: Self) -> (Self, Self);
 }

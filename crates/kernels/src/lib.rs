@@ -1,14 +1,15 @@
-//! Pure computation: what a processor does between messages.
+//! Pure computation: the work of a processor between messages.
 //!
 //! * [`fft`]: the block FFT, many short transforms at once.
-//! * [`foldfft`]: the kernel of a synthetic-aperture-radar chain, in three ways.
+//! * [`foldfft`]: the kernel of a synthetic-aperture-radar chain, in three variants.
 //! * [`fir`], [`qr`], [`cfar`]: filters, factorisation and detection, as the HPEC Challenge defines them.
 //! * [`corner_turn`](fn@corner_turn): the matrix transpose in memory.
-//! * [`classic`], [`whetstone`], [`dhrystone`], [`linpack`], [`stream`]: the processor benchmarks of old, written anew.
-//! * [`peak`]: the core's peak, to see the others as shares of it.
+//! * [`classic`], [`whetstone`], [`dhrystone`], [`linpack`], [`stream`]: the classic processor benchmarks, written
+//!   anew.
+//! * [`peak`]: the core's peak, for comparison with the others.
 //!
-//! No clock, no file, no message: a kernel takes slices and gives results, and every kernel has a slow obvious twin
-//! that its tests hold it against. Vector instructions are chosen at run time ([`Instructions`]).
+//! The crate uses no clocks, files or messages: a kernel maps slices to results, and tests compare every kernel with a
+//! slow, obvious version. Vector instructions are chosen at run time ([`Instructions`]).
 
 #![allow(
     clippy::needless_range_loop,

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 
-/// A system to be solved: a matrix in columns and a right-hand side, such that the solution is all ones.
+/// A system of equations: a matrix in columns and a right-hand side, such that the solution is all ones.
 #[derive(Clone, Debug)]
 pub struct System {
     size: usize,
@@ -17,17 +17,18 @@ pub struct System {
     solution: Vec<f64>,
 }
 
-/// Operations that solving a system of this size counts for: 2/3 n^3 + 2 n^2.
+/// Returns the nominal operations of solving a system of this size: 2/3 n^3 + 2 n^2.
 pub fn nominal_operations(size: usize) -> f64 {
     let n = size as f64;
     2.0 / 3.0 * n * n * n + 2.0 * n * n
 }
 
-/// The largest residual that a sound solution has, in units of the rounding error.
+/// Largest residual of a correct solution, in units of the rounding error.
 const LARGEST_RESIDUAL: f64 = 16.0;
 
 impl System {
-    /// The benchmark's system of `size` equations, its elements from a multiplicative generator, between -2 and 2.
+    /// Creates the benchmark's system of `size` equations, with elements from a multiplicative generator, between -2
+    /// and 2.
     ///
     /// # Errors
     /// [`Error::WrongLength`] for no equations.
@@ -50,12 +51,12 @@ impl System {
         Ok(System { size, matrix, solution: right.clone(), right, factors, pivots })
     }
 
-    /// The number of equations.
+    /// Returns the number of equations.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Solves the system anew, from its original elements. Allocates nothing.
+    /// Solves the system again, from its original elements. Allocates nothing.
     ///
     /// # Errors
     /// [`Error::WrongResult`] if a pivot is zero.
@@ -67,10 +68,11 @@ impl System {
         Ok(())
     }
 
-    /// The largest element of A x - b, divided by n, by the largest elements of A and x, and by the rounding error.
+    /// Returns the largest element of A x - b, divided by n, by the largest elements of A and x, and by the rounding
+    /// error.
     ///
     /// # Errors
-    /// [`Error::WrongResult`] if it is more than a sound solution has.
+    /// [`Error::WrongResult`] if it is larger than for a correct solution.
     pub fn residual(&self) -> Result<f64> {
         let mut difference: Vec<f64> = self.right.iter().map(|b| -b).collect();
         for (column, x) in self.matrix.chunks(self.size).zip(&self.solution) {
@@ -86,7 +88,7 @@ impl System {
         Err(Error::WrongResult { benchmark: "linpack", explanation })
     }
 
-    /// The solution, which should be all ones.
+    /// Returns the solution, which should be all ones.
     pub fn solution(&self) -> &[f64] {
         &self.solution
     }
@@ -136,7 +138,7 @@ impl System {
     }
 }
 
-/// y += a x.
+/// Computes y += a x.
 #[inline(never)]
 fn add_multiple(y: &mut [f64], x: &[f64], a: f64) {
     for (y, x) in y.iter_mut().zip(x) {

@@ -12,12 +12,12 @@ pub struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// The first `rows` by `columns` of `elements`, whose rows follow each other.
+    /// Creates the first `rows` by `columns` of `elements`, with contiguous rows.
     pub fn new(elements: &'a [f64], rows: usize, columns: usize) -> Self {
         Matrix { elements, rows, columns, pitch: columns }
     }
 
-    /// The same with rows that begin `pitch` elements apart.
+    /// Returns the same matrix with rows that begin `pitch` elements apart.
     #[must_use]
     pub fn pitched(self, pitch: usize) -> Self {
         Matrix { pitch, ..self }
@@ -44,7 +44,7 @@ fn check_part(
     }
 }
 
-/// Adds the product of `left` and `right` to `sum`, whose rows begin `pitch` elements apart: a call of
+/// Adds the product of `left` and `right` to `sum`, whose rows begin `pitch` elements apart, by a call of
 /// `matrixmultiply`.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ pub fn multiply_add(
     }
     let (left, left_pitch) = (left.elements.as_ptr(), left.pitch as isize);
     let (right, right_pitch) = (right.elements.as_ptr(), right.pitch as isize);
-    // SAFETY: all three parts were checked to lie within their slices, and the sum is borrowed alone.
+    // SAFETY: all three parts were checked to be within their slices, and the sum is borrowed exclusively.
     unsafe {
         matrixmultiply::dgemm(
             m,
@@ -87,8 +87,8 @@ pub fn multiply_add(
     Ok(())
 }
 
-/// Multiplies `rows`, each of `order` elements, with a square matrix that is given transposed, so that every element of
-/// `product` is the dot product of two contiguous rows. Sums are formed in the order of the elements.
+/// Multiplies `rows`, each of `order` elements, with a transposed square matrix, so that every element of `product` is
+/// the dot product of two contiguous rows. Sums are formed in the order of the elements.
 pub fn dot_products(rows: &[f64], transposed: &[f64], order: usize, product: &mut [f64]) {
     if order == 0 {
         return;
@@ -110,7 +110,7 @@ mod tests {
         (0..count as u64).map(|at| (mix(seed ^ at) >> 40) as f64 / (1 << 23) as f64 - 1.0).collect()
     }
 
-    /// Both ways against the definition, in shapes that fill no block of the library.
+    /// Compares both functions with the definition, in shapes that fill no block of the library.
     #[test]
     fn products_are_those_of_the_definition() {
         for (seed, (m, k, n)) in [(1, (1, 1, 1)), (2, (3, 5, 7)), (3, (33, 70, 19)), (4, (2, 0, 2))]

@@ -1,14 +1,14 @@
-//! The peak probe: how many floating-point operations a core can do at all.
+//! The peak probe: the maximum rate of floating-point operations of a core.
 //!
-//! Independent chains of fused multiply-adds, as many as keep every multiplier busy, and nothing else: no load, no
-//! store. A rate divided by this one is a share of what the core has, measured and not taken from a data sheet.
+//! It executes independent chains of fused multiply-adds, as many as keep every multiplier busy, without loads and
+//! stores. A rate divided by this one is a share of the core's peak, which is measured and not taken from a data sheet.
 
 use std::hint::black_box;
 
 use crate::instructions::Instructions;
 use crate::lanes::{Array, Lanes};
 
-/// Numbers of single and of double precision.
+/// Precision of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 32 bits.
@@ -17,18 +17,18 @@ pub enum Precision {
     Double,
 }
 
-/// Does `rounds` rounds with the widest instructions of this processor and returns the number of operations, a
-/// multiply-add being two.
+/// Executes `rounds` rounds with the widest instructions of this processor. Returns the number of operations, where a
+/// multiply-add is two.
 ///
 /// # Panics
-/// If the chains end anywhere but where they must: a probe that computes nonsense measures nothing.
+/// If the chains have a wrong result: the rate of a wrong computation is meaningless.
 pub fn run(precision: Precision, rounds: u64) -> u64 {
     let instructions = Instructions::best();
     let (lanes, value) = match precision {
         Precision::Single => single(instructions, rounds),
         Precision::Double => double(instructions, rounds),
     };
-    // Each chain walks from 0 towards the fixed point 2 of x / 2 + 1.
+    // Each chain goes from 0 towards the fixed point 2 of x / 2 + 1.
     let expected = 2.0 - 2.0 * 0.5f64.powf(rounds as f64);
     assert!((value - expected).abs() < 1e-5, "a chain ended at {value}, not at {expected}");
     2 * lanes * CHAINS as u64 * rounds
@@ -65,7 +65,7 @@ fn double(instructions: Instructions, rounds: u64) -> (u64, f64) {
     }
 }
 
-/// The value of the first lane of the first chain; the others are hidden from the optimiser, not from the core.
+/// Returns the value of the first lane of the last chain; the others are hidden from the optimiser, not from the core.
 #[inline(always)]
 unsafe fn chains<V: Lanes>(
     start: V::Element,
@@ -73,7 +73,7 @@ unsafe fn chains<V: Lanes>(
     addend: V::Element,
     rounds: u64,
 ) -> V::Element {
-    // SAFETY: the caller vouches for the instructions; a vector is stored into room for its square.
+    // SAFETY: the caller guarantees the instructions; a vector is stored into room for its square.
     unsafe {
         let factor = V::splat(black_box(factor));
         let addend = V::splat(black_box(addend));
@@ -94,28 +94,28 @@ unsafe fn chains<V: Lanes>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512_single(rounds: u64) -> f32 {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { chains::<crate::lanes::avx512::F32x16>(0.0, 0.5, 1.0, rounds) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512_double(rounds: u64) -> f64 {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { chains::<crate::lanes::avx512::F64x8>(0.0, 0.5, 1.0, rounds) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2_single(rounds: u64) -> f32 {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { chains::<crate::lanes::avx2::F32x8>(0.0, 0.5, 1.0, rounds) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2_double(rounds: u64) -> f64 {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { chains::<crate::lanes::avx2::F64x4>(0.0, 0.5, 1.0, rounds) }
 }
 

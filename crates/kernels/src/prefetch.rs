@@ -1,11 +1,11 @@
-//! Prefetching: memory is brought into the caches while something else is computed.
+//! Prefetching: memory is brought into the caches during other computing.
 
-/// Bytes of a cache line.
+/// Number of bytes of a cache line.
 const LINE_BYTES: usize = 64;
 
 /// Prefetches all of `data`. This is a hint: it has no effect but on speed.
 ///
-/// It pays for data in another core's cache, or in the last-level cache, that is read in pieces of a few KiB with
+/// It is useful for data in another core's cache, or in the last-level cache, that is read in pieces of a few KiB with
 /// computing between them. The processor does not prefetch across such gaps by itself.
 pub(crate) fn prefetch_all<T>(data: &[T]) {
     let first = data.as_ptr().cast::<u8>();

@@ -1,7 +1,7 @@
-//! QR factorisation of complex single-precision matrices by Householder reflections, as the HPEC Challenge asks for it:
+//! QR factorisation of complex single-precision matrices by Householder reflections, as the HPEC Challenge requires it:
 //! with the whole unitary factor.
 //!
-//! A matrix is kept by columns, real and imaginary parts apart, so that a reflection is two passes over vectors.
+//! A matrix is stored by columns, real and imaginary parts separately, so that a reflection is two passes over vectors.
 //! Reflections are applied to four columns at once: each vector of the reflection is then read once for four
 //! multiplications.
 
@@ -12,29 +12,29 @@ use crate::error::{Error, Result, check_instructions, check_length};
 use crate::instructions::Instructions;
 use crate::lanes::{Lanes, Vector};
 
-/// Nominal operations of factoring m x n, with Q of m x m: 16 m (m n - n^2 / 2) for Q and 16 (m n^2 / 2 - n^3 / 6) for
-/// R, which are those of n reflections with 8 operations for each complex multiply-add.
+/// Returns the nominal operations of factoring m x n, with Q of m x m: 16 m (m n - n^2 / 2) for Q and 16 (m n^2 / 2 -
+/// n^3 / 6) for R, which are those of n reflections with 8 operations for each complex multiply-add.
 pub fn operations(rows: usize, columns: usize) -> f64 {
     let (m, n) = (rows as f64, columns as f64);
     16.0 * m * (m * n - n * n / 2.0) + triangle_operations(rows, columns)
 }
 
-/// Nominal operations of R alone.
+/// Returns the nominal operations of R alone.
 pub fn triangle_operations(rows: usize, columns: usize) -> f64 {
     let (m, n) = (rows as f64, columns as f64);
     16.0 * (m * n * n / 2.0 - n * n * n / 6.0)
 }
 
-/// The most lanes of a vector: columns begin, and end, at multiples of it.
+/// Maximum number of lanes of a vector: columns begin, and end, at multiples of it.
 const LANES_MAX: usize = 16;
-/// Columns to which a reflection is applied together.
+/// Number of columns to which a reflection is applied together.
 const TOGETHER: usize = 4;
 
 /// A factorisation of matrices of one shape, with its memory.
 pub struct Qr {
     rows: usize,
     columns: usize,
-    /// Numbers from column to column.
+    /// Number of elements from column to column.
     pitch: usize,
     /// The matrix, which becomes R.
     matrix: Parts,
@@ -67,7 +67,7 @@ impl Parts {
 }
 
 impl Qr {
-    /// A factorisation of matrices of `rows` rows and no more columns.
+    /// Creates a factorisation of matrices of `rows` rows and no more columns.
     ///
     /// # Errors
     /// [`Error::WideMatrix`].
@@ -95,7 +95,7 @@ impl Qr {
         Ok(Qr { rows, columns, pitch, matrix, vectors, scales, room, instructions })
     }
 
-    /// Factors `matrix`, row by row.
+    /// Factors `matrix`, given row by row.
     ///
     /// # Errors
     /// [`Error::WrongLength`].
@@ -122,7 +122,7 @@ impl Qr {
         Ok(())
     }
 
-    /// Makes the reflection that takes column `k`, from row `k` on, to its first axis, and applies it to that column.
+    /// Computes the reflection that maps column `k`, from row `k` on, to its first axis, and applies it to that column.
     fn make_reflection(&mut self, k: usize) {
         let column = k * self.pitch;
         let own = column + k..column + self.rows;
@@ -144,12 +144,12 @@ impl Qr {
         self.scales[k] = if half > 0.0 { 1.0 / half } else { 0.0 };
     }
 
-    /// An element of the triangular factor, which has as many rows as columns; zero below the diagonal.
+    /// Returns an element of the triangular factor, which has as many rows as columns; zero below the diagonal.
     pub fn triangle(&self, row: usize, column: usize) -> Complex32 {
         if row > column { Complex32::default() } else { self.matrix.at(column * self.pitch + row) }
     }
 
-    /// The unitary factor, `rows` x `rows`, by columns.
+    /// Computes the unitary factor, `rows` x `rows`, by columns.
     ///
     /// # Errors
     /// [`Error::WrongLength`].
@@ -163,7 +163,7 @@ impl Qr {
             for column in 0..count {
                 self.room.re[column * self.pitch + first + column] = 1.0;
             }
-            // A reflection that begins below these columns' ones leaves them as they are.
+            // A reflection that begins below the ones of these columns does not change them.
             for k in (0..self.columns.min(first + count)).rev() {
                 let columns = (&mut self.room.re[..room], &mut self.room.im[..room]);
                 reflect_all(
@@ -184,8 +184,8 @@ impl Qr {
         Ok(())
     }
 
-    /// Solves R^H R x = `right` in place: the normal equations of the matrix that was factored. A diagonal element of
-    /// zero, which a matrix has whose columns depend on each other, makes its unknown zero.
+    /// Solves R^H R x = `right` in place: the normal equations of the factored matrix. If a diagonal element is zero,
+    /// because columns depend on each other, its unknown becomes zero.
     ///
     /// # Errors
     /// [`Error::WrongLength`].
@@ -225,7 +225,7 @@ fn reflect_all(
     let many = TOGETHER * pitch;
     for (re, im) in re.chunks_mut(many).zip(im.chunks_mut(many)) {
         let reflection = Reflection { vector, scale, from, pitch };
-        // SAFETY: the instructions were checked when the factorisation was made. The vector has a whole number of
+        // SAFETY: the instructions were checked when the factorisation was created. The vector has a whole number of
         // vectors of lanes, and so has each column from `from` on.
         unsafe {
             match re.len() == many {
@@ -241,7 +241,7 @@ fn reflect_all(
 
 /// A reflection: x becomes x - scale v (v^H x).
 struct Reflection<'a> {
-    /// The real and imaginary parts of v, from row `from` on, above which it is zero.
+    /// Real and imaginary parts of v, from row `from` on, above which it is zero.
     vector: (&'a [f32], &'a [f32]),
     scale: f32,
     from: usize,
@@ -258,6 +258,8 @@ dispatched! {
     unsafe fn one(reflection: &Reflection<'_>, re: &mut [f32], im: &mut [f32]) = reflect_one
 }
 
+/// Applies the reflection to four columns.
+///
 /// # Safety
 /// As for [`reflect`], with four columns.
 #[inline(always)]
@@ -266,10 +268,12 @@ unsafe fn reflect_four<V: Lanes + Vector<Element = f32>>(
     re: &mut [f32],
     im: &mut [f32],
 ) {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller's guarantee.
     unsafe { reflect::<V, TOGETHER>(reflection, re, im) }
 }
 
+/// Applies the reflection to one column.
+///
 /// # Safety
 /// As for [`reflect`], with one column.
 #[inline(always)]
@@ -278,14 +282,15 @@ unsafe fn reflect_one<V: Lanes + Vector<Element = f32>>(
     re: &mut [f32],
     im: &mut [f32],
 ) {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller's guarantee.
     unsafe { reflect::<V, 1>(reflection, re, im) }
 }
 
+/// Applies the reflection to `COUNT` columns.
+///
 /// # Safety
-/// The processor has the instructions; `re` and `im` are COUNT columns of `pitch` numbers; the vector reaches from
-/// `from` to
-/// `pitch`, both multiples of the lanes.
+/// The processor has the instructions; `re` and `im` are COUNT columns of `pitch` numbers; the vector extends from
+/// `from` to `pitch`, both multiples of the lanes.
 #[inline(always)]
 unsafe fn reflect<V: Lanes + Vector<Element = f32>, const COUNT: usize>(
     reflection: &Reflection<'_>,
@@ -295,7 +300,7 @@ unsafe fn reflect<V: Lanes + Vector<Element = f32>, const COUNT: usize>(
     let Reflection { vector: (v_re, v_im), scale, from, pitch } = *reflection;
     debug_assert!(re.len() >= COUNT * pitch && im.len() >= COUNT * pitch);
     debug_assert!(v_re.len() == pitch - from && v_im.len() == pitch - from);
-    // SAFETY: all places are within the vector and the columns, as the caller vouches.
+    // SAFETY: all places are within the vector and the columns, as the caller guarantees.
     unsafe {
         let zero = V::splat(0.0);
         let (mut dots_re, mut dots_im) = ([zero; COUNT], [zero; COUNT]);
@@ -325,11 +330,11 @@ unsafe fn reflect<V: Lanes + Vector<Element = f32>, const COUNT: usize>(
     }
 }
 
-/// The sum of the lanes.
+/// Returns the sum of the lanes.
 #[inline(always)]
 fn sum<V: Lanes + Vector<Element = f32>>(lanes: V) -> f32 {
     let mut room = [0.0; LANES_MAX];
-    // SAFETY: no vector has more lanes than there is room for; `lanes` proves the instructions.
+    // SAFETY: a vector has at most as many lanes as there is room for; `lanes` proves the instructions.
     unsafe { lanes.store(room.as_mut_ptr()) };
     room.iter().sum()
 }

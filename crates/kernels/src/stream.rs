@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use crate::error::{Error, Result};
 
-/// The factor of scale and triad.
+/// Factor of scale and triad.
 const Q: f64 = 3.0;
 
 /// One of the four loops.
@@ -27,7 +27,7 @@ impl Loop {
     /// The loops in their order.
     pub const ALL: [Loop; 4] = [Loop::Copy, Loop::Scale, Loop::Add, Loop::Triad];
 
-    /// The name, as results files and tables give it.
+    /// Returns its name in results files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Loop::Copy => "copy",
@@ -37,7 +37,7 @@ impl Loop {
         }
     }
 
-    /// Bytes that count as moved for each element: 16, or 24 where two vectors are read.
+    /// Returns the nominal number of moved bytes for each element: 16, or 24 if two vectors are read.
     pub fn bytes_per_element(self) -> u64 {
         match self {
             Loop::Copy | Loop::Scale => 16,
@@ -46,26 +46,27 @@ impl Loop {
     }
 }
 
-/// The three vectors, and what their elements should be.
+/// The three vectors, and the expected values of their elements.
 pub struct Stream {
     vectors: [Vec<f64>; 3],
     expected: [f64; 3],
 }
 
 impl Stream {
-    /// Vectors of `elements` numbers. For memory to be what is measured, each should be four times the last cache.
+    /// Creates vectors of `elements` numbers. To measure memory, each should be four times as large as the last-level
+    /// cache.
     pub fn new(elements: usize) -> Self {
         let expected = [1.0, 2.0, 0.0];
         let vector = |value: f64| {
             let mut vector = vec![0.0; elements];
-            // Zeroed memory is not there until it is written; no page fault should fall into a measurement.
+            // Zeroed memory is not mapped until it is written. This write keeps page faults out of the measurement.
             vector.fill(black_box(value));
             vector
         };
         Stream { vectors: expected.map(vector), expected }
     }
 
-    /// The number of elements of a vector.
+    /// Returns the number of elements of a vector.
     pub fn elements(&self) -> usize {
         self.vectors[0].len()
     }
@@ -96,11 +97,11 @@ impl Stream {
         }
     }
 
-    /// Compares every element with what the loops so far make of the start; small integers, so exactly, until they
-    /// overflow to infinity.
+    /// Compares every element with the expected result of the loops so far. The values are small integers and so exact,
+    /// until they overflow to infinity.
     ///
     /// # Errors
-    /// [`Error::WrongResult`] naming the first element that differs by more than rounding.
+    /// [`Error::WrongResult`] with the first element that differs by more than rounding.
     pub fn check(&self) -> Result<()> {
         for ((vector, expected), name) in
             self.vectors.iter().zip(self.expected).zip(["a", "b", "c"])

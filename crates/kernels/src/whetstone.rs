@@ -1,4 +1,4 @@
-//! The Whetstone benchmark: a mix of floating-point work as Algol programs of 1970 did it.
+//! The Whetstone benchmark: a mix of floating-point work as in Algol programs of 1970.
 //!
 //! Written anew from Curnow and Wichmann, "A synthetic benchmark", Computer Journal 19 (1976): eight modules with the
 //! weights of their table, in double precision. One unit of work is 100 000 Whetstone instructions.
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Whetstone instructions in one unit of work.
 pub const INSTRUCTIONS_PER_UNIT: u64 = 100_000;
 
-/// Floating-point operations in one unit of work, an elementary function counting for one.
+/// Floating-point operations in one unit of work, where an elementary function counts as one.
 ///
 /// An Algol interpreter's instructions were mostly not arithmetic, so these are far fewer: the weight of each module
 /// times its statements times the operations of one.
@@ -45,16 +45,16 @@ pub struct Outcome {
     pub trigonometry: [f64; 2],
     /// Module 8: the result of a procedure.
     pub procedure_calls: f64,
-    /// Module 9: three elements of an array that were passed around.
+    /// Module 9: three elements of an array that was passed between procedures.
     pub array_references: [f64; 3],
     /// Module 11: a number near 5/6.
     pub standard_functions: f64,
 }
 
-/// Does `units` of work, that is `units` times 100 000 Whetstone instructions.
+/// Executes `units` units of work, that is `units` times 100 000 Whetstone instructions.
 ///
 /// # Errors
-/// [`Error::WrongResult`] if a module gave what it cannot give.
+/// [`Error::WrongResult`] if a module has an impossible result.
 pub fn run(units: u32) -> Result<Outcome> {
     let loops = |weight: u32| u64::from(black_box(weight)) * u64::from(units);
     let array_elements = array_elements(loops(12));
@@ -72,14 +72,15 @@ pub fn run(units: u32) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Some modules end where they began, and the others walk towards a value from a known side.
+/// Checks the results. Some modules end with the values that they began with, and the others approach a value from a
+/// known side.
 fn check(units: u32, outcome: &Outcome) -> Result<()> {
     if units == 0 {
         return Ok(());
     }
     let near = |found: f64, expected: f64| (found - expected).abs() <= 1e-9;
     let shrunk = |weight: f64| (2.0 * T).powf(weight * f64::from(units)) / 2.0;
-    // x^(1 / 2 T1) again and again.
+    // x^(1 / 2 T1), iterated.
     let root = 0.75f64.powf((0.5 / T1).powf(93.0 * f64::from(units)));
     let sound = [
         ("2", outcome.array_elements.iter().all(|e| e.abs() < 1.5)),
@@ -201,7 +202,7 @@ fn pass_around(e: &mut [f64; 3], [j, k, l]: [usize; 3]) {
     e[l] = e[j];
 }
 
-/// The expected result of the module: 1 2 3 becomes 2 3 2 and then alternates between that and 3 2 3.
+/// Returns the expected result of the module: 1 2 3 becomes 2 3 2 and then alternates between that and 3 2 3.
 fn array_reference_cycle(loops: u64) -> [f64; 3] {
     match loops {
         0 => [1.0, 2.0, 3.0],
@@ -225,7 +226,8 @@ mod tests {
 
     #[test]
     fn ten_units_give_the_published_results() {
-        // What every faithful implementation prints at ten units, to the digits that are usually printed.
+        // The expected numbers are those that every correct implementation prints at ten units, to the digits that are
+        // usually printed.
         let outcome = run(10).unwrap();
         let near = |found: &[f64], expected: &[f64]| {
             let close = |(a, b): (&f64, &f64)| (a - b).abs() < 5e-5;

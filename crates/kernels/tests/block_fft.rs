@@ -1,4 +1,4 @@
-//! The block FFT against the definition of the transform, for every length, batch, layout and instruction set.
+//! The block FFT compared with the definition of the transform, for every length, batch, layout and instruction set.
 
 mod common;
 
@@ -9,15 +9,16 @@ use proptest::prelude::*;
 
 const BLOCKED: [usize; 10] = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/// Lengths of which rows have kernels with AVX-512 and in single precision.
+/// Lengths with row kernels for AVX-512 in single precision.
 const LONG: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
 
 fn available() -> impl Iterator<Item = Instructions> {
     Instructions::ALL.into_iter().filter(|set| set.is_available())
 }
 
-/// Rounding errors add up like a random walk over the log2 N stages of a transform. A stage, an addition after a
-/// multiplication by a root, errs by well under one and a half roundings (`unit`), even in an unlucky short transform.
+/// Returns the tolerance. Rounding errors add up like a random walk over the log2 N stages of a transform. The error of
+/// a stage, an addition after a multiplication by a root, is well under one and a half roundings (`unit`), even in an
+/// unlucky short transform.
 fn tolerance(length: usize, unit: f64) -> f64 {
     1.5 * unit * (length as f64).log2().max(1.0).sqrt()
 }
@@ -105,7 +106,7 @@ fn lengths_without_kernels_are_right_too() {
         let input = Noise::new(length as u64).singles(3 * length);
         let mut data = input.clone();
         fft.transform(&mut data).unwrap();
-        // RustFFT's algorithms for awkward lengths are a little less exact.
+        // RustFFT's algorithms for other lengths are a little less exact.
         for (found, input) in data.chunks(length).zip(input.chunks(length)) {
             let error = relative_rms_error(&widen(found), &oracle(&widen(input)));
             assert!(error <= 3.0 * tolerance(length, f64::from(f32::EPSILON) / 2.0));
@@ -197,7 +198,7 @@ fn rows_of_which_strips_lie_elsewhere_are_transformed_as_if_they_did_not() {
                 let mut whole = input.clone();
                 fft.transform(&mut whole).unwrap();
                 let width = length / count;
-                // Every strip, every second one, none; what lies elsewhere is not in the rows.
+                // Every strip, every second one, none. The rows do not contain the points of the separate strips.
                 for (step, first) in [(1, 0), (2, 0), (2, 1), (1, count)] {
                     let is_away = |at: usize| at >= first && (at - first).is_multiple_of(step);
                     let mut rows = input.clone();
@@ -268,7 +269,7 @@ fn denormals_come_through_with_their_few_digits() {
             let mut data = vec![Complex32::new(0.0, 0.0); 20 * length];
             data.iter_mut().step_by(length).for_each(|c| c.re = tiny);
             BlockFft::with_instructions(length, set).unwrap().transform(&mut data).unwrap();
-            // An impulse has a flat spectrum, exactly: nothing is added to it but zeros.
+            // An impulse has a flat spectrum, exactly: only zeros are added to it.
             for c in &data {
                 assert!((c.re - tiny).abs() <= 4.0 * f32::from_bits(1), "{set}, {length}: {c}");
             }

@@ -1,4 +1,4 @@
-//! The corner turn against a plain double loop, for every size of element, shape and instruction set.
+//! The corner turn compared with a plain double loop, for every size of element, shape and instruction set.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,7 @@ fn plainly<T: Copy>(input: &[T], rows: usize, columns: usize) -> Vec<T> {
     output
 }
 
-/// Turns one matrix in every way there is, with room around it that must stay as it was.
+/// Turns one matrix with every function, with memory around it that must not change.
 fn check<T: Copy + PartialEq + Debug>(rows: usize, columns: usize, make: impl Fn(usize) -> T) {
     const MARGIN: usize = 3;
     let input: Vec<T> = (0..rows * columns).map(&make).collect();
@@ -77,7 +77,7 @@ fn shapes_around_squares_and_tiles_are_turned_rightly() {
 
 #[test]
 fn matrices_large_enough_to_be_written_past_the_caches_are_turned_rightly() {
-    // 8 MiB and a little more, aligned rows and unaligned ones.
+    // 8 MiB and a little more, with aligned rows and unaligned ones.
     for (rows, columns) in [(1024, 1025), (1032, 1024), (1025, 1027)] {
         check(rows, columns, |at| at as u64);
         check(rows, columns, |at| [at as u64, 0]);
@@ -87,7 +87,7 @@ fn matrices_large_enough_to_be_written_past_the_caches_are_turned_rightly() {
 
 #[test]
 fn bits_that_are_no_numbers_survive() {
-    // A signalling NaN in each half: arithmetic would silence it, moving must not.
+    // A signalling NaN in each half: arithmetic would make it quiet, moving must not.
     check(40, 40, |at| 0x7f80_0001_7fa0_0001u64 ^ at as u64);
     check(40, 40, |at| 0x7f80_0001u32 ^ at as u32);
 }

@@ -1,4 +1,4 @@
-//! The foldfft in its three ways against its definition.
+//! The foldfft in its three variants compared with its definition.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Noise, oracle, relative_rms_error, widen};
 use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
 use kernels::{Complex32, Complex64, Error, Instructions};
 
-/// By the definition, in double precision.
+/// Computes a foldfft by the definition, in double precision.
 fn definition(x: &[Complex32], window: &[f32], weights: &[Complex32]) -> Vec<Complex64> {
     let fold = weights.len();
     let mut folded = vec![Complex64::new(0.0, 0.0); fold];

@@ -1,4 +1,4 @@
-//! Filters, factorisation and detection against slow, obvious forms in double precision, with every set of
+//! Filters, factorisation and detection compared with slow, obvious forms in double precision, with every set of
 //! instructions.
 
 mod common;
@@ -13,7 +13,7 @@ fn available() -> impl Iterator<Item = Instructions> {
     Instructions::ALL.into_iter().filter(|set| set.is_available())
 }
 
-/// The filter by its definition.
+/// Computes the filter by its definition.
 fn filtered(taps: &[Complex64], input: &[Complex64]) -> Vec<Complex64> {
     let count = input.len() + taps.len() - 1;
     let point = |i: usize| -> Complex64 {
@@ -40,7 +40,7 @@ fn both_filters_make_what_the_definition_makes() {
             for instructions in available() {
                 found.fill(Complex32::new(f32::NAN, 0.0));
                 let mut filter = TimeFir::with_instructions(&taps, instructions).unwrap();
-                // The second time its memory is not zero.
+                // At the second call the filter's memory is not zero.
                 filter.filter(&input, &mut found).unwrap();
                 filter.filter(&input, &mut found).unwrap();
                 if count > 1 {
@@ -131,7 +131,7 @@ fn normal_equations_are_solved() {
     };
     let back: Vec<_> = (0..columns).map(back).collect();
     assert!(relative_rms_error(&back, &widen(&right)) < 1e-5, "{back:?}");
-    // A matrix of zeros has no solution, and gives no NaN.
+    // A matrix of zeros has no solution, and the result contains no NaN.
     qr.factor(&vec![Complex32::default(); rows * columns]).unwrap();
     qr.solve_normal(&mut found).unwrap();
     assert!(found.iter().all(|x| x.norm() == 0.0), "{found:?}");
@@ -139,8 +139,8 @@ fn normal_equations_are_solved() {
 
 #[test]
 fn operations_of_the_factorisation_are_those_of_the_hpec_challenge() {
-    // Its kernel description has 397, 30.5 and 45 MFLOP.
-    // 16 x 500 (50000 - 5000) + 16 (2500000 - 166666.67) = 360000000 + 37333333.
+    // The challenge's kernel description has 397, 30.5 and 45 MFLOP. 16 x 500 (50000 - 5000) + 16 (2500000 - 166666.67)
+    // = 360000000 + 37333333.
     assert_eq!(qr::operations(500, 100).round(), 397_333_333.0);
     assert_eq!(qr::operations(180, 60), 30_528_000.0);
     assert_eq!(qr::operations(150, 150), 45_000_000.0);

@@ -1,4 +1,4 @@
-//! The classic processor benchmarks: known results, and work that is really done.
+//! The classic processor benchmarks: known results, and work that is not optimised away.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ fn steps_grow_with_the_repetitions() {
     }
 }
 
-/// The shortest of several runs, which is the one least disturbed.
+/// Returns the shortest of several times, which is the least disturbed one.
 fn shortest(mut body: impl FnMut()) -> Duration {
     let once = |_| {
         let start = Instant::now();
@@ -44,8 +44,8 @@ fn shortest(mut body: impl FnMut()) -> Duration {
     (0..3).map(once).min().unwrap()
 }
 
-/// If anything were folded away, a hundred times the work would take no longer. A tenth of the growth is demanded:
-/// enough to tell, and out of reach of any disturbance that hits three runs alike.
+/// If any work were optimised away, a hundred times the work would take no longer. A tenth of the growth is required:
+/// enough to detect that, and insensitive to a disturbance of all three runs.
 #[test]
 fn the_time_grows_with_the_work() {
     let grows = |name: &str, body: &mut dyn FnMut(u32)| {

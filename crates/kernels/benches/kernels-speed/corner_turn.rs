@@ -1,4 +1,4 @@
-//! The corner turn beside a plain copy, and fused with FFTs.
+//! The corner turn compared with a plain copy, and fused with FFTs.
 
 use kernels::fft::BlockFft;
 use kernels::{Complex32, Complex64, corner_turn, corner_turn_in_place};

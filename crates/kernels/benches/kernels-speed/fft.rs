@@ -1,4 +1,4 @@
-//! Block FFTs beside RustFFT, FFTW and MKL.
+//! Block FFTs compared with RustFFT, FFTW and MKL.
 
 use kernels::fft::{BlockFft, nominal_operations};
 use kernels::peak::Precision;
@@ -11,7 +11,7 @@ use crate::stopwatch::{Contender, Race};
 use crate::targets::Targets;
 use crate::yardstick::Yardstick;
 
-/// A block is this many complex words, as in the paper: it stays in the first-level cache.
+/// Number of complex words of a block, as in the paper: it stays in the first-level cache.
 const BLOCK: usize = 1024;
 const SHORT: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
 const LONG: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
@@ -22,7 +22,7 @@ pub(crate) fn signal(count: usize) -> Vec<Complex32> {
     (0..count).map(wave).collect()
 }
 
-/// Zeros: a transform repeated in place on anything else grows until it overflows.
+/// Returns zeros: repeated in-place transforms of anything else grow until they overflow.
 fn zeros(count: usize) -> Aligned<Complex32> {
     Aligned::new(count, Complex32::new(0.0, 0.0))
 }
@@ -140,7 +140,7 @@ fn race(yardsticks: &[Box<dyn Yardstick>], length: usize, points: usize) -> Race
     Race::run(contenders)
 }
 
-/// Errors against double precision, and what numbers that are not normal cost.
+/// Prints errors relative to double precision, and the cost of numbers that are not normal.
 pub(crate) fn accuracy(yardsticks: &[Box<dyn Yardstick>], targets: &mut Targets) {
     println!("\nrelative RMS error of FFTs against double precision, in units of 1e-8");
     for length in SHORT.into_iter().chain(LONG) {
@@ -198,7 +198,7 @@ pub(crate) fn odd_numbers(targets: &mut Targets) {
     }
 }
 
-/// The numbers are set anew for each transform, so that they stay what they are.
+/// Creates a contender that sets its numbers again for each transform, so that they remain the same.
 fn odd_contender(name: &str, length: usize, value: f32) -> Contender<'static> {
     let mut fft = BlockFft::new(length).expect("a length");
     let fresh = vec![Complex32::new(value, -value); BLOCK];

@@ -1,4 +1,4 @@
-//! The foldfft in its three ways.
+//! The foldfft in its three variants.
 
 use kernels::Complex32;
 use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
@@ -6,7 +6,7 @@ use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
 use crate::stopwatch::{Contender, Race};
 use crate::targets::Targets;
 
-/// Complex words of input in a repeated instance.
+/// Number of complex words of input in a repeated instance.
 const BLOCK: usize = 4096;
 
 pub(crate) fn three_ways(targets: &mut Targets) {

@@ -1,6 +1,7 @@
-//! The kernels beside other libraries and beside what the machine allows, with the targets.
+//! The kernels compared with other libraries and with the limits of the machine, and the targets.
 //!
-//! `cargo bench -p kernels --bench kernels-speed [-- SECTION...]` runs every section, or those whose names begin as given.
+//! `cargo bench -p kernels --bench kernels-speed [-- SECTION...]` runs every section, or those with names that begin as
+//! given.
 
 mod aligned;
 mod corner_turn;

@@ -7,7 +7,7 @@ use kernels::{dhrystone, linpack, whetstone};
 
 use crate::stopwatch::{Contender, Race};
 
-/// Operations a second that the core can do at all.
+/// Returns the maximum number of operations per second of the core.
 pub(crate) fn peak_per_s(precision: Precision) -> f64 {
     const ROUNDS: u64 = 100_000;
     let work = peak::run(precision, ROUNDS) as f64;

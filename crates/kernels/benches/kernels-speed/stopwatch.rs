@@ -1,11 +1,11 @@
-//! Contenders timed in turn, so that whatever disturbs the machine disturbs all of them.
+//! Contenders timed in turn, so that a disturbance of the machine affects all of them.
 
 use std::time::Instant;
 
 const ROUNDS: usize = 15;
 const SAMPLE_S: f64 = 300e-6;
 
-/// One of several ways to do the same.
+/// One of several implementations of the same computation.
 pub(crate) struct Contender<'a> {
     name: String,
     body: Box<dyn FnMut() + 'a>,
@@ -16,7 +16,7 @@ impl<'a> Contender<'a> {
         Contender { name: name.into(), body: Box::new(body) }
     }
 
-    /// Seconds for one call, over as many calls as `repeats`.
+    /// Returns the seconds for one call, averaged over `repeats` calls.
     fn sample(&mut self, repeats: usize) -> f64 {
         let start = Instant::now();
         for _ in 0..repeats {
@@ -26,11 +26,11 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// The median seconds of one call of each contender.
+/// Median seconds of one call of each contender.
 pub(crate) struct Race(Vec<(String, f64)>);
 
 impl Race {
-    /// Lets every contender run once in each round.
+    /// Runs every contender once in each round.
     pub(crate) fn run(mut contenders: Vec<Contender>) -> Race {
         let repeats: Vec<usize> = contenders
             .iter_mut()
@@ -52,17 +52,17 @@ impl Race {
         Race(contenders.into_iter().map(|c| c.name).zip(medians).collect())
     }
 
-    /// Seconds of the contender `name`, if it took part.
+    /// Returns the seconds of the contender `name`, if it took part.
     pub(crate) fn seconds(&self, name: &str) -> Option<f64> {
         self.0.iter().find(|(of, _)| of == name).map(|&(_, seconds)| seconds)
     }
 
-    /// Seconds of the fastest of `names` that took part.
+    /// Returns the seconds of the fastest of `names` that took part.
     pub(crate) fn best(&self, names: &[&str]) -> Option<f64> {
         names.iter().filter_map(|name| self.seconds(name)).min_by(f64::total_cmp)
     }
 
-    /// Every contender's name and rate, `work` per second in thousand millions.
+    /// Returns every contender's name and rate, `work` per second in thousand millions.
     pub(crate) fn line(&self, work: f64) -> String {
         let rate = |(name, seconds): &(String, f64)| format!("{name} {:.1}", work / seconds / 1e9);
         self.0.iter().map(rate).collect::<Vec<_>>().join("  ")

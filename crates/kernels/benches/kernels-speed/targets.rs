@@ -1,6 +1,6 @@
-//! What the kernels are meant to reach, and whether they do.
+//! The targets of the kernels, and whether they are met.
 
-/// Ratios found and wanted, in the order in which they were found.
+/// Found and wanted ratios, in the order in which they were found.
 #[derive(Default)]
 pub(crate) struct Targets(Vec<Target>);
 
@@ -11,7 +11,7 @@ struct Target {
 }
 
 impl Targets {
-    /// Notes a ratio that should be `wanted` at least; none where a contender is missing.
+    /// Records a ratio that should be at least `wanted`; `None` if a contender is missing.
     pub(crate) fn at_least(&mut self, what: impl Into<String>, found: Option<f64>, wanted: f64) {
         self.0.push(Target { what: what.into(), found, wanted });
     }

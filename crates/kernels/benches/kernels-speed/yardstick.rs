@@ -1,8 +1,8 @@
-//! The libraries that the kernels are measured against: FFTW and MKL, loaded at run time where they are present.
+//! The libraries that the kernels are compared with: FFTW and MKL, loaded at run time if they are present.
 //!
-//! Neither is a dependency of the build. FFTW is looked for under its usual name (Debian's `libfftw3-single3`); MKL
-//! under the name in `CORNERSTONE_MKL`, then in the folder of a Python virtual environment (`pip install mkl`), then
-//! under its usual name.
+//! Neither is a dependency of the build. FFTW is loaded by its usual name (Debian's `libfftw3-single3`); MKL by the
+//! name in `CORNERSTONE_MKL`, then from the folder of a Python virtual environment (`pip install mkl`), then by its
+//! usual name.
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use libloading::{Library, Symbol};
 use num_complex::Complex32;
 
-/// A planned batch of in-place transforms of one length by somebody else's library.
+/// A planned batch of in-place transforms of one length by another library.
 pub(crate) trait Transform {
     /// Transforms the batch that it was planned for.
     fn run(&self, data: &mut [Complex32]);
@@ -18,13 +18,13 @@ pub(crate) trait Transform {
 
 /// A library that can plan such batches.
 pub(crate) trait Yardstick {
-    /// Its name.
+    /// Returns its name.
     fn name(&self) -> &str;
     /// Plans `batch` contiguous in-place transforms of `length` points, over `data`, which it may overwrite.
     fn plan(&self, length: usize, batch: usize, data: &mut [Complex32]) -> Box<dyn Transform + '_>;
 }
 
-/// Loads every library that is here; the others are named with the reason.
+/// Loads every library that is present. Returns the others with the reason.
 pub(crate) fn load_all() -> (Vec<Box<dyn Yardstick>>, Vec<String>) {
     let mut present: Vec<Box<dyn Yardstick>> = Vec::new();
     let mut absent = Vec::new();
@@ -118,14 +118,14 @@ impl Yardstick for Fftw {
 
 impl Transform for FftwPlan<'_> {
     fn run(&self, data: &mut [Complex32]) {
-        // SAFETY: the caller passes data as long and as aligned as it was planned for.
+        // SAFETY: the caller passes data with the length and alignment that it was planned for.
         unsafe { (self.execute)(self.plan, data.as_mut_ptr(), data.as_mut_ptr()) }
     }
 }
 
 impl Drop for FftwPlan<'_> {
     fn drop(&mut self) {
-        // SAFETY: the plan is this object's own and is not used again.
+        // SAFETY: the plan belongs to this object and is not used again.
         unsafe { (self.destroy)(self.plan) }
     }
 }
@@ -212,14 +212,14 @@ impl Yardstick for Mkl {
 
 impl Transform for MklPlan<'_> {
     fn run(&self, data: &mut [Complex32]) {
-        // SAFETY: the caller passes data as long as was planned for.
+        // SAFETY: the caller passes data with the planned length.
         unsafe { (self.compute)(self.descriptor, data.as_mut_ptr()) };
     }
 }
 
 impl Drop for MklPlan<'_> {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is this object's own and is not used again.
+        // SAFETY: the descriptor belongs to this object and is not used again.
         unsafe { (self.free)(&mut self.descriptor) };
     }
 }

@@ -1,8 +1,8 @@
-//! The check of a result, which every program makes.
+//! The check of a result, which every program calls.
 
 use crate::error::{Error, Result};
 
-/// `Ok` if `found` is `expected`.
+/// Returns `Ok` if `found` is `expected`.
 pub(super) fn check<T: PartialEq + std::fmt::Display>(
     benchmark: &'static str,
     what: &str,

@@ -1,4 +1,4 @@
-//! The towers of Hanoi, with real discs on real pegs.
+//! The towers of Hanoi, with discs on pegs in memory.
 
 use std::hint::black_box;
 

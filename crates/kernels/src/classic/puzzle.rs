@@ -1,8 +1,8 @@
 //! Forest Baskett's puzzle: a box of 5 x 5 x 5 is packed with 18 bricks of four classes, by search.
 //!
-//! The box lies in a space of 8 x 8 x 8 cells of which the rest is filled from the start, so that a brick that sticks
-//! out does not fit. A search always fills the first free cell. It ends after 2005 trials, with subscripts as with
-//! pointers.
+//! The box is in a space of 8 x 8 x 8 cells in which all other cells are filled from the start, so that a brick that
+//! extends beyond the box does not fit. A search always fills the first free cell. It ends after 2005 trials, with
+//! subscripts as with pointers.
 
 use std::hint::black_box;
 
@@ -19,7 +19,7 @@ const fn cell(x: usize, y: usize, z: usize) -> usize {
     x + SIDE * (y + SIDE * z)
 }
 
-/// Extents of the 13 ways to hold a brick, and the class of the brick.
+/// Extents of the 13 orientations of bricks, and the class of the brick.
 const EXTENTS: [([usize; 3], usize); SHAPES] = [
     ([4, 2, 1], 0),
     ([2, 1, 4], 0),
@@ -36,10 +36,10 @@ const EXTENTS: [([usize; 3], usize); SHAPES] = [
     ([2, 2, 2], 3),
 ];
 
-/// The number of bricks of each class: 13 x 8 + 3 x 3 + 4 + 8 = 125 cells.
+/// Number of bricks of each class: 13 x 8 + 3 x 3 + 4 + 8 = 125 cells.
 const BRICKS: [u32; 4] = [13, 3, 1, 1];
 
-/// The box, the bricks that are left, and their shapes.
+/// The box, the remaining bricks, and their shapes.
 pub(super) struct Puzzle {
     filled: [bool; CELLS],
     left: [u32; 4],
@@ -79,7 +79,7 @@ fn fill(cells: &mut [bool; CELLS], first: usize, [x, y, z]: [usize; 3], value: b
 /// Solves the puzzle by `search` and returns the number of trials.
 pub(super) fn run(search: fn(&mut Puzzle, usize) -> bool) -> Result<u64> {
     let mut puzzle = black_box(Puzzle::new());
-    // As in the original, the first brick is put before the search begins.
+    // As in the original, the first brick is placed before the search begins.
     let next = place(&mut puzzle, 0, FIRST_CELL).unwrap_or(0);
     let solved = search(&mut puzzle, next);
     check("puzzle", "whether it is solved", true, solved)?;
@@ -88,12 +88,12 @@ pub(super) fn run(search: fn(&mut Puzzle, usize) -> bool) -> Result<u64> {
     Ok(puzzle.trials)
 }
 
-/// The original searches the full box once more before it notices that it is full, and counts that.
+/// Counts one trial more: the original searches the full box once before it detects that it is full.
 fn count_full_box(puzzle: &mut Puzzle) {
     puzzle.trials += 1;
 }
 
-/// Searches on from the first free cell, by subscripts.
+/// Searches from the first free cell on, by subscripts.
 #[inline(never)]
 pub(super) fn search_by_subscript(puzzle: &mut Puzzle, at: usize) -> bool {
     puzzle.trials += 1;
@@ -123,7 +123,7 @@ fn fits(puzzle: &Puzzle, shape: usize, at: usize) -> bool {
     true
 }
 
-/// Puts a brick and gives the first cell that is still free.
+/// Places a brick. Returns the first cell that is still free.
 #[inline(never)]
 fn place(puzzle: &mut Puzzle, shape: usize, at: usize) -> Option<usize> {
     for offset in 0..=puzzle.last[shape] {
@@ -145,19 +145,21 @@ fn remove(puzzle: &mut Puzzle, shape: usize, at: usize) {
     puzzle.left[puzzle.class[shape]] += 1;
 }
 
-/// Searches on from the first free cell, by pointers that walk over cells and shapes.
+/// Searches from the first free cell on, by pointers to cells and shapes.
 pub(super) fn search_by_pointer(puzzle: &mut Puzzle, at: usize) -> bool {
     let puzzle: *mut Puzzle = puzzle;
-    // SAFETY: every pointer is derived from `puzzle` and is only followed to its cells: `at` is one of the box, a shape
-    // ends the walk over the cells at the first filled one, and the box is walled in by filled ones on every side.
+    // SAFETY: every pointer is derived from `puzzle` and is only followed to its cells: `at` is one of the box, the
+    // check of a shape ends at the first filled cell, and the box is surrounded by filled cells on every side.
     unsafe { search_from(puzzle, (&raw mut (*puzzle).filled).cast::<bool>().add(at)) }
 }
 
+/// As [`search_by_pointer`].
+///
 /// # Safety
 /// `at` points to a cell of the box of `puzzle`.
 #[inline(never)]
 unsafe fn search_from(puzzle: *mut Puzzle, at: *mut bool) -> bool {
-    // SAFETY: the caller vouches for both; see [`search_by_pointer`].
+    // SAFETY: the caller guarantees both; see [`search_by_pointer`].
     unsafe {
         (*puzzle).trials += 1;
         let mut shape = (&raw mut (*puzzle).shapes).cast::<[bool; CELLS]>();
@@ -189,12 +191,14 @@ unsafe fn search_from(puzzle: *mut Puzzle, at: *mut bool) -> bool {
     }
 }
 
+/// Returns whether a shape fits.
+///
 /// # Safety
-/// `shape` is good for one more than `last` cells, and `at` for as many or up to a filled one that the shape would
+/// `shape` is valid for one more than `last` cells, and `at` for as many, or up to a filled one that the shape would
 /// fill.
 #[inline(never)]
 unsafe fn fits_at(mut shape: *const bool, last: usize, mut at: *const bool) -> bool {
-    // SAFETY: the caller vouches for the cells.
+    // SAFETY: the caller guarantees the cells.
     unsafe {
         let end = shape.add(last);
         while shape <= end {
@@ -208,11 +212,13 @@ unsafe fn fits_at(mut shape: *const bool, last: usize, mut at: *const bool) -> b
     true
 }
 
+/// Sets the cells of a shape.
+///
 /// # Safety
-/// `shape` and `at` are good for one more than `last` cells.
+/// `shape` and `at` are valid for one more than `last` cells.
 #[inline(never)]
 unsafe fn set_at(mut shape: *const bool, last: usize, mut at: *mut bool, value: bool) {
-    // SAFETY: the caller vouches for the cells.
+    // SAFETY: the caller guarantees the cells.
     unsafe {
         let end = shape.add(last);
         while shape <= end {
@@ -225,11 +231,13 @@ unsafe fn set_at(mut shape: *const bool, last: usize, mut at: *mut bool, value: 
     }
 }
 
+/// Returns the first free cell.
+///
 /// # Safety
 /// `at` points to a cell of `puzzle`.
 #[inline(never)]
 unsafe fn free_from(puzzle: *mut Puzzle, mut at: *mut bool) -> Option<*mut bool> {
-    // SAFETY: the caller vouches for the cell; the walk ends at the last.
+    // SAFETY: the caller guarantees the cell; the search ends at the last.
     unsafe {
         let end = (&raw mut (*puzzle).filled).cast::<bool>().add(CELLS);
         while at < end {

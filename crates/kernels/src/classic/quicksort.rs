@@ -1,4 +1,4 @@
-//! Quicksort by recursion, of elements from a multiplicative generator.
+//! Recursive quicksort of elements from a multiplicative generator.
 
 use std::hint::black_box;
 
@@ -27,7 +27,7 @@ fn sort(elements: &mut [i32], comparisons: &mut u64) {
     if elements.len() < 2 {
         return;
     }
-    // The lower middle: with the upper one, two elements in order would never come apart.
+    // The lower middle: with the upper one, two elements in order would never be separated.
     let pivot = elements[(elements.len() - 1) / 2];
     let (mut low, mut high) = (0, elements.len() - 1);
     loop {

@@ -1,4 +1,4 @@
-//! The walk over a matrix in tiles of squares, and the squares themselves.
+//! The traversal of a matrix in tiles of squares, and the squares themselves.
 
 use std::ops::Range;
 
@@ -14,30 +14,30 @@ pub(super) struct BlockTurn<T> {
     pub(super) columns: usize,
     pub(super) input_pitch: usize,
     pub(super) output_pitch: usize,
-    /// Whether to write past the caches where the alignment allows it.
+    /// True if the output may be written past the caches. The alignment must allow it as well.
     pub(super) streaming: bool,
 }
 
-/// The sides of a tile in squares, down the rows and across the columns of the input: for stores through the caches;
-/// for stores past them, of a matrix that the last-level cache still holds; and of a matrix in memory. All shapes up to
-/// a whole strip were tried. See docs/measurements.md#tiles-of-a-corner-turn.
+/// Sides of a tile in squares, down the rows and across the columns of the input: for stores through the caches; for
+/// stores past them, of a matrix that the last-level cache still holds; and of a matrix in memory. All shapes up to a
+/// whole strip were tried. See docs/measurements.md#tiles-of-a-corner-turn.
 const STORED_TILE: (usize, usize) = (8, 8);
 const STREAMED_TILE: (usize, usize) = (4, 2);
 const LARGE_STREAMED_TILE: (usize, usize) = (8, 4);
-/// From about this size on, more of a matrix is in memory than in the last-level cache.
+/// Size of a matrix from which on, approximately, more of it is in memory than in the last-level cache.
 const LARGE_BYTES: usize = 16 << 20;
 const IN_PLACE_TILE: usize = 4;
 
 /// The square transposes for one size of element and one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Squares<T> {
-    /// Elements on a side of the square.
+    /// Number of elements on a side of the square.
     side: usize,
     /// Transposes one tile of whole squares: input, its pitch, output, its pitch, rows, columns.
     tile: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
-    /// The same past the caches; each row of a square must be aligned to its size.
+    /// As `tile`, past the caches; each row of a square must be aligned to its size.
     streamed: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
-    /// The same, and prefetches the tile to the right.
+    /// As `streamed`, and prefetches the tile to the right.
     streamed_ahead: unsafe fn(*const T, usize, *mut T, usize, usize, usize),
     /// Exchanges two squares of one matrix, each transposed; they may be the same.
     exchange: unsafe fn(*mut T, *mut T, usize),
@@ -46,12 +46,12 @@ pub(super) struct Squares<T> {
 /// Transposes every element of `turn`.
 ///
 /// # Safety
-/// The pointers are good for the elements that rows, columns and pitches say, do not overlap, and the processor has the
-/// instructions of `squares`.
+/// The pointers are valid for the elements that rows, columns and pitches describe, do not overlap, and the processor
+/// has the instructions of `squares`.
 pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &BlockTurn<T>) {
     let side = squares.side;
     let line = side * size_of::<T>();
-    // A square whose rows cross cache lines is much slower, so the walk begins where cache lines begin.
+    // A square whose rows cross cache lines is much slower, so the traversal begins where cache lines begin.
     let head_rows = line_start(turn.output, turn.output_pitch, line).min(turn.rows);
     let head_columns = line_start(turn.input, turn.input_pitch, line).min(turn.columns);
     let rows = head_rows + (turn.rows - head_rows) / side * side;
@@ -67,7 +67,7 @@ pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &BlockTurn<T>) {
     };
     let one = |row: usize, column: usize| {
         let (height, width) = ((tall * side).min(rows - row), (wide * side).min(columns - column));
-        // SAFETY: the tile lies inside both matrices, which the caller vouches for.
+        // SAFETY: the tile is inside both matrices, which the caller guarantees.
         unsafe {
             let input = turn.input.add(row * turn.input_pitch + column);
             let output = turn.output.add(column * turn.output_pitch + row);
@@ -85,7 +85,7 @@ pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &BlockTurn<T>) {
     if streaming {
         fence();
     }
-    // SAFETY: the four ranges lie inside both matrices.
+    // SAFETY: the four ranges are inside both matrices.
     unsafe {
         turn_plainly(turn, 0..head_rows, 0..turn.columns);
         turn_plainly(turn, rows..turn.rows, 0..turn.columns);
@@ -94,7 +94,7 @@ pub(super) unsafe fn turn<T: Copy>(squares: Squares<T>, turn: &BlockTurn<T>) {
     }
 }
 
-/// The number of elements of each row before a multiple of `line` bytes; zero if rows differ in this.
+/// Returns the number of elements of each row before a multiple of `line` bytes, or zero if it differs between rows.
 fn line_start<T>(start: *const T, pitch: usize, line: usize) -> usize {
     if !line.is_power_of_two() || !(pitch * size_of::<T>()).is_multiple_of(line) {
         return 0;
@@ -112,10 +112,10 @@ pub(crate) fn fence() {
     }
 }
 
-/// Element by element, along the shorter side first: these are strips at the edges.
+/// Transposes element by element, along the shorter side first, because these are strips at the edges.
 unsafe fn turn_plainly<T: Copy>(turn: &BlockTurn<T>, rows: Range<usize>, columns: Range<usize>) {
     let one = |row: usize, column: usize| {
-        // SAFETY: the caller keeps the ranges inside the matrix.
+        // SAFETY: the caller guarantees ranges inside the matrix.
         unsafe {
             let element = turn.input.add(row * turn.input_pitch + column).read();
             turn.output.add(column * turn.output_pitch + row).write(element);
@@ -135,7 +135,7 @@ unsafe fn turn_plainly<T: Copy>(turn: &BlockTurn<T>, rows: Range<usize>, columns
 /// Transposes a square matrix in place.
 ///
 /// # Safety
-/// `matrix` is good for `size * size` elements, and the processor has the instructions of `squares`.
+/// `matrix` is valid for `size * size` elements, and the processor has the instructions of `squares`.
 pub(super) unsafe fn turn_in_place<T: Copy>(squares: Squares<T>, matrix: *mut T, size: usize) {
     let side = squares.side;
     let head = line_start(matrix, size, side * size_of::<T>()).min(size);
@@ -146,7 +146,7 @@ pub(super) unsafe fn turn_in_place<T: Copy>(squares: Squares<T>, matrix: *mut T,
             for row in (tile_row..whole.min(tile_row + tile)).step_by(side) {
                 let first = tile_column.max(row);
                 for column in (first..whole.min(tile_column + tile)).step_by(side) {
-                    // SAFETY: both squares lie inside the matrix.
+                    // SAFETY: both squares are inside the matrix.
                     unsafe {
                         let upper = matrix.add(row * size + column);
                         let lower = matrix.add(column * size + row);
@@ -163,7 +163,7 @@ pub(super) unsafe fn turn_in_place<T: Copy>(squares: Squares<T>, matrix: *mut T,
     }
 }
 
-/// Swaps what lies in the strip `edge` of rows with what lies in the same columns, as far as the `others`.
+/// Swaps the strip `edge` of rows with the strip of the same columns, as far as the `others`.
 unsafe fn swap_plainly<T: Copy>(
     matrix: *mut T,
     size: usize,
@@ -171,7 +171,7 @@ unsafe fn swap_plainly<T: Copy>(
     others: Range<usize>,
 ) {
     for other in others {
-        // Two that are both in the strip meet twice.
+        // Two indices that are both in the strip would be swapped twice.
         let last = if edge.contains(&other) { other } else { edge.end };
         for at in edge.start..last {
             // SAFETY: both are below the size.
@@ -189,7 +189,7 @@ unsafe fn tile<V: Vector, const STREAMED: bool, const AHEAD: bool>(
     rows: usize,
     columns: usize,
 ) {
-    // SAFETY: the caller vouches for the tile, of whole squares, in input and output.
+    // SAFETY: the caller guarantees the tile, of whole squares, in input and output.
     unsafe {
         if STREAMED {
             for row in (0..rows).step_by(V::COUNT) {
@@ -226,7 +226,7 @@ fn prefetch_square<V: Vector>(from: *const V::Element, pitch: usize) {
 
 #[inline(always)]
 unsafe fn exchange<V: Vector>(upper: *mut V::Element, lower: *mut V::Element, pitch: usize) {
-    // SAFETY: the caller vouches for both squares; both are read before either is written.
+    // SAFETY: the caller guarantees both squares; both are read before either is written.
     unsafe {
         let from_upper = V::transpose(V::load_square(upper, pitch));
         let from_lower = V::transpose(V::load_square(lower, pitch));
@@ -239,8 +239,8 @@ unsafe fn exchange<V: Vector>(upper: *mut V::Element, lower: *mut V::Element, pi
     }
 }
 
-/// One way to turn a tile, compiled for the instructions of `$feature`: with streaming stores or not, and reading ahead
-/// or not.
+/// Defines a function that transposes a tile, compiled for the instructions of `$feature`: with streaming stores or
+/// not, and with prefetching or not.
 macro_rules! tile {
     ($(#[$feature:meta])* $name:ident<$vector:ty, $streaming:literal, $ahead:literal>) => {
         $(#[$feature])*
@@ -253,7 +253,7 @@ macro_rules! tile {
             columns: usize,
         ) {
             let (input, output) = (input.cast(), output.cast());
-            // SAFETY: the caller vouches for tile, instructions and, for streaming, the alignment; T is as large as the
+            // SAFETY: the caller guarantees tile, instructions and, for streaming, the alignment; T is as large as the
             // vector's element.
             unsafe {
                 tile::<$vector, $streaming, $ahead>(
@@ -278,7 +278,7 @@ macro_rules! compile {
 
             $(#[$feature])*
             unsafe fn exchanged<T: Copy>(upper: *mut T, lower: *mut T, pitch: usize) {
-                // SAFETY: the caller vouches for squares and instructions; T is as large as the vector's element.
+                // SAFETY: the caller guarantees squares and instructions; T is as large as the vector's element.
                 unsafe { exchange::<$vector>(upper.cast(), lower.cast(), pitch) }
             }
 
@@ -321,7 +321,7 @@ mod x86 {
     }
 }
 
-/// The squares for elements like `T`. The processor must have the instructions when they are used.
+/// Returns the squares for elements like `T`. The processor must have the instructions when they are used.
 pub(super) fn kernels<T: Copy>(instructions: Instructions) -> Squares<T> {
     #[cfg(target_arch = "x86_64")]
     if let Some(squares) = x86::squares(instructions) {

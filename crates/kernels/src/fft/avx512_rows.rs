@@ -1,10 +1,10 @@
-//! Contiguous single-precision rows of 8 to 128 points with AVX-512, interleaved as they lie in memory.
+//! Contiguous single-precision rows of 8 to 128 points with AVX-512, interleaved as they are in memory.
 //!
-//! A vector holds eight points of one row (of two rows at 8 points). The high digits of a point's number choose the
-//! vector and are transformed first, between vectors. Then one exchange of vectors and lanes brings up the low digits,
-//! and the results come out in natural order. A row is transposed once; a tile of rows in lanes is transposed on its
-//! way in and on its way out. So a vector takes 3 exchanges and 2 swaps of parts instead of 8 exchanges, and rows are
-//! walked through in the order of memory. See docs/measurements.md#rows-of-16-points.
+//! A vector holds eight points of one row (of two rows at 8 points). The high digits of a point's number select the
+//! vector and are transformed first, between vectors. Then one exchange of vectors and lanes brings the low digits to
+//! the vectors' places, and the results are in natural order. A row is transposed once; a tile of rows in lanes is
+//! transposed on its way in and on its way out. So a vector takes 3 exchanges and 2 swaps of parts instead of 8
+//! exchanges, and rows are processed in the order of memory. See docs/measurements.md#rows-of-16-points.
 
 mod points;
 
@@ -15,7 +15,7 @@ use num_complex::Complex32;
 use super::tile::Job;
 use points::*;
 
-/// The factors that the kernel of `length` takes, as [`Factor`]s in the order of their use.
+/// Returns the factors that the kernel of `length` needs, as [`Factor`]s in the order of their use.
 pub(super) fn roots(length: usize) -> Vec<Complex32> {
     let mut table = Table::default();
     match length {
@@ -43,7 +43,7 @@ pub(super) fn roots(length: usize) -> Vec<Complex32> {
 struct Table(Vec<Complex32>);
 
 impl Table {
-    /// Appends the factor of which lane l is e^(-2 pi i a / b), where `turn(l)` is (a, b).
+    /// Appends the factor whose lane l is e^(-2 pi i a / b), where `turn(l)` is (a, b).
     fn push(&mut self, turn: impl Fn(usize) -> (usize, usize)) {
         let root = |lane| {
             let (a, b) = turn(lane);
@@ -58,10 +58,10 @@ impl Table {
 /// Transforms rows of `N` points, 8, 16, 32, 64 or 128; a tile is one row, or two of 8 points.
 ///
 /// # Safety
-/// The job's memory holds the tiles, its roots are those of [`roots`], and the processor has AVX-512 foundation.
+/// The job's memory contains the tiles, its roots are those of [`roots`], and the processor has AVX-512 foundation.
 #[target_feature(enable = "avx512f,avx2,fma")]
 pub(super) unsafe fn rows<const N: usize>(job: &Job<f32>) {
-    // SAFETY: the caller's promise is that of the function that is called.
+    // SAFETY: the caller's guarantee is that of the called function.
     unsafe {
         match N {
             8 => rows_of_8(job),
@@ -76,7 +76,7 @@ pub(super) unsafe fn rows<const N: usize>(job: &Job<f32>) {
 
 #[inline(always)]
 unsafe fn rows_of_8(job: &Job<f32>) {
-    // SAFETY: the caller vouches for two rows in each tile, for the roots and for the instructions.
+    // SAFETY: the caller guarantees two rows in each tile, the roots and the instructions.
     unsafe {
         let roots = [factor(job, 0), factor(job, 1)];
         let (even, odd) = (pick([0, 4, 1, 5, 8, 12, 9, 13]), pick([2, 6, 3, 7, 10, 14, 11, 15]));
@@ -98,7 +98,7 @@ unsafe fn rows_of_8(job: &Job<f32>) {
 
 #[inline(always)]
 unsafe fn rows_of_16(job: &Job<f32>) {
-    // SAFETY: the caller vouches for a row in each tile, for the roots and for the instructions.
+    // SAFETY: the caller guarantees a row in each tile, the roots and the instructions.
     unsafe {
         let roots = [factor(job, 0), factor(job, 1), factor(job, 2)];
         for tile in 0..job.tiles {
@@ -119,7 +119,7 @@ unsafe fn rows_of_16(job: &Job<f32>) {
 
 #[inline(always)]
 unsafe fn rows_of_32(job: &Job<f32>) {
-    // SAFETY: the caller vouches for a row in each tile, for the roots and for the instructions.
+    // SAFETY: the caller guarantees a row in each tile, the roots and the instructions.
     unsafe {
         for tile in 0..job.tiles {
             let (input, output) = (job.input.add(64 * tile), job.output.add(64 * tile));
@@ -142,7 +142,7 @@ unsafe fn rows_of_32(job: &Job<f32>) {
 
 #[inline(always)]
 unsafe fn rows_of_64(job: &Job<f32>) {
-    // SAFETY: the caller vouches for a row in each tile, for the roots and for the instructions.
+    // SAFETY: the caller guarantees a row in each tile, the roots and the instructions.
     unsafe {
         for tile in 0..job.tiles {
             let (input, output) = (job.input.add(128 * tile), job.output.add(128 * tile));
@@ -164,7 +164,7 @@ unsafe fn rows_of_64(job: &Job<f32>) {
 
 #[inline(always)]
 unsafe fn rows_of_128(job: &Job<f32>) {
-    // SAFETY: the caller vouches for a row in each tile, for the roots and for the instructions.
+    // SAFETY: the caller guarantees a row in each tile, the roots and the instructions.
     unsafe {
         for tile in 0..job.tiles {
             let (input, output) = (job.input.add(256 * tile), job.output.add(256 * tile));
@@ -194,19 +194,19 @@ unsafe fn rows_of_128(job: &Job<f32>) {
 
 #[inline(always)]
 unsafe fn load(row: *const f32, vector: usize) -> Points {
-    // SAFETY: the caller vouches for that vector of the row.
+    // SAFETY: the caller guarantees that vector of the row.
     unsafe { _mm512_loadu_ps(row.add(16 * vector)) }
 }
 
 #[inline(always)]
 unsafe fn store(row: *mut f32, vector: usize, points: Points) {
-    // SAFETY: the caller vouches for room for that vector of the row.
+    // SAFETY: the caller guarantees room for that vector of the row.
     unsafe { _mm512_storeu_ps(row.add(16 * vector), points) }
 }
 
 #[inline(always)]
 unsafe fn factor(job: &Job<f32>, index: usize) -> Factor {
-    // SAFETY: the caller vouches for the roots.
+    // SAFETY: the caller guarantees the roots.
     unsafe {
         let at = job.roots.cast::<f32>().add(32 * index);
         Factor { re: _mm512_loadu_ps(at), im: _mm512_loadu_ps(at.add(16)) }

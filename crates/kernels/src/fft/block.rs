@@ -9,10 +9,10 @@ use super::scalar::Scalar;
 use super::tile::{self, Job};
 use crate::corner_turn;
 
-/// From this length on RustFFT takes what does not fill the lanes: one transform alone keeps its vectors busy.
+/// Length from which on RustFFT transforms what does not fill the lanes: one transform alone uses its vectors fully.
 pub(super) const SELF_SUFFICIENT: usize = 32;
 
-/// From this length on tiles transform and turn rows at least as fast as kernels for rows do, strip by strip. See
+/// Length from which on tiles transform and turn rows at least as fast as kernels for rows do, strip by strip. See
 /// docs/measurements.md#rows-that-become-columns.
 const TURNED_BY_TILES: usize = 256;
 
@@ -23,15 +23,15 @@ pub(super) struct Block<T> {
     scratch: Vec<CacheLine>,
 }
 
-/// A cache line, for its alignment: a vector that crosses two lines is twice the work.
+/// A cache line, for its alignment: a vector that crosses two lines costs twice as much.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct CacheLine([u8; 64]);
 
-/// The numbers, from the beginning of a line on.
+/// Returns the numbers, starting at the beginning of a line.
 fn in_lines<T: Scalar>(numbers: &[Complex<T>]) -> Vec<CacheLine> {
     let mut lines = vec![CacheLine([0; 64]); size_of_val(numbers).div_ceil(size_of::<CacheLine>())];
-    // SAFETY: the lines have room for all numbers, which are nothing but bits, and are better aligned.
+    // SAFETY: the lines have room for all numbers, which are plain data, and are better aligned.
     unsafe {
         let to = lines.as_mut_ptr().cast::<Complex<T>>();
         std::ptr::copy_nonoverlapping(numbers.as_ptr(), to, numbers.len());
@@ -41,7 +41,7 @@ fn in_lines<T: Scalar>(numbers: &[Complex<T>]) -> Vec<CacheLine> {
 
 impl<T: Scalar> Block<T> {
     pub(super) fn new(kernels: Kernels<T>, length: usize) -> Self {
-        // One row fills the lanes where there are no tiles.
+        // One row fills the lanes if there are no tiles.
         let rows = if kernels.columns.is_some() { kernels.lanes } else { 1 };
         let bytes = rows * length * size_of::<Complex<T>>();
         let scratch = vec![CacheLine([0; 64]); bytes.div_ceil(size_of::<CacheLine>())];
@@ -49,13 +49,13 @@ impl<T: Scalar> Block<T> {
         Block { kernels, rows_roots, roots: in_lines(&tile::roots::<T>(length)), scratch }
     }
 
-    /// The number of transforms in a tile of rows.
+    /// Returns the number of transforms in a tile of rows.
     pub(super) fn rows_per_tile(&self) -> usize {
         self.kernels.rows_per_tile
     }
 
-    /// Whether rows have kernels here. From 256 points on a tile of rows and its scratch do not fit the first-level
-    /// cache together, so that only kernels that take one row at a time are worth their while (see
+    /// Returns whether rows have kernels here. From 256 points on a tile of rows and its scratch do not fit the
+    /// first-level cache together, so only kernels that process one row at a time are useful (see
     /// [`super::long_rows`]).
     pub(super) fn has_rows(&self) -> bool {
         self.kernels.rows.is_some()
@@ -76,12 +76,12 @@ impl<T: Scalar> Block<T> {
         output: &mut [Complex<T>],
     ) {
         assert_eq!(input.len(), output.len(), "input and output differ");
-        // SAFETY: both slices hold the points, as was asserted.
+        // SAFETY: both slices contain the points, as was asserted.
         unsafe { self.rows_between(length, input.as_ptr(), output.as_mut_ptr(), input.len()) };
     }
 
-    /// Transforms `rows`, of which those strips of columns that are given lie elsewhere. False, and nothing is done,
-    /// where no kernel does that. Lengths were checked: all strips are as wide, and hold as many rows.
+    /// Transforms `rows`, with the given strips of columns in other memory. Returns false, without any change, if no
+    /// kernel does that. Lengths were checked: all strips have the same width and the same number of rows.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn rows_joined(
         &mut self,
@@ -116,13 +116,13 @@ impl<T: Scalar> Block<T> {
             roots: self.rows_roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
-        // SAFETY: each part is `part` points at the same place of every row: of a strip that holds as many rows, as was
-        // asserted, or of the output itself. The strips are borrowed beside the output, so they are apart from it.
+        // SAFETY: each part is `part` points at the same place of every row: of a strip that has as many rows, as was
+        // asserted, or of the output itself. The strips are borrowed beside the output, so they do not overlap it.
         unsafe { kernel(&job, &parts) };
         true
     }
 
-    /// The same where no processor has such kernels.
+    /// As above, if no processor has such kernels.
     #[cfg(not(target_arch = "x86_64"))]
     pub(super) fn rows_joined(
         &mut self,
@@ -133,8 +133,10 @@ impl<T: Scalar> Block<T> {
         false
     }
 
+    /// Transforms whole tiles.
+    ///
     /// # Safety
-    /// Input and output are good for `points` points, and are either the same or apart.
+    /// Input and output are valid for `points` points, and are either the same or do not overlap.
     unsafe fn rows_between(
         &mut self,
         length: usize,
@@ -146,7 +148,7 @@ impl<T: Scalar> Block<T> {
         let rows = rows.expect("the caller asked whether rows have kernels");
         let tiles = points / (rows_per_tile * length);
         assert_eq!(points, tiles * rows_per_tile * length, "a tile is cut off");
-        // Rows of transforms shorter than half a vector are taken several at once.
+        // Rows of transforms shorter than half a vector are processed several at once.
         let pitch = 2 * length.max(lanes / 2);
         let job = Job {
             input: input.cast::<T>(),
@@ -157,15 +159,15 @@ impl<T: Scalar> Block<T> {
             roots: self.rows_roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
-        // SAFETY: the caller vouches for exactly that many tiles, as was asserted; the block was made for instructions
-        // that the processor has, with scratch for a tile; a complex number is two reals in a row.
+        // SAFETY: the caller guarantees exactly that many tiles, as was asserted; the block was created for
+        // instructions that the processor has, with scratch for a tile; a complex number is two reals in a row.
         unsafe { rows(&job) };
     }
 
-    /// Transforms as many of `batch` columns as fill whole tiles, in place; returns their number.
+    /// Transforms as many of `batch` columns as fill whole tiles, in place. Returns their number.
     ///
     /// # Safety
-    /// As many rows as a transform has points, `pitch` apart, of `batch` columns each lie in `data`.
+    /// `data` contains as many rows as a transform has points, `pitch` apart, of `batch` columns each.
     pub(super) unsafe fn columns(
         &mut self,
         data: &mut [Complex<T>],
@@ -183,20 +185,20 @@ impl<T: Scalar> Block<T> {
             roots: self.roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
-        // SAFETY: the caller vouches for the columns, of which the tiles are no more; the block was made for
-        // instructions that the processor has, with scratch for a tile.
+        // SAFETY: the caller guarantees the columns, and the tiles are no more; the block was created for instructions
+        // that the processor has, with scratch for a tile.
         unsafe { columns(&job) };
         tiles * self.kernels.lanes
     }
 
-    /// Whether rows are better transformed by kernels of their own and then turned, [`super::turned_rows`] at a time,
-    /// than by a tile that does both.
+    /// Returns whether rows are better transformed by kernels of their own and then turned, [`super::turned_rows`] at a
+    /// time, than by a tile that does both.
     pub(super) fn turns_by_rows(&self, length: usize) -> bool {
         let tiles_are_slower = (SELF_SUFFICIENT..TURNED_BY_TILES).contains(&length);
         self.kernels.rows_per_tile == 1 && (tiles_are_slower || self.kernels.turned.is_none())
     }
 
-    /// Transforms and turns as many rows as fill whole tiles; returns their number.
+    /// Transforms and turns as many rows as fill whole tiles. Returns their number.
     pub(super) fn turned(
         &mut self,
         length: usize,
@@ -220,7 +222,7 @@ impl<T: Scalar> Block<T> {
         let aligned = job.output.addr().is_multiple_of(vector)
             && (job.output_pitch * size_of::<T>()).is_multiple_of(vector);
         let streaming = aligned && size_of_val(input) >= corner_turn::STREAMING_BYTES;
-        // SAFETY: input and output hold `batch` transforms each, of which the tiles are no more; the block was made for
+        // SAFETY: input and output have `batch` transforms each, and the tiles are no more; the block was created for
         // instructions that the processor has, with scratch for a tile; every row of a streamed output is aligned.
         unsafe { if streaming { streamed(&job) } else { stored(&job) } };
         corner_turn::fence();

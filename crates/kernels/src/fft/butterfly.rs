@@ -1,4 +1,4 @@
-//! Straight-line transforms of 2 to 16 points, each lane a separate transform.
+//! Straight-line transforms of 2 to 16 points. Each lane is a separate transform.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -26,19 +26,19 @@ impl<V: Lanes> Pair<V> {
         Pair { re: self.re.sub(other.re), im: self.im.sub(other.im) }
     }
 
-    /// `self - i other`.
+    /// Returns `self - i other`.
     #[inline(always)]
     fn add_turned(self, other: Self) -> Self {
         Pair { re: self.re.add(other.im), im: self.im.sub(other.re) }
     }
 
-    /// `self + i other`.
+    /// Returns `self + i other`.
     #[inline(always)]
     fn sub_turned(self, other: Self) -> Self {
         Pair { re: self.re.sub(other.im), im: self.im.add(other.re) }
     }
 
-    /// `self * factor`.
+    /// Returns `self * factor`.
     #[inline(always)]
     pub(super) fn times(self, factor: Self) -> Self {
         Pair {
@@ -47,13 +47,13 @@ impl<V: Lanes> Pair<V> {
         }
     }
 
-    /// `self + other * factor`, with a real factor.
+    /// Returns `self + other * factor`, with a real factor.
     #[inline(always)]
     fn add_scaled(self, other: Self, factor: V) -> Self {
         Pair { re: other.re.mul_add(factor, self.re), im: other.im.mul_add(factor, self.im) }
     }
 
-    /// `self - other * factor`, with a real factor.
+    /// Returns `self - other * factor`, with a real factor.
     #[inline(always)]
     fn sub_scaled(self, other: Self, factor: V) -> Self {
         Pair {
@@ -63,7 +63,7 @@ impl<V: Lanes> Pair<V> {
     }
 }
 
-/// The transform of `R` points, 2, 4, 8 or 16, in natural order.
+/// Transforms `R` points, 2, 4, 8 or 16, in natural order.
 #[inline(always)]
 pub(super) fn transform<V: Lanes<Element: Scalar>, const R: usize>(
     x: [Pair<V>; R],
@@ -96,7 +96,7 @@ fn four<V: Lanes>([a, b, c, d]: [Pair<V>; 4]) -> [Pair<V>; 4] {
     with_odd([a.add(c), a.sub(c)], b, d)
 }
 
-/// The second half of four points: sum and difference of the even ones, and the two odd ones.
+/// Computes the second half of four points from the sum and difference of the even ones, and the two odd ones.
 #[inline(always)]
 fn with_odd<V: Lanes>([sum, difference]: [Pair<V>; 2], b: Pair<V>, d: Pair<V>) -> [Pair<V>; 4] {
     let (odd_sum, odd_difference) = (b.add(d), b.sub(d));
@@ -108,7 +108,8 @@ fn with_odd<V: Lanes>([sum, difference]: [Pair<V>; 2], b: Pair<V>, d: Pair<V>) -
     ]
 }
 
-/// Even and odd points apart; the eighth roots of unity cost one factor, folded into the last additions.
+/// Transforms even and odd points separately; the eighth roots of unity cost one factor, combined with the last
+/// additions.
 #[inline(always)]
 fn eight<V: Lanes<Element: Scalar>>(x: [Pair<V>; 8]) -> [Pair<V>; 8] {
     let half = x[0].re.fill(V::Element::nearest(FRAC_1_SQRT_2));
@@ -129,7 +130,7 @@ fn eight<V: Lanes<Element: Scalar>>(x: [Pair<V>; 8]) -> [Pair<V>; 8] {
     ]
 }
 
-/// Four transforms of four points, the sixteenth roots of unity, four transforms of four points.
+/// Computes four transforms of four points, the sixteenth roots of unity, and four transforms of four points.
 #[inline(always)]
 fn sixteen<V: Lanes<Element: Scalar>>(x: [Pair<V>; 16]) -> [Pair<V>; 16] {
     let half = x[0].re.fill(V::Element::nearest(FRAC_1_SQRT_2));
@@ -154,19 +155,19 @@ fn sixteen<V: Lanes<Element: Scalar>>(x: [Pair<V>; 16]) -> [Pair<V>; 16] {
     ]
 }
 
-/// Four points of which the third is still to be multiplied by -i.
+/// Transforms four points of which the third must still be multiplied by -i.
 #[inline(always)]
 fn four_with_turn<V: Lanes>([a, b, c, d]: [Pair<V>; 4]) -> [Pair<V>; 4] {
     with_odd([a.add_turned(c), a.sub_turned(c)], b, d)
 }
 
-/// `x` times the eighth root of unity (1 - i) / sqrt 2.
+/// Returns `x` times the eighth root of unity (1 - i) / sqrt 2.
 #[inline(always)]
 fn eighth<V: Lanes>(x: Pair<V>, half: V) -> Pair<V> {
     Pair { re: x.re.add(x.im).mul(half), im: x.im.sub(x.re).mul(half) }
 }
 
-/// `x` times the third power of that root, -(1 + i) / sqrt 2.
+/// Returns `x` times the third power of that root, -(1 + i) / sqrt 2.
 #[inline(always)]
 fn three_eighths<V: Lanes<Element: Scalar>>(x: Pair<V>, half: V) -> Pair<V> {
     let minus_half = half.fill(V::Element::nearest(-FRAC_1_SQRT_2));

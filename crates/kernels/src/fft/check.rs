@@ -1,14 +1,14 @@
-//! Transforms against their definition.
+//! The check of transforms against their definition.
 
 use num_complex::{Complex, Complex32};
 
 use crate::error::{Error, Result};
 
 /// Checks a forward transform of `length` points against the definition, in double precision, for a few transforms of
-/// random points made from `seed`: whatever computes them transforms a slice of whole transforms in place.
+/// random points from `seed`. `transform` must transform a slice of whole transforms in place.
 ///
 /// # Errors
-/// Those of `transform`; [`Error::WrongResult`] if a result is further off than single precision explains.
+/// Those of `transform`; [`Error::WrongResult`] if the error of a result is larger than single precision explains.
 pub fn check_forward(
     length: usize,
     seed: u64,
@@ -25,7 +25,7 @@ pub fn check_forward(
         (0..batch * length).map(|_| Complex32::new(next(), next())).collect();
     let mut found = input.clone();
     transform(&mut found)?;
-    // A long transform is checked in a few of its points: the definition takes length operations for each.
+    // Only some points of a long transform are checked: the definition takes length operations for each.
     for (at, x) in found.iter().enumerate().step_by((batch * length).div_ceil(256)) {
         let (points, k) = (&input[at / length * length..][..length], at % length);
         let truth = by_definition(points, k);
@@ -39,7 +39,7 @@ pub fn check_forward(
     Ok(())
 }
 
-/// Point `k` of the discrete Fourier transform.
+/// Returns point `k` of the discrete Fourier transform.
 fn by_definition(points: &[Complex32], k: usize) -> Complex<f64> {
     let term = |(n, x): (usize, &Complex32)| {
         let turns = (n * k % points.len()) as f64 / points.len() as f64;

@@ -11,31 +11,30 @@ use crate::instructions::Instructions;
 use crate::lanes::avx512::F32x16;
 use crate::lanes::{Array, Vector};
 
-/// A compiled kernel. Each demands of its job what the function of the same name in [`tile`] does.
+/// A compiled kernel. Each requires of its job what the function of the same name in [`tile`] requires.
 pub(super) type Kernel<T> = unsafe fn(&Job<T>);
 
-/// A compiled kernel for rows that come in parts.
+/// A compiled kernel for rows in parts.
 #[cfg(target_arch = "x86_64")]
 pub(super) type KernelInParts<T> = unsafe fn(&Job<T>, &Parts<T>);
 
 /// The kernels of one length for one instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels<T> {
-    /// Absent where RustFFT is faster: from 256 points on, but for single precision with AVX-512.
+    /// Absent if RustFFT is faster: from 256 points on, except for single precision with AVX-512.
     pub(super) rows: Option<Kernel<T>>,
-    /// As `rows`. Absent where there are no kernels for rows of 256 points and more.
+    /// As `rows`. Absent if there are no kernels for rows of 256 points and more.
     #[cfg(target_arch = "x86_64")]
     pub(super) rows_in_parts: Option<KernelInParts<T>>,
-    /// The roots that `rows` takes; the others take those of [`tile::roots`].
+    /// The roots for `rows`; the other kernels use those of [`tile::roots`].
     pub(super) rows_roots: fn(usize) -> Vec<Complex<T>>,
-    /// Through the caches, and past them. Absent where a transform is shorter than half a vector, and from 2048 points
-    /// on.
+    /// Through the caches, and past them. Absent if a transform is shorter than half a vector, and from 2048 points on.
     pub(super) turned: Option<[Kernel<T>; 2]>,
     /// Absent from 2048 points on.
     pub(super) columns: Option<Kernel<T>>,
-    /// Transforms in a tile of columns, or of turned rows.
+    /// Number of transforms in a tile of columns, or of turned rows.
     pub(super) lanes: usize,
-    /// Transforms in a tile of rows.
+    /// Number of transforms in a tile of rows.
     pub(super) rows_per_tile: usize,
 }
 
@@ -61,19 +60,19 @@ macro_rules! compile {
 
             $(#[$feature])*
             unsafe fn rows<const N: usize>(job: &Job<Real>) {
-                // SAFETY: the caller vouches for the job and the instructions.
+                // SAFETY: the caller guarantees the job and the instructions.
                 unsafe { tile::rows::<$lanes, N>(job) }
             }
 
             $(#[$feature])*
             unsafe fn turned<const N: usize, const STREAMED: bool>(job: &Job<Real>) {
-                // SAFETY: the caller vouches for the job and the instructions.
+                // SAFETY: the caller guarantees the job and the instructions.
                 unsafe { tile::turned::<$lanes, N, STREAMED>(job) }
             }
 
             $(#[$feature])*
             unsafe fn columns<const N: usize>(job: &Job<Real>) {
-                // SAFETY: the caller vouches for the job and the instructions.
+                // SAFETY: the caller guarantees the job and the instructions.
                 unsafe { tile::columns::<$lanes, N>(job) }
             }
 
@@ -110,7 +109,7 @@ macro_rules! compile {
     };
 }
 
-// Vectors of 16 bytes, which every architecture has: wider ones are no faster, and every lane is compiled by itself.
+// Vectors of 16 bytes, which every architecture has: wider ones are no faster, and every lane is compiled separately.
 compile!(portable_f32: Array<f32, 4>, streams: false);
 compile!(portable_f64: Array<f64, 2>, streams: false);
 #[cfg(target_arch = "x86_64")]
@@ -122,23 +121,23 @@ compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f32: crate::lanes
 #[cfg(target_arch = "x86_64")]
 compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f64: crate::lanes::avx512::F64x8, streams: true);
 
-/// Rows of `B` points for each lane.
+/// Transforms rows of `B` points for each lane.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn long_rows<const B: usize>(job: &Job<f32>) {
-    // SAFETY: the caller vouches for the job and the instructions.
+    // SAFETY: the caller guarantees the job and the instructions.
     unsafe { long_rows::rows::<F32x16, 16, B>(job) }
 }
 
-/// The same, of rows that come in parts.
+/// As [`long_rows()`], for rows in parts.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn long_rows_in_parts<const B: usize>(job: &Job<f32>, parts: &Parts<f32>) {
-    // SAFETY: the caller vouches for the job, the parts and the instructions.
+    // SAFETY: the caller guarantees the job, the parts and the instructions.
     unsafe { long_rows::rows_in_parts::<F32x16, 16, B>(job, parts) }
 }
 
-/// The kernels of one length for AVX-512, where rows have kernels of their own.
+/// Returns the kernels of one length for AVX-512, if rows have kernels of their own.
 #[cfg(target_arch = "x86_64")]
 fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
     type Rows = (Kernel<f32>, Option<KernelInParts<f32>>);

@@ -1,4 +1,4 @@
-//! RustFFT: for lengths without kernels, for what does not fill the lanes, and to be compared with.
+//! RustFFT: for lengths without kernels, for transforms that do not fill the lanes, and for comparison.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::scalar::Scalar;
 use crate::error::check_whole;
 use crate::error::{Error, Result};
 
-/// RustFFT behind the same call, to be compared with.
+/// RustFFT with the same interface, for comparison.
 pub struct LibraryFft {
     length: usize,
     library: Library<f32>,

@@ -1,10 +1,9 @@
-//! Contiguous rows of 256 to 8192 points, one at a time: as many transforms in the lanes as one row has columns in
-//! them.
+//! Contiguous rows of 256 to 8192 points, one at a time. The lanes hold transforms of parts of one row.
 //!
-//! A row of N points is a matrix of A rows, A being the lanes of a vector, and B = N / A columns. First every column is
-//! transformed, a vector of columns at a time, and multiplied by roots of unity; the results are transposed in
-//! registers, so that the lanes hold the A transforms of B points that are left, and those are a tile like any other.
-//! Its results, point after point of all lanes, are the transform in natural order: one transposition serves for all.
+//! A row of N points is a matrix of A rows, where A is the number of lanes of a vector, and B = N / A columns. First
+//! every column is transformed, a vector of columns at a time, and multiplied by roots of unity. The results are
+//! transposed in registers, so that the lanes hold the A remaining transforms of B points, which are a tile like any
+//! other. Its results, point after point of all lanes, are the transform in natural order: one transposition suffices.
 
 use num_complex::Complex;
 
@@ -14,19 +13,20 @@ use super::tile::{self, Job};
 use crate::lanes::{Lanes, Vector};
 use crate::prefetch::prefetch_line;
 
-/// The lanes of the vectors whose rows come in parts, see [`Parts`].
+/// Number of lanes of the vectors whose rows may be in parts, see [`Parts`].
 pub(super) const PARTS: usize = 16;
 
-/// Rows that come in parts: of each row as many successive points as there are lanes lie together, wherever that is.
+/// Rows in parts: each row is divided into as many parts of successive points as there are lanes, which may be
+/// anywhere.
 pub(super) struct Parts<T> {
-    /// The beginning of each part of the first row.
+    /// Begin of each part of the first row.
     pub(super) start: [*const T; PARTS],
-    /// From there to the same part of the next row, in real numbers.
+    /// Distance from there to the same part of the next row, in real numbers.
     pub(super) step: [usize; PARTS],
 }
 
-/// The factors between the columns and the tile, W^(n k) for a vector of columns n from result k = 1 on, real and
-/// imaginary parts apart; after them the roots of the tile.
+/// Returns the factors between the columns and the tile, W^(n k) for a vector of columns n from result k = 1 on, real
+/// and imaginary parts separately; followed by the roots of the tile.
 pub(super) fn roots<V: Vector<Element: Scalar>>(length: usize) -> Vec<Complex<V::Element>> {
     let columns = length / V::COUNT;
     let mut parts = Vec::with_capacity(2 * length);
@@ -48,15 +48,15 @@ pub(super) fn roots<V: Vector<Element: Scalar>>(length: usize) -> Vec<Complex<V:
 /// Transforms rows of `A * B` points, in place or into other rows; `A` is the number of lanes, and a tile is one row.
 ///
 /// # Safety
-/// The job's memory holds the rows and one row of scratch, its roots are those of [`roots`], and the processor has the
-/// instructions of `V`.
+/// The job's memory contains the rows and one row of scratch, its roots are those of [`roots`], and the processor has
+/// the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
 ) {
     for row in 0..job.tiles {
         let at = 2 * A * B * row;
-        // SAFETY: the caller vouches for this row.
+        // SAFETY: the caller guarantees this row.
         unsafe {
             let input = job.input.add(at);
             let points = |n: usize, first: usize| load::<V>(input.add(2 * (B * n + first)));
@@ -65,13 +65,13 @@ pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const A: usize, const B: us
     }
 }
 
-/// The same with rows that come in `parts`. While one row is transformed the next one is prefetched, a cache line for
-/// each that is read: a part may lie in another core's cache. A prefetch of the whole row at once is slower, and one of
-/// later rows gains nothing. See docs/measurements.md#prefetch-of-the-next-row.
+/// As [`rows`], with rows in `parts`. While one row is transformed the next one is prefetched, a cache line for each
+/// that is read, because a part may be in another core's cache. A prefetch of the whole row at once is slower, and one
+/// of later rows brings no advantage. See docs/measurements.md#prefetch-of-the-next-row.
 ///
 /// # Safety
-/// As for [`rows`], and the parts hold the rows, whatever the job says of its input. The output is one of the parts, in
-/// its place, or apart from all of them.
+/// As for [`rows`], and the parts contain the rows, whatever the job's input is. The output is one of the parts, in its
+/// place, or does not overlap any of them.
 #[inline(always)]
 pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
@@ -81,7 +81,7 @@ pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Scalar>, const A: usize, co
     let mut start = parts.start;
     for row in 0..job.tiles {
         let is_last = row + 1 == job.tiles;
-        // SAFETY: the caller vouches for the parts of this row and its place in the output.
+        // SAFETY: the caller guarantees the parts of this row and its place in the output.
         unsafe {
             let points = |n: usize, first: usize| {
                 let at = start[n].add(2 * first);
@@ -98,15 +98,15 @@ pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Scalar>, const A: usize, co
     }
 }
 
-/// The real and the imaginary parts of the points at `at`, as many as there are lanes.
+/// Loads the real and the imaginary parts of the points at `at`, as many as there are lanes.
 #[inline(always)]
 unsafe fn load<V: Lanes<Element: Scalar>>(at: *const V::Element) -> Pair<V> {
-    // SAFETY: the caller vouches for the points.
+    // SAFETY: the caller guarantees the points.
     let (re, im) = unsafe { V::deinterleave_in_order(V::load(at), V::load(at.add(V::COUNT))) };
     Pair { re, im }
 }
 
-/// Transforms one row, of which `points(n, k)` are as many as there are lanes from point `B * n + k` on.
+/// Transforms one row. `points(n, k)` returns as many points as there are lanes from point `B * n + k` on.
 #[inline(always)]
 unsafe fn one_row<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
@@ -115,8 +115,8 @@ unsafe fn one_row<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
 ) {
     const { assert!(A == V::COUNT && B.is_multiple_of(A), "the lanes are the rows") };
     let scratch = job.scratch.cast::<Pair<V>>();
-    // SAFETY: the caller vouches for B points of all lanes in the scratch, for both parts of the roots and for the
-    // output. All points of the row are in the scratch before the first result is written.
+    // SAFETY: the caller guarantees B points of all lanes in the scratch, both parts of the roots, and the output. All
+    // points of the row are in the scratch before the first result is written.
     unsafe {
         transposed_columns::<V, A, B>(points, scratch, job.roots.cast());
         tile::from_scratch::<V, B>(scratch, job.roots.add((A - 1) * B), output);
@@ -131,7 +131,7 @@ unsafe fn transposed_columns<V: Lanes<Element: Scalar>, const A: usize, const B:
     roots: *const Pair<V>,
 ) {
     for group in 0..B / A {
-        // SAFETY: the caller vouches for B points of scratch, and A - 1 roots for each group.
+        // SAFETY: the caller guarantees B points of scratch, and A - 1 roots for each group.
         unsafe {
             let mut x = [points(0, A * group); A];
             for n in 1..A {

@@ -1,5 +1,5 @@
-//! Transforms of rows that lie, as a whole or in strips of columns, in other memory than the result: often another
-//! core's.
+//! Transforms of rows that are, as a whole or in strips of columns, in other memory than the result, often in another
+//! core's cache.
 
 use num_complex::Complex;
 
@@ -9,11 +9,11 @@ use crate::error::Result;
 use crate::error::{check_length, check_whole};
 use crate::prefetch::prefetch_all;
 
-/// About how much is prefetched and copied at once, where no kernel reads the other memory itself. More than a core can
-/// have under way would stall it, and more than fits the first-level cache would be gone when it is needed. See
-/// docs/measurements.md#prefetch-of-the-next-row.
+/// Number of bytes, approximately, that are prefetched and copied at once, if no kernel reads the other memory itself.
+/// More than a core can have under way would stall it, and more than fits the first-level cache would be evicted before
+/// it is needed. See docs/measurements.md#prefetch-of-the-next-row.
 const GROUP_BYTES: usize = 4 << 10;
-/// The number of short rows that are transformed at a time.
+/// Number of short rows that are transformed at a time.
 const SHORT_ROWS: usize = 16;
 
 impl<T: Real> BlockFft<T> {
@@ -44,13 +44,13 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
-    /// Transforms `rows`, any number of contiguous transforms, of which some points lie in other memory. `strips`
-    /// divides the columns into strips of the same width. A strip that is given holds its points, row after row, and
-    /// those in `rows` are not read. Nothing is copied where rows have kernels of 256 points or more.
+    /// Transforms `rows`, any number of contiguous transforms with some points in other memory. `strips` divides the
+    /// columns into strips of the same width. A given strip has its points, row after row, and those in `rows` are not
+    /// read. Nothing is copied if rows have kernels of 256 points or more.
     ///
     /// # Errors
     /// [`crate::Error::BrokenTransform`] if `rows` is not a whole number of transforms, [`crate::Error::WrongLength`]
-    /// if the strips do not make up a row, or one has not as many rows.
+    /// if the strips do not make up a row, or one has a different number of rows.
     pub fn transform_joined(
         &mut self,
         rows: &mut [Complex<T>],
@@ -88,7 +88,7 @@ impl<T: Real> BlockFft<T> {
         Ok(())
     }
 
-    /// The number of points processed at once: whole rows.
+    /// Returns the number of points processed at once: whole rows.
     fn group(&self) -> usize {
         let rows = match GROUP_BYTES / (self.length * size_of::<Complex<T>>()) {
             0 | 1 => 1,
@@ -111,7 +111,7 @@ impl<T: Real> BlockFft<T> {
     }
 }
 
-/// The points that follow group `at` of `points`: as many as the group has, or those that are left.
+/// Returns the points after group `at` of `points`: as many as the group has, or the remaining ones.
 fn next<T>(points: &[T], at: usize, group: usize) -> &[T] {
     let from = points.len().min((at + 1) * group);
     &points[from..points.len().min(from + group)]

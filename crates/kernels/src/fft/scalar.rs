@@ -6,13 +6,13 @@ use rustfft::{Fft, FftPlanner};
 
 /// A real number type.
 pub trait Scalar: rustfft::FftNum {
-    /// The nearest value.
+    /// Returns the nearest value.
     fn nearest(value: f64) -> Self;
 
-    /// A plan of the library for forward transforms of `length` points.
+    /// Returns a plan of the library for forward transforms of `length` points.
     ///
-    /// A function of each type, for a generic one would be compiled, and all of the library with it, in each crate that
-    /// calls it.
+    /// This is a function of each type, because a generic one would be compiled, with the whole library, in each crate
+    /// that calls it.
     fn plan_forward(length: usize) -> Arc<dyn Fft<Self>>;
 }
 

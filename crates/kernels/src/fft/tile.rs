@@ -1,8 +1,8 @@
 //! One tile of transforms: as many as a vector has lanes, transformed together in split form.
 //!
 //! In rows (contiguous transforms) the lanes come from different rows, so a tile is transposed in registers on its way
-//! in and out. In columns the lanes lie side by side in memory already. Between the two there is the corner turn for
-//! nothing: rows in, columns out, without the second transposition.
+//! in and out. In columns the lanes are side by side in memory already. A corner turn costs nothing extra: rows in,
+//! columns out, without the second transposition.
 
 mod ends;
 mod order;
@@ -17,26 +17,26 @@ use ends::{Columns, InPlace, Turned, scatter};
 use order::split;
 use passes::{columns_pass, from_rows, in_place, put_all, remaining_passes};
 
-/// The data of a kernel. Pitches count real numbers, two to a point.
+/// The data of a kernel. Pitches count real numbers, two for each point.
 pub(super) struct Job<T> {
-    /// The first point of the first transform.
+    /// First point of the first transform.
     pub(super) input: *const T,
-    /// The place of the first result; may equal `input` where input and output have the same shape.
+    /// Place of the first result; may equal `input` if input and output have the same shape.
     pub(super) output: *mut T,
-    /// The number of tiles.
+    /// Number of tiles.
     pub(super) tiles: usize,
-    /// From row to row of the input (rows of transforms, or points of columns).
+    /// Distance from row to row of the input (rows of transforms, or points of columns).
     pub(super) input_pitch: usize,
-    /// From row to row of the output.
+    /// Distance from row to row of the output.
     pub(super) output_pitch: usize,
-    /// The roots of unity between the passes, see [`roots`].
+    /// Roots of unity between the passes, see [`roots`].
     pub(super) roots: *const Complex<T>,
     /// Room for one tile between the passes, aligned to a vector.
     pub(super) scratch: *mut T,
 }
 
-/// The factors after the first pass, W^(n k) at `n * A + k` for column n of B and result k of A, followed by those of
-/// the passes over the B points that are left.
+/// Returns the factors after the first pass, W^(n k) at `n * A + k` for column n of B and result k of A, followed by
+/// those of the passes over the remaining B points.
 pub(super) fn roots<T: Scalar>(length: usize) -> Vec<Complex<T>> {
     let (first, rest) = split(length);
     let root = |index: usize| {
@@ -51,7 +51,7 @@ pub(super) fn roots<T: Scalar>(length: usize) -> Vec<Complex<T>> {
     all
 }
 
-/// The number of transforms of `length` contiguous points in one tile of [`rows`].
+/// Returns the number of transforms of `length` contiguous points in one tile of [`rows`].
 pub(super) const fn rows_per_tile<V: Vector>(length: usize) -> usize {
     let points = V::COUNT / 2;
     if length < points { V::COUNT * points / length } else { V::COUNT }
@@ -60,14 +60,14 @@ pub(super) const fn rows_per_tile<V: Vector>(length: usize) -> usize {
 /// Transforms contiguous rows, in place or into another matrix of rows.
 ///
 /// # Safety
-/// The job's memory holds `tiles` whole tiles of [`rows_per_tile`] transforms and a tile of scratch, its roots are
+/// The job's memory contains `tiles` whole tiles of [`rows_per_tile`] transforms and a tile of scratch, its roots are
 /// those of `N`, and the processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
     for tile in 0..job.tiles {
         let (input, output) =
             (tile * V::COUNT * job.input_pitch, tile * V::COUNT * job.output_pitch);
-        // SAFETY: the caller's promise, for this tile.
+        // SAFETY: the caller's guarantee, for this tile.
         unsafe {
             let (input, output) = (job.input.add(input), job.output.add(output));
             if 2 * N <= V::COUNT {
@@ -87,17 +87,17 @@ pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V
     }
 }
 
-/// Transforms contiguous rows and leaves the results as columns: transform and corner turn in one.
+/// Transforms contiguous rows into columns: transform and corner turn in one.
 ///
 /// # Safety
-/// As for [`rows`], with `2 * N` at least `V::COUNT`; the output holds `N` rows of all transforms, each aligned to a
+/// As for [`rows`], with `2 * N` at least `V::COUNT`; the output has `N` rows of all transforms, each aligned to a
 /// vector if `STREAMED`.
 #[inline(always)]
 pub(super) unsafe fn turned<V: Lanes<Element: Scalar>, const N: usize, const STREAMED: bool>(
     job: &Job<V::Element>,
 ) {
     for tile in 0..job.tiles {
-        // SAFETY: the caller's promise, for this tile.
+        // SAFETY: the caller's guarantee, for this tile.
         unsafe {
             let input = job.input.add(tile * V::COUNT * job.input_pitch);
             let start = job.output.add(tile * V::COUNT * 2);
@@ -110,13 +110,13 @@ pub(super) unsafe fn turned<V: Lanes<Element: Scalar>, const N: usize, const STR
 /// Transforms the columns of a matrix, in place or into another matrix.
 ///
 /// # Safety
-/// The job's memory holds `N` rows of `tiles` times `V::COUNT` columns and a tile of scratch, its roots are those of
+/// The job's memory contains `N` rows of `tiles` times `V::COUNT` columns and a tile of scratch, its roots are those of
 /// `N`, and the processor has the instructions of `V`.
 #[inline(always)]
 pub(super) unsafe fn columns<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
     for tile in 0..job.tiles {
-        // SAFETY: the caller's promise, for this tile. Input and output may be one: all points are read before the last
-        // pass, or by it before it writes.
+        // SAFETY: the caller's guarantee, for this tile. Input and output may be the same: all points are read before
+        // the last pass, or by it before it writes.
         unsafe {
             let start = job.input.add(tile * V::COUNT * 2).cast_mut();
             let source = Columns { start, pitch: job.input_pitch };
@@ -144,11 +144,11 @@ pub(super) unsafe fn columns<V: Lanes<Element: Scalar>, const N: usize>(job: &Jo
     }
 }
 
-/// Transforms `N` points of all lanes that lie in the scratch, in natural order, and leaves the results side by side:
-/// point k of lane l at `k * COUNT + l`.
+/// Transforms `N` points of all lanes in the scratch, in natural order, and writes the results side by side: point k of
+/// lane l at `k * COUNT + l`.
 ///
 /// # Safety
-/// Scratch and output hold `N` points of all lanes, the roots are those of `N`.
+/// Scratch and output have room for `N` points of all lanes, and the roots are those of `N`.
 #[inline(always)]
 pub(super) unsafe fn from_scratch<V: Lanes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
@@ -156,11 +156,11 @@ pub(super) unsafe fn from_scratch<V: Lanes<Element: Scalar>, const N: usize>(
     output: *mut V::Element,
 ) {
     let sink = Turned::<_, false>(Columns { start: output, pitch: 2 * V::COUNT });
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     unsafe { in_place::<V, N>(scratch, roots, sink) };
 }
 
-/// Transforms that fit a vector, several to a row of the square.
+/// Computes transforms that fit a vector, several in a row of the square.
 #[inline(always)]
 unsafe fn short_rows<V: Lanes<Element: Scalar>, const N: usize>(
     input: *const V::Element,
@@ -168,7 +168,7 @@ unsafe fn short_rows<V: Lanes<Element: Scalar>, const N: usize>(
     output: *mut V::Element,
     output_pitch: usize,
 ) {
-    // SAFETY: the caller vouches for a square of numbers at `input` and room for one at `output`.
+    // SAFETY: the caller guarantees a square of numbers at `input` and room for one at `output`.
     unsafe {
         let mut square = V::transpose(V::load_square(input, input_pitch));
         let points = square.as_mut();

@@ -9,12 +9,12 @@ use crate::fft::{BlockFft, nominal_operations};
 /// Circular convolution of rows of one length with one filter.
 pub struct Convolution {
     fft: BlockFft<f32>,
-    /// The filter's spectrum, conjugated, over the length.
+    /// Conjugated spectrum of the filter, divided by the length.
     spectrum: Vec<Complex32>,
 }
 
 impl Convolution {
-    /// Convolution of rows of `points` points with `taps`. Taps beyond the length wrap around, as they do in a circle.
+    /// Creates a convolution of rows of `points` points with `taps`. Taps beyond the length wrap around.
     ///
     /// # Errors
     /// [`Error::NoTaps`](crate::Error::NoTaps) and [`Error::EmptyTransform`](crate::Error::EmptyTransform).
@@ -45,18 +45,18 @@ impl Convolution {
     }
 }
 
-/// A filter in the frequency domain, for rows of one length. A row is cut into pieces that overlap by what the filter
-/// reaches back (overlap-save), all of which are transformed together.
+/// A filter in the frequency domain, for rows of one length. A row is cut into pieces that overlap by one point less
+/// than the filter has taps (overlap-save). All pieces are transformed together.
 pub struct FrequencyFir {
     taps: usize,
-    /// Points of a piece, of which the last `piece - taps + 1` are new.
+    /// Number of points of a piece. The last `piece - taps + 1` are new.
     piece: usize,
     pieces: Convolution,
     room: Vec<Complex32>,
 }
 
 impl FrequencyFir {
-    /// A filter with `taps`, with pieces that are best for rows of `points` points.
+    /// Creates a filter with `taps`, with the best pieces for rows of `points` points.
     ///
     /// # Errors
     /// [`Error::NoTaps`](crate::Error::NoTaps).
@@ -67,7 +67,7 @@ impl FrequencyFir {
         Ok(FrequencyFir { taps: taps.len(), piece, pieces, room: Vec::new() })
     }
 
-    /// Filters `input`; the first `output.len()` points come out.
+    /// Filters `input` into the first `output.len()` points.
     ///
     /// # Errors
     /// [`Error::WrongLength`](crate::Error::WrongLength) if there are not so many.
@@ -78,7 +78,7 @@ impl FrequencyFir {
         self.room.clear();
         self.room.resize(count * self.piece, Complex32::default());
         for (number, piece) in self.room.chunks_exact_mut(self.piece).enumerate() {
-            // The piece's first point is this one of the input, or lies before it.
+            // The piece's first point is this one of the input, or is before it.
             let begin = number * new;
             let (skip, first) = (before.saturating_sub(begin), begin.saturating_sub(before));
             let there = input.get(first..).unwrap_or_default();
@@ -93,7 +93,7 @@ impl FrequencyFir {
     }
 }
 
-/// The power of two for which `outputs` points cost the fewest operations.
+/// Returns the power of two with the fewest operations for `outputs` points.
 fn best_piece(taps: usize, outputs: usize) -> usize {
     let cost = |piece: usize| {
         let pieces = outputs.div_ceil(piece - taps + 1) as f64;
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn pieces_are_long_beside_the_filter_and_short_beside_the_row() {
-        // 128 taps over 4223 points: pieces of 1024 make 897 new points, five of them 5 x 110592 = 552960 operations;
-        // of 512 make 385, 11 x 50176 = 551936; of 2048 1921, 3 x 241664.
+        // 128 taps over 4223 points: pieces of 1024 compute 897 new points, five of them 5 x 110592 = 552960
+        // operations; of 512 compute 385, 11 x 50176 = 551936; of 2048 1921, 3 x 241664.
         assert_eq!(best_piece(128, 4223), 512);
         assert_eq!(best_piece(1, 1), 2);
     }

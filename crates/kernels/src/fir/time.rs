@@ -1,4 +1,4 @@
-//! The filter by its definition, many points of the output at once.
+//! The filter by its definition, with many points of the output at once.
 
 use num_complex::Complex32;
 
@@ -8,23 +8,23 @@ use crate::error::Result;
 use crate::instructions::Instructions;
 use crate::lanes::{Lanes, Vector};
 
-/// Vectors of output points that one pass over the taps makes: with real and imaginary parts eight sums, which hide the
-/// latency of the multiply-add.
+/// Number of vectors of output points that one pass over the taps computes: with real and imaginary parts eight sums,
+/// which hide the latency of the multiply-add.
 const TOGETHER: usize = 4;
-/// The points of the widest pass.
+/// Number of points of the widest pass.
 const PASS_MAX: usize = TOGETHER * 16;
 
 /// A filter in the time domain.
 pub struct TimeFir {
     taps: Vec<Complex32>,
-    /// The input, with as many zeros before it as the first points reach back, and after it as the last pass reads.
+    /// The input, with zeros before it for the first points and after it for the last pass.
     re: Vec<f32>,
     im: Vec<f32>,
     instructions: Instructions,
 }
 
 impl TimeFir {
-    /// A filter with these taps.
+    /// Creates a filter with these taps.
     ///
     /// # Errors
     /// [`Error::NoTaps`](crate::Error::NoTaps).
@@ -42,7 +42,7 @@ impl TimeFir {
         Ok(TimeFir { taps: taps.to_vec(), re: Vec::new(), im: Vec::new(), instructions })
     }
 
-    /// Filters `input`; the first `output.len()` points come out.
+    /// Filters `input` into the first `output.len()` points.
     ///
     /// # Errors
     /// [`Error::WrongLength`](crate::Error::WrongLength) if there are not so many.
@@ -61,8 +61,8 @@ impl TimeFir {
         let mut rest = [Complex32::default(); PASS_MAX];
         let whole = output.len() - output.len() % PASS_MAX;
         let (passes, end) = output.split_at_mut(whole);
-        // SAFETY: the instructions were checked. Both parts have zeros for the points before, and reach to the end of
-        // the last pass, of which `rest` takes what `output` has no room for.
+        // SAFETY: the instructions were checked. Both parts have zeros for the points before, and extend to the end of
+        // the last pass; `rest` takes the points that `output` has no room for.
         unsafe {
             run(self.instructions, &self.taps, &self.re, &self.im, passes);
             if !end.is_empty() {
@@ -75,10 +75,12 @@ impl TimeFir {
 }
 
 dispatched! {
-    /// Makes `output`, whole passes of points, of the real and imaginary parts of the input.
+    /// Computes `output`, whole passes of points, from the real and imaginary parts of the input.
     unsafe fn run(taps: &[Complex32], re: &[f32], im: &[f32], output: &mut [Complex32]) = passes
 }
 
+/// Computes the points of whole passes.
+///
 /// # Safety
 /// The processor has the instructions; `output` is a multiple of [`PASS_MAX`] points, and `re` and `im` have `taps - 1`
 /// numbers more than it has points.
@@ -93,8 +95,8 @@ unsafe fn passes<V: Lanes + Vector<Element = f32>>(
     debug_assert!(re.len() >= before + output.len() && im.len() >= before + output.len());
     let pass = TOGETHER * V::COUNT;
     for (number, output) in output.chunks_exact_mut(pass).enumerate() {
-        // SAFETY: a point `start + lane` of the output reads the numbers from it to `before` after it, which are there;
-        // an interleaved pair of vectors is as long as the output's points.
+        // SAFETY: a point `start + lane` of the output reads the numbers from it to `before` after it, which exist; an
+        // interleaved pair of vectors is as long as the output's points.
         unsafe {
             let zero = V::splat(0.0);
             let (mut sums_re, mut sums_im) = ([zero; TOGETHER], [zero; TOGETHER]);

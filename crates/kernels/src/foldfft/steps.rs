@@ -7,7 +7,7 @@ use crate::lanes::{Array, Lanes, Vector};
 
 /// Folding and weighting of many instances in vector instructions.
 pub(super) struct Steps {
-    /// Each number of the window twice, for real and imaginary part.
+    /// Each number of the window twice, for the real and the imaginary part.
     window: Vec<f32>,
     /// The weights, repeated until they fill two vectors.
     weights: Vec<Complex32>,
@@ -24,11 +24,11 @@ struct Kernels {
     weigh: unsafe fn(*mut f32, usize, *const f32, usize),
 }
 
-/// The most complex numbers that two vectors hold.
+/// Maximum number of complex numbers in two vectors.
 const TWO_VECTORS: usize = 16;
 
 impl Steps {
-    /// Steps with these weights for instructions that the processor has.
+    /// Creates steps with these weights for instructions that the processor has.
     pub(super) fn new(window: &[f32], weights: &[Complex32], instructions: Instructions) -> Self {
         let kernels = match instructions {
             #[cfg(target_arch = "x86_64")]
@@ -52,8 +52,8 @@ impl Steps {
         let instances = input.len() / points;
         assert!(input.len() == instances * points && output.len() == instances * fold);
         if (2 * fold).is_multiple_of(self.kernels.lanes) {
-            // SAFETY: input and output hold that many instances, as was asserted; a folded instance is a whole number
-            // of vectors; the steps were made for instructions that the processor has.
+            // SAFETY: input and output have that many instances, as was asserted; a folded instance is a whole number
+            // of vectors; the steps were created for instructions that the processor has.
             unsafe {
                 (self.kernels.fold)(
                     input.as_ptr().cast(),
@@ -78,8 +78,8 @@ impl Steps {
     pub(super) fn weigh(&self, data: &mut [Complex32]) {
         let whole = data.len() - data.len() % self.weights.len();
         let (tiles, rest) = data.split_at_mut(whole);
-        // SAFETY: the data is a whole number of the weights, which are a whole number of pairs of vectors, being a
-        // power of two from 16 on; the steps were made for instructions that the processor has.
+        // SAFETY: the data is a whole number of the weights, which are a whole number of pairs of vectors, because
+        // their number is a power of two from 16 on; the steps were created for instructions that the processor has.
         unsafe {
             (self.kernels.weigh)(
                 tiles.as_mut_ptr().cast(),
@@ -94,7 +94,7 @@ impl Steps {
     }
 }
 
-/// Four instances at a time, so that a vector of the window serves four.
+/// Folds four instances at a time, so that a vector of the window is loaded once for four.
 #[inline(always)]
 unsafe fn fold<V: Lanes<Element = f32>>(
     input: *const f32,
@@ -106,7 +106,7 @@ unsafe fn fold<V: Lanes<Element = f32>>(
 ) {
     let fours = instances / 4 * 4;
     for first in (0..fours).step_by(4) {
-        // SAFETY: the caller vouches for the instances; the group lies below them.
+        // SAFETY: the caller guarantees the instances; the group is below them.
         unsafe {
             fold_group::<V, 4>(
                 input.add(first * points),
@@ -140,8 +140,8 @@ unsafe fn fold_group<V: Lanes<Element = f32>, const G: usize>(
     output: *mut f32,
 ) {
     for at in (0..fold).step_by(V::COUNT) {
-        // SAFETY: the caller vouches for G instances of `points` numbers, of which `fold`, a whole number of vectors,
-        // is a divisor; every offset stays below.
+        // SAFETY: the caller guarantees G instances of `points` numbers, and that `fold`, a whole number of vectors, is
+        // a divisor of that; every offset stays below.
         unsafe {
             let weight = V::load(window.add(at));
             let mut sums = [weight; G];
@@ -170,8 +170,7 @@ unsafe fn weigh<V: Lanes<Element = f32>>(
     period: usize,
 ) {
     for at in (0..period).step_by(2 * V::COUNT) {
-        // SAFETY: the caller vouches for `length` numbers, a whole number of periods, which are a whole number of
-        // pairs.
+        // SAFETY: the caller guarantees `length` numbers, a whole number of periods, which are a whole number of pairs.
         unsafe {
             let low = V::load(weights.add(at));
             let (re, im) = V::deinterleave(low, V::load(weights.add(at + V::COUNT)));
@@ -202,13 +201,13 @@ macro_rules! compile {
                 instances: usize,
                 output: *mut f32,
             ) {
-                // SAFETY: the caller vouches for the arguments and the instructions.
+                // SAFETY: the caller guarantees the arguments and the instructions.
                 unsafe { super::fold::<$lanes>(input, window, points, fold, instances, output) }
             }
 
             $(#[$feature])*
             unsafe fn weigh(data: *mut f32, length: usize, weights: *const f32, period: usize) {
-                // SAFETY: the caller vouches for the arguments and the instructions.
+                // SAFETY: the caller guarantees the arguments and the instructions.
                 unsafe { super::weigh::<$lanes>(data, length, weights, period) }
             }
 

@@ -36,7 +36,7 @@ x86_vector! {
 
 #[inline(always)]
 unsafe fn deinterleave_f32(low: __m256, high: __m256) -> (__m256, __m256) {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         let re = _mm256_shuffle_ps::<0b10_00_10_00>(low, high);
         let im = _mm256_shuffle_ps::<0b11_01_11_01>(low, high);
@@ -46,7 +46,7 @@ unsafe fn deinterleave_f32(low: __m256, high: __m256) -> (__m256, __m256) {
 
 #[inline(always)]
 unsafe fn deinterleave_in_order_f32(low: __m256, high: __m256) -> (__m256, __m256) {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         let first_halves = _mm256_permute2f128_ps::<0x20>(low, high);
         deinterleave_f32(first_halves, _mm256_permute2f128_ps::<0x31>(low, high))
@@ -55,13 +55,13 @@ unsafe fn deinterleave_in_order_f32(low: __m256, high: __m256) -> (__m256, __m25
 
 #[inline(always)]
 unsafe fn interleave_f32(re: __m256, im: __m256) -> (__m256, __m256) {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe { (_mm256_unpacklo_ps(re, im), _mm256_unpackhi_ps(re, im)) }
 }
 
 #[inline(always)]
 unsafe fn interleave_in_order_f32(re: __m256, im: __m256) -> (__m256, __m256) {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         let (low, high) = interleave_f32(re, im);
         (_mm256_permute2f128_ps::<0x20>(low, high), _mm256_permute2f128_ps::<0x31>(low, high))
@@ -70,13 +70,13 @@ unsafe fn interleave_in_order_f32(re: __m256, im: __m256) -> (__m256, __m256) {
 
 #[inline(always)]
 unsafe fn deinterleave_f64(low: __m256d, high: __m256d) -> (__m256d, __m256d) {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe { (_mm256_unpacklo_pd(low, high), _mm256_unpackhi_pd(low, high)) }
 }
 
 #[inline(always)]
 unsafe fn deinterleave_in_order_f64(low: __m256d, high: __m256d) -> (__m256d, __m256d) {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         let first_halves = _mm256_permute2f128_pd::<0x20>(low, high);
         deinterleave_f64(first_halves, _mm256_permute2f128_pd::<0x31>(low, high))
@@ -85,23 +85,23 @@ unsafe fn deinterleave_in_order_f64(low: __m256d, high: __m256d) -> (__m256d, __
 
 #[inline(always)]
 unsafe fn interleave_f64(re: __m256d, im: __m256d) -> (__m256d, __m256d) {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe { (_mm256_unpacklo_pd(re, im), _mm256_unpackhi_pd(re, im)) }
 }
 
 #[inline(always)]
 unsafe fn interleave_in_order_f64(re: __m256d, im: __m256d) -> (__m256d, __m256d) {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         let (low, high) = interleave_f64(re, im);
         (_mm256_permute2f128_pd::<0x20>(low, high), _mm256_permute2f128_pd::<0x31>(low, high))
     }
 }
 
-/// Exchanges within 128 bits first, then the halves of the vectors.
+/// Transposes within 128 bits first, then the halves of the vectors.
 #[inline(always)]
 unsafe fn transpose_f32(mut rows: [__m256; 8]) -> [__m256; 8] {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         // rows[4g + c]: column c of either half, of rows 4g to 4g + 3.
         for group in 0..2 {
@@ -127,7 +127,7 @@ unsafe fn transpose_f32(mut rows: [__m256; 8]) -> [__m256; 8] {
 /// As [`transpose_f32`], with two numbers in 128 bits.
 #[inline(always)]
 unsafe fn transpose_f64(mut rows: [__m256d; 4]) -> [__m256d; 4] {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         for pair in 0..2 {
             let (a, b) = (rows[2 * pair], rows[2 * pair + 1]);
@@ -143,9 +143,9 @@ unsafe fn transpose_f64(mut rows: [__m256d; 4]) -> [__m256d; 4] {
     rows
 }
 
-/// Two elements of 16 bytes.
+/// Transposes two elements of 16 bytes.
 #[inline(always)]
 unsafe fn transpose_wide([a, b]: [__m256i; 2]) -> [__m256i; 2] {
-    // SAFETY: the caller vouches for AVX2.
+    // SAFETY: the caller guarantees AVX2.
     unsafe { [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)] }
 }

@@ -36,7 +36,7 @@ x86_vector! {
 
 #[inline(always)]
 unsafe fn deinterleave_f32(low: __m512, high: __m512) -> (__m512, __m512) {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe {
         let re = _mm512_shuffle_ps::<0b10_00_10_00>(low, high);
         let im = _mm512_shuffle_ps::<0b11_01_11_01>(low, high);
@@ -46,7 +46,7 @@ unsafe fn deinterleave_f32(low: __m512, high: __m512) -> (__m512, __m512) {
 
 #[inline(always)]
 unsafe fn deinterleave_in_order_f32(low: __m512, high: __m512) -> (__m512, __m512) {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe {
         let re = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         let im = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
@@ -56,13 +56,13 @@ unsafe fn deinterleave_in_order_f32(low: __m512, high: __m512) -> (__m512, __m51
 
 #[inline(always)]
 unsafe fn interleave_f32(re: __m512, im: __m512) -> (__m512, __m512) {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe { (_mm512_unpacklo_ps(re, im), _mm512_unpackhi_ps(re, im)) }
 }
 
 #[inline(always)]
 unsafe fn interleave_in_order_f32(re: __m512, im: __m512) -> (__m512, __m512) {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe {
         let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
@@ -72,13 +72,13 @@ unsafe fn interleave_in_order_f32(re: __m512, im: __m512) -> (__m512, __m512) {
 
 #[inline(always)]
 unsafe fn deinterleave_f64(low: __m512d, high: __m512d) -> (__m512d, __m512d) {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe { (_mm512_unpacklo_pd(low, high), _mm512_unpackhi_pd(low, high)) }
 }
 
 #[inline(always)]
 unsafe fn deinterleave_in_order_f64(low: __m512d, high: __m512d) -> (__m512d, __m512d) {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe {
         let re = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
         let im = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
@@ -88,13 +88,13 @@ unsafe fn deinterleave_in_order_f64(low: __m512d, high: __m512d) -> (__m512d, __
 
 #[inline(always)]
 unsafe fn interleave_f64(re: __m512d, im: __m512d) -> (__m512d, __m512d) {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe { (_mm512_unpacklo_pd(re, im), _mm512_unpackhi_pd(re, im)) }
 }
 
 #[inline(always)]
 unsafe fn interleave_in_order_f64(re: __m512d, im: __m512d) -> (__m512d, __m512d) {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe {
         let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
         let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
@@ -102,10 +102,10 @@ unsafe fn interleave_in_order_f64(re: __m512d, im: __m512d) -> (__m512d, __m512d
     }
 }
 
-/// Exchanges within 128 bits first, then the 128-bit groups themselves.
+/// Transposes within 128 bits first, then the 128-bit groups themselves.
 #[inline(always)]
 unsafe fn transpose_f32(mut rows: [__m512; 16]) -> [__m512; 16] {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe {
         // rows[4g + c]: column c of every 128-bit group, of rows 4g to 4g + 3.
         for group in 0..4 {
@@ -137,7 +137,7 @@ unsafe fn transpose_f32(mut rows: [__m512; 16]) -> [__m512; 16] {
 /// As [`transpose_f32`], with two numbers in 128 bits.
 #[inline(always)]
 unsafe fn transpose_f64(mut rows: [__m512d; 8]) -> [__m512d; 8] {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe {
         for pair in 0..4 {
             let (a, b) = (rows[2 * pair], rows[2 * pair + 1]);
@@ -159,10 +159,10 @@ unsafe fn transpose_f64(mut rows: [__m512d; 8]) -> [__m512d; 8] {
     rows
 }
 
-/// Four elements of 16 bytes.
+/// Transposes four elements of 16 bytes.
 #[inline(always)]
 unsafe fn transpose_wide(rows: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: the caller vouches for AVX-512 foundation.
+    // SAFETY: the caller guarantees AVX-512 foundation.
     unsafe {
         let even_low = _mm512_shuffle_i64x2::<0b10_00_10_00>(rows[0], rows[1]);
         let odd_low = _mm512_shuffle_i64x2::<0b11_01_11_01>(rows[0], rows[1]);

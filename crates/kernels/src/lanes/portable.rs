@@ -1,4 +1,4 @@
-//! Lanes as plain arrays, which compilers turn into whatever vectors the architecture always has.
+//! Lanes as plain arrays, which compilers map to the vectors that the architecture always has.
 
 use super::{Lanes, Vector};
 
@@ -14,19 +14,19 @@ impl<T: Copy, const N: usize> Vector for Array<T, N> {
 
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
-        // SAFETY: the caller vouches for N elements at `from`.
+        // SAFETY: the caller guarantees N elements at `from`.
         Array(unsafe { from.cast::<[T; N]>().read_unaligned() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut T) {
-        // SAFETY: the caller vouches for room for N elements at `to`.
+        // SAFETY: the caller guarantees room for N elements at `to`.
         unsafe { to.cast::<[T; N]>().write_unaligned(self.0) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut T) {
-        // SAFETY: the caller vouches for at least what `store` needs.
+        // SAFETY: the caller guarantees at least what `store` needs.
         unsafe { self.store(to) }
     }
 

@@ -1,10 +1,10 @@
-//! What the tests hold the kernels against: slow, obvious, in double precision.
+//! References for the tests of kernels: slow, obvious, in double precision.
 #![allow(dead_code)]
 
 use kernels::{Complex, Complex64};
 use random::SplitMix64;
 
-/// The discrete Fourier transform by its definition, with roots from exactly reduced angles.
+/// Computes the discrete Fourier transform by its definition, with roots from exactly reduced angles.
 pub(crate) fn oracle(x: &[Complex64]) -> Vec<Complex64> {
     let n = x.len();
     let root = |index: usize| {
@@ -15,7 +15,7 @@ pub(crate) fn oracle(x: &[Complex64]) -> Vec<Complex64> {
     (0..n).map(|k| (0..n).map(|j| x[j] * roots[j * k % n]).sum()).collect()
 }
 
-/// Root mean square of the error, relative to that of the truth.
+/// Returns the root mean square of the error, relative to that of the truth.
 pub(crate) fn relative_rms_error(found: &[Complex64], truth: &[Complex64]) -> f64 {
     assert_eq!(found.len(), truth.len());
     let error: f64 = found.iter().zip(truth).map(|(a, b)| (a - b).norm_sqr()).sum();
@@ -23,7 +23,7 @@ pub(crate) fn relative_rms_error(found: &[Complex64], truth: &[Complex64]) -> f6
     (error / size).sqrt()
 }
 
-/// Numbers that look random and are the same in every run, uniform in -1..1.
+/// Pseudo-random numbers that are the same in every run, uniform in -1..1.
 pub(crate) struct Noise(SplitMix64);
 
 impl Noise {
@@ -48,7 +48,7 @@ impl Noise {
     }
 }
 
-/// In double precision, which every single fits.
+/// Converts to double precision, which represents every single exactly.
 pub(crate) fn widen(x: &[Complex<f32>]) -> Vec<Complex64> {
     x.iter().map(|c| Complex64::new(c.re.into(), c.im.into())).collect()
 }

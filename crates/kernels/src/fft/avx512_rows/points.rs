@@ -14,53 +14,53 @@ pub(super) struct Factor {
 
 #[inline(always)]
 pub(super) unsafe fn pick(lanes: [i64; 8]) -> __m512i {
-    // SAFETY: the caller vouches for the instructions; the array is as large as a vector.
+    // SAFETY: the caller guarantees the instructions; the array is as large as a vector.
     unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
 }
 
-/// The same lanes as points of 64 bits, which only moves look at.
+/// Returns the same lanes as points of 64 bits, for moves only.
 #[inline(always)]
 pub(super) unsafe fn pd(x: Points) -> __m512d {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_castps_pd(x) }
 }
 
 #[inline(always)]
 pub(super) unsafe fn add(a: Points, b: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_add_ps(a, b) }
 }
 
 #[inline(always)]
 pub(super) unsafe fn sub(a: Points, b: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_sub_ps(a, b) }
 }
 
-/// Real and imaginary parts exchanged.
+/// Exchanges real and imaginary parts.
 #[inline(always)]
 pub(super) unsafe fn swap(x: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_permute_ps::<0b10_11_00_01>(x) }
 }
 
 #[inline(always)]
 pub(super) unsafe fn times(x: Points, factor: Factor) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_fmadd_ps(x, factor.re, _mm512_mul_ps(swap(x), factor.im)) }
 }
 
-/// 1 for real parts and -1 for imaginary ones: with [`swap`], a product with -i.
+/// Returns 1 for real parts and -1 for imaginary ones: with [`swap`], a product with -i.
 #[inline(always)]
 pub(super) unsafe fn turn() -> __m512 {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_castpd_ps(_mm512_set1_pd(f64::from_bits(0xbf80_0000_3f80_0000))) }
 }
 
-/// `a - i b` and `a + i b`.
+/// Returns `a - i b` and `a + i b`.
 #[inline(always)]
 pub(super) unsafe fn add_and_sub_turned(a: Points, b: Points) -> (Points, Points) {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         let b = swap(b);
         (_mm512_fmadd_ps(b, turn(), a), _mm512_fnmadd_ps(b, turn(), a))
@@ -69,7 +69,7 @@ pub(super) unsafe fn add_and_sub_turned(a: Points, b: Points) -> (Points, Points
 
 #[inline(always)]
 pub(super) unsafe fn four([a, b, c, d]: [Points; 4]) -> [Points; 4] {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         let (even_sum, even_difference) = (add(a, c), sub(a, c));
         let (odd_sum, odd_difference) = (add(b, d), sub(b, d));
@@ -80,7 +80,7 @@ pub(super) unsafe fn four([a, b, c, d]: [Points; 4]) -> [Points; 4] {
 
 #[inline(always)]
 pub(super) unsafe fn eight(x: [Points; 8]) -> [Points; 8] {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         let half = _mm512_set1_ps(std::f32::consts::FRAC_1_SQRT_2);
         let even = four([x[0], x[2], x[4], x[6]]);
@@ -102,8 +102,8 @@ pub(super) unsafe fn eight(x: [Points; 8]) -> [Points; 8] {
     }
 }
 
-/// The last stage of sixteen points: the odd ones times the sixteenth roots of unity, added to and taken from the even
-/// ones.
+/// Computes the last stage of sixteen points: the odd ones times the sixteenth roots of unity, added to and subtracted
+/// from the even ones.
 #[inline(always)]
 pub(super) unsafe fn sixteen(
     even: [Points; 8],
@@ -112,7 +112,7 @@ pub(super) unsafe fn sixteen(
     const COS: f32 = 0.923_879_5;
     const SIN: f32 = 0.382_683_43;
     const HALF: f32 = std::f32::consts::FRAC_1_SQRT_2;
-    // Real and imaginary parts of the first to the seventh power but the fourth, which is -i.
+    // Real and imaginary parts of the first to the seventh power, except the fourth, which is -i.
     const ROOTS: [(f32, f32); 8] = [
         (1.0, 0.0),
         (COS, -SIN),
@@ -124,7 +124,7 @@ pub(super) unsafe fn sixteen(
         (-COS, -SIN),
     ];
     let (mut low, mut high) = (even, even);
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         for k in 0..8 {
             if k == 4 {
@@ -142,52 +142,52 @@ pub(super) unsafe fn sixteen(
     (low, high)
 }
 
-/// The lower four points of each.
+/// Returns the lower four points of each.
 #[inline(always)]
 pub(super) unsafe fn low_halves(a: Points, b: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_shuffle_f32x4::<0b01_00_01_00>(a, b) }
 }
 
-/// The upper four points of each.
+/// Returns the upper four points of each.
 #[inline(always)]
 pub(super) unsafe fn high_halves(a: Points, b: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b) }
 }
 
-/// Points 0, 1, 4 and 5 of each.
+/// Returns points 0, 1, 4 and 5 of each.
 #[inline(always)]
 pub(super) unsafe fn even_quarters(a: Points, b: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_shuffle_f32x4::<0b10_00_10_00>(a, b) }
 }
 
-/// Points 2, 3, 6 and 7 of each.
+/// Returns points 2, 3, 6 and 7 of each.
 #[inline(always)]
 pub(super) unsafe fn odd_quarters(a: Points, b: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b) }
 }
 
-/// Points 0, 2, 4 and 6 of each, alternating.
+/// Returns points 0, 2, 4 and 6 of each, alternating.
 #[inline(always)]
 pub(super) unsafe fn low_points(a: Points, b: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_castpd_ps(_mm512_unpacklo_pd(pd(a), pd(b))) }
 }
 
-/// Points 1, 3, 5 and 7 of each, alternating.
+/// Returns points 1, 3, 5 and 7 of each, alternating.
 #[inline(always)]
 pub(super) unsafe fn high_points(a: Points, b: Points) -> Points {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe { _mm512_castpd_ps(_mm512_unpackhi_pd(pd(a), pd(b))) }
 }
 
-/// Points 0, 2, 4 and 6 of the first and then of the second; and the others.
+/// Returns points 0, 2, 4 and 6 of the first and then of the second; and the others.
 #[inline(always)]
 pub(super) unsafe fn even_and_odd_points(a: Points, b: Points) -> (Points, Points) {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         let even = _mm512_permutex2var_pd(pd(a), pick([0, 2, 4, 6, 8, 10, 12, 14]), pd(b));
         let odd = _mm512_permutex2var_pd(pd(a), pick([1, 3, 5, 7, 9, 11, 13, 15]), pd(b));
@@ -195,10 +195,10 @@ pub(super) unsafe fn even_and_odd_points(a: Points, b: Points) -> (Points, Point
     }
 }
 
-/// Quarter i of vector j becomes quarter j of vector i.
+/// Exchanges quarter i of vector j and quarter j of vector i.
 #[inline(always)]
 pub(super) unsafe fn transpose_quarters([a, b, c, d]: [Points; 4]) -> [Points; 4] {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         let (low, high) =
             ([low_halves(a, b), low_halves(c, d)], [high_halves(a, b), high_halves(c, d)]);
@@ -211,10 +211,10 @@ pub(super) unsafe fn transpose_quarters([a, b, c, d]: [Points; 4]) -> [Points; 4
     }
 }
 
-/// Point i of vector j becomes point j of vector i.
+/// Exchanges point i of vector j and point j of vector i.
 #[inline(always)]
 pub(super) unsafe fn transpose_points(x: [Points; 8]) -> [Points; 8] {
-    // SAFETY: the caller vouches for the instructions.
+    // SAFETY: the caller guarantees the instructions.
     unsafe {
         let mut pairs = x;
         for pair in 0..4 {

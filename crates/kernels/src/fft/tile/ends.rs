@@ -1,31 +1,31 @@
-//! The two ends of a tile: where points come from, and where results go.
+//! The two ends of a tile: the source of points, and the destination of results.
 
 use super::order::place;
 use crate::fft::butterfly::Pair;
 use crate::lanes::Lanes;
 
-/// The place of the results of the last pass.
+/// The destination of the results of the last pass.
 pub(super) trait Sink<V>: Copy {
-    /// Takes result `k`.
+    /// Stores result `k`.
     ///
     /// # Safety
-    /// `k` is below the length, and the sink was made for memory that has room for the tile.
+    /// `k` is below the length, and the sink was created for memory that has room for the tile.
     unsafe fn put(self, k: usize, value: Pair<V>);
 }
 
-/// Leaves results in the scratch, in their [`place`].
+/// Stores results in the scratch, in their [`place`].
 #[derive(Clone, Copy)]
 pub(super) struct InPlace<V, const N: usize>(pub(super) *mut Pair<V>);
 
 impl<V: Lanes, const N: usize> Sink<V> for InPlace<V, N> {
     #[inline(always)]
     unsafe fn put(self, k: usize, value: Pair<V>) {
-        // SAFETY: `place` permutes the N points of the scratch, and the caller keeps k below N.
+        // SAFETY: `place` permutes the N points of the scratch, and the caller guarantees k below N.
         unsafe { self.0.add(place(N, k)).write(value) }
     }
 }
 
-/// Columns of a matrix: a point of all lanes lies contiguous, the next point one pitch further on.
+/// Columns of a matrix: a point of all lanes is contiguous, and the next point is one pitch further on.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<T> {
     pub(super) start: *mut T,
@@ -33,13 +33,13 @@ pub(super) struct Columns<T> {
 }
 
 impl<T: Copy> Columns<T> {
-    /// Point `n` of all lanes.
+    /// Returns point `n` of all lanes.
     ///
     /// # Safety
-    /// Row n holds COUNT complex numbers.
+    /// Row n has COUNT complex numbers.
     #[inline(always)]
     pub(super) unsafe fn point<V: Lanes<Element = T>>(self, n: usize) -> Pair<V> {
-        // SAFETY: the caller vouches for the row.
+        // SAFETY: the caller guarantees the row.
         let (re, im) = unsafe {
             let at = self.start.add(n * self.pitch);
             V::deinterleave(V::load(at), V::load(at.add(V::COUNT)))
@@ -52,7 +52,7 @@ impl<V: Lanes> Sink<V> for Columns<V::Element> {
     #[inline(always)]
     unsafe fn put(self, k: usize, value: Pair<V>) {
         let (low, high) = V::interleave(value.re, value.im);
-        // SAFETY: the caller vouches for room for COUNT complex numbers at row k.
+        // SAFETY: the caller guarantees room for COUNT complex numbers at row k.
         unsafe {
             let at = self.start.add(k * self.pitch);
             low.store(at);
@@ -69,7 +69,7 @@ impl<V: Lanes, const STREAMED: bool> Sink<V> for Turned<V::Element, STREAMED> {
     #[inline(always)]
     unsafe fn put(self, k: usize, value: Pair<V>) {
         let (low, high) = V::interleave_in_order(value.re, value.im);
-        // SAFETY: the caller vouches for room for COUNT complex numbers at row k, and for its alignment if streamed.
+        // SAFETY: the caller guarantees room for COUNT complex numbers at row k, and its alignment if streamed.
         unsafe {
             let at = self.0.start.add(k * self.0.pitch);
             if STREAMED {
@@ -90,7 +90,7 @@ pub(super) unsafe fn gather<V: Lanes>(
     pitch: usize,
     points: *mut Pair<V>,
 ) {
-    // SAFETY: the caller vouches for a square at `input` and room for COUNT / 2 points.
+    // SAFETY: the caller guarantees a square at `input` and room for COUNT / 2 points.
     unsafe {
         let square = V::transpose(V::load_square(input, pitch));
         let columns = square.as_ref();
@@ -108,7 +108,7 @@ pub(super) unsafe fn scatter<V: Lanes, const N: usize>(
     pitch: usize,
 ) {
     for at in (0..N).step_by(V::COUNT / 2) {
-        // SAFETY: the caller vouches for room for COUNT rows of N points; `at` stays below N.
+        // SAFETY: the caller guarantees room for COUNT rows of N points; `at` stays below N.
         unsafe {
             let mut square = (*scratch).re.repeat();
             let columns = square.as_mut();

@@ -1,6 +1,6 @@
-//! The order of the passes of a transform, and of the results that they leave.
+//! The order of the passes of a transform, and of their results.
 
-/// The radix of the first pass and the length that is left to the others; (1, length) where one pass suffices.
+/// Returns the radix of the first pass and the length for the others, or (1, length) if one pass suffices.
 pub(in crate::fft) const fn split(length: usize) -> (usize, usize) {
     match length {
         32 => (4, 8),
@@ -13,8 +13,8 @@ pub(in crate::fft) const fn split(length: usize) -> (usize, usize) {
     }
 }
 
-/// The position of result `k` of a transform in the scratch buffer when every pass has put its results where its points
-/// were.
+/// Returns the position of result `k` of a transform in the scratch if every pass has stored its results in the places
+/// of its points.
 pub(super) const fn place(length: usize, k: usize) -> usize {
     match split(length) {
         (1, _) => k,

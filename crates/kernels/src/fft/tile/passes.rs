@@ -1,4 +1,4 @@
-//! The passes over a tile: each transforms columns of as many points as registers hold, and multiplies by roots of
+//! The passes over a tile: each transforms columns of as many points as fit the registers, and multiplies by roots of
 //! unity.
 
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use crate::fft::butterfly::{Pair, transform};
 use crate::fft::scalar::Scalar;
 use crate::lanes::Lanes;
 
-/// All passes over a tile of rows.
+/// Executes all passes over a tile of rows.
 #[inline(always)]
 pub(super) unsafe fn from_rows<V: Lanes<Element: Scalar>, const N: usize>(
     input: *const V::Element,
@@ -19,7 +19,7 @@ pub(super) unsafe fn from_rows<V: Lanes<Element: Scalar>, const N: usize>(
     roots: *const Complex<V::Element>,
     sink: impl Sink<V>,
 ) {
-    // SAFETY: the caller vouches for input, scratch, roots and sink of N points.
+    // SAFETY: the caller guarantees input, scratch, roots and sink of N points.
     unsafe {
         match N {
             32 => rows_pass::<V, 4, 8>(input, pitch, scratch, roots),
@@ -40,14 +40,14 @@ pub(super) unsafe fn from_rows<V: Lanes<Element: Scalar>, const N: usize>(
     }
 }
 
-/// All passes over a tile that lies in the scratch already.
+/// Executes all passes over a tile that is in the scratch already.
 #[inline(always)]
 pub(super) unsafe fn in_place<V: Lanes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
     sink: impl Sink<V>,
 ) {
-    // SAFETY: the caller vouches for scratch, roots and sink of N points.
+    // SAFETY: the caller guarantees scratch, roots and sink of N points.
     unsafe {
         match N {
             32 => middle_pass::<V, 4, 8>(scratch, roots),
@@ -65,14 +65,15 @@ pub(super) unsafe fn in_place<V: Lanes<Element: Scalar>, const N: usize>(
     }
 }
 
-/// The passes after the first.
+/// Executes the passes after the first.
 #[inline(always)]
 pub(super) unsafe fn remaining_passes<V: Lanes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
     sink: impl Sink<V>,
 ) {
-    // SAFETY: the caller vouches for scratch and sink of N points, and for the roots, of which the first N are used up.
+    // SAFETY: the caller guarantees scratch and sink of N points, and the roots, of which the first pass has used the
+    // first N.
     unsafe {
         match N {
             32 => last_pass::<V, 4, 8>(scratch, sink, 0, 1),
@@ -91,8 +92,8 @@ pub(super) unsafe fn remaining_passes<V: Lanes<Element: Scalar>, const N: usize>
     }
 }
 
-/// The first pass from rows, a square's worth of columns at a time: `A` squares are transposed into a corner of the
-/// first-level cache, and their columns transformed from there.
+/// Executes the first pass from rows, the columns of a square at a time: `A` squares are transposed into a buffer that
+/// stays in the first-level cache, and their columns are transformed from there.
 #[inline(always)]
 unsafe fn rows_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     input: *const V::Element,
@@ -105,7 +106,7 @@ unsafe fn rows_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
         let mut squares = MaybeUninit::<[[Pair<V>; 8]; A]>::uninit();
         let squares = squares.as_mut_ptr().cast::<Pair<V>>();
         for i in 0..A {
-            // SAFETY: the caller vouches for COUNT rows of A * B points; a square has no more than 8 columns.
+            // SAFETY: the caller guarantees COUNT rows of A * B points; a square has no more than 8 columns.
             unsafe { gather::<V>(input.add(2 * (B * i + first)), pitch, squares.add(8 * i)) };
         }
         for column in 0..width {
@@ -121,7 +122,7 @@ unsafe fn rows_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     }
 }
 
-/// The first pass from columns.
+/// Executes the first pass from columns.
 #[inline(always)]
 pub(super) unsafe fn columns_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     source: Columns<V::Element>,
@@ -140,7 +141,7 @@ pub(super) unsafe fn columns_pass<V: Lanes<Element: Scalar>, const A: usize, con
     }
 }
 
-/// A pass that puts its results where its points were.
+/// Executes a pass that stores its results in the places of its points.
 #[inline(always)]
 unsafe fn middle_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     scratch: *mut Pair<V>,
@@ -158,7 +159,7 @@ unsafe fn middle_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>
     }
 }
 
-/// Transforms the `A` points of column `n` of `B` and leaves each result, times its root, in the scratch.
+/// Transforms the `A` points of column `n` of `B` and stores each result, times its root, in the scratch.
 #[inline(always)]
 unsafe fn put_twiddled<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     x: [Pair<V>; A],
@@ -178,8 +179,8 @@ unsafe fn put_twiddled<V: Lanes<Element: Scalar>, const A: usize, const B: usize
     }
 }
 
-/// The transforms of `B` points, one for each of `A` results of the pass before. Result k goes to the sink as
-/// `offset + stride * k`.
+/// Transforms `B` points for each of `A` results of the pass before. Result k goes to the sink as `offset + stride *
+/// k`.
 #[inline(always)]
 unsafe fn last_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     scratch: *const Pair<V>,
@@ -188,7 +189,7 @@ unsafe fn last_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
     stride: usize,
 ) {
     for k in 0..A {
-        // SAFETY: every index is below A * B, the length of the scratch; the caller vouches for the sink.
+        // SAFETY: every index is below A * B, the length of the scratch; the caller guarantees the sink.
         unsafe {
             let y = transform(scratch.add(B * k).cast::<[Pair<V>; B]>().read());
             put_all(y, sink, offset + stride * k, stride * A);
@@ -204,7 +205,7 @@ pub(super) unsafe fn put_all<V: Lanes, const B: usize>(
     stride: usize,
 ) {
     for i in 0..B {
-        // SAFETY: the caller vouches for a sink of that many results.
+        // SAFETY: the caller guarantees a sink of that many results.
         unsafe { sink.put(offset + stride * i, y[i]) };
     }
 }
