@@ -1,4 +1,4 @@
-//! What a rank waits for, described for people who investigate why a program makes no progress.
+//! The events that a rank waits for, described for users that investigate why a program makes no progress.
 //!
 //! Ranks are those of the run. A context of programs has an even number, twice that of its communicator; the next odd
 //! one belongs to the messages inside its collectives.
@@ -12,10 +12,10 @@ const NAMED_MESSAGES: usize = 4;
 /// Number of ranks that are named individually.
 const NAMED_RANKS: usize = 8;
 
-/// A rank that waits for more operations than this reports only so many: each is compared with those before.
+/// Maximum number of operations that a waiting rank reports: each is compared with those before.
 pub const AWAITED_MAX: usize = 256;
 
-/// Something that a rank waits for.
+/// An event that a rank waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// A message that has not arrived yet.
@@ -101,7 +101,7 @@ fn is_of_collectives(context: u32) -> bool {
     context % 2 == 1 && context != u32::MAX
 }
 
-/// Returns the words that name a context other than that of all ranks.
+/// Returns the description of a context other than that of all ranks.
 fn place(context: u32) -> String {
     match context / 2 {
         0 => String::new(),

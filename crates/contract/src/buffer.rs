@@ -12,7 +12,7 @@ struct Page([u8; PAGE_BYTES]);
 
 /// A message buffer: page-aligned and zeroed, with every page touched, so that no page fault falls into a measurement.
 ///
-/// Posted operations take the buffer and return it on completion. Nobody can access it in between, so the contract
+/// Posted operations take the buffer and return it on completion. It cannot be accessed in between, so the contract
 /// needs neither lifetimes nor `unsafe`. Because of the alignment, any plain element type can be viewed in place.
 #[derive(Clone)]
 pub struct Buffer {

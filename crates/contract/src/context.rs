@@ -21,7 +21,7 @@ struct Inner {
     members: Option<Members>,
     rank: usize,
     size: usize,
-    /// The members that share a host, if the fabric knows.
+    /// The members that share a host, if the fabric provides them.
     hosts: Option<HostMap>,
 }
 
@@ -33,7 +33,7 @@ struct Members {
 }
 
 const NO_MEMBER: u32 = u32::MAX;
-/// Above it are the context of claimed messages, and those between runs.
+/// Largest number of a context. Above it are the context of claimed messages, and those between runs.
 const LARGEST_NUMBER: u64 = crate::BETWEEN_RUNS as u64 - 2;
 
 impl Context {
@@ -48,7 +48,7 @@ impl Context {
         Context(Rc::new(Inner { number: 0, place, members: None, rank, size, hosts }))
     }
 
-    /// Returns a context of `members`, ranks of a run of `run_size` ranks, of which this rank is number `rank`.
+    /// Returns a context of `members`, ranks of a run of `run_size` ranks, in which this rank has the number `rank`.
     pub(crate) fn of(
         number: u32,
         place: ContextPlace,
@@ -110,7 +110,7 @@ impl Context {
         2 * self.0.number + 1
     }
 
-    /// Returns which members share a host, if the fabric knows.
+    /// Returns the members that share a host, if the fabric provides them.
     pub(crate) fn hosts(&self) -> Option<&HostMap> {
         self.0.hosts.as_ref()
     }

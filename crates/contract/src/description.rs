@@ -14,7 +14,7 @@ pub struct FabricDescription {
     pub name: String,
     /// The version of the library or machine file.
     pub version: String,
-    /// Settings that matter to readers of measurements (thresholds, waiting, copying), by name.
+    /// Settings that readers of measurements need (thresholds, waiting, copying), by name.
     pub details: BTreeMap<String, String>,
     /// Kinds of work for which a simulated machine has no rate, so that they take no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -37,7 +37,7 @@ pub struct SharedMemory {
     pub both_copy_from_bytes: u64,
     /// True if ranks may copy from each other's memory through the kernel, and that is faster.
     pub cma_is_fast: bool,
-    /// Length up to which parts of collectives lie in the line that announces them.
+    /// Length up to which parts of collectives are in the line that announces them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board_line_bytes: Option<u64>,
 }

@@ -21,7 +21,7 @@ pub enum Error {
         /// The requested tag.
         tag: u32,
     },
-    /// A message is longer than the buffer of its receive. The message is consumed, and the buffer holds its beginning.
+    /// A message is longer than the buffer of its receive. The message is consumed, and the buffer has its beginning.
     #[error(
         "a message of {message_bytes} bytes from rank {from} with tag {tag} does not fit the receive buffer of {buffer_bytes} bytes"
     )]
@@ -58,13 +58,13 @@ pub enum Error {
     RankDied {
         /// The dead rank.
         rank: usize,
-        /// Its status or signal, as far as it is known.
+        /// Its status or signal, if known.
         how: String,
     },
     /// The run was aborted: another rank failed, or the user interrupted it.
     #[error("the run was aborted: {why}")]
     Aborted {
-        /// Who or what aborted it.
+        /// The cause of the abort.
         why: String,
     },
     /// A wait can never end. Simulated machines and the reference fabric detect every circle of waiting ranks. Shared
@@ -72,7 +72,7 @@ pub enum Error {
     /// ended. TCP detects a wait for a message of one's own.
     #[error("deadlock: {explanation}")]
     Deadlock {
-        /// The waiting ranks, and what they wait for.
+        /// The waiting ranks, and the events that they wait for.
         explanation: String,
     },
     /// Memory could not be allocated.
@@ -140,8 +140,8 @@ impl Error {
         Error::RankDied { rank: to, how }
     }
 
-    /// Returns the error of rank `me` of `size` ranks, to which `source` will never send the message that it waits for;
-    /// no rank will if there is no `source`.
+    /// Returns the error of rank `me` of `size` ranks, to which `source` will never send the awaited message; no rank
+    /// will if there is no `source`.
     pub fn never_sent(me: usize, source: Option<usize>, size: usize) -> Self {
         let explanation = match source {
             Some(source) if source != me => {

@@ -1,6 +1,6 @@
 //! Messages that stay in their sender's memory.
 
-/// A received message that lies in its sender's memory. [`Rank::view`](crate::Rank::view) reads it, and
+/// A received message in its sender's memory. [`Rank::view`](crate::Rank::view) reads it, and
 /// [`Rank::release`](crate::Rank::release) returns the memory to the sender.
 #[must_use = "its sender waits until it is released"]
 #[derive(Debug, PartialEq, Eq)]

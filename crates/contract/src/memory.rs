@@ -1,4 +1,4 @@
-//! Memory that a message is read from or written to, as a fabric sees it.
+//! Memory that a message is read from or written to, in the form for fabrics.
 //!
 //! A program lends memory to an [`Endpoint`](crate::Endpoint) while a request is in progress. Rust's borrows cannot
 //! express "until that request has ended". So the promise is made once, where a [`Readable`] or [`Writable`] is
@@ -34,8 +34,8 @@ impl Readable {
     /// Lends the `bytes` bytes at `start`, which may be null if there are none.
     ///
     /// # Safety
-    /// They are initialised, and nobody writes to them, until the request that uses them has ended, or until a call of
-    /// the endpoint has failed permanently.
+    /// They are initialised, and are not written to, until the request that uses them has ended, or until a call of the
+    /// endpoint has failed permanently.
     #[inline(always)]
     pub const unsafe fn new(start: *const u8, bytes: usize) -> Self {
         let start = match NonNull::new(start.cast_mut()) {
@@ -76,7 +76,7 @@ impl Readable {
     /// Returns the bytes. The slice must not outlive the request.
     #[inline(always)]
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: the creator promised initialised bytes that nobody writes to while an endpoint uses them.
+        // SAFETY: the creator promised initialised bytes that are not written to while an endpoint uses them.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
@@ -85,9 +85,9 @@ impl Writable {
     /// Lends the `bytes` bytes at `start`, which may be null if there are none.
     ///
     /// # Safety
-    /// They are initialised, and nobody else reads or writes them, until the request that uses them has ended, or until
-    /// a call of the endpoint has failed permanently. Several requests may use the same memory if the caller accepts
-    /// that it ends up with any one of the messages.
+    /// They are initialised, and nothing else reads or writes them, until the request that uses them has ended, or
+    /// until a call of the endpoint has failed permanently. Several requests may use the same memory if the caller
+    /// accepts that it finally contains any one of the messages.
     #[inline(always)]
     pub unsafe fn new(start: *mut u8, bytes: usize) -> Self {
         Writable { start: address(start), bytes }
@@ -132,7 +132,7 @@ impl Writable {
         }
     }
 
-    /// Returns the part of the room that lies in `range`, for receiving into. The slice must not outlive the request.
+    /// Returns the part of the room that is in `range`, for receiving into. The slice must not outlive the request.
     #[inline]
     pub fn part_mut(&mut self, range: Range<usize>) -> &mut [u8] {
         let end = range.end.min(self.bytes);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn memory_without_an_address_is_empty() {
-        // SAFETY: no byte is promised.
+        // SAFETY: there are no bytes.
         let (from, mut to) =
             unsafe { (Readable::new(std::ptr::null(), 0), Writable::new(std::ptr::null_mut(), 0)) };
         assert_eq!((from.as_slice(), Readable::empty().bytes()), (&[][..], 0));

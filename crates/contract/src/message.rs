@@ -26,7 +26,7 @@ pub enum TagSelector {
     Any,
     /// This tag only.
     Is(Tag),
-    /// Every reserved tag; never a program's. A collective receives with it, so that it sees a message of another
+    /// Every reserved tag; never a program's. A collective receives with it, so that it detects a message of another
     /// collective instead of waiting for ever. Programs do not need it.
     AnyReserved,
 }
@@ -71,7 +71,7 @@ impl Tag {
         self.0
     }
 
-    /// Creates a tag of its raw number, reserved tags included: for fabrics that receive it.
+    /// Creates a tag from its raw number, reserved tags included: for fabrics that receive it.
     pub const fn from_wire(value: u32) -> Self {
         Tag(value)
     }

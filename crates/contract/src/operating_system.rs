@@ -26,7 +26,7 @@ pub struct TracedNoise {
 
 /// The operating system of one rank. Simulated machines have none.
 ///
-/// All that it has begun (a trace, a load, a limit on idle states) ends when it is dropped.
+/// Everything that it has begun (a trace, a load, a limit on idle states) ends when it is dropped.
 ///
 /// # Errors
 /// Every error is a text that names the call or the file, and the next step if there is one.

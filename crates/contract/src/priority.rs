@@ -12,14 +12,14 @@ pub enum Priority {
     Fixed(u8),
 }
 
-/// Outcome of a request for a priority. The record holds the priority that was used in the measurement.
+/// Outcome of a request for a priority. The record contains the priority that was used in the measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PriorityGranted {
     /// The rank has the priority from now on.
     Granted,
     /// The rank keeps its previous priority.
     Refused {
-        /// The reason, and what would help, in words.
+        /// The reason, and the remedy, in words.
         why: String,
     },
 }
@@ -38,7 +38,7 @@ impl Priority {
 }
 
 impl PriorityGranted {
-    /// Returns whether the rank got it.
+    /// Returns whether the rank has the requested priority.
     pub const fn is_granted(&self) -> bool {
         matches!(self, PriorityGranted::Granted)
     }

@@ -1,4 +1,4 @@
-//! The contract: the machine as a rank of a parallel program sees it.
+//! The contract: the machine from the view of a rank of a parallel program.
 
 use collectives::HostMap;
 
@@ -21,7 +21,7 @@ pub struct Posted(u64);
 pub struct Completed {
     /// The posted buffer with its posted length. A received message fills its first `status.bytes` bytes.
     pub buffer: Buffer,
-    /// Status of the message. For a send it holds this rank's own number, the tag and the length.
+    /// Status of the message. For a send it contains this rank's own number, the tag and the length.
     pub status: Status,
     /// Set if the message is not in the buffer but still in its sender's memory ([`Rank::post_receive_in_place`]).
     pub in_place: Option<InPlace>,
@@ -39,24 +39,25 @@ pub enum Progress {
 /// One of the P processes of a parallel program, with all operations of the machine.
 ///
 /// The trait is object safe on purpose: a benchmark is compiled once for all fabrics, and one indirect call costs about
-/// a nanosecond. On a simulated machine every call may suspend the caller and let virtual time pass; programs read time
-/// nowhere else.
+/// a nanosecond. On a simulated machine every call may suspend the caller and let virtual time pass; programs have no
+/// other source of time.
 ///
 /// # Matching
-/// Messages between two ranks match in the order in which they were sent and received, among those whose tags agree. A
+/// Messages between two ranks match in the order in which they were sent and received, among those with equal tags. A
 /// receive posted first matches first. A rank may send to itself. A blocking send to itself requires a posted receive,
 /// or a message short enough to be buffered (every fabric buffers at least [`EAGER_BYTES`]).
 ///
 /// # Errors
-/// Every call returns [`Error::RankDied`] or [`Error::Aborted`] when the run cannot go on. A rank that gets an error
+/// Every call returns [`Error::RankDied`] or [`Error::Aborted`] if the run cannot continue. A rank that gets an error
 /// returns it from its program; the fabric then ends the run.
 ///
 /// # Collectives
 /// All ranks must call the same collectives in the same order with the same root, reduction and lengths. Contradictory
 /// lengths within a call are refused at once. Lengths that differ between ranks cause an error on at least one rank, at
 /// the latest in the next barrier, which ends the run, so no rank hangs. Different collectives, roots and reductions do
-/// so wherever the ranks meet at all; [`collective`] says what cannot be detected from messages alone. The provided
-/// methods are its algorithms over point-to-point calls; a fabric replaces those for which it has something better.
+/// so if the ranks exchange messages at all; [`collective`] lists the mistakes that cannot be detected from messages
+/// alone. The provided methods are its algorithms over point-to-point calls; a fabric replaces those for which it has
+/// something better.
 pub trait Rank {
     /// Returns this rank's number, 0 to `size() - 1`.
     fn rank(&self) -> usize;
@@ -73,10 +74,10 @@ pub trait Rank {
     /// Waits until `now() >= time`, as precisely as the machine allows.
     fn wait_until(&mut self, time: Time);
 
-    /// Runs `body`, which computes as much as `work` says.
+    /// Runs `body`, whose computation is described by `work`.
     ///
-    /// A real machine runs `body`. A simulated one lets as much time pass as `work` takes, and runs `body` only if
-    /// it has a result and results are checked.
+    /// A real machine runs `body`. A simulated one lets as much time pass as `work` takes, and runs `body` only if it
+    /// has a result and results are checked.
     fn compute(&mut self, work: Work, body: &mut dyn FnMut());
 
     /// Returns whether every rank can run at the same time. If not, no rank should spin for another.
@@ -128,7 +129,7 @@ pub trait Rank {
     /// the context's. Operations posted within a context must be completed within it.
     ///
     /// # Panics
-    /// If the fabric has no contexts, so that nobody can have created one.
+    /// If the fabric has no contexts, so that none can have been created.
     fn within<'a>(&'a mut self, _context: &Context) -> Box<dyn Rank + 'a> {
         unreachable!("a fabric without contexts was given one")
     }
@@ -137,12 +138,12 @@ pub trait Rank {
     /// context. Equivalent to [`within`](Rank::within), without an allocation.
     ///
     /// # Panics
-    /// If the fabric has no contexts, so that nobody can have created one.
+    /// If the fabric has no contexts, so that none can have been created.
     fn enter(&mut self, _context: Context) -> Context {
         unreachable!("a fabric without contexts was given one")
     }
 
-    /// Closes a context. Every member calls this in the end.
+    /// Closes a context. Every member must call this at the end.
     fn close(&mut self, _context: Context) -> Result<()> {
         Ok(())
     }
@@ -158,15 +159,15 @@ pub trait Rank {
         Err(Error::Unsupported { fabric, what: "open windows".into() })
     }
 
-    /// Carries out a call of a window. The methods of [`RankWindow`] make all such calls.
+    /// Executes a call of a window. The methods of [`RankWindow`] make all such calls.
     ///
     /// # Panics
-    /// If the fabric has no windows, so that nobody can have opened one.
+    /// If the fabric has no windows, so that none can have been opened.
     fn call_window(&mut self, _window: &mut RankWindow, _call: WindowCall<'_>) -> Result<()> {
         unreachable!("a fabric without windows was given one")
     }
 
-    /// Closes a window: a collective of all its ranks. Waits until nobody uses it any more.
+    /// Closes a window: a collective of all its ranks. Waits until no rank uses it any more.
     fn close_window(&mut self, _window: RankWindow) -> Result<()> {
         Ok(())
     }
@@ -206,7 +207,7 @@ pub trait Rank {
         self.post_receive(from, tag, buffer)
     }
 
-    /// Returns the bytes of a received message, wherever they lie.
+    /// Returns the bytes of a received message, wherever they are.
     ///
     /// # Panics
     /// If the message was not received by this rank.
@@ -219,7 +220,7 @@ pub trait Rank {
         Ok(message.buffer)
     }
 
-    /// Waits for a posted operation to end. After an error its buffer is lost.
+    /// Waits until a posted operation ends. After an error its buffer is lost.
     fn wait(&mut self, posted: Posted) -> Result<Completed>;
 
     /// Tests whether a posted operation has ended, without waiting. On a simulated machine a test takes time.
@@ -262,7 +263,7 @@ pub trait Rank {
     }
 
     /// Receives `count` messages into the same `buffer`. All receives are posted at the beginning if that is faster on
-    /// the fabric. In the end `buffer` holds one of the messages.
+    /// the fabric. In the end `buffer` contains one of the messages.
     fn receive_window(
         &mut self,
         from: Source,
@@ -280,7 +281,7 @@ pub trait Rank {
     /// of a library have another cost than those of a program.
     fn mark_algorithm(&mut self, _begins: bool) {}
 
-    /// Returns which ranks share a host, if the fabric knows and has a faster path between them.
+    /// Returns the ranks that share a host, if the fabric provides them and has a faster path between them.
     fn hosts(&self) -> Option<&HostMap> {
         None
     }
@@ -295,24 +296,24 @@ pub trait Rank {
         collective::broadcast(self, None, root, buffer)
     }
 
-    /// Copies block r of `send` at rank `root` to rank r's `receive`. At the root `send` holds `size()` blocks of the
+    /// Copies block r of `send` at rank `root` to rank r's `receive`. At the root `send` has `size()` blocks of the
     /// length of `receive`; elsewhere it is ignored and may be empty.
     fn scatter(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::scatter(self, None, root, send, receive)
     }
 
-    /// Copies `send` of rank r to block r of `receive` at rank `root`. At the root `receive` holds `size()` blocks of
-    /// the length of `send`; elsewhere it is ignored and may be empty.
+    /// Copies `send` of rank r to block r of `receive` at rank `root`. At the root `receive` has `size()` blocks of the
+    /// length of `send`; elsewhere it is ignored and may be empty.
     fn gather(&mut self, root: usize, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::gather(self, None, root, send, receive)
     }
 
-    /// Copies `send` of rank r to block r of `receive` at every rank. `receive` holds `size()` blocks.
+    /// Copies `send` of rank r to block r of `receive` at every rank. `receive` has `size()` blocks.
     fn allgather(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::allgather(self, None, send, receive)
     }
 
-    /// Copies block r of rank r's `buffer` to block r of every rank's `buffer`, which holds `size()` blocks.
+    /// Copies block r of rank r's `buffer` to block r of every rank's `buffer`, which has `size()` blocks.
     fn allgather_in_place(&mut self, buffer: &mut [u8]) -> Result<()> {
         collective::allgather_in_place(self, buffer)
     }
@@ -334,7 +335,7 @@ pub trait Rank {
         collective::allreduce(self, None, reduction, send, receive)
     }
 
-    /// Combines block r of `send` of all ranks into `receive` at rank r. `send` holds `size()` blocks.
+    /// Combines block r of `send` of all ranks into `receive` at rank r. `send` has `size()` blocks.
     fn reduce_scatter(
         &mut self,
         reduction: Reduction,
@@ -349,7 +350,7 @@ pub trait Rank {
         collective::scan(self, None, false, reduction, send, receive)
     }
 
-    /// Combines `send` of the ranks before r into `receive` at each rank r. `receive` of rank 0 stays as it is.
+    /// Combines `send` of the ranks before r into `receive` at each rank r. `receive` of rank 0 is not changed.
     fn exclusive_scan(
         &mut self,
         reduction: Reduction,
@@ -359,7 +360,7 @@ pub trait Rank {
         collective::scan(self, None, true, reduction, send, receive)
     }
 
-    /// Copies block r of rank s's `send` to block s of rank r's `receive`. Both hold `size()` blocks.
+    /// Copies block r of rank s's `send` to block s of rank r's `receive`. Both have `size()` blocks.
     fn all_to_all(&mut self, send: &[u8], receive: &mut [u8]) -> Result<()> {
         collective::all_to_all(self, None, send, receive)
     }

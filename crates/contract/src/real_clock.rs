@@ -8,7 +8,7 @@ use crate::{Time, TimeSpan};
 /// precise than this.
 const SPIN_PS: u64 = 200_000_000;
 const PS_PER_NS: u64 = 1_000;
-/// Number of readings in which a clock steps at least once, or by less than anybody could detect.
+/// Number of readings in which a clock steps at least once, or by less than is detectable.
 const READINGS: usize = 200;
 
 /// Waits until `now` returns `time` or later, as precisely as a process can.

@@ -68,7 +68,7 @@ impl Reduction {
     /// The maximum of double-precision numbers: the slowest rank's time.
     pub const MAXIMUM_F64: Reduction = Reduction::new(Element::F64, Operation::Maximum);
 
-    /// `operation` on elements of type `element`.
+    /// Creates the reduction by `operation` on elements of type `element`.
     pub const fn new(element: Element, operation: Operation) -> Self {
         Reduction { element, operation }
     }
@@ -109,7 +109,7 @@ impl Reduction {
     }
 }
 
-/// Applies `f` to each pair. Byte arrays make unaligned loads and stores, which the compiler still vectorises.
+/// Applies `f` to each pair. Byte arrays result in unaligned loads and stores, which the compiler still vectorises.
 fn pairwise<T, const N: usize>(accumulator: &mut [u8], operand: &[u8], f: impl Fn(T, T) -> T)
 where
     T: bytemuck::Pod,

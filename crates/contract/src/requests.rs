@@ -27,7 +27,7 @@ impl RequestTable {
         RequestTable { rank: rank as u64 & RANK_MASK, places: Vec::new() }
     }
 
-    /// Returns whether it keeps no buffer.
+    /// Returns whether it contains no buffer.
     pub(crate) fn is_empty(&self) -> bool {
         self.places.iter().all(|place| place.buffer.is_none())
     }

@@ -19,7 +19,7 @@ pub struct TimeSpan(u64);
 /// The accuracy of a fabric's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockQuality {
-    /// Smallest step that `now()` can show.
+    /// Smallest step of `now()`.
     pub resolution: TimeSpan,
     /// Maximum difference between the clocks of two ranks; zero if they read one clock. A one-way time below this has
     /// no meaning.
@@ -126,7 +126,7 @@ impl Add for TimeSpan {
 impl Sub for TimeSpan {
     type Output = TimeSpan;
 
-    /// Zero if `other` is longer.
+    /// Returns the difference, or zero if `other` is longer.
     fn sub(self, other: TimeSpan) -> TimeSpan {
         TimeSpan(self.0.saturating_sub(other.0))
     }

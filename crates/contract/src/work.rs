@@ -1,8 +1,8 @@
-//! Computation, as a simulated machine must know it.
+//! Computation, as described to a simulated machine.
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of work of a computation; a machine file gives a rate for each.
+/// The kind of work of a computation. A machine file has a rate for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkKind {
@@ -53,11 +53,11 @@ impl WorkKind {
 pub struct Work {
     /// Kind of the work.
     pub kind: WorkKind,
-    /// Amount each time: operations or bytes, as the kind says.
+    /// Amount of each repetition: operations or bytes, depending on the kind.
     pub amount: u64,
     /// Number of repetitions: many short copies take longer than one of all their bytes.
     pub times: u64,
-    /// Whether anybody uses what is computed. If not, a simulated machine never computes it.
+    /// True if the result of the computation is used. If not, a simulated machine never computes it.
     pub has_result: bool,
 }
 
@@ -72,7 +72,7 @@ impl Work {
         Work { times, ..self }
     }
 
-    /// Returns the same work done only for the time that it takes.
+    /// Returns the same work done only for its time.
     pub const fn without_result(self) -> Self {
         Work { has_result: false, ..self }
     }

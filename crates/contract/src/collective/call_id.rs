@@ -16,7 +16,7 @@ const ROOT_BITS: u32 = 10;
 const REDUCTION_BITS: u32 = 5;
 const NO_REDUCTION: u32 = (1 << REDUCTION_BITS) - 1;
 
-/// Returns each collective with each of its algorithms: ranks that chose differently detect it.
+/// Returns each collective with each of its algorithms, so that ranks with different choices detect it.
 fn choices() -> impl Iterator<Item = (Collective, Algorithm)> {
     Collective::ALL.into_iter().flat_map(|(collective, _)| {
         collective.algorithms().iter().map(move |&algorithm| (collective, algorithm))
@@ -49,7 +49,7 @@ pub(super) fn unequal<T>(
     Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
 }
 
-/// Fails unless `buffer`, which `what` names, is `expected_bytes` long.
+/// Fails unless `buffer`, with the name `what`, is `expected_bytes` long.
 pub(super) fn expect_bytes(
     collective: Collective,
     what: &str,
@@ -63,7 +63,7 @@ pub(super) fn expect_bytes(
     }
 }
 
-/// Fails unless `buffer` holds a whole number of `unit_bytes`.
+/// Fails unless `buffer` has a whole number of `unit_bytes`.
 pub(super) fn expect_multiple(
     collective: Collective,
     what: &str,

@@ -12,11 +12,11 @@
 //! call with another length, returns [`Error::MismatchedCollective`] or [`Error::UnequalCounts`].
 //!
 //! Algorithms that are selected by length begin with the same partners, so ranks that disagree on the *length* always
-//! meet. One that only sends (a leaf, or a root that no other rank considers the root) may have finished by then, and
-//! the mistake shows in the next collective in which the two meet. Ranks that disagree on the collective or on the root
-//! usually meet too. But ranks that each wait for another that sends them nothing (two that both consider themselves
-//! the root of a gather) cannot detect that from messages. A fabric that detects deadlocks, or that compares calls in
-//! shared memory, ends such a circle; elsewhere the user must.
+//! exchange a message. One that only sends (a leaf, or a root that no other rank considers the root) may have finished
+//! by then. The mistake is then detected in the next collective in which the two exchange a message. Ranks that
+//! disagree on the collective or on the root usually exchange a message too. But ranks that each wait for another that
+//! sends them nothing (two that both consider themselves the root of a gather) cannot detect that from messages. A
+//! fabric that detects deadlocks, or that compares calls in shared memory, ends such a circle; elsewhere the user must.
 //!
 //! [`Error::MismatchedCollective`]: crate::Error::MismatchedCollective
 //! [`Error::UnequalCounts`]: crate::Error::UnequalCounts
@@ -110,7 +110,7 @@ pub fn allgather_in_place<R: Rank + ?Sized>(rank: &mut R, buffer: &mut [u8]) -> 
     run(rank, call, Own::InOutput, None, Memory::of_bytes(&[], buffer))
 }
 
-/// Combines `send` of all ranks into `receive` at rank `root`. The same input always gives the same bits.
+/// Combines `send` of all ranks into `receive` at rank `root`. The same input always has the same bits as result.
 pub fn reduce<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,
@@ -166,7 +166,7 @@ pub fn reduce_scatter<R: Rank + ?Sized>(
 }
 
 /// Combines `send` of the ranks up to each rank into `receive` at that rank; if `exclusive`, without its own, so that
-/// `receive` of rank 0 stays as it is.
+/// `receive` of rank 0 is not changed.
 pub fn scan<R: Rank + ?Sized>(
     rank: &mut R,
     algorithm: Option<Algorithm>,

@@ -69,8 +69,8 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Makes the local steps of a rank. A simulated machine is charged for copies and combinations. They take place in
-    /// any case, outside of the charge, because the results may steer the program.
+    /// Executes the local steps of a rank. A simulated machine is charged for copies and combinations. They are
+    /// executed in any case, outside of the charge, because the program may depend on the results.
     fn steps<R: Rank + ?Sized>(&mut self, rank: &mut R, steps: &[LocalStep]) -> Result<()> {
         for alike in steps.chunk_by(|one, other| length_of_copy(one) == length_of_copy(other)) {
             match length_of_copy(&alike[0]) {
@@ -139,7 +139,7 @@ pub(super) fn run<R: Rank + ?Sized>(
 ) -> Result<()> {
     let group = Membership { me: rank.rank(), size: rank.size() };
     // The two-level algorithms of different collectives begin with different partners. Ranks in different calls would
-    // not meet, and nobody would detect their mistake. So these algorithms are used only on request.
+    // exchange no message, and no rank would detect their mistake. So these algorithms are used only on request.
     let chosen = || select(&call, group.size, memory.unit_bytes, Manner::Blocking, None);
     let algorithm = algorithm.unwrap_or_else(chosen);
     if !call.is_served_by(algorithm) {
@@ -164,7 +164,7 @@ fn carry_out<R: Rank + ?Sized>(
     let mut cursor = Cursor::default();
     while let Some(round) = schedule.next(&mut cursor) {
         memory.steps(rank, &round.before)?;
-        // One after the other: every algorithm orders the messages of a round so that ranks do not wait in a circle.
+        // In sequence: every algorithm orders the messages of a round so that ranks do not wait in a circle.
         let both = round.sends.len().min(round.receives.len());
         for (send, receive) in round.sends.iter().zip(&round.receives) {
             let (data, room) = memory.read_and_write(send.part, receive.part);

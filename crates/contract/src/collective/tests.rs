@@ -1,4 +1,4 @@
-//! Every collective against its definition, on the reference fabric; mistakes that must be found.
+//! Every collective compared with its definition, on the reference fabric, and mistakes that must be detected.
 
 use collectives::Algorithm;
 use collectives::Collective::{AllToAll, Allgather, Allreduce, Broadcast, Reduce, Scatter};
@@ -6,7 +6,7 @@ use collectives::Collective::{AllToAll, Allgather, Allreduce, Broadcast, Reduce,
 use super::{all_to_all, allgather, allreduce, broadcast, gather, reduce, scatter};
 use crate::{Element, Error, Operation, Rank, Reduction, Result, reference};
 
-/// Byte `index` of what rank `rank` gives: differs between ranks, blocks and places.
+/// Returns byte `index` of the operand of rank `rank`. It differs between ranks, blocks and places.
 fn byte(rank: usize, index: usize) -> u8 {
     (rank * 31 + index * 7 + index / 251) as u8
 }
@@ -15,7 +15,7 @@ fn given(rank: usize, bytes: usize) -> Vec<u8> {
     (0..bytes).map(|index| byte(rank, index)).collect()
 }
 
-/// Runs on 1 to 9 ranks, and on two larger counts that are no powers of two.
+/// Runs on 1 to 9 ranks, and on two larger counts that are not powers of two.
 fn on_all_sizes(program: impl Fn(&mut dyn Rank, usize) -> Result<()> + Sync) {
     for ranks in (1..=9).chain([13, 24]) {
         let outcome = reference::run(ranks, |machine| program(machine, ranks));
@@ -25,7 +25,7 @@ fn on_all_sizes(program: impl Fn(&mut dyn Rank, usize) -> Result<()> + Sync) {
 
 const LENGTHS: [usize; 6] = [0, 1, 8, 257, 1000, 20_000];
 
-/// Each length by each algorithm of a collective, and by the one that is chosen.
+/// Returns each length with each algorithm of a collective, and with the default one.
 fn lengths_and_algorithms(
     of: collectives::Collective,
 ) -> impl Iterator<Item = (usize, Option<Algorithm>)> {
@@ -103,7 +103,7 @@ fn all_to_all_is_a_transpose() {
     });
 }
 
-/// The sum of what all ranks give: of integers, which is the same in any order.
+/// Sum of the operands of all ranks: of integers, because their sum is the same in any order.
 const SUM: Reduction = Reduction::new(Element::I32, Operation::Sum);
 
 fn sum_of_all(ranks: usize, bytes: usize) -> Result<Vec<u8>> {
@@ -112,7 +112,7 @@ fn sum_of_all(ranks: usize, bytes: usize) -> Result<Vec<u8>> {
     Ok(sum)
 }
 
-/// Fewer elements than ranks leave some ranks an empty part.
+/// If there are fewer elements than ranks, some ranks have an empty part.
 #[test]
 fn allreduce_combines_the_operands_of_all_ranks() {
     on_all_sizes(|machine, ranks| {
@@ -155,7 +155,7 @@ fn an_algorithm_of_another_collective_is_refused() {
 
 #[test]
 fn allreduce_returns_the_same_bits_on_each_rank() {
-    // Sums of these depend on their order, and so do minima of zeros of both signs and the payloads of not-a-numbers.
+    // Sums of these depend on their order, and so do minima of zeros of both signs and the payloads of NaNs.
     let hard = |rank: usize, index: usize| match (rank + index) % 5 {
         0 => 1e16,
         1 => -1.0 / (rank + 3) as f64,

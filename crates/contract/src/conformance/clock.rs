@@ -86,18 +86,19 @@ fn is_described(machine: &mut dyn Rank) -> Result<()> {
     expect("this rank is one of the run's", true, machine.rank() < machine.size())
 }
 
-/// For the addresses of wake-ups.
+/// Tag of messages with the addresses of wake-ups.
 const TAG: Tag = Tag::new(3);
 const SPAN: TimeSpan = TimeSpan::from_us(2_000);
-/// Longer than a busy machine mostly takes a rank's processor from it: a sleep that is none must not seem long enough.
+/// Duration of a sleep. It is longer than a busy machine mostly takes a rank's processor from it, so that a missing
+/// sleep is detected.
 const SLEEP: TimeSpan = TimeSpan::from_us(20_000);
-/// The clock of a rank and that of the system may differ by this much over a sleep.
+/// Maximum difference between the clock of a rank and that of the system over a sleep.
 const CLOCKS_APART: TimeSpan = TimeSpan::from_us(20);
-/// A rank that is not woken after this time was not woken at all.
+/// Time after which a rank counts as not woken at all.
 const LONGEST_SLEEP: TimeSpan = TimeSpan::from_us(10_000_000);
 /// The same, for a rank that was woken before it sleeps.
 const SHORT_SLEEP: TimeSpan = TimeSpan::from_us(1_000_000);
-/// Room for an address.
+/// Maximum length of an address.
 const ADDRESS_BYTES: usize = 108;
 
 fn explained<T>(outcome: std::result::Result<T, String>) -> Result<T> {
@@ -117,7 +118,7 @@ fn sleeps(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Each rank wakes its predecessor by the address that it received.
+/// Each rank wakes its predecessor by the received address, and must be woken itself.
 fn woken(machine: &mut dyn Rank) -> Result<()> {
     let Some(mut system) = machine.operating_system() else {
         return Ok(());
@@ -130,7 +131,7 @@ fn woken(machine: &mut dyn Rank) -> Result<()> {
     machine.barrier()
 }
 
-/// Rank 0 wakes the last rank, and no other.
+/// Rank 0 wakes the last rank. No other rank may be woken.
 fn woken_alone(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let Some(mut system) = machine.operating_system() else {

@@ -30,7 +30,7 @@ fn lengths(size: usize) -> Vec<usize> {
     lengths
 }
 
-/// Returns the contents of the block that rank `from` gives to rank `to`.
+/// Returns the contents of the block of rank `from` for rank `to`.
 fn key(from: usize, to: usize, bytes: usize) -> u64 {
     mix(&[from as u64, to as u64, bytes as u64])
 }
@@ -50,7 +50,8 @@ fn expect_blocks(what: &str, bytes: usize, key: impl Fn(usize) -> u64, found: &[
     Ok(())
 }
 
-/// Each rank in turn is late. All compare the time at which they left with its arrival, on the common clock.
+/// Each rank in turn is late. All compare the time at which they left the barrier with the arrival of that rank, on the
+/// common clock.
 fn barrier(machine: &mut dyn Rank) -> Result<()> {
     let size = machine.size();
     for late in roots(size) {
@@ -149,7 +150,7 @@ fn all_to_all(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Fast ranks run ahead of slow ones, across collectives and roots. Nothing of one collective may leak into the next.
+/// Fast ranks run ahead of slow ones, across collectives and roots. Data of one collective must not appear in the next.
 fn without_a_pause(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     for round in 0..40 {
@@ -173,7 +174,7 @@ fn without_a_pause(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// The others are inside when the root arrives, with messages of its own in between.
+/// The other ranks are in the collective when the root arrives, with messages of its own in between.
 fn late_root(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let tag = Tag::new(5);

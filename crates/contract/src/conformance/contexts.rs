@@ -92,7 +92,7 @@ fn no_colour(machine: &mut dyn Rank) -> Result<()> {
     machine.barrier()
 }
 
-/// The same tag in three contexts; the messages are received in another order than they were sent.
+/// Sends with the same tag in three contexts, and receives in another order.
 fn messages_apart(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let contexts = [copy_of_all(machine)?, copy_of_all(machine)?];
@@ -127,7 +127,7 @@ fn messages_apart(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Rank 0 waits for anything in the context of all ranks while messages arrive in another context.
+/// Rank 0 receives with wildcards in the context of all ranks while messages arrive in another context.
 fn blind_wildcard(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let context = copy_of_all(machine)?;
@@ -173,7 +173,7 @@ fn blind_probe(machine: &mut dyn Rank) -> Result<()> {
     expect("the message that was probed", [1, 2, 3], buffer)
 }
 
-/// Posted receives of two contexts wait at the same time, and each gets its own message.
+/// Posted receives of two contexts wait at the same time, and each must get its own message.
 fn posted_in_two(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let contexts = [copy_of_all(machine)?, copy_of_all(machine)?];
@@ -195,7 +195,7 @@ fn posted_in_two(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Every collective, with a length that is one message and with one that may be several.
+/// Calls every collective, with a length that is one message and with one that may be several.
 fn every_collective(rank: &mut dyn Rank, key: u64) -> Result<()> {
     let (me, size) = (rank.rank() as u64, rank.size());
     for bytes in [8, 3000] {
@@ -238,7 +238,7 @@ fn every_collective(rank: &mut dyn Rank, key: u64) -> Result<()> {
     Ok(())
 }
 
-/// The parts make different numbers of collectives, and meet again at the end.
+/// The parts call different numbers of collectives, and then one of all ranks.
 fn collectives_of_parts(machine: &mut dyn Rank) -> Result<()> {
     let colour = machine.rank() as u64 % 2;
     let context = machine.split(Some(colour as u32), 0)?;
@@ -249,7 +249,7 @@ fn collectives_of_parts(machine: &mut dyn Rank) -> Result<()> {
     every_collective(machine, 5)
 }
 
-/// Messages of both contexts stay unreceived during collectives of one of them.
+/// Messages of both contexts remain unreceived during collectives of one of them.
 fn collectives_pass(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let context = copy_of_all(machine)?;
@@ -264,7 +264,7 @@ fn collectives_pass(machine: &mut dyn Rank) -> Result<()> {
     expect("the message of all", [1], buffer)
 }
 
-/// Half of a half, whose ranks are numbered backwards.
+/// Splits a half again. The ranks are numbered backwards.
 fn nested(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let outer = machine.split(Some((rank % 2) as u32), -(rank as i64))?;
@@ -323,7 +323,7 @@ fn beyond_the_last(machine: &mut dyn Rank) -> Result<()> {
     expect_error("a root beyond the context", within.broadcast(1, &mut [0]), refused)
 }
 
-/// So many contexts at once that truncated numbers would collide.
+/// Creates so many contexts at once that truncated numbers would collide.
 fn many_numbers(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let mut contexts = Vec::new();

@@ -6,8 +6,8 @@ use crate::{Buffer, Error, Rank, Reduction, Result, Source, Tag, TagSelector};
 
 const TAG: Tag = Tag::new(3);
 
-/// Runs the case `WAIT-END`: after a barrier rank 1 ends as END says, while the others wait as WAIT says. Before the
-/// barrier each rank passes its process id to `report`.
+/// Runs the case `WAIT-END`: after a barrier rank 1 ends as END specifies, while the others wait as WAIT specifies.
+/// Before the barrier each rank passes its process id to `report`.
 ///
 /// # Errors
 /// The outcome of a rank's wait, and an error of rank 1 if END is `error`.
@@ -64,7 +64,7 @@ fn die(end: &str) -> Result<()> {
 /// Fails if one of these processes still exists. `reports` are those of [`one_dies`].
 ///
 /// # Errors
-/// Names the first of them.
+/// The process id of the first of them.
 pub fn nobody_is_left(reports: &[Vec<u8>]) -> std::result::Result<(), String> {
     for report in reports {
         let process = String::from_utf8_lossy(report);

@@ -261,8 +261,8 @@ fn contexts<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// All ranks but 0 leave, and rank 0 knows it: what can no longer arrive is hopeless, what was sent before still
-/// arrives. After rank 0 has left too, joint work goes on: a message to each rank that left before.
+/// All ranks but 0 leave, and rank 0 must see it: receives that can no longer match are hopeless, and earlier messages
+/// still arrive. After rank 0 has left too, joint work continues: a message to each rank that left before.
 fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if endpoint.rank() > 0 {
         endpoint.send(to_rank(0, TAG), &[endpoint.rank() as u8])?;

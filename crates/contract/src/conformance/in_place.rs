@@ -22,7 +22,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The posted room is longer than the message. Both sides get their buffers back.
+/// The posted buffer is longer than the message. Both sides must get their buffers back.
 fn shows_it(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for (serial, bytes) in (0..).zip(LENGTHS) {
@@ -42,7 +42,7 @@ fn shows_it(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// The message behind it has arrived already, so the first must have.
+/// A later message has arrived already, so the first must have.
 fn after_arrival(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for (serial, bytes) in (0..).zip(LENGTHS) {
@@ -93,7 +93,7 @@ fn many_at_once(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Receives of both kinds with one tag get the messages in the order in which they were posted.
+/// Receives of both kinds with one tag must get the messages in the order in which they were posted.
 fn in_order(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let mut receives = Vec::new();
@@ -122,7 +122,7 @@ fn in_order(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Both kinds of waits. While nobody has released a long message its sender may not end, but must not block others.
+/// Tests both kinds of waits. Until a long message is released its sender must not end, but must not block others.
 fn wait_any_and_test(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for bytes in [64, 80_000] {
@@ -149,7 +149,7 @@ fn wait_any_and_test(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// It is lost, as with any receive; the next one is not.
+/// The message is lost, as with any receive; the next one is not.
 fn too_long(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for bytes in [100, 80_000] {

@@ -1,15 +1,15 @@
-//! Collectives by messages that the members do not make alike. A fabric that compares calls must find the mistake, and
-//! must find none if a rank is only late. A fabric that compares nothing returns the number 0, and passes.
+//! Collectives by messages in which the members' calls differ. A fabric that compares calls must detect the mistake,
+//! and must not report one if a rank is only late. A fabric without comparison returns the number 0, and passes.
 
 use super::check::{ensure, expect};
 use crate::{ContextPlace, Destination, Endpoint, Error, Result, Selector, TimeSpan};
 
 const TAG: u32 = 9;
-/// Far more polls than any fabric needs after all members have announced their calls. Polls alone do not suffice: a
-/// fast fabric makes them all before it compares.
+/// Minimum number of polls, far more than any fabric needs after all members have announced their calls. Polls alone do
+/// not suffice: a fast fabric makes them all before it compares.
 const POLLS_MIN: u32 = 100_000;
 const WAIT_MIN: TimeSpan = TimeSpan::from_us(1_000_000);
-/// Number of checks for a mismatch that members make with a late one.
+/// Number of checks for a mismatch in a call with a late member.
 const CHECKS: u32 = 3;
 
 /// Waits until every rank has arrived here, by a message from each to each.
@@ -68,7 +68,7 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if number == 0 { Ok(()) } else { meet_all(endpoint) }
 }
 
-/// Rank 0 makes another call than the others. All must learn of it, also for the call before, which was correct.
+/// Rank 0 makes another call than the others. All must detect it, also for the call before, which was correct.
 pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let equal = endpoint.announce_by_messages(ContextPlace::WORLD, 5);
     if equal == 0 {
@@ -86,6 +86,6 @@ pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let found = wait_for_mismatch(endpoint, number, enough)?;
     let is_named = matches!(found, Some(Error::MismatchedCollective { .. }));
     ensure(is_named, || format!("a call that rank 0 makes differently ended with {found:?}"))?;
-    // No member ends before all have found it.
+    // No member ends before all have detected it.
     meet_all(endpoint)
 }

@@ -1,6 +1,6 @@
 //! Mistakes between ranks that must end the run with an error, and must not hang.
 //!
-//! A barrier follows each mistake: the latest place at which it must be detected. The suite only holds mistakes that
+//! A barrier follows each mistake: the latest place at which it must be detected. The suite only contains mistakes that
 //! can be detected from messages alone; see [`collective`](crate::collective).
 
 use super::case::{ANY, Case, TWO_OR_MORE};
@@ -29,7 +29,8 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A fabric that detects deadlocks, or ends a run when a rank leaves others waiting, may report that instead.
+/// Returns whether an error reports the mismatch. A fabric that detects deadlocks, or ends a run when a rank leaves
+/// others waiting, may report that instead.
 fn is_mismatch(error: &Error) -> bool {
     matches!(
         error,
@@ -138,7 +139,7 @@ fn gather_in_a_reduce(machine: &mut dyn Rank) -> Result<()> {
     machine.barrier()
 }
 
-/// Rank 0 waits for a message of a rank that has ended normally. It ends with [`Error::RankDied`] or in a deadlock.
+/// Rank 0 waits for a message of a rank that has ended normally. It must end with [`Error::RankDied`] or in a deadlock.
 fn ended(machine: &mut dyn Rank) -> Result<()> {
     if machine.rank() == 0 {
         let last = machine.size() - 1;

@@ -11,7 +11,7 @@
 //!     reference::run(ranks, |machine| case.run(machine))
 //!         .map_err(|(rank, error)| format!("rank {rank}: {error}"))
 //! };
-//! // A fabric's test says 1..=9.
+//! // A fabric's test has 1..=9 here.
 //! let runs = conformance::run_all(1..=2, launch).unwrap();
 //! assert!(runs > 50);
 //! ```

@@ -16,7 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The last rank streams to rank 0; the others do nothing.
+/// Streams from the last rank to rank 0; the others do nothing.
 fn one_pair(machine: &mut dyn Rank) -> Result<()> {
     let (sender, tag) = (machine.size() - 1, Tag::new(3));
     for serial in 0..2000u64 {
@@ -32,7 +32,7 @@ fn one_pair(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Short messages follow long ones, which may take another path, with one tag.
+/// Sends short messages after long ones, which may take another path, with one tag.
 fn lengths_do_not_overtake(machine: &mut dyn Rank) -> Result<()> {
     let (sender, tag) = (machine.size() - 1, Tag::new(3));
     let lengths = [1, 100_000, 8, 0, 5000, 2, 70_000, 1500, 64, 300_000, 1];
@@ -65,7 +65,7 @@ fn tags_out_of_order(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Three alternating tags, received tag by tag.
+/// Sends with three alternating tags, and receives tag by tag.
 fn interleaved_tags(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let tags = [7, 0, 1 << 20].map(Tag::new);
@@ -121,7 +121,7 @@ fn tags_at_the_limits(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Short ones are buffered; longer ones need a posted receive, or a simultaneous receive.
+/// Short messages are buffered; longer ones need a posted receive, or a simultaneous receive.
 fn messages_to_oneself(machine: &mut dyn Rank) -> Result<()> {
     let (rank, tag) = (machine.rank(), Tag::new(2));
     for bytes in [0, 1, 56, 57, crate::EAGER_BYTES] {

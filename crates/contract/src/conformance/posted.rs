@@ -23,7 +23,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Rank 0 posts, and only then lets the last rank send.
+/// Rank 0 posts the receive, and only then lets the last rank send.
 fn test_pends(machine: &mut dyn Rank) -> Result<()> {
     let (sender, tag) = (machine.size() - 1, Tag::new(4));
     for bytes in [0, 64, 5000, 80_000] {
@@ -48,7 +48,7 @@ fn test_pends(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// The message behind it has arrived already, so the first must have.
+/// A later message has arrived already, so the first must have.
 fn after_arrival(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let tag = Tag::new(4);
@@ -121,7 +121,7 @@ fn hundreds(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// The last rank answers one of eight receives at a time.
+/// The last rank sends the message of one of eight receives at a time.
 fn wait_any_gives_it(machine: &mut dyn Rank) -> Result<()> {
     const ORDER: [u32; 8] = [5, 0, 7, 2, 1, 6, 4, 3];
     let sender = machine.size() - 1;
@@ -150,7 +150,7 @@ fn wait_any_gives_it(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Sends and receives in one list, in any order of completion.
+/// Waits for sends and receives in one list, in any order of completion.
 fn wait_any_empties(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let mut posted = Vec::new();
@@ -211,7 +211,7 @@ fn dropped_handle(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// With one tag, the posted receives get the first messages, and the blocking one gets the third.
+/// With one tag, the posted receives must get the first messages, and the blocking one the third.
 fn behind_posted(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let tag = Tag::new(4);

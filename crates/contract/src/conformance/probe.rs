@@ -21,7 +21,7 @@ fn probe_until_found(machine: &mut dyn Rank, from: Source, tag: TagSelector) -> 
     }
 }
 
-/// The length is known before a buffer exists for it, for short messages and for long ones.
+/// A probe returns the length before a buffer exists for the message, for short messages and for long ones.
 fn finds_and_leaves(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for bytes in [0, 8, 1000, 3000, 100_000] {

@@ -19,7 +19,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 #[derive(Clone, Copy)]
 enum Round {
-    /// Messages one after the other, in an order that cannot deadlock whatever is buffered.
+    /// Messages one after the other, in an order that cannot deadlock, buffered or not.
     Blocking,
     /// All messages at once, completed in any order.
     Posted,
@@ -73,7 +73,7 @@ fn programs(machine: &mut dyn Rank, rounds: &[Round]) -> Result<()> {
 fn program(machine: &mut dyn Rank, rounds: &[Round], seed: u64) -> Result<()> {
     let mut random = Random { seed: mix(&[seed, machine.size() as u64]), drawn: 0 };
     for number in 0..12 {
-        // All ranks draw the same; what follows may draw from `own`, differently on each.
+        // All ranks draw the same values here; later draws from `own` differ between ranks.
         let round = random.pick(rounds);
         let plan = plan(&mut random, machine.size());
         let mut own = Random { seed: mix(&[seed, number, machine.rank() as u64]), drawn: 0 };
@@ -109,7 +109,7 @@ fn plan(random: &mut Random, size: usize) -> Vec<Planned> {
     (0..count).map(message).collect()
 }
 
-/// All ranks go through the same list, so a sender never waits for a rank that waits for it.
+/// Executes the messages in the same order at all ranks, so that a sender never waits for a rank that waits for it.
 fn blocking(machine: &mut dyn Rank, plan: &[Planned]) -> Result<()> {
     let rank = machine.rank();
     for message in plan.iter().filter(|message| message.from != message.to) {
@@ -140,7 +140,7 @@ fn post_sends(machine: &mut dyn Rank, plan: &[Planned]) -> Result<Vec<Posted>> {
     .collect()
 }
 
-/// Receives before or after the sends, completed in any order, by waiting or testing.
+/// Posts receives before or after the sends, and completes them in any order, by waiting or testing.
 fn posted(machine: &mut dyn Rank, plan: &[Planned], own: &mut Random) -> Result<()> {
     let rank = machine.rank();
     let sends_first = own.below(2) == 0;
@@ -170,10 +170,10 @@ fn posted(machine: &mut dyn Rank, plan: &[Planned], own: &mut Random) -> Result<
     Ok(())
 }
 
-/// Each received message must be the first outstanding one of its source that the selector accepts.
+/// Receives with wildcards. Each message must be the first outstanding one of its source that the selector accepts.
 fn wildcards(machine: &mut dyn Rank, plan: &[Planned], own: &mut Random) -> Result<()> {
     let rank = machine.rank();
-    // Wildcards must see no messages of other rounds: hence this barrier and the one at the end.
+    // Wildcards must match no messages of other rounds: hence this barrier and the one at the end.
     machine.barrier()?;
     let sends = post_sends(machine, plan)?;
     let mut outstanding: Vec<&Planned> = plan.iter().filter(|m| m.to == rank).collect();
@@ -197,7 +197,7 @@ fn wildcards(machine: &mut dyn Rank, plan: &[Planned], own: &mut Random) -> Resu
     machine.barrier()
 }
 
-/// Makes a collective with root and length that all ranks draw alike.
+/// Calls a collective with the same random root and length at all ranks.
 fn collective(machine: &mut dyn Rank, random: &mut Random) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let (root, key) = (random.below(size), random.below(usize::MAX) as u64);

@@ -26,7 +26,7 @@ fn kinds() -> impl Iterator<Item = Reduction> {
     })
 }
 
-/// Returns the operand of a rank. Integers are arbitrary, as they wrap. Floating-point numbers have exact sums and
+/// Returns the operand of a rank. Integers are arbitrary, because they wrap. Floating-point numbers have exact sums and
 /// products in every order, up to thousands of ranks: small whole numbers to add, and powers of two that cancel out to
 /// multiply.
 fn operand(reduction: Reduction, rank: usize, count: usize) -> Vec<u8> {
@@ -46,7 +46,7 @@ fn operand(reduction: Reduction, rank: usize, count: usize) -> Vec<u8> {
     }
 }
 
-/// Reduces locally. Ranks that share a thread, as on simulated machines, expect the same result one after the other. So
+/// Reduces locally. Ranks that share a thread, as on simulated machines, need the same result one after the other. So
 /// the last one is kept: otherwise the work of all ranks would grow with the square of their number.
 fn expected(reduction: Reduction, size: usize, count: usize) -> Result<Vec<u8>> {
     type Question = (Reduction, usize, usize);
@@ -159,7 +159,7 @@ fn reduce_to_every_root(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Lengths that fabrics and algorithms divide into parts, which odd ones make unequal.
+/// Tests lengths that fabrics and algorithms divide into parts. Odd lengths have unequal parts.
 fn long_vectors(machine: &mut dyn Rank) -> Result<()> {
     let wrapping = Reduction::new(Element::U8, Operation::Sum);
     let size = machine.size();
@@ -198,7 +198,7 @@ fn same_bits(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// One rank contributes a number, all others NaN.
+/// One rank contributes a number, all others NaN. The result must be the number.
 fn numbers_beat_nan(machine: &mut dyn Rank) -> Result<()> {
     for with_number in roots(machine.size()) {
         let own = if machine.rank() == with_number { -2.5 } else { f64::NAN };

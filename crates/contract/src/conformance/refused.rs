@@ -41,7 +41,7 @@ fn invalid_ranks(machine: &mut dyn Rank) -> Result<()> {
         let to_nobody = machine.send_receive((rank, TAG, &[1]), (own, any, &mut []));
         expect_error("send_receive to", to_nobody, right)?;
     }
-    // The refused calls must leave nothing behind.
+    // The refused calls must have no effect on later ones.
     still_works(machine)
 }
 
@@ -87,7 +87,7 @@ fn handle_used_twice(machine: &mut dyn Rank) -> Result<()> {
 }
 
 /// Every rank makes the same mistakes, one after the other. Each is refused before a message is sent, so that the ranks
-/// stay in step.
+/// remain in step.
 fn unequal_counts(machine: &mut dyn Rank) -> Result<()> {
     let (size, root, sum, right) = (machine.size(), machine.rank(), Reduction::SUM_F64, is_unequal);
     let blocks = vec![0; 8 * size];

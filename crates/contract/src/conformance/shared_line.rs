@@ -52,7 +52,7 @@ fn no_increment_lost(machine: &mut dyn Rank) -> Result<()> {
     expect("the sum of all increments", 1000 * machine.size() as u64, total)
 }
 
-/// A value goes around the ring twice, by sleeping and waking.
+/// Passes a value around the ring twice, by sleeping and waking.
 fn sleeper_woken(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank() as u64, machine.size() as u64);
     let Some(line) = machine.shared_line() else {

@@ -44,7 +44,7 @@ fn expect_message(from: usize, bytes: usize, status: Status, buffer: &[u8]) -> R
     expect_contents("a message", key(from, bytes), &buffer[..bytes])
 }
 
-/// Pairs of neighbours, both directions in turn. With an odd number of ranks the last has none.
+/// Tests pairs of neighbours in both directions in turn. With an odd number of ranks the last has no partner.
 fn blocking(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let other = rank ^ 1;
@@ -65,7 +65,7 @@ fn blocking(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Around the ring with posted operations; half of them are waited for, half are tested.
+/// Sends around the ring with posted operations; half of them are waited for, half are tested.
 fn posted(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let rank = machine.rank();
@@ -127,7 +127,7 @@ fn shorter(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// A message that does not fit is consumed, its beginning is in the buffer, and the next one is complete.
+/// A message that does not fit must be consumed, with its beginning in the buffer, and the next one must be complete.
 fn truncation(machine: &mut dyn Rank) -> Result<()> {
     let (sender, receiver) = (machine.size() - 1, 0);
     for (bytes, room) in

@@ -1,5 +1,5 @@
 //! Started (non-blocking) collectives: they have the same results as blocking ones, and end in the order in which they
-//! were started. A fabric that starts none passes.
+//! were started. A fabric without started collectives passes.
 
 use super::check::{contents, ensure, expect};
 use crate::{
@@ -173,7 +173,7 @@ fn finish<E: Endpoint>(endpoint: &mut E, calls: &mut [Call]) -> Result<()> {
     outcome
 }
 
-/// Random calls, several in progress at once, with blocking calls in between.
+/// Runs random calls, several in progress at once, with blocking calls in between.
 pub(super) fn many<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     let (mut draw, mut own) = (Draw(2026), Draw(rank as u64));
@@ -243,7 +243,7 @@ pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             outcome.is_some()
         })?;
         outcome.unwrap_or(Ok(()))?;
-        // Messages are delivered whatever collectives are in progress.
+        // Messages are delivered regardless of the collectives in progress.
         let partner = rank ^ 1;
         if partner < size {
             endpoint.send(Destination { rank: partner, context: 0, tag: GO }, &[])?;

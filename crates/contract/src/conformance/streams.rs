@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 const TAG: Tag = Tag::new(6);
 
-/// From the last rank to rank 0, with a reply after each window as in benchmarks.
+/// Sends from the last rank to rank 0, with a reply after each window as in benchmarks.
 fn windows(machine: &mut dyn Rank) -> Result<()> {
     let sender = machine.size() - 1;
     for (bytes, count) in [(0, 100), (8, 1), (8, 1000), (1024, 64), (3000, 64), (70_000, 16)] {
@@ -36,7 +36,7 @@ fn windows(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// A message with the same tag behind the window is still there, and complete.
+/// A message with the same tag after the window must still be there, and complete.
 fn window_ends(machine: &mut dyn Rank) -> Result<()> {
     let sender = machine.size() - 1;
     for (bytes, count) in [(8, 0), (8, 50), (2000, 20), (70_000, 3)] {
@@ -79,7 +79,7 @@ fn window_meets_single_calls(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// A token of every rank goes all the way around.
+/// Passes a token of every rank all the way around.
 fn ring(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let (rank, size) = (machine.rank(), machine.size());

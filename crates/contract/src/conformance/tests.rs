@@ -29,8 +29,8 @@ fn the_reference_fabric_passes_on_17_ranks() {
     run_all([17], on_reference).unwrap();
 }
 
-/// A fabric of processes does not find deadlocks: for it the messages alone must show each mistake, or the end of
-/// the rank that others wait for.
+/// A fabric of processes does not detect deadlocks. For it the messages alone, or the end of the rank that others wait
+/// for, must show each mistake.
 #[test]
 fn no_mistake_needs_a_fabric_that_finds_deadlocks() {
     let by_messages =

@@ -66,7 +66,7 @@ fn from_all_sides(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Posted sends of all lengths pile up at the next rank, which waits for the last, then receives them in order.
+/// Posted sends of all lengths accumulate at the next rank, which waits for the last, then receives them in order.
 fn mixed_lengths(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     let lengths = [0, 1, 56, 57, 1024, 1025, 2048, 2049, 5000, 65_536, 120_000];
@@ -93,8 +93,8 @@ fn mixed_lengths(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Every rank sends to its neighbour before it receives its own messages. Room must be made while a send waits for
-/// room, so the sends are posted.
+/// Every rank sends to its neighbour before it receives its own messages. The neighbour must make room while a send
+/// waits for it, so the sends are posted.
 fn both_ways(machine: &mut dyn Rank) -> Result<()> {
     const COUNT: u64 = 1500;
     let (to, from) = neighbours(machine);

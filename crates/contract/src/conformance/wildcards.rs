@@ -19,7 +19,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 const EACH: u64 = 20;
 
-/// All send to rank 0 with the serial number as tag. They must arrive in order for each sender.
+/// All ranks send to rank 0 with the serial number as tag. The messages of each sender must arrive in order.
 fn any_source(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     if rank > 0 {
@@ -43,7 +43,7 @@ fn any_source(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Two tags at once; messages with the second are received first, from any rank.
+/// Messages with two tags wait at once. Those with the second are received first, from any rank.
 fn any_source_with_tag(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let (first, second) = (Tag::new(1), Tag::new(2));
@@ -81,8 +81,8 @@ fn any_tag(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// A wildcard posted before a given tag gets the message. A given tag posted first lets other messages pass to the
-/// wildcard.
+/// A wildcard posted before a given tag must get the message. If the given tag was posted first, other messages must
+/// pass to the wildcard.
 fn first_posted(machine: &mut dyn Rank) -> Result<()> {
     let (receiver, sender) = (0, machine.size() - 1);
     let [go, a, b] = [1, 2, 3].map(Tag::new);
@@ -113,7 +113,7 @@ fn first_posted(machine: &mut dyn Rank) -> Result<()> {
     Ok(())
 }
 
-/// Rank 0 waits for anything from any rank while collectives go on around it.
+/// Rank 0 waits with a wildcard for any rank while all ranks call collectives.
 fn against_collectives(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let anything = if rank == 0 {
@@ -156,7 +156,7 @@ fn collectives(machine: &mut dyn Rank) -> Result<()> {
     machine.barrier()
 }
 
-/// Messages with the extreme tags stay unreceived during collectives.
+/// Messages with the extreme tags remain unreceived during collectives.
 fn collectives_pass(machine: &mut dyn Rank) -> Result<()> {
     let (to, from) = neighbours(machine);
     for tag in [0, Tag::MAX] {

@@ -96,7 +96,7 @@ pub enum CollectiveCall<'a> {
     Scan {
         /// This member's elements.
         send: Readable,
-        /// Room for the result. That of an exclusive scan at member 0 stays as it is.
+        /// Room for the result. That of an exclusive scan at member 0 is not changed.
         receive: Writable,
         /// The operation on elements.
         combine: Combine<'a>,
@@ -116,7 +116,7 @@ pub struct StartedCollective {
 }
 
 impl CollectiveCall<'_> {
-    /// Returns the shape of the call, as plans know it.
+    /// Returns the shape of the call, as plans use it.
     #[inline(always)]
     pub fn shape(&self) -> CallShape {
         use Collective::{AllToAll, Allgather, Broadcast, Gather, Scatter};

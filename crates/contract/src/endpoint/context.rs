@@ -1,7 +1,6 @@
 //! The names of contexts between fabrics and their faces.
 
-/// A context as one endpoint knows it: the value that [`Endpoint::open_context`](crate::Endpoint::open_context)
-/// returned.
+/// A context of one endpoint: the value that [`Endpoint::open_context`](crate::Endpoint::open_context) returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextPlace(pub u32);
 

@@ -1,4 +1,4 @@
-//! Reports of long waits to whoever has launched a rank: which waits they are about, and what may end these.
+//! Reports of long waits to the launcher of a rank: the waits that they are about, and the events that may end these.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use std::time::Duration;
 pub const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Something other than messages and collectives that may end a wait of a rank, such as another thread of the program.
-/// It is asked only after a wait has become long.
+/// It is called only after a wait has become long.
 pub trait OtherEnds {
     /// Returns a number if nothing of this kind can end any wait of this rank as long as a later call returns the same
     /// number, and `None` otherwise.
     fn ruled_out(&self) -> Option<u64>;
 
-    /// Returns a line for people about what may end the waits, if anything may.
+    /// Returns a line of text about what may end the waits, if anything may.
     fn describe(&self) -> Option<String>;
 }
 
@@ -21,7 +21,7 @@ pub trait OtherEnds {
 pub struct WaitPlace {
     /// Number of the wait.
     pub wait: u64,
-    /// How many waits the rank has.
+    /// Number of waits of the rank.
     pub waits: usize,
     /// True if all of them have had an idle poll since this was last true.
     pub have_all_polled: bool,

@@ -24,7 +24,7 @@ pub enum Completion {
     Synchronous,
 }
 
-/// Where a message goes.
+/// The destination of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
     /// The receiver.
@@ -55,7 +55,7 @@ pub struct Envelope {
     pub source: u32,
     /// Tag of the message.
     pub tag: u32,
-    /// The length of the message.
+    /// Length of the message in bytes.
     pub bytes: usize,
     /// Room of the receive, or the message's length if there is no receive.
     pub room: usize,
@@ -72,7 +72,7 @@ impl Selector {
 }
 
 impl Envelope {
-    /// Returns whether the message was truncated: it is consumed, and the receive holds its beginning.
+    /// Returns whether the message was truncated: it is consumed, and the receive has its beginning.
     #[inline]
     pub fn is_cut(&self) -> bool {
         self.bytes > self.room
@@ -88,7 +88,7 @@ pub(super) fn finish<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<
     outcome.map(|()| envelope)
 }
 
-/// Implements [`Endpoint::receive_window`] by one receive after the other.
+/// Implements [`Endpoint::receive_window`] by receives in sequence.
 pub fn receive_in_turn<E: Endpoint>(
     endpoint: &mut E,
     selector: Selector,
@@ -113,8 +113,8 @@ pub fn receive_together<E: Endpoint>(
     count: usize,
 ) -> Result<Option<Envelope>> {
     for _ in 0..count {
-        // SAFETY: `buffer` is borrowed until all requests are done or a call has failed permanently. It may end up with
-        // any of the messages.
+        // SAFETY: `buffer` is borrowed until all requests are done or a call has failed permanently. It may finally
+        // contain any of the messages.
         #[allow(unsafe_code)]
         let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
         requests.push(endpoint.post_receive(selector, room)?);

@@ -1,8 +1,8 @@
-//! What a fabric must implement: the narrow waist between fabrics and programs.
+//! The requirements on a fabric: the narrow interface between fabrics and programs.
 //!
-//! Below the waist are fabrics, which know memory, processes, networks and virtual time. Above it are two faces, each
-//! written once: [`Rank`](crate::Rank), the safe blocking interface of benchmarks ([`Member`](crate::Member)), and MPI
-//! (crate `mpi`). What programs have in common on every fabric is built in the faces.
+//! Below the interface are fabrics, which manage memory, processes, networks and virtual time. Above it are two faces,
+//! each written once: [`Rank`](crate::Rank), the safe blocking interface of benchmarks ([`Member`](crate::Member)), and
+//! MPI (crate `mpi`). The common part of programs on all fabrics is in the faces.
 //!
 //! The trait is generic on purpose and not object safe: a face is compiled for each fabric.
 
@@ -46,8 +46,8 @@ use crate::{
 /// Messages between two ranks in one context match receives with agreeing tags in the order in which both were posted.
 ///
 /// # Errors
-/// An error of a call is permanent unless its documentation says otherwise: the run cannot go on, every later call
-/// fails too, and the endpoint no longer touches the memory of requests. Mistakes of single operations, such as a
+/// An error of a call is permanent unless its documentation says otherwise: the run cannot continue, every later call
+/// fails too, and the endpoint no longer accesses the memory of requests. Mistakes of single operations, such as a
 /// message that does not fit, are not errors of calls; the envelope reports them.
 ///
 /// # Safety
@@ -114,7 +114,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         crate::wait_until(|| self.now(), time);
     }
 
-    /// Runs `body`, which computes as much as `work` says. A simulated machine lets that much virtual time pass.
+    /// Runs `body`, whose computation is described by `work`. A simulated machine lets that much virtual time pass.
     fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {
         body();
     }
@@ -125,17 +125,17 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         ContextOffer::NOTHING
     }
 
-    /// Withdraws an offer of which no context will be made.
+    /// Withdraws an offer for which no context will be created.
     fn withdraw_context(&mut self, _offer: ContextOffer) {}
 
-    /// Opens a context, whose messages travel in 2 `number` and 2 `number` + 1. All members make the same call.
+    /// Opens a context, whose messages use 2 `number` and 2 `number` + 1. All members make the same call.
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace>;
 
-    /// Leaves a context. Every member calls this in the end.
+    /// Leaves a context. Every member must call this at the end.
     fn close_context(&mut self, place: ContextPlace) -> Result<()>;
 
     // Messages.
-    /// Starts to send `data` to a rank, which exists. `until` states when the request is done.
+    /// Starts to send `data` to a rank, which must exist. `until` is the condition under which the request is done.
     fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request>;
 
     /// Starts to receive a message into the beginning of `room`.
@@ -150,10 +150,10 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Returns whether a request is known to be done. Makes no progress.
     fn is_done(&self, request: Request) -> bool;
 
-    /// Returns the envelope of a request that is done. For a send it holds this rank, the tag and the length.
+    /// Returns the envelope of a request that is done. For a send it contains this rank, the tag and the length.
     fn envelope(&self, request: Request) -> Envelope;
 
-    /// Returns the outcome of a request that is done, where a single request can fail. Truncation is no failure.
+    /// Returns the outcome of a request that is done, if a single request can fail. Truncation is not a failure.
     fn outcome(&mut self, _request: Request) -> Result<()> {
         Ok(())
     }
@@ -171,12 +171,12 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         panic!("this fabric leaves no message in place")
     }
 
-    /// Gives a message in place back to its sender.
+    /// Returns a message in place to its sender.
     fn give_back(&mut self, _message: InPlace) -> Result<()> {
         Ok(())
     }
 
-    /// Frees a request that is done and returns its envelope. The request's number is used again.
+    /// Frees a request that is done and returns its envelope. The request's number is reused.
     fn end(&mut self, request: Request) -> Envelope;
 
     /// Cancels a posted receive. Returns false if it has already matched a message.
@@ -190,7 +190,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>>;
 
     // Progress.
-    /// Makes progress without waiting: takes in what has arrived, and sends on what is queued.
+    /// Makes progress without waiting: receives arrived messages, and sends queued ones.
     fn progress(&mut self) -> Result<()>;
 
     /// Makes progress once and returns whether a request is done.
@@ -201,7 +201,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         Ok(self.is_done(request))
     }
 
-    /// Sleeps until something arrives for this rank, at most for `longest`: for a program that polls instead of
+    /// Sleeps until a message arrives for this rank, at most for `longest`: for a program that polls instead of
     /// waiting. Returns whether anything has arrived since the last such call; then it has not slept.
     fn sleep_a_while(&mut self, _longest: TimeSpan) -> Result<bool> {
         Ok(true)
@@ -216,14 +216,14 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Waits until `done` returns true. It is called after every poll, may use the endpoint, and must not wait.
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()>;
 
-    // Operations that a fabric may do better than its face: one call instead of a post, a wait and an end.
+    // Operations that a fabric may implement better than its face: one call instead of a post, a wait and an end.
     /// Sends if the whole message leaves at once. Otherwise returns false and has no effect.
     #[inline(always)]
     fn send_at_once(&mut self, _to: Destination, _data: Readable) -> Result<bool> {
         Ok(false)
     }
 
-    /// Sends `data`; returns when it may be changed.
+    /// Sends `data`. Returns when it may be changed.
     #[inline]
     fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed permanently.
@@ -248,7 +248,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
         (to, data): (Destination, &[u8]),
         (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
-        // SAFETY: as in `send`; both requests are waited for.
+        // SAFETY: as in `send`; both requests are awaited.
         let (data, room) = unsafe {
             (
                 Readable::new(data.as_ptr(), data.len()),
@@ -277,9 +277,9 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     }
 
     // Collectives.
-    /// Carries out a collective of a context's members if this fabric has something better than messages for it.
-    /// Otherwise returns `None` and has no effect. All members of a context get the same answer. While it waits it
-    /// calls `idle` again and again, which must not wait.
+    /// Executes a collective of a context's members if this fabric has something better than messages for it. Otherwise
+    /// returns `None` and has no effect. All members of a context get the same answer. While it waits it calls `idle`
+    /// repeatedly, which must not wait.
     ///
     /// # Errors
     /// [`Error::MismatchedCollective`] and [`Error::UnequalCounts`] need not be permanent.
@@ -332,7 +332,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
 
     /// Returns why the collective that was announced with `number` can never complete, or `None` if it still can. A
     /// rank that waits for its messages calls this whenever [`is_liveness_check_due`](Endpoint::is_liveness_check_due).
-    /// Whether the members' next calls succeed again is up to the fabric.
+    /// The fabric decides whether the members' next calls may succeed again.
     fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
         None
     }
@@ -355,25 +355,25 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// Frees such memory.
     ///
     /// # Safety
-    /// `memory` came from [`allocate`](Endpoint::allocate) with as many bytes, and nobody uses it any more.
+    /// `memory` came from [`allocate`](Endpoint::allocate) with as many bytes, and is no longer used.
     unsafe fn release(&mut self, _memory: NonNull<u8>, _bytes: usize) {}
 
     // The end.
-    /// Declares that this rank sends and receives no messages of its own. Ranks that left may still act together.
+    /// Declares that this rank sends and receives no more messages of its own. Ranks that left may still act together.
     fn leave(&mut self) -> Result<()>;
 
-    /// Returns whether a wait must ask of each of its requests whether it [is hopeless](Endpoint::is_hopeless): once
-    /// any rank has [left](Endpoint::leave), and while the launcher asks what this rank waits for.
+    /// Returns whether a wait must check whether each of its requests [is hopeless](Endpoint::is_hopeless): once any
+    /// rank has [left](Endpoint::leave), and while the launcher requests a report of what this rank waits for.
     fn any_has_left(&self) -> bool;
 
-    /// Returns whether a request can never complete because the ranks that it needs have left. What they sent before
-    /// may have arrived since the last poll. A wait asks this only of the requests that it waits for.
+    /// Returns whether a request can never complete because the ranks that it needs have left. Their earlier messages
+    /// may have arrived since the last poll. A wait calls this only for the requests that it waits for.
     fn is_hopeless(&self, request: Request) -> bool;
 
-    /// Returns whether all ranks that could send what `selector` accepts have left.
+    /// Returns whether all ranks have left that could send a message which `selector` accepts.
     fn none_will_send(&self, selector: Selector) -> bool;
 
-    /// Declares that something else than messages and collectives may end a wait of this rank. From then on its waits
+    /// Declares that something other than messages and collectives may end a wait of this rank. From then on its waits
     /// count as waits that cannot end only while `ends` rules that out.
     fn expect_other_ends(&mut self, _ends: Rc<dyn OtherEnds>) {}
 
@@ -381,7 +381,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     /// endpoint, which report themselves.
     fn begin_wait_report(&mut self) {}
 
-    /// Declares what alone can end the wait of the report in progress, outside of the waits of this endpoint.
+    /// Declares the only event that can end the wait of the report in progress, outside of the waits of this endpoint.
     fn note_sole_awaited(&mut self, _awaited: Awaited) {}
 
     /// Reports to the launcher that a poll in a long wait was idle.
@@ -394,6 +394,6 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
     fn give_up_on(&mut self, request: Request) -> Error;
 
     /// Ends this rank's part of the run: completes what is still under way, reports a failure to the other ranks and to
-    /// whoever started the run, and returns the status that the process should exit with.
+    /// the process that started the run, and returns the status with which the process should exit.
     fn finish(self, outcome: Result<()>) -> i32;
 }

@@ -1,13 +1,13 @@
-//! One-sided operations that a network carries out by itself, on memory that was registered for them.
+//! One-sided operations that a network executes by itself, on memory that was registered for them.
 
 use crate::{Readable, Request, Result, Writable};
 
-/// The name by which other ranks access registered memory, for the network.
+/// The identity of registered memory for accesses of other ranks through the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemotePlace {
-    /// The key of the memory.
+    /// Key of the memory.
     pub key: u64,
-    /// The address of its first byte, as the network counts addresses of this memory.
+    /// Address of its first byte, in the network's addresses of this memory.
     pub start: u64,
 }
 
@@ -84,7 +84,7 @@ impl AtomicElements {
         self.0 & 1 << element as u16 != 0
     }
 
-    /// Returns the elements of both sets.
+    /// Returns the elements in both sets.
     #[must_use]
     pub fn and(self, other: AtomicElements) -> AtomicElements {
         AtomicElements(self.0 & other.0)
@@ -114,7 +114,7 @@ pub enum AtomicOperation {
     LogicalXor,
     /// Bitwise exclusive or, of integers.
     BitXor,
-    /// The old value stays. Only an operation that fetches it has an effect.
+    /// The old value. Only an operation that fetches it has an effect.
     Read,
     /// The operand.
     Write,
@@ -144,7 +144,7 @@ impl AtomicOperation {
 /// An operation of this rank on memory of another rank, or on its own registered memory.
 #[derive(Debug)]
 pub enum OneSidedOperation {
-    /// Writes the data there.
+    /// Writes the data to the memory.
     Write(Readable),
     /// Reads as many bytes as there is room for.
     Read(Writable),
@@ -157,7 +157,7 @@ pub enum OneSidedOperation {
         operation: AtomicOperation,
         /// The operand.
         operand: Readable,
-        /// Room for the old values, if they are wanted.
+        /// Room for the old values, if they are fetched.
         fetched: Option<Writable>,
     },
     /// Replaces each element that equals that of `compare` by that of `new`, atomically as above.
@@ -186,14 +186,14 @@ pub trait OneSided {
     /// The memory may be read and written by any rank until [`unregister`](OneSided::unregister), and is initialised.
     unsafe fn register(&mut self, start: *mut u8, bytes: usize) -> Option<RemotePlace>;
 
-    /// Ends that. No operation on the memory is under way.
+    /// Ends a registration. No operation on the memory may be under way.
     fn unregister(&mut self, place: RemotePlace);
 
-    /// Returns the elements on which the network carries out all operations: all of [`AtomicOperation`] that apply to
-    /// it, with and without the old values, and compare-and-swap.
+    /// Returns the elements on which the network executes all operations: all of [`AtomicOperation`] that apply to it,
+    /// with and without the old values, and compare-and-swap.
     fn atomic_elements(&self) -> AtomicElements;
 
-    /// Returns the most bytes of one atomic operation on such elements, or of a write or read for `None`.
+    /// Returns the maximum number of bytes of one atomic operation on such elements, or of a write or read for `None`.
     fn longest_bytes(&self, element: Option<AtomicElement>) -> usize;
 
     /// Starts an operation on the memory `offset` bytes behind the beginning of `place` of rank `to`. The operation is

@@ -1,25 +1,25 @@
 //! Communication with processes of other runs on the same host.
 //!
-//! Each process numbers the others for itself: ranks of its own run come first, and every other process that it meets
-//! gets the next number. Messages to others travel in contexts of their own, whose numbers begin with [`BETWEEN_RUNS`],
-//! so that they never match messages of one run.
+//! Each process numbers the others for itself: ranks of its own run come first, and every other process that it
+//! connects to gets the next number. Messages to others use contexts of their own, whose numbers begin with
+//! [`BETWEEN_RUNS`], so that they never match messages of one run.
 
 use super::{ContextOffer, ContextPlace};
 use crate::{Error, Result};
 
-/// The highest bit of the number of a context between runs.
+/// Highest bit of the number of a context between runs.
 pub const BETWEEN_RUNS: u32 = 1 << 30;
 
-/// The context between runs that every process has from the beginning, for processes that have no other in common.
+/// The context between runs that every process has from the beginning, for processes without any other common one.
 pub const MEETING_CONTEXT: u32 = BETWEEN_RUNS;
 
-/// The name of a process among all processes of the host, with all that is needed to call it. The order of names is the
-/// same for all.
+/// The name of a process among all processes of the host, with the data that are needed to call it. The order of names
+/// is the same for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessName(pub [u8; ProcessName::BYTES]);
 
 impl ProcessName {
-    /// The length of a name.
+    /// Length of a name.
     pub const BYTES: usize = 46;
 
     /// Returns the name in `bytes`, or `None` if their number is wrong.
@@ -31,7 +31,7 @@ impl ProcessName {
 /// An open context between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenedBetweenRuns {
-    /// Number by which only this process knows it.
+    /// Number that identifies it in this process only.
     pub number: u32,
     /// Place that closes it.
     pub place: ContextPlace,
@@ -55,13 +55,13 @@ pub trait OtherRuns {
         unsupported()
     }
 
-    /// Returns whether this process's name precedes that of another process that it has met.
+    /// Returns whether this process's name precedes that of another process with a number.
     fn comes_before(&self, _other: usize) -> bool {
         false
     }
 
-    /// Returns whether this process is connected with all of `members`, which it has met. If not, the connection is in
-    /// progress: all of them must call this again after every poll.
+    /// Returns whether this process is connected with all of `members`, which have numbers. If not, the connection is
+    /// in progress: all of them must call this again after every poll.
     ///
     /// # Errors
     /// [`Error::System`] if one of them cannot be called.
@@ -86,7 +86,7 @@ pub trait OtherRuns {
     /// be called again after every poll until then.
     ///
     /// # Errors
-    /// [`Error::System`] if nobody answers there, or the port is not open.
+    /// [`Error::System`] if no process answers there, or the port is not open.
     fn call(&mut self, _name: &ProcessName, _port: u32) -> Result<Option<usize>> {
         unsupported()
     }
@@ -99,7 +99,8 @@ pub trait OtherRuns {
         unsupported()
     }
 
-    /// Opens the context for `members`, of which this process is number `me`. All must be connected with each other.
+    /// Opens the context for `members`, in which this process has the number `me`. All must be connected with each
+    /// other.
     ///
     /// # Errors
     /// As for [`own_name`](OtherRuns::own_name).

@@ -14,43 +14,43 @@ pub struct RemoteAddress {
     pub address: u64,
 }
 
-/// What an access does to another rank's memory, for networks on which kinds of access cost differently.
+/// Effect of an access on another rank's memory, for networks on which kinds of access have different costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
-    /// Its data take the place of what is there.
+    /// Replaces its contents by the data.
     Put,
-    /// It fetches what is there.
+    /// Fetches its contents.
     Get,
-    /// It changes what is there atomically: updates of elements, locks, notices.
+    /// Changes its contents atomically: updates of elements, locks, notices.
     Update,
 }
 
-/// An access to another rank's memory, as the network sees it.
+/// An access to another rank's memory, as far as the network distinguishes accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteAccess {
-    /// What it does.
+    /// Its kind.
     pub kind: AccessKind,
-    /// The data that go there.
+    /// Number of bytes of data that go to the other rank.
     pub there_bytes: u64,
-    /// The data that come back.
+    /// Number of bytes of data that come back.
     pub back_bytes: u64,
 }
 
-/// What an agent sends to a rank.
+/// The answer of an agent to a rank.
 #[derive(Debug)]
 pub struct AgentAnswer {
     /// The rank.
     pub to: usize,
-    /// The tag by which it waits for the answer.
+    /// Tag of the answer.
     pub tag: u32,
-    /// The answer.
+    /// Data of the answer.
     pub data: Vec<u8>,
 }
 
-/// Carries out accesses to a rank's memory where the network asks for it, without the rank's taking part.
+/// Executes accesses to a rank's memory on the network's request, without participation of the rank.
 pub trait Agent {
-    /// Carries out the request of rank `source` and appends the answers that can be given now. Returns whether the
-    /// agent's rank may wait for what was done.
+    /// Executes the request of rank `source` and appends the answers that can be sent now. Returns whether the agent's
+    /// rank may wait for its effect.
     fn serve(&mut self, source: usize, request: &[u8], answers: &mut Vec<AgentAnswer>) -> bool;
 }
 
@@ -117,22 +117,22 @@ pub trait RemoteMemory {
         None
     }
 
-    /// Whether the network carries out accesses to memory by itself, by agents of the ranks.
+    /// Returns whether the network executes accesses to memory by itself, by agents of the ranks.
     fn has_agents(&self) -> bool {
         false
     }
 
-    /// Gives all accesses in `context` that come to this rank to `agent`, from now on, and those that have come before.
+    /// Passes all accesses in `context` to this rank to `agent`, from now on, including those that have arrived before.
     fn place_agent(&self, _context: u32, _agent: Box<dyn Agent>) {}
 
-    /// Ends that.
+    /// Removes the agent of a context.
     fn remove_agent(&self, _context: u32) {}
 
     /// Sends `request` to the agent of rank `to`, and posts the receive of its answer, by tag and room. Returns both
     /// requests, that of the answer last.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the network has no agents, and those that end the run.
+    /// [`Error::Unsupported`] if the network has no agents, and those that end the run.
     fn post_access(
         &mut self,
         _to: usize,

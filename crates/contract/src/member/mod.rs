@@ -25,7 +25,7 @@ pub struct Process<E: Endpoint> {
     world: Context,
     posted: RequestTable,
     numbers: ContextNumbers,
-    /// The requests that `wait_any` waits for, kept so that a wait allocates nothing.
+    /// The requests of the current `wait_any`, kept so that a wait allocates nothing.
     waited_for: Vec<Request>,
 }
 
@@ -67,7 +67,7 @@ impl<E: Endpoint> Process<E> {
         self.endpoint
     }
 
-    /// Ends this rank's part of the run, and returns the status that the process should exit with.
+    /// Ends this rank's part of the run, and returns the status with which the process should exit.
     pub fn finish(self, outcome: Result<()>) -> i32 {
         self.endpoint.finish(outcome)
     }
@@ -79,7 +79,7 @@ pub struct Member<'a, E: Endpoint> {
     context: Context,
 }
 
-/// Returns the context in which a tag travels. Tags reserved for collectives have a context of their own, which no
+/// Returns the context of messages with a tag. Tags reserved for collectives have a context of their own, which no
 /// wildcard of a program matches.
 #[inline]
 fn context_of(context: &Context, tag: Tag) -> u32 {
@@ -152,7 +152,7 @@ impl<E: Endpoint> Member<'_, E> {
         Ok(self.process.posted.keep(request, buffer))
     }
 
-    /// Lets the fabric carry out a collective, if the lengths of the call agree with each other.
+    /// Lets the fabric execute a collective, if the lengths of the call agree with each other.
     #[inline]
     fn native(&mut self, sound: bool, call: CollectiveCall<'_>) -> Option<Result<()>> {
         if !sound {
@@ -170,7 +170,7 @@ impl<E: Endpoint> Member<'_, E> {
     ) -> Option<Result<()>> {
         let mut failed = None;
         let mut apply = |left: *const u8, right: *const u8, result: *mut u8, bytes: usize| {
-            // SAFETY: the fabric passes places of as many bytes, of which only right and result may be the same.
+            // SAFETY: the fabric passes places of as many bytes, and only right and result may be the same.
             #[allow(unsafe_code)]
             let (left, result) = unsafe {
                 if right != result.cast_const() {
@@ -193,7 +193,7 @@ impl<E: Endpoint> Member<'_, E> {
 }
 
 impl<E: Endpoint> Member<'_, E> {
-    /// Makes a scan, exclusive or not.
+    /// Executes a scan, exclusive or not.
     fn scan_of(
         &mut self,
         exclusive: bool,
@@ -220,8 +220,8 @@ impl<E: Endpoint> Member<'_, E> {
 /// Lends memory to a call that returns only when the fabric no longer uses it.
 #[allow(unsafe_code)]
 fn lend(data: &[u8]) -> Readable {
-    // SAFETY: used for collectives only, which an endpoint carries out before it returns; the slice is
-    // borrowed until then.
+    // SAFETY: used for collectives only, which an endpoint executes before it returns; the slice is borrowed until
+    // then.
     unsafe { Readable::new(data.as_ptr(), data.len()) }
 }
 

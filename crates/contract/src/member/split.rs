@@ -38,7 +38,7 @@ impl Share {
     }
 }
 
-/// Returns the ranks of the old context that have this colour, in their new order.
+/// Returns the ranks of the old context with this colour, in their new order.
 fn members_of(colour: u32, shares: &[Share]) -> Vec<usize> {
     let mut members: Vec<usize> =
         (0..shares.len()).filter(|&rank| shares[rank].colour == Some(colour)).collect();
@@ -64,7 +64,7 @@ impl<E: Endpoint> Member<'_, E> {
         let me = me.expect("this rank has this colour");
         let members = own_ranks.iter().map(|&rank| self.context.run_rank(rank));
         let members = members.collect::<Result<Vec<usize>>>()?;
-        // Contexts of other colours have the same number and no member in common, so their messages never meet.
+        // Contexts of other colours have the same number and no member in common, so their messages never mix.
         let number = shares[0].number;
         let context = NewContext { number, members: &members, me, offers: &offers };
         let place = self.process.endpoint.open_context(context)?;

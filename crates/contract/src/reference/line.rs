@@ -21,7 +21,7 @@ impl Line {
     /// Sleeps once if the low halves are still equal; a wake-up on any word ends it.
     pub(super) fn sleep_while(&self, index: usize, value: u64) {
         let closed = self.closed.lock().expect("nothing panics while asleep");
-        // Acquire, partner of the store of the caller of `wake`: what it wrote before is visible after the sleep.
+        // Acquire, partner of the store of the caller of `wake`: its earlier writes are visible after the sleep.
         if !*closed && self.words[index].load(Ordering::Acquire) as u32 == value as u32 {
             drop(self.woken.wait(closed).expect("nothing panics while asleep"));
         }
@@ -32,7 +32,7 @@ impl Line {
         self.woken.notify_all();
     }
 
-    /// Wakes everybody and prevents further sleeps.
+    /// Wakes all ranks and prevents further sleeps.
     pub(super) fn close(&self) {
         *self.closed.lock().expect("nothing panics while asleep") = true;
         self.woken.notify_all();

@@ -1,4 +1,4 @@
-//! The state that the ranks share: queues of messages, posted operations, and what each rank waits for.
+//! The state that the ranks share: queues of messages, posted operations, and the events that each rank waits for.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -15,7 +15,7 @@ pub(super) struct Machine {
     pub(super) begin: Instant,
     pub(super) line: Line,
     state: Mutex<State>,
-    /// One for each rank: something has changed for it, or the run has ended.
+    /// One for each rank, notified when something has changed for it, or the run has ended.
     changed: Vec<Condvar>,
 }
 
@@ -23,7 +23,7 @@ struct State {
     ranks: Vec<RankState>,
     /// The first rank that failed, for the caller of the run.
     failure: Option<(usize, Error)>,
-    /// The same for all other ranks.
+    /// The error for all other ranks.
     abort: Option<Error>,
 }
 
@@ -37,7 +37,7 @@ struct RankState {
     waits_for: Waiting,
     /// Number of changes that a rank may wait for.
     changes: u64,
-    /// It sends and receives no messages of its own any more.
+    /// True if it sends and receives no messages of its own any more.
     left: bool,
     over: bool,
 }
@@ -312,7 +312,7 @@ impl Machine {
         self.abort(&mut state, (rank, error), for_others);
     }
 
-    /// The first failure is kept: later ones are its consequences.
+    /// Aborts the run. The first failure is kept: later ones are its consequences.
     fn abort(&self, state: &mut State, failure: (usize, Error), for_others: Error) {
         if state.failure.is_none() {
             state.failure = Some(failure);

@@ -3,8 +3,8 @@
 //! It is the oracle of the conformance suite, proves that the suite can be passed, and runs benchmarks in tests without
 //! starting a process. Messages longer than [`EAGER_BYTES`](crate::EAGER_BYTES) wait for their receive, so a program
 //! that relies on unlimited buffering is detected here: when every rank waits, all of them get [`Error::Deadlock`],
-//! which names what each waits for. A rank that polls with `test` or `probe` does not count as waiting, since it may do
-//! something else next. Polling for what never arrives does not end by itself.
+//! which names the event that each waits for. A rank that polls with `test` or `probe` does not count as waiting, since
+//! it may do something else next. Polling for an event that never happens does not end by itself.
 
 mod endpoint;
 mod line;
@@ -24,7 +24,7 @@ use machine::{Aborted, Machine};
 /// When a rank returns an error or panics, every call of the others fails with [`Error::RankDied`], which names it.
 ///
 /// # Errors
-/// The first rank that failed, and why; for a deadlock the lowest waiting rank.
+/// The first rank that failed, and its error; for a deadlock the lowest waiting rank.
 ///
 /// # Panics
 /// If `ranks` is zero.

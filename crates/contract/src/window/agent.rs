@@ -1,4 +1,4 @@
-//! The agent of a member: it answers in the member's place, where the network carries out accesses by itself.
+//! The agent of a member, which answers in the member's place if the network executes accesses by itself.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -11,7 +11,7 @@ use crate::{
 pub(super) const REQUESTS: u32 = 0;
 const ANSWERS: u32 = 16;
 
-/// An answer begins with a status word.
+/// Status words at the beginning of an answer.
 pub(super) const SUCCESS: u64 = 0;
 pub(super) const OUT_OF_WINDOW: u64 = 1;
 pub(super) const WORD: usize = 8;
@@ -33,9 +33,9 @@ pub(super) struct Pending {
     pub(super) is_in_network: bool,
     /// The data, which the fabric reads until the requests are done.
     pub(super) sent: Vec<u8>,
-    /// Room for the answer: a status, which stays [`SUCCESS`] for operations of the network, and the data.
+    /// Room for the answer: a status, which remains [`SUCCESS`] for operations of the network, and the data.
     pub(super) room: Vec<u8>,
-    /// Nobody takes the answer.
+    /// True if the answer is not taken.
     pub(super) is_detached: bool,
     is_done: bool,
 }
@@ -104,7 +104,7 @@ impl Asked {
 }
 
 impl Window {
-    /// Sends a request to a member. The answer holds `answer_bytes` bytes of data, and is not taken if `detached`.
+    /// Sends a request to a member. The answer has `answer_bytes` bytes of data, and is not taken if `detached`.
     pub(super) fn ask<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -143,7 +143,7 @@ impl Window {
         let Asked { pending, free, waiting, owed, failed, .. } = &mut self.asked;
         waiting.retain(|&ticket| {
             let one = pending[ticket as usize].as_mut().expect("what is waited for is pending");
-            // From the last on, because a message is done before its answer.
+            // In reverse, because a message is done before its answer.
             if !one.requests.iter().rev().all(|&request| endpoint.is_done(request)) {
                 return true;
             }
@@ -208,7 +208,7 @@ impl Window {
         self.asked.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Returns a message that can never arrive because the member that owes it has left the run.
+    /// Returns a message that can never arrive because the member that must send it has left the run.
     pub fn hopeless<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
         let waiting = self.asked.waiting.iter();
         let answers = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());

@@ -66,10 +66,11 @@ impl Window {
             return false;
         }
         if manner == Manner::Locked {
-            // SAFETY: as above; who does not waits for the lock.
+            // SAFETY: as above; members that use no atomics wait for the lock.
             unsafe { update_words((at, bytes, word_bytes), operand, fetched, make) };
         } else {
-            // SAFETY: `here` returned as many bytes, and nobody else updates them, since this process holds the lock.
+            // SAFETY: `here` returned as many bytes, and no other member updates them, since this process holds the
+            // lock.
             let target = unsafe { NonNull::slice_from_raw_parts(at, bytes).as_mut() };
             if let Some(fetched) = fetched {
                 fetched.copy_from_slice(target);

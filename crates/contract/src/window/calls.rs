@@ -110,7 +110,7 @@ impl RankWindow {
         rank.call_window(self, WindowCall::Unlock(target, exclusive))
     }
 
-    /// Increments notice `number` of a rank, which then sees what this rank put there before.
+    /// Increments notice `number` of a rank, which then sees the earlier puts of this rank there.
     ///
     /// # Errors
     /// [`InvalidRank`](crate::Error::InvalidRank), and errors that end the run.
@@ -142,8 +142,7 @@ impl RankWindow {
         rank.call_window(self, WindowCall::Serve(requests))
     }
 
-    /// Makes progress without waiting: for ranks that wait for something in their memory, or for several things at
-    /// once.
+    /// Makes progress without waiting: for ranks that wait for a change of their memory, or for several events at once.
     ///
     /// # Errors
     /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and errors that end the run.

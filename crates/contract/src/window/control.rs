@@ -15,7 +15,7 @@ struct Apart<T>(T);
 
 /// The state that the members share about one of them, besides its memory. Zeros are the initial state.
 pub(super) struct Control {
-    /// Lock for updates that no atomic makes: the holder's number plus one, or 0.
+    /// Lock for updates that no atomic executes: the holder's number plus one, or 0.
     updates: Apart<AtomicU32>,
     /// Holders of access: in the upper half the member with exclusive access, plus one; in the lower half the number of
     /// members that share it.

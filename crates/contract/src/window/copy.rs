@@ -1,4 +1,4 @@
-//! Long copies from and to members' memory. A sequence of them fills the caches with data that nobody reads soon, and
+//! Long copies from and to members' memory. A sequence of them fills the caches with data that are not read soon, and
 //! fetches each line from memory only to overwrite it. From a certain length on the stores bypass the caches.
 
 use std::cell::Cell;
@@ -51,7 +51,7 @@ impl Window {
     /// Copies bytes from or to a member's memory.
     ///
     /// # Safety
-    /// Both places hold `bytes` bytes.
+    /// Both places have `bytes` bytes.
     #[inline]
     pub(super) unsafe fn copy(&self, from: *const u8, to: *mut u8, bytes: usize) {
         // SAFETY: the caller promises the same.
@@ -67,7 +67,7 @@ impl Window {
 /// Copies with stores that bypass the caches. Others see the bytes after the next release.
 ///
 /// # Safety
-/// Both places hold `bytes` bytes.
+/// Both places have `bytes` bytes.
 #[cfg(target_arch = "x86_64")]
 pub unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -96,10 +96,10 @@ pub unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// The portable version.
+/// Copies, in the portable version.
 ///
 /// # Safety
-/// Both places hold `bytes` bytes.
+/// Both places have `bytes` bytes.
 #[cfg(not(target_arch = "x86_64"))]
 pub unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: the caller promises the same.

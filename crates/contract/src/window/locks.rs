@@ -60,14 +60,14 @@ impl Window {
             let has_come = self.has_come(ticket);
             return if has_come { self.take(ticket).map(|_| true) } else { Ok(false) };
         }
-        // An agent keeps the order of those who wait, so that its own member asks it, too.
+        // An agent keeps the order of the waiters, so its own member must send requests to it, too.
         let Some(control) = self.control_of(target).filter(|_| !self.has_agents) else {
             let kind = if exclusive { Kind::Take } else { Kind::Share };
             attempt.state =
                 Attempt::Asked(self.ask(endpoint, target, kind, (&[], &[]), (None, false))?);
             return Ok(false);
         };
-        // The others are served in the order of their requests whenever this member makes progress. An attempt beside
+        // The others are served in the order of their requests whenever this member makes progress. An attempt outside
         // that order would find the lock taken each time.
         if target == me && self.is_served() {
             return self.try_own_lock(endpoint, attempt);
@@ -107,7 +107,7 @@ impl Window {
         Ok(true)
     }
 
-    /// Returns what an attempt that has not succeeded waits for, or `None` while it lets others go first.
+    /// Returns the event that an attempt without success waits for, or `None` while it lets other members go first.
     pub fn awaited_lock(&self, attempt: &LockAttempt) -> Option<Awaited> {
         if matches!(attempt.state, Attempt::Passed(turns) if turns < TURNS_LEFT) {
             return None;
@@ -192,7 +192,7 @@ impl Window {
         self.target(target)?;
         let here = self.targets[target].route != Route::Asked || target == self.me;
         if let Some(control) = self.control_of(target).filter(|_| here) {
-            // Release, partner of the acquire in `notices`: a reader of the notice sees what was put before it.
+            // Release, partner of the acquire in `notices`: a reader of the notice sees the puts before it.
             control.notice(number).fetch_add(1, Ordering::Release);
             return Ok(());
         }

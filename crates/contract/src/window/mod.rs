@@ -1,12 +1,11 @@
 //! Windows: memory of each member of a context that the others read, write and update.
 //!
 //! Each member's memory is accessed on one of three routes, which is fixed when the window is opened:
-//! * *shared*: every member has it mapped. Loads, stores and atomics do everything; the member does not participate.
+//! * *shared*: every member has it mapped. Loads, stores and atomics suffice; the member does not participate.
 //! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]); the member does not participate.
-//! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`];
-//!   or by one-sided operations of the network ([`OneSided`](crate::OneSided)), as far as it has them;
-//!   or, where the network executes accesses by itself, an [`Agent`](crate::Agent) of the member serves them, and the member
-//!   does not participate.
+//! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`]; or by one-sided
+//!   operations of the network ([`OneSided`](crate::OneSided)), as far as it has them; or, if the network executes
+//!   accesses by itself, an [`Agent`](crate::Agent) of the member serves them, and the member does not participate.
 //!
 //! A face opens a window in three steps: each member creates its [`WindowPart`], the members exchange their
 //! [offers](WindowPart::offer), and each [opens](Window::open) the window with all offers.
@@ -73,7 +72,7 @@ struct Target {
     shift: u64,
     /// Its control block, if this process can access it.
     control: Option<NonNull<Control>>,
-    /// Its memory as the network knows it, if all members' memory was registered.
+    /// Its registered memory for the network, if all members' memory was registered.
     registered: Option<RemotePlace>,
     /// Record of the messages to others about this process's updates of this member's words.
     words: Remembered,
@@ -81,7 +80,7 @@ struct Target {
 
 /// The location of an operation's bytes.
 enum Reached {
-    /// In this process. The flag says whether every member that updates them does it here as well.
+    /// In this process. The flag is true if every member that updates them does so in its own process as well.
     Here(NonNull<u8>, bool),
     /// At this address of the member's process.
     Attached(u64),
@@ -99,15 +98,15 @@ pub struct Window {
     asked: Asked,
     served: Served,
     server: Rc<RefCell<Server>>,
-    /// Whether agents serve the members' memory.
+    /// True if agents serve the members' memory.
     has_agents: bool,
-    /// The elements whose updates the network carries out.
+    /// The elements for which the network executes updates.
     atomics: AtomicElements,
     runs: Runs,
 }
 
 impl Window {
-    /// Opens a window of `members`, ranks of the run, of which this process is number `me`. Its messages travel in
+    /// Opens a window of `members`, ranks of the run, in which this process has the number `me`. Its messages use
     /// `context`, which nothing else uses.
     ///
     /// # Errors
@@ -163,7 +162,7 @@ impl Window {
         target != self.me && self.targets[target].route == Route::Asked
     }
 
-    /// True if this member serves others or accesses their memory by messages. Then its face must
+    /// Returns whether this member serves others or accesses their memory by messages. Then its face must
     /// [advance](Window::advance) it.
     pub fn goes_by_messages(&self) -> bool {
         let several = self.targets.len() > 1;
@@ -203,7 +202,7 @@ impl Window {
         self.targets.get(target).ok_or(Error::InvalidRank { rank: target, size })
     }
 
-    /// Fails unless `bytes` bytes at `offset` lie in a member's memory. Only the member can check a dynamic window.
+    /// Fails unless `bytes` bytes at `offset` are in a member's memory. Only the member can check a dynamic window.
     fn check_range(&self, target: usize, offset: u64, bytes: u64) -> Result<()> {
         let window_bytes = self.target(target)?.bytes;
         if offset > window_bytes || bytes > window_bytes - offset {
@@ -222,7 +221,7 @@ impl Window {
         if one.route == Route::Asked && target != self.me {
             return Reached::Asked;
         }
-        // In a dynamic window, memory that all members can access directly is accessed there, by all alike.
+        // In a dynamic window, memory that all members can access directly is accessed directly by all of them.
         let place = offset.wrapping_sub(one.shift);
         let shared = endpoint.memory_at(place, bytes as usize).filter(|_| one.control.is_some());
         match (shared, NonNull::new(offset as *mut u8)) {
@@ -244,7 +243,7 @@ impl Window {
     }
 }
 
-/// Returns what this process, member `me`, knows of each member.
+/// Returns the data of this process, member `me`, about each member.
 fn targets<E: Endpoint>(
     endpoint: &E,
     part: &WindowPart,

@@ -1,9 +1,9 @@
-//! Operations that the network carries out by itself, on members' memory that was registered for it.
+//! Operations that the network executes by itself, on members' memory that was registered for it.
 //!
-//! Puts and gets are writes and reads. Accumulating operations are atomic operations of the network if it carries out
-//! all of them on such elements, and the elements are aligned. Both depend only on the element, so that all members
-//! update it in the same way. A member updates its own elements in the network as well, because processors' atomics and
-//! those of the network need not be atomic with respect to each other.
+//! Puts and gets are writes and reads. Accumulating operations are atomic operations of the network if it executes all
+//! of them on such elements, and the elements are aligned. Both depend only on the element, so that all members update
+//! it in the same way. A member updates its own elements in the network as well, because processors' atomics and those
+//! of the network need not be atomic with respect to each other.
 
 use super::ask::{Pending, WORD};
 use super::update::{Action, Stretch, Update};
@@ -13,7 +13,7 @@ use crate::{
     Writable,
 };
 
-/// What the network does for an action.
+/// The network's operation for an action.
 #[derive(Clone, Copy)]
 pub(super) enum NetworkAction {
     Write,
@@ -22,7 +22,7 @@ pub(super) enum NetworkAction {
     CompareAndSwap(AtomicElement),
 }
 
-/// Which stretches of an update the network accesses.
+/// The stretches of an update that the network accesses.
 pub(super) enum Division {
     WithoutNetwork,
     InNetwork(NetworkAction),
@@ -58,7 +58,7 @@ impl NetworkAction {
 }
 
 impl Window {
-    /// Returns what the network does for an action on aligned elements, if it can.
+    /// Returns the network's operation for an action on aligned elements, if it has one.
     fn on_network(&self, action: Action) -> Option<NetworkAction> {
         match action {
             Action::Replace => Some(NetworkAction::Write),
@@ -82,7 +82,7 @@ impl Window {
         self.is_served() && !in_network
     }
 
-    /// Returns which stretches of an update the network accesses.
+    /// Returns the stretches of an update that the network accesses.
     pub(super) fn division(&self, target: usize, update: &Update<'_>, fetches: bool) -> Division {
         let Update { action, stretches, .. } = *update;
         let one = &self.targets[target];
@@ -90,7 +90,7 @@ impl Window {
             return Division::WithoutNetwork;
         }
         let is_own = target == self.me && !action.is_atomic();
-        // A put that fetches, or a get that does not, is none of the network's operations.
+        // The network has no put that fetches, and no get that does not fetch.
         let is_none =
             matches!((action, fetches), (Action::Replace, true) | (Action::Nothing, false));
         let Some(on_network) = self.on_network(action) else { return Division::WithoutNetwork };
@@ -106,7 +106,7 @@ impl Window {
         }
     }
 
-    /// Carries out an update of which the network accesses only some stretches.
+    /// Executes an update in which the network accesses only some stretches.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if it fetches, and as for [`update`](Window::update).
@@ -139,7 +139,7 @@ impl Window {
         self.update_without_network(endpoint, target, &update, None)
     }
 
-    /// Starts the operations. Returns a ticket for what they fetch.
+    /// Starts the operations. Returns a ticket for the fetched data.
     pub(super) fn start<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -173,8 +173,8 @@ impl Window {
                 let (first, rest) = std::mem::take(&mut room).split_at_mut(fetched);
                 room = rest;
                 let operation = operation(on_network, sent, (halves, begin, piece), first);
-                // SAFETY: the member has registered this memory and promised it to its window. All was checked to lie
-                // in it, and to be aligned.
+                // SAFETY: the member has registered this memory and promised it to its window. All stretches were
+                // checked to be in it, and to be aligned.
                 let request = unsafe {
                     network.start(one.rank, place, stretch.offset + begin as u64, operation)?
                 };
@@ -188,7 +188,7 @@ impl Window {
     }
 }
 
-/// Returns the most bytes of an operation: whole elements.
+/// Returns the maximum number of bytes of an operation: whole elements.
 fn longest_of(network: &dyn OneSided, element: Option<AtomicElement>) -> usize {
     let bytes = element.map_or(1, AtomicElement::bytes);
     (network.longest_bytes(element) / bytes * bytes).max(bytes)

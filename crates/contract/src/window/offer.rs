@@ -21,11 +21,11 @@ pub struct WindowOffer {
     control_address: u64,
     control_place: u64,
     pub(super) can_attach: bool,
-    /// Whether an agent in the network serves the memory.
+    /// True if an agent in the network serves the memory.
     pub(super) has_agent: bool,
     /// The place of the memory for one-sided operations of the network, if it was registered.
     pub(super) registered: Option<RemotePlace>,
-    /// The elements of which the network carries out all updates.
+    /// The elements for which the network executes all updates.
     pub(super) atomics: AtomicElements,
 }
 
@@ -122,7 +122,7 @@ impl WindowPart {
     ///
     /// # Safety
     /// The memory may be read and written, by any process, until the window is closed, and is initialised. For a
-    /// dynamic window that holds for all memory that the others access.
+    /// dynamic window that applies to all memory that the others access.
     pub unsafe fn new<E: Endpoint>(endpoint: &mut E, start: *mut u8, bytes: u64) -> Self {
         let allocated = endpoint.allocate(size_of::<Control>());
         // SAFETY: the caller promises the same.
@@ -154,7 +154,7 @@ impl WindowPart {
         let allocated = allocated.map(NonNull::cast::<Control>);
         let control = allocated.unwrap_or_else(|| NonNull::from(Box::leak(Box::default())));
         if allocated.is_some() {
-            // SAFETY: nothing else uses it, and it is all atomics, for which zeros are values.
+            // SAFETY: nothing else uses it, and it is all atomics, for which zeros are valid.
             unsafe { control.write_bytes(0, 1) };
         }
         let place =
@@ -164,14 +164,14 @@ impl WindowPart {
         let control_place = place(control_start, size_of::<Control>());
         let place = match bytes {
             DYNAMIC_BYTES => NOWHERE,
-            // Nobody accesses it: any valid place will do.
+            // No member accesses it: any valid place will do.
             0 => control_place,
             _ => place(start, bytes as usize),
         };
         let (mut registered, mut atomics, mut nothing) = (None, AtomicElements::default(), None);
         if let Some(network) = endpoint.one_sided() {
             atomics = network.atomic_elements();
-            // Nobody accesses it: any place will do.
+            // No member accesses it: any place will do.
             nothing = (bytes == 0).then_some(RemotePlace { key: 0, start: 0 });
             if !is_dynamic && bytes > 0 && place == NOWHERE {
                 // SAFETY: the caller promises the same until the window is closed, which ends the registration.
@@ -193,7 +193,7 @@ impl WindowPart {
         WindowPart { offer, base, control, is_allocated: allocated.is_some(), registered }
     }
 
-    /// Makes the others access it by messages only.
+    /// Makes the other members access it by messages only.
     #[must_use]
     pub fn asked(mut self) -> Self {
         (self.offer.place, self.offer.control_place) = (NOWHERE, NOWHERE);
@@ -215,12 +215,12 @@ impl WindowPart {
         self.control
     }
 
-    /// Frees what was allocated for it.
+    /// Frees its allocations.
     pub fn close<E: Endpoint>(self, endpoint: &mut E) {
         if let (Some(registered), Some(network)) = (self.registered, endpoint.one_sided()) {
             network.unregister(registered);
         }
-        // SAFETY: both were allocated in `new`, and nobody uses the block any more.
+        // SAFETY: both were allocated in `new`, and the block is no longer used.
         unsafe {
             match self.is_allocated {
                 true => endpoint.release(self.control.cast(), size_of::<Control>()),

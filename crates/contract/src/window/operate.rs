@@ -12,7 +12,7 @@ use super::{Reached, Window};
 use crate::{Endpoint, Error, Readable, RemoteAddress, Result, Writable};
 
 impl Window {
-    /// Carries out an update of a member's memory. The old bytes, as many as the stretches have, go to `fetched`. If a
+    /// Executes an update of a member's memory. The old bytes, as many as the stretches have, go to `fetched`. If a
     /// ticket is returned, they come with the answer instead. Without `fetched` no ticket is returned:
     /// [`under_way`](Window::under_way) shows when it is complete.
     ///
@@ -52,7 +52,7 @@ impl Window {
         }
     }
 
-    /// Carries out an update, whose lengths were checked, without one-sided operations of the network.
+    /// Executes an update, whose lengths were checked, without one-sided operations of the network.
     pub(super) fn update_without_network<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -156,8 +156,8 @@ impl Window {
         if action.is_atomic() {
             self.lock_updates(endpoint, target, is_locked)?;
         }
-        // SAFETY: `reach` returned as many bytes. Nobody else updates them, since this process holds the lock. Programs
-        // keep puts and gets apart from updates; a program that does not gets any of the values.
+        // SAFETY: `reach` returned as many bytes. No other member updates them, since this process holds the lock.
+        // Programs keep puts and gets apart from updates; a program that does not gets any of the values.
         unsafe {
             if let Some(fetched) = &mut fetched {
                 self.copy(at.as_ptr(), fetched.as_mut_ptr(), bytes);
@@ -174,7 +174,7 @@ impl Window {
         Ok(())
     }
 
-    /// As above, for memory from and to which the fabric copies.
+    /// As `update_stretch`, for memory from and to which the fabric copies.
     fn update_attached<E: Endpoint>(
         &self,
         endpoint: &mut E,

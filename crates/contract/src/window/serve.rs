@@ -23,7 +23,7 @@ pub(super) struct Served {
 }
 
 impl Window {
-    /// Makes progress without waiting: serves the others, and processes their answers.
+    /// Makes progress without waiting: serves the other members, and processes their answers.
     ///
     /// # Errors
     /// Errors that end the run.
@@ -37,7 +37,7 @@ impl Window {
         self.forget_sent(endpoint);
         self.accept(endpoint)?;
         let mut answers = Vec::new();
-        // One after the other, so that the requests of a member keep their order.
+        // In sequence, so that the requests of a member keep their order.
         while self.served.incoming.front().is_some_and(|one| endpoint.is_done(one.request)) {
             let Some(one) = self.served.incoming.pop_front() else { break };
             endpoint.end(one.request);
@@ -47,19 +47,19 @@ impl Window {
         self.grant(endpoint)
     }
 
-    /// Grants access to those who wait for it, as far as that is possible now.
+    /// Grants access to the waiting members, as far as that is possible now.
     pub(super) fn grant<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         let mut answers = Vec::new();
         self.server.borrow_mut().grant(&mut answers);
         answers.into_iter().try_for_each(|answer| self.answer(endpoint, answer))
     }
 
-    /// Returns how many requests of others this member has answered since the window was opened.
+    /// Returns the number of requests of others that this member has answered since the window was opened.
     pub fn requests_served(&self) -> u64 {
         self.server.borrow().count()
     }
 
-    /// Returns whether nothing of what this member answers is under way.
+    /// Returns whether no request to this member, and no answer of it, is under way.
     pub fn is_quiet<E: Endpoint>(&mut self, endpoint: &mut E) -> bool {
         self.forget_sent(endpoint);
         self.served.answers.is_empty() && self.served.incoming.is_empty()
@@ -70,13 +70,12 @@ impl Window {
         self.server.borrow_mut().attach(address, bytes);
     }
 
-    /// Removes memory from it. Returns false if none begins there.
+    /// Removes memory from it. Returns false if no part begins there.
     pub fn detach(&mut self, address: u64) -> bool {
         self.server.borrow_mut().detach(address)
     }
 
-    /// Returns whether this member has all of these bytes in its memory. Parts of a dynamic window may lie side by
-    /// side.
+    /// Returns whether this member has all of these bytes in its memory. Parts of a dynamic window may be adjacent.
     pub fn holds(&self, stretch: &Stretch) -> bool {
         self.server.borrow().holds(stretch)
     }

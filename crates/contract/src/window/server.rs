@@ -1,5 +1,4 @@
-//! What is done to a member's memory for the others who ask for it, by the member itself or by its agent in the
-//! network.
+//! The execution of other members' requests on a member's memory, by the member itself or by its agent in the network.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -18,23 +17,23 @@ struct Waiting {
     exclusive: bool,
 }
 
-/// How it has requested access.
+/// The origin of a request for access.
 #[derive(Clone, Copy)]
 enum Requested {
     /// By a message with this ticket.
     Message(u32),
-    /// It is the server's own member.
+    /// The server's own member.
     Own,
 }
 
-/// What goes back to a member.
+/// An answer to a member.
 pub(super) struct Answer {
     pub(super) member: usize,
     pub(super) ticket: u32,
     pub(super) data: Vec<u8>,
 }
 
-/// A member's memory, and who waits for it.
+/// A member's memory, and the members that wait for access.
 pub(super) struct Server {
     control: NonNull<Control>,
     base: Option<NonNull<u8>>,
@@ -43,14 +42,15 @@ pub(super) struct Server {
     /// Number of requests answered so far.
     count: u64,
     waiting: VecDeque<Waiting>,
-    /// Whether the own member has got access that it has not taken.
+    /// True if the own member has been granted access that it has not taken.
     has_granted_own: bool,
     /// Memory of a dynamic window: address and length of each part.
     attached: Vec<(u64, u64)>,
 }
 
 impl Server {
-    /// Of `bytes` bytes from `base` on, or of what a dynamic window gets; both pointers outlive it.
+    /// Creates the server of `bytes` bytes from `base` on, or of the memory that is added to a dynamic window. Both
+    /// pointers must outlive it.
     pub(super) fn new(
         control: NonNull<Control>,
         (base, bytes): (Option<NonNull<u8>>, u64),
@@ -103,7 +103,7 @@ impl Server {
         true
     }
 
-    /// Carries out the request of member `source`, and appends the answers that can be given now. Returns whether the
+    /// Executes the request of member `source`, and appends the answers that can be sent now. Returns whether the
     /// request was a notice.
     pub(super) fn serve(
         &mut self,
@@ -137,7 +137,7 @@ impl Server {
         matches!(kind, Kind::Notify(_))
     }
 
-    /// Carries out a request on the memory, and returns the answer.
+    /// Executes a request on the memory, and returns the answer.
     fn update(
         &self,
         action: Action,
@@ -174,7 +174,7 @@ impl Server {
         self.waiting.push_back(Waiting { source, by: Requested::Own, exclusive });
     }
 
-    /// Returns whether that request has been granted. It is then forgotten.
+    /// Returns whether that request has been granted, and resets the flag.
     pub(super) fn take_own(&mut self) -> bool {
         std::mem::take(&mut self.has_granted_own)
     }
@@ -219,7 +219,7 @@ mod tests {
         let mut answers = Vec::new();
         server.serve(1, &take(0), &mut answers);
         server.queue_own(0, true);
-        // Members that ask again as soon as they have released their access.
+        // These members request access again as soon as they have released it.
         for ticket in [10, 11] {
             server.serve(2, &take(ticket), &mut answers);
         }

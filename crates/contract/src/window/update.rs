@@ -19,7 +19,7 @@ pub struct Stretch {
 pub enum Action {
     /// The operand replaces them; not atomic.
     Replace,
-    /// The bytes stay unchanged; not atomic.
+    /// The bytes remain unchanged; not atomic.
     Nothing,
     /// [`Arithmetic::combine`] with this code computes the new values, element by element.
     Combine(u32),
@@ -46,7 +46,7 @@ pub struct Arithmetic {
     pub combine: fn(code: u32, operand: &[u8], target: &mut [u8]),
     /// Returns 4 or 8 if the elements are integers of that length, which processors update atomically, and otherwise 0.
     pub word_bytes: fn(code: u32) -> usize,
-    /// Returns the type of the elements and the operation, if a network may carry it out.
+    /// Returns the type of the elements and the operation, if a network may execute it.
     pub atomic: fn(code: u32) -> Option<(AtomicElement, AtomicOperation)>,
 }
 
@@ -111,7 +111,7 @@ impl Action {
         are_words(bytes, at).then_some(bytes)
     }
 
-    /// Computes new values of bytes that nobody else accesses.
+    /// Computes new values of bytes that nothing else accesses.
     pub(super) fn make(self, arithmetic: &Arithmetic, operand: &[u8], target: &mut [u8]) {
         match self {
             Action::Nothing => {}
@@ -150,7 +150,7 @@ pub(super) fn are_words(word_bytes: usize, at: NonNull<u8>) -> bool {
 /// operand.
 ///
 /// # Safety
-/// The words lie there, `bytes` long together, and are only accessed by atomics meanwhile.
+/// The `bytes` bytes at the address are words, which are only accessed by atomics meanwhile.
 #[inline(always)]
 pub(super) unsafe fn update_words(
     (at, bytes, word_bytes): (NonNull<u8>, usize, usize),
@@ -183,7 +183,7 @@ pub(super) unsafe fn update_words(
 
 macro_rules! update_word {
     ($name:ident, $atomic:ty, $word:ty) => {
-        /// Each is the partner of all others on this word, in one order that all see.
+        /// Updates a word. The operation is the partner of all others on this word, in one order that all members see.
         #[inline(always)]
         fn $name(word: &$atomic, make: impl Fn(&mut [u8])) -> $word {
             let mut seen = word.load(Ordering::Relaxed);

@@ -29,7 +29,7 @@ impl OwnMemory {
         let allocated = if is_ordinary { None } else { endpoint.allocate(bytes.max(1)) };
         let words = || NonNull::from(vec![0_u64; bytes.div_ceil(8)].leak()).cast();
         let start = allocated.unwrap_or_else(words);
-        // SAFETY: as many bytes were just made, for this window alone.
+        // SAFETY: as many bytes were just allocated, for this window alone.
         unsafe { start.write_bytes(0, bytes) };
         OwnMemory { start, bytes, is_allocated: allocated.is_some() }
     }
@@ -68,7 +68,7 @@ pub struct RankWindow {
 /// The calls of [`Rank::call_window`](crate::Rank::call_window), which the methods of [`RankWindow`] make.
 #[derive(Debug)]
 pub enum WindowCall<'a> {
-    /// Carries out an [`Action`] at `offset` of a rank's memory. With `fetched` it waits for the answer.
+    /// Executes an [`Action`] at `offset` of a rank's memory. With `fetched` it waits for the answer.
     Update {
         /// The rank.
         target: usize,
@@ -142,7 +142,7 @@ impl RankWindow {
         &self.window
     }
 
-    /// Returns this rank's memory while nobody writes to it.
+    /// Returns this rank's memory while no rank writes to it.
     ///
     /// # Safety
     /// No rank puts to it or updates it while the slice is used.
@@ -151,7 +151,7 @@ impl RankWindow {
         unsafe { NonNull::slice_from_raw_parts(self.memory.start, self.memory.bytes).as_ref() }
     }
 
-    /// Carries out a call.
+    /// Executes a call.
     pub(crate) fn call<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -192,7 +192,7 @@ impl RankWindow {
         }
     }
 
-    /// Carries out an update of any stretches. The old bytes go to `fetched`.
+    /// Executes an update of any stretches. The old bytes go to `fetched`.
     pub(crate) fn update<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -235,7 +235,7 @@ impl RankWindow {
             self.context.run_rank(rank)?;
         }
         if !self.window.goes_by_messages() {
-            // Release, partner of whatever acquire the program uses in the other ranks.
+            // Release, partner of any acquire that the program uses in the other ranks.
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
             return Ok(());
         }
@@ -243,7 +243,7 @@ impl RankWindow {
         self.window.check()
     }
 
-    /// In round k every member notifies the member 2^k after it, and waits for that 2^k before it.
+    /// Executes the fence: in round k every member notifies the member 2^k after it, and waits for that 2^k before it.
     fn fence_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         self.flush_on(endpoint, None)?;
         let (me, size, context) = (self.me, self.members.len(), self.context.of_collectives());
@@ -279,8 +279,8 @@ impl RankWindow {
         self.poll(endpoint, |window, endpoint| window.try_lock(endpoint, &mut attempt))
     }
 
-    /// Waits for something that arrives with messages, and serves the others meanwhile. Fails once that, including
-    /// `requests`, can never arrive.
+    /// Waits until `done`, for events that arrive with messages, and serves the others meanwhile. Fails once they,
+    /// including `requests`, can never arrive.
     pub(crate) fn wait<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -304,7 +304,7 @@ impl RankWindow {
         hopeless.map_or(failed, |request| Err(endpoint.give_up_on(request)))
     }
 
-    /// As `wait`, for something that other members may do without a message.
+    /// As `wait`, for events that other members may cause without a message.
     fn poll<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -330,7 +330,7 @@ impl RankWindow {
         }
     }
 
-    /// Fails if all others have left the run: nobody can do what this rank waits for.
+    /// Fails if all others have left the run, because no member can cause the awaited event.
     fn check_others<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let others = Selector { context: self.context.of_programs(), source: None, tag: None };
         if self.members.len() > 1 && endpoint.any_has_left() && endpoint.none_will_send(others) {

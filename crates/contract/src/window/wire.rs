@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Notify(u32),
 }
 
-/// The head of a request: its kind, the destination of the answer, and whether the answer holds the old bytes.
+/// The head of a request: its kind, the ticket of its answer, and whether the answer has the old bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) kind: Kind,
@@ -92,7 +92,7 @@ pub(super) fn read(message: &[u8]) -> Option<(Head, Vec<Stretch>, &[u8])> {
     Some((head, pairs.iter().map(stretch).collect(), operand))
 }
 
-/// What a request is for the network: its kind, and the data that go there and come back.
+/// Returns the access of a request, for the network: its kind, and the data in both directions.
 pub(super) fn access(kind: Kind, there_bytes: usize, back_bytes: usize) -> RemoteAccess {
     let kind = match kind {
         Kind::Update(Action::Replace) if back_bytes == 0 => AccessKind::Put,

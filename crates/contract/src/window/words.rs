@@ -15,7 +15,7 @@ const BITS: usize = u64::BITS as usize;
 /// Maximum number of members that are tracked. In larger windows words are updated by atomics under the lock.
 const MOST_MEMBERS: usize = 8 * BITS;
 
-/// The way in which words are updated.
+/// Kind of an update of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// By atomics.
@@ -44,7 +44,7 @@ pub(super) struct Remembered {
 }
 
 impl Words {
-    /// Returns how member `me` must update `bytes` bytes of words now.
+    /// Returns the kind of update that member `me` must use for `bytes` bytes of words now.
     #[inline]
     pub(super) fn manner(&self, me: usize, own: &Remembered, bytes: usize) -> Manner {
         if bytes < LONG_BYTES { self.of_short(me, own) } else { self.of_long(me) }
@@ -52,7 +52,7 @@ impl Words {
 
     #[inline]
     fn of_short(&self, me: usize, own: &Remembered) -> Manner {
-        // Acquire: from here on the lock is used, after everything that was done before it was requested.
+        // Acquire: from here on the lock is used, after all actions before its request.
         if !self.locked.load(Ordering::Acquire) {
             if own.is_user.get() {
                 return Manner::Alone;

@@ -1,10 +1,10 @@
-//! Faults of contexts and requests, planted in the endpoint, and the cases that must find them.
+//! Faults of contexts and requests, planted in the endpoint, and the cases that must detect them.
 
 use super::endpoint::{BrokenEndpoint, EndpointFault};
 use crate::conformance::{Case, endpoint_cases, find};
 use crate::{Endpoint, Error, Process, reference};
 
-/// The case of the ranks' suite that must find each fault, and the number of ranks.
+/// The case of the ranks' suite that must detect each fault, and the number of ranks.
 const FOUND_BY: [(EndpointFault, usize, &str); 6] = [
     (EndpointFault::IgnoresContexts, 2, "contexts/each-message-stays-in-its-own"),
     (EndpointFault::IgnoresContexts, 2, "contexts/a-wildcard-is-blind-for-others"),
@@ -14,7 +14,7 @@ const FOUND_BY: [(EndpointFault, usize, &str); 6] = [
     (EndpointFault::ProbesOtherContexts, 1, "contexts/a-probe-is-blind-for-others"),
 ];
 
-/// The case of the endpoints' own suite that must find each fault.
+/// The case of the endpoints' own suite that must detect each fault.
 const FOUND_BY_ENDPOINT: [(EndpointFault, &str); 15] = [
     (EndpointFault::SaysDoneTooEarly, "endpoint/a-receive-is-done-once-its-message-came"),
     (EndpointFault::ForgetsToCancel, "endpoint/a-cancelled-receive-takes-nothing"),

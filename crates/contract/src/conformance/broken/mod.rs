@@ -1,4 +1,4 @@
-//! Fabrics with deliberate faults: each has one, and the suite must find it.
+//! Fabrics with deliberate faults: each has one, which the suite must detect.
 
 mod contexts;
 mod endpoint;
@@ -61,7 +61,7 @@ enum Fault {
     StaysInTheWorld,
 }
 
-/// The case that must find each fault, and the number of ranks.
+/// The case that must detect each fault, and the number of ranks.
 const FOUND_BY: [(Fault, usize, &str); 55] = [
     (Fault::SwapsNeighbours, 2, "order/one-pair"),
     (Fault::SwapsNeighbours, 3, "random/programs-of-blocking-calls"),
@@ -134,7 +134,7 @@ fn each_fault_is_found_by_its_case() {
     }
 }
 
-/// Otherwise the suite would find the wrapper instead of the fault.
+/// Checks that the suite does not detect the wrapper instead of the fault.
 #[test]
 fn without_a_fault_every_case_passes() {
     for case in cases().iter().filter(|case| case.runs_at(3)) {
@@ -142,7 +142,7 @@ fn without_a_fault_every_case_passes() {
     }
 }
 
-/// Sums in the order of each rank are correct but not equal: only that one case may object.
+/// Sums in the order of each rank are correct but not equal: only that one case may fail.
 #[test]
 fn the_case_of_equal_bits_is_not_a_second_test_of_sums() {
     let sums = find("reductions/allreduce-of-each-kind").unwrap();
@@ -156,8 +156,8 @@ fn sent(machine: &mut dyn Rank, collective: fn(&mut dyn Rank) -> Result<()>) -> 
     Ok(counting.sent)
 }
 
-/// On 100 ranks: 7 steps for dissemination and trees, as 2^6 < 100 <= 2^7. For reductions 6 steps over the 64 ranks of
-/// the core, with one message before and one after for the 36 others.
+/// On 100 ranks: 7 steps for dissemination and trees, because 2^6 < 100 <= 2^7. For reductions 6 steps over the 64
+/// ranks of the core, with one message before and one after for the 36 others.
 #[test]
 fn short_collectives_send_a_logarithmic_number_of_messages() {
     let outcome = reference::run(100, |machine| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Fault;
 use crate::{OperatingSystem, SleepCall, TimeSpan, TracedNoise};
 
-/// Set once its rank was woken.
+/// True once its rank was woken.
 type Wakened = Arc<(Mutex<bool>, Condvar)>;
 
 /// The address of a rank is the index of its entry.
@@ -46,7 +46,7 @@ impl OperatingSystem for BrokenSystem {
     }
 
     fn sleep(&mut self, _: SleepCall, span: TimeSpan) -> Result<(), String> {
-        // Not half as long: on a busy machine that may be as late as the whole.
+        // A sleep of half the time would not do: on a busy machine it may take as long as the whole.
         if self.fault != Fault::SleepsTooShort {
             std::thread::sleep(in_std(span));
         }

@@ -1,4 +1,4 @@
-//! A window as the cases use it: on memory of each kind, and over endpoints instead of ranks.
+//! A window in the form that the cases use: on memory of each kind, and over endpoints instead of ranks.
 #![allow(unsafe_code)]
 
 use crate::window::OwnMemory;
@@ -17,9 +17,9 @@ const ADDRESSES: u32 = 100;
 pub(super) enum Manner {
     /// Memory from the fabric, if it has any.
     Allocated,
-    /// Memory that the fabric does not know.
+    /// Memory that is unknown to the fabric.
     Ordinary,
-    /// Memory that the fabric does not know, accessed by messages only.
+    /// Memory that is unknown to the fabric, accessed by messages only.
     Asked,
 }
 
@@ -57,7 +57,7 @@ impl Lab {
 
     /// Returns this member's memory, between fences or while others do not access it.
     pub(super) fn own(&self) -> &[u8] {
-        // SAFETY: the cases ensure that nobody writes there now.
+        // SAFETY: the cases ensure that no member writes there now.
         unsafe { self.0.own() }
     }
 

@@ -1,4 +1,4 @@
-//! Windows, on every path to the members' memory: those that the fabric has, and messages.
+//! Windows, on every path to the members' memory: those of the fabric, and messages.
 
 mod lab;
 mod random;
@@ -111,7 +111,7 @@ fn locks<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// A ring in which each member waits for what the previous one has put.
+/// In a ring, each member waits for the put of the previous one.
 fn notices<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     for manner in Manner::ALL {
         let mut lab = Lab::new(endpoint, 4096, manner)?;

@@ -1,11 +1,11 @@
-//! Random programs with windows, and a model that does the same with plain vectors.
+//! Random programs with windows, and a model of them on plain vectors.
 
 use super::lab::{Lab, Manner};
 use crate::conformance::check::{ensure, expect, fill, mix};
 use crate::{Action, Arithmetic, Element, Endpoint, Operation, Reduction, Result, Stretch, Update};
 
-/// Each member's memory holds a part for each other member to put to, then words to which all add, bytes of which the
-/// largest stay, and a word to swap.
+/// Layout of each member's memory: a part for the puts of each member, words to which all add, bytes that become the
+/// maximum, and a word to swap.
 const PART: usize = 120;
 const SUMS: usize = 4;
 const LARGEST: usize = 24;
@@ -82,7 +82,7 @@ fn combine(element: Element, operation: Operation) -> Action {
     Action::Combine(Arithmetic::code(Reduction::new(element, operation)))
 }
 
-/// A phase in which all members operate on all.
+/// Executes a phase in which all members operate on all.
 fn act<E: Endpoint>(
     (endpoint, lab, layout): (&mut E, &mut Lab, Layout),
     deeds: &[Deed],
@@ -100,7 +100,8 @@ fn act<E: Endpoint>(
     Ok(())
 }
 
-/// Every member tries to swap the word of member `phase`, which all know. Returns whether this one succeeded.
+/// Every member tries to swap the word of the same member, which `phase` determines. Returns whether this one
+/// succeeded.
 fn swap<E: Endpoint>(
     (endpoint, lab, layout): (&mut E, &mut Lab, Layout),
     phase: u64,
@@ -134,8 +135,8 @@ pub(super) fn programs<E: Endpoint>(endpoint: &mut E) -> Result<()> {
                 deed.apply(layout, &mut model[deed.target]);
             }
             lab.fence(endpoint)?;
-            // The word itself shows who has swapped: it holds one member's value, and this one's only if this one
-            // succeeded.
+            // The word itself shows which member has swapped it: it contains one member's value, and this one's only if
+            // this one succeeded.
             let word = lab.get(endpoint, swapped, layout.swapped() as u64, 8)?;
             let found = u64::from_ne_bytes(word[..].try_into().expect("a word"));
             expect("the phase of a swapped word", phase, found >> 32)?;
