@@ -7,7 +7,7 @@ macro_rules! dispatched {
         $(#[$doc])*
         ///
         /// # Safety
-        /// This processor has the instructions, and what the body asks for holds.
+        /// This processor has the instructions, and the body's requirements are met.
         unsafe fn $name(instructions: crate::Instructions, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx2,fma")]

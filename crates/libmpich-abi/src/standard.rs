@@ -49,7 +49,7 @@ macro_rules! standard {
     ($name:ident: fn($($type:ty),*) -> $result:ty) => {{
         static ENTRY: $crate::standard::Entry =
             $crate::standard::Entry::new(concat!(stringify!($name), "\0"));
-        // SAFETY: the ABI gives the function of this name this type.
+        // SAFETY: the function of this name has this type in the ABI.
         unsafe {
             std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($type),*) -> $result>(
                 ENTRY.get(),

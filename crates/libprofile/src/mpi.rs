@@ -12,7 +12,7 @@ macro_rules! function {
         pub(crate) fn $name($($p: $t),*) -> $r {
             static REAL: Real = Real::new($own, $profiling);
             let real: unsafe extern "C" fn($($t),*) -> $r = {
-                // SAFETY: that is the type that the ABI gives the function.
+                // SAFETY: the function has this type in the ABI.
                 unsafe { std::mem::transmute(REAL.get()) }
             };
             // SAFETY: every caller in this crate passes handles from the program, and live places.

@@ -140,7 +140,7 @@ impl RankRecord {
     /// rank never began.
     ///
     /// # Errors
-    /// If it was not written as the layout says.
+    /// If it was not written as the layout defines.
     pub fn read(shape: &Shape, bytes: &[u8]) -> Result<Option<Self>, Malformed> {
         if !Self::has_begun(bytes) {
             return Ok(None);

@@ -13,11 +13,11 @@ use crate::record::RankRecord;
 /// The reason why a rank waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WaitKind {
-    /// For a message that was not yet sent.
+    /// A wait for a message that was not yet sent.
     LateSender,
-    /// For the receive of a message that was not yet posted (late receiver).
+    /// A wait for the receive of a message that was not yet posted.
     LateReceiver,
-    /// For other ranks to enter a collective.
+    /// A wait for other ranks to enter a collective.
     Collective,
 }
 

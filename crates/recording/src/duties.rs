@@ -75,7 +75,7 @@ impl<E: Endpoint> Dutiful<E> {
     }
 }
 
-/// Without windows of its own.
+/// Recordings contain no access to the memory of other ranks.
 impl<E: Endpoint> RemoteMemory for Dutiful<E> {}
 
 impl<E> contract::OtherRuns for Dutiful<E> {}

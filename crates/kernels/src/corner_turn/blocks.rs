@@ -163,7 +163,7 @@ pub(super) unsafe fn turn_in_place<T: Copy>(squares: Squares<T>, matrix: *mut T,
     }
 }
 
-/// Swaps the strip `edge` of rows with the strip of the same columns, as far as the `others`.
+/// Swaps the strip `edge` of rows with the strip of the same columns, in the range `others`.
 unsafe fn swap_plainly<T: Copy>(
     matrix: *mut T,
     size: usize,

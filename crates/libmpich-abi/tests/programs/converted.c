@@ -1,4 +1,4 @@
-/* What has other values, another layout or another call under MPICH's ABI. */
+/* Tests of everything with other values, another layout or another call under MPICH's ABI. */
 #include "../../../libmpi-abi/tests/programs/check.h"
 
 static int deleted, copied;

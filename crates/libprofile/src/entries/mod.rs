@@ -24,7 +24,7 @@ macro_rules! entry {
                     crate::data::Call { function: $number, address: site.to_bits() };
                 #[allow(clippy::missing_transmute_annotations)]
                 let $real: unsafe extern "C" fn($($t),*) -> c_int = {
-                    // SAFETY: that is the type that the ABI gives the function.
+                    // SAFETY: the function has this type in the ABI.
                     unsafe { std::mem::transmute(REAL.get()) }
                 };
                 // SAFETY: the caller of an MPI function passes the arguments that the standard requires.

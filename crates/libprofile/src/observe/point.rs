@@ -178,7 +178,7 @@ pub(crate) unsafe fn prepare_receive(
 
 /// Records a send and a receive in one call. Without memory of its own, the received message replaces the sent one. The
 /// call's time counts for the receive: a send that waits for its receiver waits for the same rank's call.
-#[allow(clippy::too_many_arguments)] // The standard's.
+#[allow(clippy::too_many_arguments)] // As in the standard.
 pub(crate) unsafe fn exchange(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -197,7 +197,7 @@ pub(crate) unsafe fn exchange(
 }
 
 /// As [`exchange`], only started.
-#[allow(clippy::too_many_arguments)] // The standard's.
+#[allow(clippy::too_many_arguments)] // As in the standard.
 pub(crate) unsafe fn start_exchange(
     call: Call,
     real: impl FnOnce() -> c_int,
