@@ -1,4 +1,4 @@
-"""How each application is built, run at a small size, and asked whether it was right."""
+"""Rules to build each application, to run it at a small size, and to check its results."""
 
 import re
 
@@ -6,13 +6,13 @@ from common import COMPILER, COMPILER_CXX
 
 
 def number(output, words):
-    """The number that follows words (a regular expression) in what a program said; None if it is not there."""
+    """Returns the number that follows `words` (a regular expression) in the output of a program, or None."""
     found = re.search(words + r"\s*[:=]?\s*([-+0-9.eE]+)", output)
     return float(found[1]) if found else None
 
 
 def grid(ranks):
-    """So many ranks as a line along the first of three axes, or a block where that is even."""
+    """Returns a grid of ranks: a line along the first of three axes, or a block if `ranks` is a multiple of eight."""
     return (ranks // 4, 2, 2) if ranks % 8 == 0 else (ranks, 1, 1)
 
 
@@ -23,15 +23,15 @@ class Program:
     good, bad = (), ()
 
     def fits(self, ranks):
-        """Whether the program runs on so many ranks at all."""
+        """Returns whether the program can run with this number of ranks."""
         return True
 
     def check(self, output):
-        """What is wrong with the numbers that it printed, or None."""
+        """Returns what is wrong with the printed numbers, or None."""
         return None
 
     def seconds(self, output):
-        """The time that it measured itself, the start left out."""
+        """Returns the time that the program measured, without its start."""
         raise NotImplementedError
 
 
@@ -39,7 +39,7 @@ class Lulesh(Program):
     name = "LULESH"
     ranks = (1, 8)
     build = [(".", ["make", f"CXX={COMPILER_CXX} -DUSE_MPI=1", "CXXFLAGS=-O3 -I.", "LDFLAGS=-O3"])]
-    # The whole mesh has as many elements on an edge at one rank as at eight.
+    # An edge of the whole mesh has as many elements with one rank as with eight.
     steps, edge = 100, 30
     good = (r"Run completed",)
 
@@ -95,7 +95,7 @@ class Hpcg(Program):
         return [folder / "build" / "bin" / "xhpcg", "--nx=24", "--ny=24", "--nz=24", "--rt=1"]
 
     def seconds(self, output):
-        # How often it repeats itself depends on how fast it is.
+        # The number of repetitions depends on the speed of the program.
         repeated = number(output, "Iteration Count Information::Total number of optimized iterations")
         return number(output, "Benchmark Time Summary::Total") / repeated
 
@@ -127,7 +127,7 @@ class MiniAmr(Program):
         words = [folder / "ref" / "miniAMR.x", "--npx", x, "--npy", y, "--npz", z, "--nx", 8, "--ny", 8, "--nz", 8]
         words += ["--num_vars", 10, "--num_refine", 3, "--max_blocks", 4000, "--num_tsteps", 10]
         words += ["--stages_per_ts", 10, "--checksum_freq", 1, "--refine_freq", 3]
-        # A sphere that crosses the cube.
+        # The object is a sphere that crosses the cube.
         return [*words, "--num_objects", 1, "--object", 2, 0, -0.1, -0.1, -0.1, 0.1, 0.1, 0.1, *[0.25] * 3, *[0] * 3]
 
     def seconds(self, output):
@@ -139,7 +139,7 @@ class Quicksilver(Program):
     problem = "Examples/CORAL2_Benchmark/Problem1/Coral2_P1.inp"
     build = [
         ("src", ["make", f"CXX={COMPILER_CXX}", "CXXFLAGS=-O2 -std=c++11", "CPPFLAGS=-DHAVE_MPI", "LDFLAGS="]),
-        # What the file says goes before what the command line says.
+        # The file overrides the command line.
         (".", ["sed", "-i", "s/nSteps: .*/nSteps: 30/", problem]),
     ]
     good = (r"PASS:: No Particles Lost",)
@@ -151,7 +151,7 @@ class Quicksilver(Program):
         return [*words, "-X", 6, "-Y", 6, "-Z", 6, "-x", 6, "-y", 6, "-z", 6, "-I", x, "-J", y, "-K", z]
 
     def seconds(self, output):
-        # Of the table of timers: name, calls, then the shortest, mean and longest time of the ranks in microseconds.
+        # Columns of the table of timers: name, calls, shortest, mean and longest time of the ranks in microseconds.
         return float(re.search(r"^main +\d+ +\S+ +\S+ +(\S+)", output, re.M)[1]) * 1e-6
 
 

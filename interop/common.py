@@ -1,4 +1,4 @@
-"""What every suite stands on: where things are, how ranks are started, and what is counted."""
+"""Functions that all suites share: folders, the start of ranks, and the counts of results."""
 
 import argparse
 import fnmatch
@@ -13,22 +13,22 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "interop"
-# The profile that the tests build with, which optimises and keeps the checks.
+# The profile that the tests build with. It optimises and keeps the checks.
 BUILT = WORK.parent / "debug"
 LAUNCHER = BUILT / "cornerstone"
 INCLUDE = ROOT / "crates" / "libmpi-abi" / "include"
 LIBRARY = WORK / "lib"
-# The names in that folder, and the files behind them.
+# The names in that folder, and the files to which they link.
 LIBRARIES = {"libmpi_abi.so": "libmpi_abi.so", "libmpi_abi.so.1": "libmpi_abi.so", "libmpi.so.12": "libmpich_abi.so"}
 COMPILER = WORK / "bin" / "mpicc"
 COMPILER_CXX = WORK / "bin" / "mpicxx"
 
-# A program that takes longer hangs, on any machine that this is meant for.
+# A program that takes longer is regarded as hanging.
 TIME_LIMIT_S = 180
 
 
 def build():
-    """Builds the library and the launcher, and lays them out the way an installed MPI would be."""
+    """Builds the library and the launcher, and arranges them like an installed MPI."""
     if os.environ.get("CORNERSTONE_INTEROP_BUILT") != "1":
         command = ["cargo", "build", "--quiet", "--package", "libmpi-abi", "--package", "libmpich-abi",
                    "--package", "libvirtual-time", "--package", "cornerstone"]
@@ -39,9 +39,10 @@ def build():
     for name, file in LIBRARIES.items():
         link = LIBRARY / name
         fresh = link.with_name(f".{name}.{os.getpid()}")
-        # Where cargo builds it for programs and for tests alike. The one above is of `cargo build` alone, and may be older.
+        # `cargo build` and `cargo test` both write this file. The one in the parent folder comes from `cargo build`
+        # alone, and may be older.
         fresh.symlink_to(BUILT / "deps" / file)
-        # In one step, for another run may be using it.
+        # In one step, because another run may be using it.
         fresh.replace(link)
     for path, compiler in ((COMPILER, "cc"), (COMPILER_CXX, "c++")):
         path.write_text(
@@ -51,7 +52,7 @@ def build():
 
 
 def build_for_speed():
-    """Builds the library and the launcher as users have them; gives their folder, where programs find the library by name."""
+    """Builds the library and the launcher as users have them. Returns their folder, where programs find the library."""
     release = WORK.parent / "release"
     packages = [word for name in ("libmpi-abi", "libprofile", "libvirtual-time", "cornerstone") for word in ("-p", name)]
     must(["cargo", "build", "--release", "--quiet", *packages], cwd=ROOT)
@@ -62,7 +63,7 @@ def build_for_speed():
 
 
 def source(variable):
-    """The folder that the user names in `variable`, or None."""
+    """Returns the folder that the user names in the environment variable `variable`, or None."""
     named = os.environ.get(variable)
     if not named:
         return None
@@ -73,10 +74,10 @@ def source(variable):
 
 
 def configured(source, folder, compilers):
-    """Configures in `folder` what autoconf has prepared in `source`, once; nothing is written beside the sources.
+    """Configures, once, a copy of `source` in `folder`. `source` has a configure script and is not written to.
 
-    A copy is configured: a clone gives all files the moment of its making, so that `make` may take the generated ones for
-    older than what they come from, and ask for the very autoconf that made them.
+    In a clone all files have the time of the clone. `make` may then regard generated files as older than their sources,
+    and run autoconf, of which it needs the same version. The times of the files in the copy are corrected.
     """
     if (folder / "Makefile").exists():
         return
@@ -84,7 +85,7 @@ def configured(source, folder, compilers):
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns(".git"), symlinks=True)
     now = time.time()
-    # What comes from what: aclocal.m4 from the .am, .ac and .m4 files, and the others from these and from it.
+    # aclocal.m4 is generated from the .am, .ac and .m4 files, and the other files from these and from aclocal.m4.
     for age_s, names in ((20, ("aclocal.m4",)), (10, ("configure", "Makefile.in", "config.h.in"))):
         for path in (path for name in names for path in copy.rglob(name)):
             os.utime(path, (now - age_s, now - age_s))
@@ -95,7 +96,7 @@ def configured(source, folder, compilers):
 
 
 def must(command, **options):
-    """Runs a step without which a suite cannot go on; its output is shown only when it fails."""
+    """Runs a command, and ends the program if it fails. Prints the command's output only in that case."""
     done = subprocess.run(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
     )
@@ -105,13 +106,13 @@ def must(command, **options):
 
 
 class Ended:
-    """How a program ended: `status` is None when it hung."""
+    """The end of a program. `status` is None if it hung."""
 
     def __init__(self, status, output, seconds):
         self.status, self.output, self.seconds = status, output, seconds
 
     def reason(self):
-        """Why it counts as failed, in a line."""
+        """Returns in one line why the program counts as failed."""
         if self.status is None:
             return f"still running after {self.seconds:.0f} s"
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
@@ -119,37 +120,37 @@ class Ended:
         return f"status {self.status}: {(telling or lines or ['no output'])[0][:160]}"
 
 
-# What carries the messages of the ranks that our launcher starts: one of FABRICS, or a simulated machine.
+# The fabric of the ranks that our launcher starts: one of FABRICS, or a simulated machine.
 FABRICS = ("local", "tcp", "cluster", "ofi")
 fabric = "local"
-# Whether the user has named it.
+# Whether the user has named the fabric.
 is_named = False
 
 
 def carrier(name):
-    """A fabric that suites run on, as an option of the command line."""
+    """Checks the name of a fabric in an option of the command line, and returns it."""
     if name not in FABRICS and not name.startswith(("sim:", "ofi:")):
         raise argparse.ArgumentTypeError(f"{name} is none of local, tcp, cluster, ofi, ofi:PROVIDER and sim:MACHINE")
     return name
 
 
 def launching(ranks):
-    """How our launcher is called for so many ranks."""
+    """Returns the command of our launcher for this number of ranks."""
     return on_two_hosts(ranks) if fabric == "cluster" else (LAUNCHER, "launch", "--fabric", fabric)
 
 
 def on_two_hosts(ranks):
-    """The same for this host under two names: the ranks of each name share memory, and reach the others over TCP."""
+    """The same for this host under two names. Ranks with one name share memory, and use TCP to the others."""
     here = (ranks + 1) // 2
     return (LAUNCHER, "launch", "--host", f"localhost:{here},127.0.0.1:{max(ranks - here, 1)}")
 
 
 def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None, launcher=None):
-    """Runs a program as so many ranks under our launcher, or another."""
+    """Runs a program with this number of ranks under our launcher, or under `launcher`."""
     begin = time.monotonic()
     launcher = launcher or launching(int(ranks))
     words = [str(word) for word in (*launcher, "-n", ranks, *command)]
-    # The path that a program was linked with is that of the folder it was built in, perhaps another checkout's.
+    # A program was linked with the path of the folder in which it was built. This may be another checkout's folder.
     libraries = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("LD_LIBRARY_PATH"))))
     process = subprocess.Popen(
         words,
@@ -171,7 +172,7 @@ def run(ranks, command, limit_s=TIME_LIMIT_S, environment=None, folder=None, lau
 
 
 class Skips:
-    """What lies outside the profile, and why: lines of `name: reason`, where * in a name stands for anything."""
+    """The names of what is outside the profile, with reasons: lines of `name: reason`. A * matches anything."""
 
     def __init__(self, suite):
         self.reasons = {}
@@ -185,13 +186,13 @@ class Skips:
 
 
 def outside(ended):
-    """Why a program that failed need not be able to pass, when it asks for what the profile leaves out."""
+    """Returns why a failed program need not pass: it calls a function outside the profile. Otherwise returns None."""
     called = re.search(r"(MPI_\w+): MPI_ERR_UNSUPPORTED_OPERATION", ended.output)
     reason = called and Skips("functions").reason(re.sub(r"_c$", "", called.group(1)))
     return f"calls {called.group(1)}: {reason}" if reason else None
 
 
-# What a name must match to be run; everything if it is None.
+# The pattern that names must match to be run. None matches every name.
 only = None
 
 
@@ -200,7 +201,7 @@ def selected(name):
 
 
 class Tally:
-    """Counts what passed, failed and was skipped over a fabric, and says each as it comes."""
+    """Counts the passed, failed and skipped tests of a suite over a fabric, and prints each result at once."""
 
     def __init__(self, suite, over=None):
         self.suite, self.over = suite, over or fabric
@@ -219,7 +220,7 @@ class Tally:
         print(f"  skipped {self.suite}: {name}: {reason}", flush=True)
 
     def close(self):
-        # In the words of cargo, so that one script counts over all suites.
+        # The format is that of cargo, so that one script can count the results of all suites.
         state = "FAILED" if self.failures else "ok"
         print(
             f"test result: {state}. {self.passed} passed; {len(self.failures)} failed; "

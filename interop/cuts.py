@@ -1,4 +1,5 @@
-"""Hundreds of cuts of cables between two to four hosts of network name spaces, while a program sends messages whose bytes it checks."""
+"""Hundreds of cuts of cables between two to four hosts, which are network name spaces. Meanwhile a program sends
+messages and checks their bytes."""
 
 import os
 import pathlib
@@ -16,12 +17,12 @@ CUTS = int(os.environ.get("CORNERSTONE_CUTS", "300"))
 SEED = int(os.environ.get("CORNERSTONE_SEED", "1"))
 PROGRAM = ROOT / "crates" / "cornerstone" / "tests" / "command" / "cuts.c"
 RATE = "500mbit"
-# What is wanted: a cut is over when messages have passed again.
+# The longest permitted time from a cut until messages pass again.
 WANTED_S = 1.0
-# Nothing here takes longer, but a hang.
+# Anything that takes longer is regarded as hanging.
 LIMIT_S = 30
 CABLES = 2
-# More hosts than two show what two cannot: others that do not notice a cut, and pairs of which one has a single cable.
+# More than two hosts cover further cases: hosts that do not notice a cut, and pairs of which one has a single cable.
 HOSTS = (2, 3, 4)
 FEWER = 10
 
@@ -40,7 +41,7 @@ class Running:
         return struct.unpack("<q", data)[0] if len(data) == 8 else 0
 
     def wait_for_rounds(self, more):
-        """How long it takes until so many further rounds are made; None if they never are."""
+        """Returns the time until `more` further rounds are made, or None if they never are."""
         begin, wanted = time.monotonic(), self.rounds() + more
         while self.rounds() < wanted:
             if time.monotonic() - begin > LIMIT_S or self.process.poll() is not None:
@@ -49,7 +50,7 @@ class Running:
         return time.monotonic() - begin
 
     def end(self):
-        """Why it did not end well, or None."""
+        """Ends the program. Returns why it failed, or None."""
         (self.folder / "stop").touch()
         try:
             output, _ = self.process.communicate(timeout=LIMIT_S)
@@ -61,18 +62,18 @@ class Running:
 
 
 def cut_at_random(hosts, running, chance, cuts):
-    """Cuts cables at random moments; how long each cut kept messages from passing, or None where they never did again."""
+    """Cuts cables at random moments. Returns for each the time until messages passed again, or None if never."""
     pauses = []
     for _ in range(cuts):
         cable, host = chance.randrange(CABLES), chance.randrange(len(hosts.spaces))
         hosts.set_cable(cable, host, "down")
-        # The round that was under way may have had all its bytes.
+        # All bytes of the current round may have arrived already.
         pauses.append(running.wait_for_rounds(2))
         if pauses[-1] is None:
             return pauses
         time.sleep(chance.uniform(0, 0.2))
         hosts.set_cable(cable, host, "up")
-        # Either cable may be cut next, so the mended one has to carry again.
+        # Either cable may be cut next, so the mended one must be in use again before.
         time.sleep(chance.uniform(0.05, 0.6))
     return pauses
 

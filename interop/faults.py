@@ -1,5 +1,5 @@
-"""Throughput over time around a fault and around congestion: on two hosts of network name spaces, and beside it on a simulated
-machine that is described by the same facts."""
+"""Throughput over time around a fault and around congestion, on two hosts of network name spaces and on a simulated
+machine with the same parameters."""
 
 import json
 import pathlib
@@ -10,26 +10,26 @@ import time
 from common import LAUNCHER, Tally, selected
 from spaces import Hosts
 
-# The facts, which the commands of the hosts and the machine file are made of.
+# The parameters, from which the commands of the hosts and the machine file are made.
 RATE_MBIT = 200
 CABLES = 2
 SIZE_BYTES = 64 << 10
 DURATION_S = 6.0
 CUT_S, MENDED_S = 2.0, 4.0
 CUT_CABLE, CUT_HOST = 0, 1
-# A frame: 1448 bytes of the program's, and 14 of Ethernet, 20 of IP, 32 of TCP with its time stamps.
+# A frame has 1448 bytes of the program's data, and headers of 14 (Ethernet), 20 (IP) and 32 (TCP with time stamps).
 PAYLOAD_BYTES, HEADER_BYTES = 1448, 66
-# What is under way on the first cable before the second is used, and the silence after which what was sent is sent again
+# The bytes under way on the first cable before the second is used, and the silence after which data are sent again
 # (docs/decisions/0078-a-link-is-a-stream-over-connections-that-may-break.md).
 DETOUR_BYTES, NOTICE_US = 256 << 10, 250_000
-# The way through the system. It is no fact, and changes nothing at this rate and size.
+# The time through the system. It was not measured, and has no effect at this rate and size.
 LATENCY_US = 20
 
-# A stream has begun when the first cable has carried more than a run needs to begin.
+# A stream has begun when the first cable has carried more than the start of a run needs.
 BEGUN_BYTES = 256 << 10
 LIMIT_S = 60
 SLICE_S = 0.2
-# The rate is back when it is this share of what it was before.
+# The rate has recovered when it is this share of the earlier rate.
 BACK = 0.9
 
 NETWORK = f"""shape = "line"
@@ -49,7 +49,7 @@ link = [0, 1]
 
 
 def machine(slots):
-    """The machine file of two hosts with so many ranks each."""
+    """Returns the machine file of two hosts with `slots` ranks each."""
     shared = f"nodes_per_port = {slots}\n" if slots > 1 else ""
     memory = '[[inner_network]]\nname = "memory"\nnodes = %d\nshape = "bus"\nlink_mb_per_s = 5000\n\n' % slots
     return f"""name = "two-hosts"
@@ -80,7 +80,7 @@ from = "the hosts of interop/faults.py: rate and frames of the cables as they ar
 
 
 class Course:
-    """What a run reports of a stream: its rate in a hundred equal parts of its time."""
+    """The report of a run about a stream: its rate in a hundred equal parts of its time."""
 
     def __init__(self, file):
         records = [json.loads(line) for line in file.read_text().splitlines()]
@@ -92,7 +92,7 @@ class Course:
         return self.end_s / len(self.rates)
 
     def mean(self, begin_s, end_s, metric="rate"):
-        """The mean rate in a span of time, in MB/s."""
+        """Returns the mean rate in a span of time, in MB/s."""
         part_s, moved = self.part_s(), 0.0
         for number, rate in enumerate(self.metrics[metric]["samples"]):
             shared_s = min(end_s, (number + 1) * part_s) - max(begin_s, number * part_s)
@@ -106,7 +106,7 @@ class Course:
         return self.metrics["gap"]["max"] / 1e6
 
     def back_s(self, wanted, since_s):
-        """How long after a moment the rate is this again; None if it never is."""
+        """Returns the time from a moment until the rate is `wanted` again, or None if it never is."""
         part_s = self.part_s()
         parts = (at * part_s for at, rate in enumerate(self.rates) if at * part_s >= since_s and rate >= wanted)
         return next((begin - since_s for begin in parts), None)
@@ -118,7 +118,7 @@ def words(benchmark, ranks, file):
 
 
 def sent_bytes(process):
-    """What the first cable has carried from the first host."""
+    """Returns the number of bytes that the first cable has carried from the first host."""
     try:
         lines = pathlib.Path(f"/proc/{process.pid}/net/dev").read_text().splitlines()
     except OSError:
@@ -128,7 +128,7 @@ def sent_bytes(process):
 
 
 def on_hosts(hosts, folder, benchmark, slots, cuts):
-    """Runs a benchmark on the two hosts; its course, or why there is none."""
+    """Runs a benchmark on the two hosts. Returns its course, or why there is none."""
     hosts.describe(folder, slots)
     file = folder / f"{benchmark}-real.jsonl"
     more = ["--fabric", "cluster", "--hosts", "hosts", "--agent", folder / "agent"]
@@ -173,7 +173,7 @@ def row(name, *cells):
 
 
 def print_courses(courses, marks):
-    """A row for each slice of the time, and for each run a column; and what happened in it."""
+    """Prints a row for each slice of the time, with a column for each run and a column of events."""
     row("time, s", "real, MB/s", "simulated")
     for number in range(round(DURATION_S / SLICE_S)):
         begin, end = number * SLICE_S, (number + 1) * SLICE_S
@@ -182,7 +182,7 @@ def print_courses(courses, marks):
 
 
 def judge(tally, name, found):
-    """Whether both runs ended with every message; their courses."""
+    """Counts whether both runs ended with every message. Returns their courses."""
     for where, (_, why) in zip(("hosts", "simulated machine"), found):
         tally.take(f"{name}, {where}: 0 messages lost, 0 doubled, 0 out of order", why)
     courses = [of for of, _ in found if of]
@@ -195,7 +195,7 @@ def fault(tally, hosts, folder):
     if not courses:
         return
     print_courses(courses, [(CUT_S, "cut"), (MENDED_S, "mended")])
-    # A part on each side is left out: moments are those of the parts, not of the messages.
+    # One part on each side is left out, because times are those of the parts, not of the messages.
     before = [one.mean(2 * SLICE_S, CUT_S - SLICE_S) for one in courses]
     between = [one.mean(CUT_S + 3 * SLICE_S, MENDED_S) for one in courses]
     after = [one.mean(DURATION_S - 3 * SLICE_S, DURATION_S) for one in courses]

@@ -14,14 +14,14 @@ from speed import Library
 
 
 def libraries():
-    """Ours, as `cargo build` makes it, and the others that load the same program."""
+    """Returns our library as `cargo build` makes it, and the other libraries that can load the same program."""
     yield Library("ours", [str(common.LAUNCHER), "launch"], {"LD_LIBRARY_PATH": str(common.LIBRARY)}, {}, None)
     for one in installations.of_the_standard_abi():
         yield Library(one.name, [str(one.mpiexec)], one.environment, {}, None)
 
 
 def rates(output):
-    """MiB/s of writing and of reading, by pattern."""
+    """Returns the rates of writing and of reading in MiB/s, by pattern."""
     lines = [line.rsplit(maxsplit=2) for line in output.splitlines() if line.startswith(("segments", "blocks"))]
     return {name.strip(): (float(written), float(read)) for name, written, read in lines}
 

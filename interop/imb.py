@@ -1,5 +1,5 @@
-"""The Intel MPI benchmarks: MPI-1, the non-blocking collectives, one-sided communication, files and threads, with their own
-check of the data."""
+"""The Intel MPI benchmarks for MPI-1, non-blocking collectives, one-sided communication, files and threads, with their
+own check of the data."""
 
 import os
 import shutil
@@ -10,19 +10,19 @@ VARIABLE = "CORNERSTONE_IMB"
 RANKS = (2, 4, 8)
 SUITES = ("IMB-MPI1", "IMB-NBC", "IMB-RMA", "IMB-IO", "IMB-MT")
 
-# Few repetitions up to 1 MiB: correctness, not time. CHECK compiles the comparison of every message in.
+# Few repetitions up to 1 MiB, because these runs check correctness, not time. CHECK enables the check of every message.
 THREADS = ["-thread_level", "multiple", "-count", "1,1024", "-repeat", "5", "-check", "true"]
 OPTIONS = ["-iter", "5", "-msglog", "0:20", "-time", "5", "-npmin"]
 
 
 def build(source):
-    """Builds in a copy, since its makefile writes beside the sources; once."""
+    """Builds once, in a copy, because the makefile writes into the folder of the sources."""
     programs = {}
     for suite in SUITES:
         folder = WORK / suite.lower()
         if not folder.exists():
             shutil.copytree(source, folder, ignore=shutil.ignore_patterns(".git"))
-        # The makefile names the option of Intel's compiler for OpenMP only.
+        # For OpenMP the makefile has only the option of Intel's compiler.
         threads = " -fopenmp" if suite == "IMB-MT" else ""
         flags = [f"CC={COMPILER}{threads}", f"CXX={COMPILER_CXX}{threads}", "CPPFLAGS=-DCHECK"]
         must(["make", "-C", folder, suite, f"-j{os.cpu_count()}"] + flags)
@@ -31,7 +31,7 @@ def build(source):
 
 
 def benchmarks(program):
-    """The names that the program itself lists."""
+    """Returns the names of the benchmarks, which the program lists."""
     listed = run(1, [program, "-list"]).output.splitlines()
     words = [line.strip() for line in listed]
     return [word for word in words if word and word.replace("_", "").isalnum() and word[0].isupper() and " " not in word]
@@ -58,7 +58,7 @@ def test(source, ranks=RANKS):
                 if reason:
                     tally.skip(label, reason)
                     continue
-                # Those of files write them where they run.
+                # The benchmarks of files write them into the current folder.
                 command = [program, name, *(THREADS if suite == "IMB-MT" else OPTIONS + [str(count)])]
                 tally.take(label, verdict(run(count, command, folder=program.parent)))
     tally.close()

@@ -1,4 +1,4 @@
-"""The other MPI libraries that are installed here: the folders that CORNERSTONE_MPI_ROOTS names, with colons between."""
+"""The other installed MPI libraries: the folders that CORNERSTONE_MPI_ROOTS names, separated by colons."""
 
 import os
 import pathlib
@@ -23,24 +23,24 @@ class Installation:
 
     @property
     def standard_library(self):
-        """The library of the standard ABI, which programs that were built for ours load as they are; None without one."""
+        """The library of the standard ABI, or None. Programs that were built for our library load it unchanged."""
         library = self.root / "lib" / "libmpi_abi.so.1"
         return library if library.exists() else None
 
     @property
     def yielding(self):
-        """What ranks that share a processor want in their environment: MPICH polls, and has to give way early."""
+        """The environment of ranks that share a processor. MPICH polls, and must yield early."""
         return {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} if self.name == "MPICH" else {}
 
 
 def installed(default=()):
-    """Every installation that is named, or those in `default` if none is."""
+    """Returns every installation that is named, or those in `default` if none is."""
     named = [root for root in os.environ.get(VARIABLE, "").split(":") if root]
     return [Installation(root) for root in named or default]
 
 
 def of_the_standard_abi(default=()):
-    """Those that run a program which was built for our library; the others are told as skipped."""
+    """Returns the installations that can run a program built for our library, and prints the others as skipped."""
     for one in installed(default):
         if one.standard_library:
             yield one

@@ -1,4 +1,4 @@
-"""What cargo has built, installed as a user would, for libraries that want to find an MPI that is installed."""
+"""An installation of the files that cargo has built, for libraries that need an installed MPI."""
 
 import os
 import shutil
@@ -11,17 +11,17 @@ import tree  # noqa: E402
 
 
 def place(folder):
-    """Installs below `folder`, anew."""
+    """Installs below `folder`, after removing its contents."""
     shutil.rmtree(folder, ignore_errors=True)
     tree.place_files(folder, BUILT)
 
 
 def environment(*prefixes):
-    """That of commands which find programs and packages below these, the first before the others."""
+    """Returns the environment of commands that find programs and packages below `prefixes`, the first first."""
     path = os.pathsep.join([*(str(prefix / "bin") for prefix in prefixes), os.environ["PATH"]])
     return {**os.environ, "PATH": path, "CMAKE_PREFIX_PATH": os.pathsep.join(map(str, prefixes))}
 
 
 def missing(*tools):
-    """The first of these programs that this machine lacks, or None."""
+    """Returns the first of these programs that is missing on this machine, or None."""
     return next((tool for tool in tools if shutil.which(tool) is None), None)

@@ -1,4 +1,4 @@
-"""Libraries for parallel programs, built over an installation of ours, with their own tests."""
+"""Libraries for parallel programs, built over an installation of Cornerstone, with their own tests."""
 
 import os
 import re
@@ -15,24 +15,24 @@ TIME_LIMIT_S = 1200
 
 
 class Hypre:
-    """Solvers of linear systems; its tests compare residuals with those of its authors."""
+    """Solvers of linear systems. Its tests compare residuals with those of its authors."""
 
     name = "hypre"
     tools = ("make",)
     folder = "src"
     build = [["./configure", "CC=mpicc", "CXX=mpicxx", "--disable-fortran", f"--with-MPI-include={MPI}/include",
               f"--with-MPI-lib-dirs={MPI}/lib", "--with-MPI-libs=mpi_abi"]]
-    # The words of a result: its name, and how it went.
+    # The pattern of a result: its name and its outcome.
     tests = [(["make", "checkpar", "CHECKRUN=mpiexec -n"], r"(?P<how>OK|FAILED)\s*: (?P<name>TEST_\S+)\.err")]
     good = ("OK",)
 
     @staticmethod
     def prepare(folder):
-        """Nothing: its configure script is among the sources."""
+        """Does nothing, because the configure script is among the sources."""
 
 
 class PnetCDF:
-    """Files of netCDF, which many ranks write and read together by MPI-IO."""
+    """Files of netCDF, which many ranks write and read together through MPI-IO."""
 
     name = "PnetCDF"
     tools = ("make", "m4", "autoreconf", "libtoolize")
@@ -45,7 +45,7 @@ class PnetCDF:
 
     @staticmethod
     def prepare(folder):
-        """Takes out the line that wants the newest libtool, which distributions of today do not have."""
+        """Removes the line that requires the newest libtool, which current distributions do not have."""
         script = folder / "configure.ac"
         script.write_text(re.sub(r"^LT_PREREQ.*\n", "", script.read_text(), flags=re.MULTILINE))
 
@@ -54,7 +54,7 @@ ALL = (Hypre, PnetCDF)
 
 
 def built(library, sources):
-    """A copy of a library's sources, built, once; gives the folder with its makefile."""
+    """Builds a copy of a library's sources, once. Returns the folder with its makefile."""
     copy = OUT / library.name
     folder = copy / library.folder
     done = copy / "built"
@@ -80,7 +80,7 @@ def test_library(tally, library, sources):
             continue
         results = [found.group("name", "how") for found in re.finditer(words, done.stdout, re.MULTILINE)]
         for number, (name, how) in enumerate(results):
-            # A program may run several times, on other numbers of ranks.
+            # A program may run several times, with different numbers of ranks.
             repeated = sum(one == name for one, _ in results[:number])
             title = f"{library.name}/{name}" + (f" ({repeated + 1})" if repeated else "")
             if how.lower() == "skip":

@@ -61,7 +61,7 @@ def arguments():
 
 
 def test(name, ranks):
-    """Runs a suite; gives its tally, or None when it cannot be run here."""
+    """Runs a suite. Returns its tally, or None if it cannot run on this machine."""
     with_ranks = {"ranks": ranks} if ranks else {}
     if name in OWN:
         return OWN[name].test(**with_ranks)

@@ -16,7 +16,7 @@ SOURCE = FOLDER / f"mpi4py-{VERSION}"
 
 
 def fetch(pip):
-    """Fetches the sources once; says why not and gives False where that is impossible."""
+    """Fetches the sources once. If that is impossible, prints the reason and returns False."""
     if not SOURCE.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         command = pip + ["download", "--no-deps", "--no-binary", ":all:", f"mpi4py=={VERSION}", "--dest", FOLDER]
@@ -25,27 +25,27 @@ def fetch(pip):
             print(f"skipped: mpi4py's own tests, because pip cannot fetch mpi4py {VERSION}: {got.stdout.strip()[-200:]}")
             return False
         with tarfile.open(FOLDER / f"mpi4py-{VERSION}.tar.gz") as archive:
-            # Pythons before 3.11.4 extract without one.
+            # Versions of Python before 3.11.4 have no filter.
             archive.extractall(FOLDER, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     return True
 
 
 def build():
-    """Fetches and builds once; gives False where that is impossible."""
+    """Fetches and builds once. Returns False if that is impossible."""
     if not PYTHON.exists():
         must([sys.executable, "-m", "venv", FOLDER / "venv"])
     pip = [PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     if not fetch(pip):
         return False
     if subprocess.run([str(PYTHON), "-c", "import mpi4py, numpy"], stderr=subprocess.DEVNULL).returncode != 0:
-        # Nothing here asks how fast the binding is, and to optimise its one large file takes long.
+        # The speed of the binding does not matter here, and optimising its one large file takes long.
         must(pip + ["install", "numpy", SOURCE], env={**os.environ, "MPICC": str(COMPILER), "CFLAGS": "-O0 -g0"})
     return True
 
 
 def verdict(ended):
     if ended.status == 0:
-        # A module that finds no test would pass without having tried anything.
+        # A module that finds no test would otherwise pass.
         if re.search(r"^Ran [1-9]\d* test", ended.output, re.MULTILINE):
             return None
         return f"it ran no tests, and wrote {ended.output[-300:]!r}"
@@ -56,10 +56,10 @@ def verdict(ended):
 
 
 def test_modules(tally, python, ranks, environment=None):
-    """Runs every module of the tests with an interpreter that has mpi4py."""
+    """Runs every module of the tests with a Python interpreter that has mpi4py."""
     skips = Skips("mpi4py")
     modules = sorted(path.stem for path in (SOURCE / "test").glob("test_*.py"))
-    # Parts of modules that the profile lacks, given to the suite's own option.
+    # Parts of modules that are outside the profile, for the suite's own option.
     apart = [option for name in skips.reasons if "." in name for option in ("-x", name)]
     for count in ranks:
         for module in modules:
@@ -72,7 +72,7 @@ def test_modules(tally, python, ranks, environment=None):
                 tally.skip(label, reason)
                 continue
             command = [python, SOURCE / "test" / "main.py", "--quiet", "-i", rf"\b{module}\.py$"] + apart
-            # Each rank is a Python of its own, so the work grows with the ranks while the processors stay as many.
+            # Each rank is a Python process, so the work grows with the ranks, and the number of processors does not.
             limit_s = TIME_LIMIT_S * max(1, count // 2)
             tally.take(label, verdict(run(count, command, limit_s=limit_s, environment=environment)))
 

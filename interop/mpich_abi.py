@@ -1,4 +1,4 @@
-"""Programs that others built against MPICH's ABI, as they are, on our library under MPICH's names."""
+"""Unmodified programs that others built against MPICH's ABI, on our library under MPICH's names."""
 
 import os
 import re
@@ -11,11 +11,11 @@ from common import LIBRARY, ROOT, TIME_LIMIT_S, WORK, Tally, must, run, selected
 
 RANKS = (1, 2, 4)
 FOLDER = WORK / "mpich-abi"
-# Debian's name for MPICH's library beside its own, which the wheel of mpi4py asks for.
+# The folder with the library under MPICH's own name, which the wheel of mpi4py loads, and under Debian's name.
 NAMES = FOLDER / "lib"
-# Packages of Debian with programs and libraries built against libmpich12, of which only the library for Fortran is used.
+# Packages of Debian that are built against libmpich12. Of libmpich12 itself, only the library for Fortran is used.
 DEBIAN = ("netpipe-mpich2", "libscalapack-mpich2.2", "libmpich-dev", "libmpich12", "libhdf5-mpich-103-1", "libhdf5-mpich-dev")
-# What those need, which a machine may lack.
+# The packages that these need. They may be missing on a machine.
 NEEDED = ("liblapack3", "libblas3", "libgfortran5", "libsz2", "libaec0")
 
 SCALAPACK = r"""
@@ -88,13 +88,13 @@ end program
 
 
 def prepare():
-    """The library under all its names."""
+    """Makes links to the library under all its names. Returns the environment of programs that use them."""
     NAMES.mkdir(parents=True, exist_ok=True)
     for name in ("libmpi.so.12", "libmpich.so.12", "libmpich.so"):
         link = NAMES / name
         link.unlink(missing_ok=True)
         link.symlink_to((LIBRARY / "libmpi.so.12").resolve())
-    # It looks for the other library beside itself, or where the system finds one.
+    # The library searches for the other library in its own folder, and then where the system finds one.
     link = NAMES / "libmpi_abi.so.1"
     link.unlink(missing_ok=True)
     link.symlink_to((LIBRARY / "libmpi_abi.so.1").resolve())
@@ -102,7 +102,7 @@ def prepare():
 
 
 def fetch_debian():
-    """Unpacks Debian's packages, without installing them; gives the folder, or None with the reason told."""
+    """Unpacks Debian's packages without installing them. Returns the folder, or prints the reason and returns None."""
     folder = FOLDER / "debian"
     if (folder / "usr/include/hdf5").exists():
         return folder
@@ -149,7 +149,7 @@ def debian(tally, ranks, environment):
 
 
 def hdf5(tally, ranks, environment, folder):
-    """Debian's HDF5 for MPICH, by which ranks write and read a file together."""
+    """Tests Debian's HDF5 for MPICH, with which ranks write and read a file together."""
     program, libraries = FOLDER / "hdf5", folder / "usr/lib/x86_64-linux-gnu"
     includes = [f"-I{folder}/usr/include/hdf5/mpich", f"-I{folder}/usr/include/x86_64-linux-gnu/mpich"]
     linked = [libraries / "libhdf5_mpich.so", NAMES / "libmpich.so.12", "-Wl,--allow-shlib-undefined"]
@@ -164,7 +164,7 @@ def hdf5(tally, ranks, environment, folder):
 
 
 def fortran(tally, ranks, environment, folder):
-    """A program of Fortran over MPICH's own library for Fortran, which calls ours."""
+    """Tests a Fortran program over MPICH's own library for Fortran, which calls our library."""
     if shutil.which("gfortran") is None:
         print("skipped: a program of Fortran for MPICH, because there is no gfortran")
         return
@@ -183,12 +183,12 @@ def fortran(tally, ranks, environment, folder):
 
 
 def mpi4py(tally, ranks, environment):
-    """The wheel of mpi4py as PyPI has it, tested by the tests of its sources."""
+    """Tests the wheel of mpi4py from PyPI with the tests from its sources."""
     python = FOLDER / "venv" / "bin" / "python3"
     if not python.exists():
         must([sys.executable, "-m", "venv", FOLDER / "venv"])
     pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    # The sources are those of the suite of the standard ABI.
+    # The sources are the same as in the suite of the standard ABI.
     if not mpi4py_suite.fetch(pip):
         return
     must([*pip, "install", "--only-binary", ":all:", "numpy", f"mpi4py=={mpi4py_suite.VERSION}"])

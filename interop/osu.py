@@ -1,4 +1,4 @@
-"""The OSU micro-benchmarks, with the validation of every message on."""
+"""The OSU micro-benchmarks, with validation of every message."""
 
 import os
 
@@ -7,18 +7,18 @@ from common import COMPILER, COMPILER_CXX, WORK, Skips, Tally, configured, must,
 VARIABLE = "CORNERSTONE_OSU_SOURCE"
 RANKS = (2, 4, 8)
 
-# Enough repetitions to send every size through every path; validation, not time, is what counts here.
+# Enough repetitions to send every size through every path. These runs validate; they do not measure times.
 OPTIONS = ["-c", "-x", "1", "-i", "4", "-m", "1:1048576"]
 NO_VALIDATION = ("osu_barrier", "osu_ibarrier", "osu_barrier_persistent", "osu_hello", "osu_init")
-# Of the one-sided programs only those that know the option validate; each window and each epoch is tried once.
+# Only the one-sided programs that have the option validate. Each kind of window and of epoch is tried once.
 ONE_SIDED = [("-w", window, "-s", "flush") for window in ("create", "allocate", "dynamic")]
 ONE_SIDED += [("-w", "allocate", "-s", epoch) for epoch in ("flush_local", "lock", "lock_all", "pscw", "fence")]
-# In the ring that neighbourhood collectives make, the neighbours on both sides must be two ranks: they refuse two ranks.
+# Programs of neighbourhood collectives form a ring, and need two different neighbours. They refuse two ranks.
 NEIGHBOURHOOD_LEAST, NEIGHBOURHOOD_RANKS = 3, (4,)
 
 
 def build(source):
-    """Builds outside the source folder, once; gives the folder with the programs."""
+    """Builds outside the source folder, once. Returns the folder with the programs."""
     folder = WORK / "osu"
     configured(source, folder, {"CC": str(COMPILER), "CXX": str(COMPILER_CXX)})
     must(["make", "-C", folder, f"-j{os.cpu_count()}"])
@@ -26,7 +26,7 @@ def build(source):
 
 
 def programs(folder):
-    """Those of the profile: point to point, collectives of all kinds, one-sided."""
+    """Returns the programs of the profile: point to point, collectives of all kinds, one-sided."""
     for part in ("pt2pt/standard", "pt2pt/persistent", "pt2pt/partitioned", "pt2pt", "collective/blocking",
                  "collective/non_blocking", "collective/persistent", "collective/neighborhood", "startup", "one-sided"):
         for path in sorted((folder / part).glob("osu_*")):
@@ -45,16 +45,16 @@ def verdict(name, ended):
 
 
 def counts(part, path, ranks):
-    """The numbers of ranks, of those that are asked for, which a program takes."""
+    """Returns those of the requested numbers of ranks with which a program can run."""
     if part.endswith("neighborhood"):
         return tuple(count for count in ranks if count >= NEIGHBOURHOOD_LEAST) or NEIGHBOURHOOD_RANKS
-    # Most point-to-point programs are for two ranks and say so.
+    # Most point-to-point programs need two ranks, and refuse other numbers.
     only_two = part.startswith("pt2pt") and not path.name.startswith(("osu_mbw_mr", "osu_multi_lat"))
     return tuple(count for count in ranks if count == 2) if only_two else ranks
 
 
 def test_one_sided(tally, path):
-    """One program with every window and every epoch that it takes."""
+    """Runs a program with every kind of window and of epoch that it accepts."""
     known = run(1, [path, "--help"]).output
     for words in ONE_SIDED:
         label = f"{path.name} {' '.join(words)} at 2 ranks"
@@ -64,10 +64,10 @@ def test_one_sided(tally, path):
         if "--message-size" not in known:
             options = ["-x", "1", "-i", "100"]
         ended = run(2, [path, *options, *words])
-        # The help of some names epochs that the program then refuses.
+        # The help of some programs names epochs that the program refuses.
         if "Invalid option or invalid argument [-s" in ended.output:
             continue
-        # Some that know the option validate nothing.
+        # Some programs that have the option validate nothing.
         failure = ended.reason() if ended.status != 0 else "validation failed" if "Fail" in ended.output else None
         tally.take(label, failure)
 

@@ -22,7 +22,7 @@ ROUNDS = 11
 
 
 def launched(ranks, words, reports):
-    """The output of a program under our launcher, built for speed, and the seconds that it took."""
+    """Runs a program under our release launcher. Returns its output, and the seconds that it took."""
     release = common.WORK.parent / "release"
     options = ["--report=/dev/null"] if reports else []
     command = [release / "cornerstone", "launch", "-n", ranks, "--bind", "core" if ranks <= os.cpu_count() else "none",
@@ -38,7 +38,7 @@ def launched(ranks, words, reports):
 
 
 def calls():
-    """Nanoseconds of each kind of call, without and with a report: all rounds."""
+    """Returns the nanoseconds of each kind of call, without and with a report, in all rounds."""
     program = common.WORK / "overhead"
     common.must([common.COMPILER, "-O2", common.ROOT / "interop" / "overhead.c", "-o", program])
     found = {}

@@ -40,7 +40,7 @@ def arguments():
 
 
 def measured(program, folder, ranks, release, options):
-    """What a program that was right measured of itself, and how long it ran; both in seconds."""
+    """Runs a program, and checks its result. Returns the time that it measured, and its run time, in seconds."""
     launcher = (release / "cornerstone", "launch", *options)
     ended = programs.started(program, folder, ranks, launcher=launcher, environment={"LD_LIBRARY_PATH": str(release)})
     if why := programs.verdict(program, ended):
@@ -49,7 +49,7 @@ def measured(program, folder, ranks, release, options):
 
 
 class Predictor:
-    """One that predicts, and what it said of each program: ratios to the real times, and how long it took."""
+    """A predictor, with its predictions for each program: the ratios to the real times, and how long they took."""
 
     def __init__(self, name, predict):
         self.name, self.predict, self.errors = name, predict, []
@@ -84,7 +84,7 @@ def predictors(given, release, machine):
 
 
 def spread(values, form):
-    """Median, and the whole range."""
+    """Returns the median and the range."""
     return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
 
 
@@ -97,7 +97,7 @@ def main():
     release = common.build_for_speed()
     common.only = given.only and f"{given.only} *"
     machine = given.machine or twins.twin(release / "cornerstone")
-    # The programs run in folders of their own.
+    # Each program runs in its own folder, so the path must be absolute.
     if pathlib.Path(machine).is_file():
         machine = pathlib.Path(machine).resolve()
     print(f"predicted on {machine}, {given.ranks} ranks, {given.rounds} rounds: median (range)")

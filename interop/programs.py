@@ -1,4 +1,4 @@
-"""Applications and proxies of applications, unmodified: each must say itself that its results are right."""
+"""Unmodified applications and proxies of applications. Each must itself report that its results are right."""
 
 import os
 import re
@@ -10,19 +10,19 @@ from applications import ALL
 from common import WORK, Tally, must, run, selected
 
 VARIABLE = "CORNERSTONE_PROGRAMS"
-# The column of the simulated twin of this machine.
+# The name of the column for the simulated twin of this machine.
 PREDICTED = "predicted"
 
 
 def replaced(word, compilers):
-    """A word of a command with other compilers for ours."""
+    """Returns a word of a command with `compilers` instead of ours."""
     for ours, other in (compilers or {}).items():
         word = word.replace(ours, other)
     return word
 
 
 def built(program, source, name="programs", compilers=None):
-    """The folder of a program that has been built there, once; its sources stay as they are. `compilers` replaces ours."""
+    """Builds a program once, in a folder that it returns. The sources are not changed. `compilers` replaces ours."""
     folder = WORK / name / program.name
     done = folder / "built"
     if not done.exists():
@@ -36,7 +36,7 @@ def built(program, source, name="programs", compilers=None):
 
 
 def started(program, folder, ranks, **options):
-    """Runs a program in a folder of its own; gives how it ended, with the files that it wrote as part of its output."""
+    """Runs a program in its own folder. Returns how it ended; its output includes the files that it wrote."""
     place = folder / "results"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
@@ -46,7 +46,7 @@ def started(program, folder, ranks, **options):
 
 
 def verdict(program, ended):
-    """Why a run counts as failed, or None."""
+    """Returns why a run counts as failed, or None."""
     if ended.status != 0:
         return ended.reason()
     for words in program.bad:
@@ -59,7 +59,7 @@ def verdict(program, ended):
 
 
 def present(sources):
-    """The programs that are in the folder of all sources, each with its own, whose name may be in capitals or not."""
+    """Returns the programs whose folders are in `sources`, with these folders. The case of a name does not matter."""
     folders = {path.name.lower(): path for path in sources.iterdir() if path.is_dir()}
     for program in ALL:
         folder = folders.get(program.name.lower())
@@ -70,7 +70,7 @@ def present(sources):
 
 
 def launchers(ranks, machine):
-    """How a program is launched for so many ranks: on the fabric that was named, or on three, each by its name."""
+    """Returns launchers for this number of ranks by fabric: the named fabric, or three."""
     if common.is_named:
         return {common.fabric: None}
     on = lambda *words: (common.LAUNCHER, "launch", "--fabric", *words)
@@ -78,7 +78,7 @@ def launchers(ranks, machine):
 
 
 def row(name, seconds):
-    """A line of the table: what the program measured itself on each fabric, and the prediction over the real time."""
+    """Returns a row of the table: the time that the program measured on each fabric, and predicted over real time."""
     cell = lambda value: "failed" if value is None else f"{value:.4g}"
     real, predicted = seconds["local"], seconds[PREDICTED]
     ratio = predicted / real if real and predicted else None

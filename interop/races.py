@@ -1,4 +1,4 @@
-"""MPICH's tests with threads, with them and our library under the thread sanitizer."""
+"""MPICH's tests with threads. Both the tests and our library are built with the thread sanitizer."""
 
 import os
 import re
@@ -13,11 +13,11 @@ FOLDERS = [folder for folder in mpich.FOLDERS if folder.startswith("threads/")]
 OUT = WORK / "races"
 TARGET = "x86_64-unknown-linux-gnu"
 BUILT = OUT / TARGET / "debug"
-# A program that is found to race ends as it would have.
+# A program with a data race ends as it would without the sanitizer.
 OPTIONS = {"TSAN_OPTIONS": "exitcode=0", "LD_LIBRARY_PATH": str(BUILT)}
-# The sanitizer makes programs this many times slower, and some of the tests run for half a minute without it.
+# The factor of the time limit. The sanitizer slows programs down, and some tests run for half a minute without it.
 PATIENCE = 5
-# The compiler's calls of these have no counterparts in GCC's runtime library, which has the functions themselves.
+# The compiler calls these functions. GCC's runtime library has only the functions that they call.
 MISSING = """
 #include <string.h>
 void *__tsan_memcpy(void *to, const void *from, size_t bytes) { return memcpy(to, from, bytes); }
@@ -28,7 +28,7 @@ COMPILE = ["cc", "-fsanitize=thread", "-fno-builtin", f"-I{INCLUDE}"]
 
 
 def build():
-    """Builds our library and the standard library, whose locks must be seen, with the sanitizer."""
+    """Builds our library and the standard library with the sanitizer, which must see the locks of both."""
     flags = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": "-Zsanitizer=thread"}
     must(["cargo", "build", "-Zbuild-std", "--quiet", "--package", "libmpi-abi", "--target", TARGET, "--target-dir", OUT],
          cwd=ROOT, env={**os.environ, **flags})
@@ -47,9 +47,9 @@ def run_one(case, command, folder):
 
 
 def verdict(case, ended):
-    """A race counts if our library has part in it: some of the programs race by themselves."""
+    """Returns why a run failed, or None. A race counts if our library takes part: some programs race by themselves."""
     for report in re.findall(r"WARNING: ThreadSanitizer.*?\nSUMMARY: [^\n]*", ended.output, re.DOTALL):
-        # Of what is said of an access only the place itself counts; below it every thread was started by somebody.
+        # Only the first frame of an access counts. The frames below it always contain the start of the thread.
         places = re.findall(r"^    #0 (.*)", re.split(r"\n  (?:Location|Thread|Mutex|As if)", report)[0], re.MULTILINE)
         if any("libmpi_abi" in place for place in places):
             return report.rpartition("SUMMARY: ")[2]

@@ -1,4 +1,4 @@
-"""Random MPI programs, made from seeds: one checksum for each, under our library on every fabric and under MPICH.
+"""Random MPI programs from seeds, with a checksum for each, under our library on every fabric and under MPICH.
 
 The program (interop/random) itself checks every result against the standard. This suite compares the libraries.
 """
@@ -11,9 +11,9 @@ import installations
 from common import COMPILER, LAUNCHER, LIBRARY, ROOT, WORK, Tally, must, on_two_hosts, run, selected
 
 RANKS = (2, 3, 4)
-# The number of seeds for all libraries, and of those with what MPICH cannot do, for our library alone.
+# The number of seeds for all libraries, and the number for our library alone, with functions that MPICH lacks.
 SEEDS, WIDE_SEEDS = 300, 100
-# A simulated machine needs several processes' turns for each message.
+# A simulated machine switches between processes several times for each message.
 SIMULATED_SEEDS = 60
 SOURCE = ROOT / "interop" / "random"
 PROGRAM = WORK / "random" / "random"
@@ -26,7 +26,7 @@ def build():
 
 
 class Machine:
-    """An MPI: the launcher with its options for a number of ranks, and the folder with the library."""
+    """An MPI library: its launcher with options for a number of ranks, and the folder with the library."""
 
     def __init__(self, name, launcher, libraries=LIBRARY, environment=None, seeds_max=SEEDS):
         self.name, self.launcher, self.libraries, self.environment = name, launcher, libraries, environment or {}
@@ -37,13 +37,13 @@ class Machine:
                    environment={"LD_LIBRARY_PATH": str(self.libraries), **self.environment})
 
     def by_hand(self, ranks, seed, options):
-        """The command that runs one seed and prints its steps."""
+        """Returns the command that runs one seed and prints its steps."""
         words = [*self.launcher(ranks), "-n", ranks, PROGRAM, seed, seed, *options, "verbose"]
         return f"LD_LIBRARY_PATH={self.libraries} " + " ".join(map(str, words))
 
 
 def machines():
-    """Our library on each fabric, and the other MPIs that are here. The others are compared with the first."""
+    """Returns our library on each fabric, and the other installed MPIs. All are compared with the first."""
     yield Machine("ours over shared memory", lambda ranks: [LAUNCHER, "launch", "--check-leaks"])
     yield Machine("ours over TCP", lambda ranks: [LAUNCHER, "launch", "--fabric", "tcp"])
     yield Machine("ours on two hosts", on_two_hosts)
@@ -70,9 +70,9 @@ def checksums(output):
 
 
 def verdict(ended, expected, by_hand):
-    """Why a run failed, with the command that shows more. None if it did not fail."""
+    """Returns why a run failed, with a command that shows more, or None."""
     got = checksums(ended.output)
-    # The seed after the last checksum is the one that a run stopped in.
+    # A run stopped in the seed after its last checksum.
     stopped = max(map(int, got), default=0) + 1
     wrong = re.findall(r"^wrong: (seed (\d+) .*)$", ended.output, re.MULTILINE)
     if wrong:

@@ -1,4 +1,5 @@
-"""Applications on SimGrid's SMPI, for a comparison of predictions: rebuilt by its wrapper, and run on a platform of two hosts or more."""
+"""Applications on SimGrid's SMPI, for a comparison of predictions. They are rebuilt by its wrapper, and run on a
+platform of two hosts or more."""
 
 import re
 import shutil
@@ -8,21 +9,21 @@ import time
 import programs
 from common import COMPILER, COMPILER_CXX, TIME_LIMIT_S
 
-# Debian's package libsimgrid-dev has both.
+# Debian's package libsimgrid-dev contains these programs.
 NEEDED = ("smpicc", "smpicxx", "smpirun")
-# Computing takes as long as it was measured: a host does as many operations in a second as SMPI takes a second for.
+# Computing takes its measured time: the speed of a host is the one that SMPI assumes for the real machine.
 OPTIONS = ["--cfg=smpi/host-speed:1Gf", "--log=root.thresh:critical", "--cfg=smpi/display-timing:no"]
-# The rate of a copy in memory, in bytes per second: the applications send little, so it hardly counts.
+# The rate of a copy in memory, in bytes per second. The applications send little, so it has little effect.
 LINK_BYTES_PER_S = 10e9
 
 
 def missing():
-    """The first of SMPI's commands that is not installed, or None."""
+    """Returns the first of SMPI's commands that is not installed, or None."""
     return next((one for one in NEEDED if shutil.which(one) is None), None)
 
 
 def built(program, source):
-    """The folder of a program that was built by SMPI's wrappers. Not every program can be: their header defines macros."""
+    """Builds a program with SMPI's wrappers, and returns its folder. Macros in their header break some programs."""
     try:
         return programs.built(program, source, "programs-smpi", {str(COMPILER_CXX): "smpicxx", str(COMPILER): "smpicc"})
     except SystemExit as error:
@@ -30,7 +31,7 @@ def built(program, source):
 
 
 def latency_us(machine):
-    """The latency of the network in a machine file."""
+    """Returns the latency of the network in a machine file."""
     return float(re.search(r"^latency_us = (\S+)", machine.read_text(), re.M)[1])
 
 
@@ -48,7 +49,7 @@ def platform(folder, ranks, machine):
 
 
 def predicted(program, folder, ranks, machine):
-    """The time that a program measured of itself on SMPI, and how long the simulation took; both in seconds."""
+    """Returns the time that a program measured on SMPI, and how long the simulation took, in seconds."""
     place = folder / "results"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()

@@ -1,7 +1,7 @@
-"""Hosts of network name spaces, joined by cables of a set rate, which can be cut.
+"""Hosts that are network name spaces, connected by cables with a set rate, which can be cut.
 
-Two hosts are joined by each cable directly, so both notice that it is cut. More hosts have a cable each to a switch of every network, and
-the others do not notice the cut."""
+Each cable between two hosts connects them directly, so both notice a cut. With more hosts, each has a cable to the
+switch of every network, and the other hosts do not notice a cut."""
 
 import contextlib
 import os
@@ -10,21 +10,21 @@ import subprocess
 
 from common import must
 
-# What TCP has under way at most fits the queue of a cable, so that nothing is lost but by cuts.
+# The queue of a cable holds all that TCP can have under way, so only cuts lose data.
 BUCKET = ("burst", "32kb", "limit", "16mb")
-# Nothing that is told to end takes longer.
+# The longest time that a program takes to end after a signal.
 END_S = 10
 
 
 class Hosts:
-    """The hosts: a context that removes them at its end, whatever ends it. Each has `cables` of them."""
+    """A context with the hosts, which it always removes at its end. Each host has `cables` cables."""
 
     def __init__(self, name, rate, cables, hosts=2):
         self.spaces = [f"{name}-{os.getpid()}{chr(ord('a') + host)}" for host in range(hosts)]
-        # The name space with the switches of all networks.
+        # The name space that contains the switches of all networks.
         self.switch = f"{name}-{os.getpid()}switch" if hosts > 2 else None
         self.rate, self.cables = rate, range(cables)
-        # Why there are no such hosts here, or None.
+        # Why this machine cannot have such hosts, or None.
         self.missing = None
 
     def __enter__(self):
@@ -41,12 +41,12 @@ class Hosts:
 
     def remove(self):
         for space in filter(None, [*self.spaces, self.switch]):
-            # The cables go with their ends.
+            # A cable is removed together with its ends.
             subprocess.run(["ip", "netns", "delete", space], capture_output=True)
         signal.signal(signal.SIGTERM, self.before)
 
     def make(self):
-        """Makes the hosts; why not, where the system does not allow it."""
+        """Makes the hosts. Returns why not if the system does not permit it."""
         commands = [["ip", "netns", "add", space] for space in self.spaces]
         commands += [["ip", "-n", space, "link", "set", "lo", "up"] for space in self.spaces]
         if self.switch:
@@ -73,7 +73,7 @@ class Hosts:
         return ["ip", "link", "add", name, "netns", space, "type", "veth", "peer", "name", other_name, "netns", other_space]
 
     def switched(self, cable, name):
-        """The commands that join the hosts by the switch of a network. Its ports have the rate of the cables, too."""
+        """Returns the commands that connect the hosts to a network's switch, with the cables' rate at its ports."""
         network = f"network{cable}"
         commands = [["ip", "-n", self.switch, "link", "add", network, "type", "bridge"]]
         commands.append(["ip", "-n", self.switch, "link", "set", network, "up"])
@@ -85,11 +85,11 @@ class Hosts:
         return commands
 
     def set_cable(self, cable, host, state):
-        """Cuts a cable at a host (`down`), or mends it (`up`)."""
+        """Cuts a cable at a host (`down`), or repairs it (`up`)."""
         must(["ip", "-n", self.spaces[host], "link", "set", f"cable{cable}", state])
 
     def describe(self, folder, slots):
-        """Writes what a launcher needs to know: the file `hosts`, and the program `agent`, which is called as ssh is."""
+        """Writes files for a launcher: `hosts`, and the program `agent`, which is called in the same way as ssh."""
         agent = folder / "agent"
         known = "".join(f"    {address(0, host)}) space={space};;\n" for host, space in enumerate(self.spaces))
         agent.write_text(f'#!/bin/sh\ncase $1 in\n{known}esac\nshift\nexec ip netns exec $space sh -c "$*"\n')
@@ -100,7 +100,7 @@ class Hosts:
 
     @contextlib.contextmanager
     def running(self, command, folder, environment=None):
-        """A program that runs on the first host, and ends with the context."""
+        """Starts a program on the first host. The program ends with the context."""
         words = ["ip", "netns", "exec", self.spaces[0], *map(str, command)]
         process = subprocess.Popen(
             words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -113,7 +113,7 @@ class Hosts:
 
 
 def end(process):
-    """Ends a program that still runs: first as a user does, so that it ends its ranks itself."""
+    """Ends a program that still runs. The first attempt is that of a user, so that the program can end its ranks."""
     if process.poll() is not None:
         return
     process.terminate()
@@ -129,5 +129,5 @@ def end_by_signal(_number, _frame):
 
 
 def address(cable, host):
-    """Of a range that is kept for measurements (RFC 2544)."""
+    """Returns an address from a range that is reserved for measurements (RFC 2544)."""
     return f"198.{18 + cable}.250.{host + 1}"

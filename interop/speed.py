@@ -38,20 +38,21 @@ from speed_table import COLLECTIVES, EVERY_ROW, NON_BLOCKING, ONE_SIDED, ONE_SID
 LIBRARY_LIMIT_BYTES = 2 << 20
 BIND_OURS = ["--bind", "core"]
 BUSY_MS = 100
-# A line that takes so many times as long as it mostly does has to cross what it mostly need not. Not as at best: some virtual
-# machines have their processors side by side for a moment now and then (25 ns instead of 120), and all else would count as slow.
+# The machine is in the slow state if a line takes this many times the median of its times. The comparison is not with
+# the shortest time: the processors of some virtual machines are sometimes close to each other for a moment (25 ns
+# instead of 120), and all other times would count as slow.
 SLOW = 2.5
-# How often a program is run again that was measured in the slow state.
+# The maximum number of times that a program is run again because it was measured in the slow state.
 MOST_REPEATS = 4
 
 
 class Library:
-    """An MPI that is measured: how its ranks are started, and which build of the programs is for it."""
+    """An MPI library that is measured: how its ranks are started, and its build of the programs."""
 
     def __init__(self, name, command, environment, programs, file, alone=(), shared=(), gives_way=True):
         self.name, self.command, self.environment = name, command, environment
         self.programs, self.file = programs, file
-        # What its launcher is told where every rank has a processor, and where ranks share them.
+        # The options of its launcher if every rank has a processor, and if ranks share processors.
         self.alone, self.shared, self.gives_way = list(alone), list(shared), gives_way
 
     def serves(self, ranks):
@@ -70,7 +71,7 @@ class Library:
 
 
 def programs(source, compiler, name):
-    """The programs built with a compiler, and the one of ours beside them."""
+    """Builds OSU's programs with a compiler, and our own program. Returns their paths by name."""
     folder = common.WORK / name
     common.configured(source, folder, {"CC": str(compiler), "CXX": str(compiler)})
     common.must(["make", "-k", "-C", folder / "c", f"-j{os.cpu_count()}"])
@@ -79,7 +80,7 @@ def programs(source, compiler, name):
 
 
 def over_tcp(library):
-    """Has the ranks of a library send to each other over TCP, though they are on one host; None where that cannot be."""
+    """Makes the ranks of a library use TCP although they are on one host. Returns None if the library cannot."""
     if library.name == "ours":
         library.command += ["--fabric", "tcp"]
     elif library.name == "Open MPI":
@@ -87,7 +88,7 @@ def over_tcp(library):
     elif library.name == "Intel MPI":
         library.environment |= {"FI_PROVIDER": "tcp", "I_MPI_FABRICS": "ofi", "I_MPI_COLL_INTRANODE": "pt2pt"}
     else:
-        # MPICH keeps to shared memory on one host.
+        # MPICH always uses shared memory on one host.
         return None
     return library
 
@@ -115,7 +116,7 @@ def libraries(source):
 
 
 def values(output, name):
-    """The first number of each size; 0 stands for the size of what has none."""
+    """Returns the first number of each size. A program without sizes has the size 0."""
     found = {}
     for line in output.splitlines():
         words = line.split()
@@ -128,13 +129,13 @@ def values(output, name):
         if "barrier" in name:
             found[0] = numbers[0]
         elif len(numbers) > 1:
-            # Of the message rate it is the rate, not the bandwidth.
+            # Of mbw_mr the message rate is used, not the bandwidth.
             found[int(numbers[0])] = numbers[2] if name == "mbw_mr" else numbers[1]
     return found
 
 
 class Processors:
-    """Wakes the processors up, and says whether they are near each other for now."""
+    """Wakes the processors up, and reports whether a line currently takes its usual time between them."""
 
     def __init__(self):
         self.program = common.WORK / "hand_over"
@@ -149,7 +150,7 @@ class Processors:
         return float(said) <= SLOW * statistics.median(self.seen_ns)
 
     def undisturbed(self, run):
-        """What `run` gives while the processors are near each other, or at the last attempt."""
+        """Returns the result of `run` in the usual state of the processors, or that of the last attempt."""
         for _ in range(MOST_REPEATS):
             before, given, after = self.near(BUSY_MS), run(), self.near(0)
             if before and after:
@@ -161,12 +162,12 @@ class Processors:
 
 
 def program_of(name):
-    """The program of a row."""
+    """Returns the program of a row."""
     return "osu_" + (name.split("-")[0] if name in ONE_SIDED else name)
 
 
 def options_of(name):
-    """What it is told: mostly which sizes to measure."""
+    """Returns the options of a program, which are mostly the sizes to measure."""
     if name in ONE_SIDED:
         return ["-w", "allocate", "-s", name.split("-")[1]]
     if name == "mbw_mr":
@@ -179,7 +180,7 @@ def options_of(name):
 
 
 def measure(name, ranks, all_libraries, rounds, processors):
-    """All values of a row, by library and size."""
+    """Returns all values of a row, by library and size."""
     options = options_of(name)
     measured = [library for library in all_libraries if library.serves(ranks)]
     samples = {library.name: {} for library in measured}
@@ -192,7 +193,7 @@ def measure(name, ranks, all_libraries, rounds, processors):
 
 
 class Kept:
-    """What was measured of this build of ours, in a file."""
+    """The measurements of this build of our library, in a file."""
 
     def __init__(self, library, tcp):
         self.tcp = tcp
@@ -258,7 +259,7 @@ def words():
 
 
 def measure_rows(given, all_libraries, kept):
-    """Measures and prints the rows that were asked for; gives those that could not be."""
+    """Measures and prints the selected rows. Returns messages about the rows that could not be measured."""
     failed, processors = [], Processors()
     for name, ranks in given.rows:
         try:

@@ -1,9 +1,9 @@
-"""What the project promises of its MPI's speed, and whether the measured cells keep to it."""
+"""The aims for the speed of our MPI library, and whether the measured cells meet them."""
 
 import math
 
 COLLECTIVES = ("barrier", "bcast", "allgather", "alltoall", "allreduce", "reduce", "gather", "scatter")
-# One-sided programs: by the program's name and how it synchronises. They are measured where they are asked for.
+# One-sided programs, by name and synchronisation. They are measured only on request.
 ONE_SIDED_TIMES = ("put_latency", "get_latency", "acc_latency", "fop_latency", "cas_latency")
 ONE_SIDED = [f"{program}-{how}" for how in ("flush", "fence") for program in ONE_SIDED_TIMES + ("put_bw", "get_bw")]
 ONE_SIDED += ["put_bibw-fence"]
@@ -11,21 +11,22 @@ ONE_SIDED_ROWS = [(name, 2) for name in ONE_SIDED]
 RATES = ("bw", "bibw", "mbw_mr") + tuple(name for name in ONE_SIDED if "bw-" in name)
 ROWS = [(name, 2) for name in ("latency", "bw", "bibw", "mbw_mr")]
 ROWS += [(name, ranks) for ranks in (2, 4, 8) for name in COLLECTIVES]
-# Non-blocking collectives, measured where they are asked for: the overall time, in which as much is computed as the collective takes.
+# Non-blocking collectives, measured only on request. The number is the overall time of a collective and of computing
+# that takes as long as the collective.
 NON_BLOCKING = tuple("i" + name for name in COLLECTIVES)
 NON_BLOCKING_ROWS = [(name, ranks) for ranks in (2, 4, 8) for name in NON_BLOCKING]
-# Persistent collectives, measured where they are asked for.
+# Persistent collectives, measured only on request.
 PERSISTENT = tuple(name + "_persistent" for name in COLLECTIVES)
 PERSISTENT_ROWS = [(name, ranks) for ranks in (2, 4, 8) for name in PERSISTENT]
 EVERY_ROW = ROWS + NON_BLOCKING_ROWS + PERSISTENT_ROWS + ONE_SIDED_ROWS
-# Collectives are judged from here on; the shorter ones before serve to get under way.
+# Collectives are judged from this size on. The shorter sizes before are a warm-up.
 SHORTEST_COLLECTIVE_BYTES = 4
-# The columns of the short table: up to which size.
+# The columns of the short table, with the largest size of each.
 COLUMNS = (("1-64 B", 64), ("128 B-1 KiB", 1 << 10), ("2-16 KiB", 16 << 10), ("32-256 KiB", 256 << 10), ("512 KiB-4 MiB", 4 << 20))
 
 
 def goal(name, ranks, size):
-    """The ratio to the best peer that ours must keep to."""
+    """Returns the aim: the ratio to the best other library that ours must meet."""
     if name == "latency":
         return 0.65 if size <= 64 else 0.95
     if name == "mbw_mr":
@@ -40,12 +41,12 @@ def goal(name, ranks, size):
 
 
 def network_goal(name):
-    """The same where messages go over TCP."""
+    """Returns the same for messages over TCP."""
     return 0.95 if name in RATES else 1.05 if name == "latency" else 0.8
 
 
 def mean_goal(name):
-    """The same for the geometric mean of all sizes of a one-sided program, or of a program over TCP."""
+    """Returns the same for the geometric mean of all sizes of a one-sided program, or of a program over TCP."""
     if name == "latency":
         return 0.95
     if name in ("bw", "bibw", "mbw_mr"):
@@ -54,7 +55,7 @@ def mean_goal(name):
 
 
 class Cell:
-    """One size of one program: our median, those of the others, and the ratio to the best of them."""
+    """One size of one program: our median, those of the other libraries, and the ratio to the best of them."""
 
     def __init__(self, name, ranks, size, ours, others, wanted):
         self.name, self.ranks, self.size, self.ours, self.others = name, ranks, size, ours, others
@@ -70,7 +71,7 @@ class Cell:
 
 
 def cells(name, ranks, medians, tcp=False):
-    """The cells of a row from `medians`, by library and size; over TCP if that is said."""
+    """Returns the cells of a row from `medians`, which are by library and size. `tcp`: messages use TCP."""
     shortest = 0 if "barrier" in name else SHORTEST_COLLECTIVE_BYTES if name in COLLECTIVES else 1
     for size, ours in medians["ours"].items():
         others = {peer: of[size] for peer, of in medians.items() if peer != "ours" and size in of}
@@ -84,7 +85,7 @@ def heading(libraries):
 
 
 def line(cell, libraries):
-    """A cell in a row of plain text."""
+    """Returns a cell as a row of plain text."""
     numbers = {"ours": cell.ours, **cell.others}
     measured = "".join(f"{numbers.get(one, float('nan')):12.2f}" for one in libraries)
     verdict = "misses" if cell.misses() else ""
@@ -92,14 +93,14 @@ def line(cell, libraries):
 
 
 def span(ratios):
-    """The smallest and the largest."""
+    """Returns the smallest and the largest ratio."""
     low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
     return low if low == high else f"{low}-{high}"
 
 
 def means(all_cells, tcp=False):
-    """Of each one-sided program, and over TCP of each program: its name, the geometric mean of its ratios, and what is
-    wanted of it."""
+    """Returns, for each one-sided program, or over TCP for each program, its name, the geometric mean of its ratios,
+    and the aim for this mean."""
     for name in dict.fromkeys(name for name, _ in EVERY_ROW) if tcp else ONE_SIDED:
         logarithms = [math.log(cell.ratio) for cell in all_cells if cell.name == name]
         if logarithms:
@@ -107,7 +108,7 @@ def means(all_cells, tcp=False):
 
 
 def time_to_best(all_cells):
-    """The geometric mean of the time relative to the best peer over cells of the table; a rate counts as its inverse."""
+    """Returns the geometric mean of the cells' times relative to the best other library. Rates count as inverses."""
     logarithms = [-math.log(cell.ratio) if cell.name in RATES else math.log(cell.ratio) for cell in all_cells]
     return math.exp(sum(logarithms) / len(logarithms))
 
@@ -119,7 +120,7 @@ def missed_means(all_cells, tcp=False):
 
 
 def markdown(all_cells):
-    """The short table, in Markdown: a row for each program and number of ranks; then which cells miss."""
+    """Returns the short table in Markdown, with a row for each program and number of ranks, and the cells that miss."""
     rows = {}
     for cell in all_cells:
         rows.setdefault((cell.name, cell.ranks), []).append(cell)

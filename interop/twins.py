@@ -1,15 +1,15 @@
-"""The simulated twin of this machine, for programs to be predicted on."""
+"""The simulated twin of this machine, on which programs are predicted."""
 
 import os
 
 import common
 
-# What a twin is made from.
+# The benchmarks from which a twin is made.
 MEASURED = ["ping-pong", "bandwidth", "two-way-bandwidth", "copy", "clock-cost"]
 
 
 def twin(launcher):
-    """Measures this machine, and makes its twin; gives the machine file."""
+    """Measures this machine and makes its twin. Returns the machine file."""
     results, machine = common.WORK / "predicted.jsonl", common.WORK / "predicted-twin.toml"
     for path in (results, machine):
         path.unlink(missing_ok=True)
@@ -19,6 +19,6 @@ def twin(launcher):
 
 
 def sharing(ranks):
-    """Options of our launcher for so many ranks of a program on the twin, which has as many processors as this machine."""
+    """Returns launcher options for this number of ranks on the twin, which has as many processors as this machine."""
     each = -(-int(ranks) // os.cpu_count())
     return ("--ranks-per-processor", each) if each > 1 else ()

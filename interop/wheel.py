@@ -1,4 +1,5 @@
-"""The wheel that `make wheel` makes: built for old systems, installed into a new environment, with mpi4py built by its mpicc."""
+"""The wheel of `make wheel`. It is built for old systems and installed into a new environment, in which its mpicc
+builds mpi4py."""
 
 import os
 import shutil
@@ -9,7 +10,7 @@ from common import ROOT, WORK, Tally, must, run
 
 RANKS = (2,)
 FOLDER = WORK / "wheel"
-# What a wheel may weigh.
+# The maximum size of a wheel.
 LIMIT_MIB = 10
 HELLO = r"""
 #include <mpi.h>

@@ -27,23 +27,23 @@ import programs
 
 RANKS = (2, 4, 8, 16)
 EMPTY_RANKS = (2, 16, 64)
-# Parts of mpi4py's suite that do not compare: the first start processes or need a number of ranks of their own. The last two send
-# nothing, and would be two thirds of the time, which they spend in Python.
+# Parts of mpi4py's suite that are not compared. The first ones start processes or need a certain number of ranks. The
+# last two send nothing, and would take two thirds of the time, in Python.
 MPI4PY_LEFT_OUT = ("test_spawn", "test_dynproc", "test_util_pool", "test_ulfm", "test_exceptions", "test_toplevel",
                    "test_util_dtlib", "test_datatype")
-# Of two ranks. Ranks that share processors take longer by their number.
+# The limit for two ranks. Ranks that share processors take longer in proportion to their number.
 TIME_LIMIT_S = 300
 TOO_SLOW = 4
 
 
 class Peer:
-    """A library: how its ranks are started."""
+    """A library, and how its ranks are started."""
 
     def __init__(self, name, launcher, environment):
         self.name, self.launcher, self.environment = name, launcher, environment
 
     def seconds(self, ranks, command, folder):
-        """Seconds from start to end, or None if the program failed or took longer than the limit."""
+        """Returns the seconds from start to end, or None if the program failed or took longer than the limit."""
         begin = time.monotonic()
         ended = common.run(ranks, command, limit_s=TIME_LIMIT_S * max(1, ranks // 2), folder=folder, launcher=self.launcher,
                            environment=self.environment)
@@ -55,14 +55,14 @@ class Peer:
 
 
 def peers(release):
-    """Ours first, then the others that are installed."""
+    """Returns our library first, and then the other installed libraries."""
     yield Peer("ours", [release / "cornerstone", "launch"], {"LD_LIBRARY_PATH": str(release)})
     for one in installations.of_the_standard_abi():
         yield Peer(one.name, [one.mpiexec], {**one.environment, **one.yielding})
 
 
 def empty():
-    """A program that only starts and ends."""
+    """Builds a program that only starts and ends."""
     folder = common.WORK / "empty"
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "empty.c"
@@ -72,7 +72,7 @@ def empty():
 
 
 def rows(names, all_ranks):
-    """Name, ranks, command and folder of every row that is asked for."""
+    """Returns name, ranks, command and folder of every selected row."""
     wants = lambda name: not names or name in names
     if wants("empty"):
         program = empty()
@@ -95,7 +95,7 @@ def rows(names, all_ranks):
 
 
 def measured(all_peers, ranks, command, folder, rounds):
-    """The times of each library, turn by turn."""
+    """Returns the times of each library, measured turn by turn."""
     times = {peer.name: [] for peer in all_peers}
     dropped = set()
     for _ in range(rounds):
