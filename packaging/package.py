@@ -20,7 +20,7 @@ import zipfile
 from tree import LIBRARIES, PACKAGES, PROGRAM, ROOT, built, fail, files, must, place_files, version
 
 NAME = "cornerstone_mpi"
-# The oldest C library that a wheel is built for: that of RHEL 8, Debian 10 and Ubuntu 18.10.
+# The oldest C library for which a wheel is built: that of RHEL 8, Debian 10 and Ubuntu 18.10.
 GLIBC = "2.28"
 TARGET = "x86_64-unknown-linux-gnu"
 
@@ -34,18 +34,18 @@ def packages():
 
 
 def build_here():
-    """Builds for this machine; gives the folder."""
+    """Builds for this machine. Returns the folder."""
     must(["cargo", "build", "--release", "--locked", *packages()], cwd=ROOT)
     return target_folder() / "release"
 
 
 def build_for_old_systems():
-    """Builds with the linker of zig, which knows the symbols of older C libraries; gives the folder."""
+    """Builds with the linker of zig, which has the symbols of older C libraries. Returns the folder."""
     tools = target_folder() / "package" / "tools"
     if not (tools / "bin" / "cargo-zigbuild").exists():
         venv.create(tools, with_pip=True)
         must([tools / "bin" / "pip", "install", "--quiet", "cargo-zigbuild", "ziglang"])
-    # What builds looks for zig as a module of the first Python in PATH.
+    # cargo-zigbuild searches for zig as a module of the first Python in PATH.
     path = os.pathsep.join((str(tools / "bin"), os.environ["PATH"]))
     command = ["cargo", "zigbuild", "--profile", "packaged", "--locked", "--target", f"{TARGET}.{GLIBC}", *packages()]
     must(command, cwd=ROOT, env={**os.environ, "PATH": path})
@@ -58,7 +58,7 @@ def install(prefix, folder):
 
 
 def needed_glibc(folder):
-    """The newest version of the C library whose symbols are used, as (2, 28)."""
+    """Returns the newest version of the C library whose symbols are used, such as (2, 28)."""
     used = set()
     for name in (PROGRAM, *LIBRARIES):
         symbols = must(["objdump", "-T", built(folder, name)])
@@ -67,7 +67,7 @@ def needed_glibc(folder):
 
 
 def wheel(out, folder):
-    """Writes a wheel; gives its path."""
+    """Writes a wheel. Returns its path."""
     major, minor = needed_glibc(folder)
     tag = f"py3-none-manylinux_{major}_{minor}_{os.uname().machine}"
     label = f"{NAME}-{version()}"
@@ -85,7 +85,7 @@ def wheel(out, folder):
             record.append(f"{name},sha256={digest},{len(content)}")
 
         for place, content, is_program in files(folder, debug=out / "debug"):
-            # Installers put `scripts` where programs belong, and `data` below the prefix.
+            # Installers put `scripts` into the folder of programs, and `data` below the prefix.
             name = place.replace("bin/", "scripts/", 1) if place.startswith("bin/") else f"data/{place}"
             add(f"{label}.data/{name}", content, is_program)
         information = f"{label}.dist-info"

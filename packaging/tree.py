@@ -1,4 +1,4 @@
-"""What an installation holds, and where: one list for `make install` and for the wheel."""
+"""The files of an installation and their places: one list for `make install` and for the wheel."""
 
 import os
 import pathlib
@@ -10,18 +10,18 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
-# What cargo builds: the name of the file, and where it goes.
+# The files that cargo builds, and their places in the installation.
 PROGRAM = "cornerstone"
 LIBRARIES = {
     "libmpi_abi.so": "lib/libmpi_abi.so.1",
     "libmpich_abi.so": "lib/libmpi.so.12",
-    # What `launch --report` loads before a program's own libraries.
+    # `launch --report` loads this library before a program's own libraries.
     "libcornerstone_profile.so": "lib/libcornerstone_profile.so",
-    # What `launch --fabric sim:` loads before them.
+    # `launch --fabric sim:` loads this library before them.
     "libcornerstone_time.so": "lib/libcornerstone_time.so",
 }
 PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi", "libprofile", "libvirtual-time")
-# The same file by several names.
+# Names for the same file.
 COMPILERS = ("mpicc", "mpicxx", "mpic++")
 LAUNCHERS = ("mpiexec", "mpirun")
 FORTRAN = ("mpifort", "mpif90", "mpif77")
@@ -37,7 +37,7 @@ def fail(why):
 
 
 def must(command, **options):
-    """Runs a step without which nothing can go on; its output is shown only when it fails."""
+    """Runs a command, and ends the program if it fails. Prints the command's output only in that case."""
     done = subprocess.run(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
     )
@@ -48,13 +48,13 @@ def must(command, **options):
 
 
 def version():
-    """The version of the workspace."""
+    """Returns the version of the workspace."""
     text = (ROOT / "Cargo.toml").read_text()
     return re.search(r'^\[workspace\.package\]\nversion = "([^"]+)"', text, re.MULTILINE).group(1)
 
 
 def built(folder, name):
-    """A file that cargo has built. Libraries lie in `deps` too, and are the newer there after a build of tests."""
+    """Returns a file that cargo has built. Libraries are also in `deps`, and newer there after a build of tests."""
     places = [place for place in (folder / name, folder / "deps" / name) if place.is_file()]
     if not places:
         fail(f"'{folder}' has no {name}: build it with `cargo build --release --package {' --package '.join(PACKAGES)}`")
@@ -62,7 +62,7 @@ def built(folder, name):
 
 
 def stripped(source, debug):
-    """A program or library without debug information, which goes into the folder `debug` if one is given."""
+    """Returns a program or library without debug information. Writes that into the folder `debug`, if there is one."""
     if shutil.which("objcopy") is None:
         return source.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def stripped(source, debug):
 
 
 def generated(program):
-    """Man pages and completions, as the program itself writes them: (path, content)."""
+    """Returns the man pages and completions that the program writes: (path, content)."""
     with tempfile.TemporaryDirectory() as folder:
         must([program, "generate", "man", "--output", folder])
         for page in sorted(pathlib.Path(folder).iterdir()):
@@ -88,7 +88,7 @@ def generated(program):
 
 
 def files(folder, debug=None):
-    """Every file of an installation of what cargo has built in `folder`: (path, content, whether it can be run)."""
+    """Returns every file of an installation of the build in `folder`: (path, content, whether it is executable)."""
     program = built(folder, PROGRAM)
     yield f"bin/{PROGRAM}", stripped(program, debug), True
     for name in COMPILERS:
@@ -99,7 +99,7 @@ def files(folder, debug=None):
         yield f"bin/{name}", (PACKAGING / "mpifort").read_bytes(), True
     for name, path in LIBRARIES.items():
         yield path, stripped(built(folder, name), debug), True
-    # A wheel holds no links, so that the linker is told by a script.
+    # A wheel cannot contain links, so this file is a script for the linker.
     yield "lib/libmpi_abi.so", b"INPUT(libmpi_abi.so.1)\n", False
     yield "include/mpi.h", (ROOT / "crates/libmpi-abi/include/mpi.h").read_bytes(), False
     package = (PACKAGING / "mpi.pc").read_text().replace("@VERSION@", version())
@@ -112,11 +112,11 @@ def files(folder, debug=None):
 
 
 def place_files(prefix, folder):
-    """Puts every file of an installation below `prefix`."""
+    """Writes every file of an installation below `prefix`."""
     for path, content, is_program in files(folder):
         target = prefix / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        # In one step and in a new file, for the old one may be running.
+        # The new file replaces the old one in one step, because the old one may be running.
         fresh = target.with_name(f".{target.name}.{os.getpid()}")
         fresh.write_bytes(content)
         fresh.chmod(0o755 if is_program else 0o644)
