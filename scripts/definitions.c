@@ -1,9 +1,9 @@
-/* One loop around an MPI's allgather or broadcast, by two definitions of how long a call takes: what of a difference between two
- * programs is the definition's, and what the programs'.
+/* One loop around an MPI's allgather or broadcast, timed by two definitions of the time of a call. It shows which
+ * part of a difference between two programs is due to the definitions, and which to the programs.
  *
- * definitions allgather|broadcast BYTES: the median in microseconds by OSU's definition, and by ours.
+ * definitions allgather|broadcast BYTES: prints the median in microseconds by OSU's definition, and by ours.
  *   OSU's  from each rank's own return from a barrier to its own end; the mean over the ranks
- *   ours   from an instant that all ranks agree on to the end of the last rank; calls for which a rank came late do not count
+ *   ours   from a moment that all ranks agree on to the end of the last rank; calls with a late rank do not count
  * Ranks read one clock, so they must be on one host. */
 #include <mpi.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static int ascending(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-/* The median over the calls of what `across` makes of the ranks' times; right at rank 0. */
+/* Returns the median over the calls, valid at rank 0. `across` combines the ranks' times of a call. */
 static double median(double (*one)(void), MPI_Op across) {
     static double mine[SAMPLES], of_all[SAMPLES];
     for (int i = 0; i < WARM_UP; i++) one();
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     is_allgather = strcmp(argv[1], "allgather") == 0;
     bytes = atoi(argv[2]);
-    /* As both programs have them: whole pages, written to before. */
+    /* Whole pages that were written to before, as in both programs. */
     block = pages(bytes), all = pages(bytes * ranks);
     double osu = median(by_osu, MPI_SUM) / ranks, ours = median(by_ours, MPI_MAX);
     if (rank == 0) printf("%.4f %.4f\n", osu, ours);
