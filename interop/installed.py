@@ -17,7 +17,7 @@ def place(folder):
 
 
 def environment(*prefixes):
-    """Returns the environment of commands that find programs and packages below `prefixes`, the first first."""
+    """Returns the environment of commands that find programs and packages below `prefixes`, in this order."""
     path = os.pathsep.join([*(str(prefix / "bin") for prefix in prefixes), os.environ["PATH"]])
     return {**os.environ, "PATH": path, "CMAKE_PREFIX_PATH": os.pathsep.join(map(str, prefixes))}
 
