@@ -17,20 +17,23 @@ fn given(rank: usize, bytes: usize) -> Vec<u8> {
 
 /// Runs on 1 to 9 ranks, and on two larger counts that are not powers of two.
 fn on_all_sizes(program: impl Fn(&mut dyn Rank, usize) -> Result<()> + Sync) {
-    for ranks in (1..=9).chain([13, 24]) {
+    // Miri interprets each step, so it gets the sizes that differ in their rounds.
+    let all = (1..=9).chain([13, 24]);
+    for ranks in all.filter(|&ranks| !cfg!(miri) || ranks <= 3) {
         let outcome = reference::run(ranks, |machine| program(machine, ranks));
         assert_eq!(outcome, Ok(()), "on {ranks} ranks");
     }
 }
 
-const LENGTHS: [usize; 6] = [0, 1, 8, 257, 1000, 20_000];
+const LENGTHS: &[usize] =
+    if cfg!(miri) { &[0, 1, 257] } else { &[0, 1, 8, 257, 1000, 20_000] };
 
 /// Returns each length with each algorithm of a collective, and with the default one.
 fn lengths_and_algorithms(
     of: collectives::Collective,
 ) -> impl Iterator<Item = (usize, Option<Algorithm>)> {
     let algorithms = of.algorithms().iter().copied().map(Some).chain([None]);
-    LENGTHS.into_iter().flat_map(move |length| algorithms.clone().map(move |one| (length, one)))
+    LENGTHS.iter().flat_map(move |&length| algorithms.clone().map(move |one| (length, one)))
 }
 
 #[test]
