@@ -1,14 +1,14 @@
-//! Collectives over boards in shared memory, from a broadcast and a reduction between two ranks.
+//! Collectives over boards in shared memory, derived from a broadcast and a reduction between two ranks.
 //!
-//! * The shortest broadcast takes as long as a rank takes to see what another has put on its board.
-//! * A rank that looks at several boards fetches a line from another's cache for each, as the receiver of a stream
-//!   does. Each board after the first therefore costs as much as the shortest message of a stream.
-//! * Of what a longer piece takes beyond that, the root spends half to write it and the other rank half to read it.
-//! * In a long broadcast both ranks work at once, on different pieces, as long as its plan says. The factor by which each
-//!   further piece takes longer than either half is the crowding.
-//! * Short parts lie in the line that announces them, longer parts in other lines. The fabric says from which length
-//!   on.
-//! * What a reduction takes beyond seeing and writing is the time in which the root combines, for each piece of a long
+//! * The time of the shortest broadcast is the time until a rank sees what another has put on its board.
+//! * A rank that checks several boards fetches a line from another's cache for each, as the receiver of a stream does.
+//!   Each board after the first therefore costs as much as the shortest message of a stream.
+//! * The time of a longer piece beyond that is half the root's, to write it, and half the other rank's, to read it.
+//! * In a long broadcast both ranks work at once, on different pieces, as far as the plan permits. The crowding is the
+//!   factor by which each further piece takes longer than either half.
+//! * Short parts are in the line that announces them, longer parts in other lines. The fabric reports the length from
+//!   which parts are long.
+//! * The time of a reduction beyond seeing and writing is the time in which the root combines, for each piece of a long
 //!   one.
 
 use collectives::plan::{CallShape, Capabilities, Collective, Pieces, Topology, select};
@@ -17,28 +17,28 @@ use crate::curve::Curve;
 use crate::evidence::Evidence;
 use crate::times::{BySize, median};
 
-/// The sizes of boards and what they cost.
+/// Sizes and costs of boards.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BoardCosts {
     pub(crate) ranks_max: u64,
     pub(crate) bytes_max: u64,
-    /// The longest part that lies in the line that announces it; `None` where the fabric does not say it.
+    /// Longest part in bytes that is in the line that announces it; `None` if the fabric does not report it.
     pub(crate) line_bytes: Option<u64>,
     pub(crate) piece_bytes: u64,
     pub(crate) slot_bytes: u64,
     pub(crate) places: u64,
     pub(crate) see_us: f64,
-    /// To look at one more board: to fetch one line from another's cache, as in a stream.
+    /// Time to check one more board: to fetch one line from another's cache, as in a stream.
     pub(crate) look_us: f64,
     pub(crate) put: Curve,
     pub(crate) take: Curve,
     pub(crate) combine: Curve,
-    /// The factor, at least 1, by which writing and reading take longer while both ranks do it at once.
+    /// Factor, at least 1, by which writing and reading take longer while both ranks do it at once.
     pub(crate) crowding: f64,
 }
 
 impl BoardCosts {
-    /// Boards, if the fabric says that it has them and a broadcast was measured.
+    /// Returns the costs of boards, if the fabric has boards and a broadcast was measured.
     pub(crate) fn of(evidence: &Evidence) -> Option<BoardCosts> {
         let capabilities = evidence.fabric.plans.as_ref()?.capabilities;
         let boards = capabilities.boards;
@@ -74,7 +74,7 @@ impl BoardCosts {
     }
 }
 
-/// The factor by which pieces take longer to write or read than `alone_us` while the other rank works, too.
+/// Returns the factor by which pieces take longer to write or read than `alone_us` while the other rank works, too.
 fn crowding(
     evidence: &Evidence,
     capabilities: &Capabilities,
@@ -95,7 +95,7 @@ fn crowding(
     if factor.is_finite() { factor.clamp(1.0, MOST) } else { 1.0 }
 }
 
-/// The time in which the root combines a piece: what is left of a reduction after the other's part has arrived.
+/// Returns the time in which the root combines a piece: the time of a reduction after the other's part has arrived.
 fn combining(
     evidence: &Evidence,
     piece_bytes: u64,
@@ -127,8 +127,8 @@ mod tests {
 
     use super::*;
 
-    /// Seen after 1 µs; a piece of 128 bytes is written and read in 2 µs each, and combined in 4. While both are at it
-    /// each takes half as long again.
+    /// Returns evidence with these times: a part is seen after 1 µs; a piece of 128 bytes is written and read in 2 µs
+    /// each, and combined in 4. While both ranks work, each takes half as long again.
     fn evidence() -> Evidence {
         let by_size = |values: &[(u64, f64)]| values.iter().copied().collect::<BySize>();
         let boards = Boards {
@@ -144,7 +144,7 @@ mod tests {
             // Pieces follow each other at 1.5 x 2 µs.
             stream: by_size(&[(8, 0.25), (64, 0.5)]),
             broadcast: by_size(&[(0, 1.0), (128, 5.0), (256, 9.0), (1280, 33.0), (2000, 7.0)]),
-            // 1 + 2 until the part is there, 4 to combine it; of two, 1.5 times 4 and 4; of ten, 1.5 times nine times 4
+            // The part arrives after 1 + 2, and 4 combine it; of two, 1.5 times 4 and 4; of ten, 1.5 times nine times 4
             // and 4.
             reduce: by_size(&[(64, 4.0), (128, 7.0), (256, 13.0), (1280, 61.0), (2000, 9.0)]),
             fabric: FabricDescription {
@@ -166,7 +166,7 @@ mod tests {
         let board = BoardCosts::of(&evidence()).unwrap();
         assert_eq!((board.see_us, board.put.of(128), board.take.of(128)), (1.0, 2.0, 2.0));
         assert_eq!((board.crowding, board.look_us), (1.5, 0.25));
-        // Of 64 bytes: seen and written after 2 of 4 µs.
+        // 64 bytes: seen and written after 2 of 4 µs.
         assert_eq!((board.combine.of(128), board.combine.of(64)), (4.0, 2.0));
         assert_eq!((board.ranks_max, board.bytes_max, board.places), (32, 1280, 16));
     }

@@ -1,16 +1,16 @@
 //! Messages that are copies in shared memory.
 //!
 //! A short message is copied twice: by the sender into a ring, and by the receiver out of it. A longer message is
-//! copied once, by the receiver. A very long one is copied by both ends at once. The fabric describes these lengths.
-//! A copy occupies a processor, so a rank that sends and receives does one after the other; very long messages occupy
-//! both ends at once, unless the sender receives one itself: then it copies that one. Streams both ways show whether
-//! messages in both directions take longer for it; if they do not, the receiver counts as the only one that copies.
+//! copied once, by the receiver. A very long one is copied by both ends at once. The fabric describes these lengths. A
+//! copy occupies a processor, so a rank that sends and receives does one after the other. Very long messages occupy
+//! both ends at once, unless the sender also receives one: then it copies that one. Streams both ways show whether
+//! messages in both directions take longer for it. If they do not, only the receiver is assumed to copy.
 //!
-//! T is what a message takes from end to end, B what each message of a stream takes, L the latency:
+//! T is the time of a message from end to end, B the time of each message of a stream, L the latency:
 //!
 //! * L is the least of T - B among short messages;
-//! * the two ends share T - L evenly where both copy, and the receiver has all of it where it alone copies, as far as
-//!   each stays within B; the rest delays the message and occupies no end;
+//! * the two ends have equal parts of T - L if both copy, and the receiver has all of it if it alone copies, as far as
+//!   each part stays within B; the rest delays the message and occupies no end;
 //! * a rank sends the next message no sooner than B after the last;
 //! * a message that both ends copy occupies both for B, and the receiver for the rest.
 
@@ -20,31 +20,31 @@ use crate::curve::{Curve, follow};
 use crate::evidence::{Evidence, is_simplex};
 use crate::times::BySize;
 
-/// The cost of messages.
+/// Cost of messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CopyCosts {
     pub(crate) send: Curve,
     pub(crate) receive: Curve,
     pub(crate) setup: Curve,
     pub(crate) gap: Curve,
-    /// From this length on a message occupies both ends. `None` where messages both ways do not delay each other.
+    /// Length in bytes from which a message occupies both ends. `None` if messages both ways do not delay each other.
     pub(crate) both_from_bytes: Option<u64>,
-    /// To post an operation, where that was measured.
+    /// Time to post an operation, if it was measured.
     pub(crate) post_us: Option<f64>,
 }
 
-/// Who copies a message.
+/// The ends that copy a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Copier {
     /// The sender into a ring and the receiver out of it, one after the other.
     Each,
     /// The receiver, from the memory of the sender.
     Receiver,
-    /// Both at once, each a part.
+    /// Both at once, a part each.
     Together,
 }
 
-/// The parts of a message of some length.
+/// Parts of the time of a message of some length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Parts {
     send_us: f64,
@@ -54,7 +54,7 @@ struct Parts {
 }
 
 impl CopyCosts {
-    /// The cost of messages, if the fabric describes them as copies.
+    /// Returns the cost of messages, if the fabric describes them as copies.
     pub(crate) fn of(evidence: &Evidence) -> Option<CopyCosts> {
         let lengths = evidence.fabric.shared_memory?;
         let together_from_bytes = lengths.both_copy_from_bytes;
@@ -96,7 +96,7 @@ impl CopyCosts {
     }
 }
 
-/// Divides what a message takes besides the latency.
+/// Divides the time of a message without its latency.
 fn divide(busy_us: f64, stream_us: f64, copier: Copier) -> Parts {
     let half_us = (busy_us / 2.0).min(stream_us);
     let (send_us, receive_us) = match copier {
@@ -119,12 +119,13 @@ mod tests {
             |send_us, receive_us, setup_us, gap_us| Parts { send_us, receive_us, setup_us, gap_us };
         // The stream is slower than either end's half.
         assert_eq!(divide(2.0, 1.5, Copier::Each), parts(1.0, 1.0, 0.0, 1.5));
-        // It is faster: half of a message is on its way while the next is copied.
+        // The stream is faster: half of a message is on its way while the next is copied.
         assert_eq!(divide(4.0, 1.5, Copier::Each), parts(1.5, 1.5, 1.0, 1.5));
-        // The receiver alone: the sender is free, and what exceeds the time of a stream's message delays this one.
+        // The receiver alone copies: the sender is free, and the time beyond that of a stream's message delays this
+        // one.
         assert_eq!(divide(2.0, 2.5, Copier::Receiver), parts(0.0, 2.0, 0.0, 2.5));
         assert_eq!(divide(4.0, 3.0, Copier::Receiver), parts(0.0, 3.0, 1.0, 3.0));
-        // Both ends at once.
+        // Both ends copy at once.
         assert_eq!(divide(4.0, 3.0, Copier::Together), parts(0.0, 1.0, 3.0, 3.0));
     }
 
@@ -149,13 +150,13 @@ mod tests {
         assert_eq!((copies.send.of(64), copies.receive.of(64)), (0.5, 0.5));
         assert_eq!((copies.setup.of(1 << 20), copies.receive.of(1 << 20)), (9.0, 1.0));
         // Long messages both ways were not measured: both ends are occupied. If a message each way takes no longer than
-        // one, the receiver has all that the stream allows, and the rest delays the message.
+        // one, the receiver has all the time that the stream permits, and the rest delays the message.
         assert_eq!(copies.both_from_bytes, Some(4096));
         evidence.two_way.insert(1 << 20, 9.5);
         let apart = CopyCosts::of(&evidence).unwrap();
         assert_eq!(apart.both_from_bytes, None);
         assert_eq!((apart.setup.of(1 << 20), apart.receive.of(1 << 20)), (1.0, 9.0));
-        // A message each way is 0.5 to send, 0.5 to receive, and two posts.
+        // A message each way takes 0.5 to send, 0.5 to receive, and two posts.
         assert_eq!(copies.post_us, Some(0.5));
     }
 }

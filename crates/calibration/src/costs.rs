@@ -1,22 +1,21 @@
 //! The cost of a message, derived from the times between two ranks.
 //!
-//! Between two ranks a ping-pong says what a message of each measured length takes from end to end, T, and a stream of
-//! such messages what each takes the busier of its two ends, B. The twin has
+//! Between two ranks a ping-pong shows the time of a message of each measured length from end to end, T. A stream of
+//! such messages shows the time of each at the busier of its two ends, B. The twin has
 //!
-//! * a link as fast as the fastest stream, and as set-up of a message what B is longer than the link takes;
-//! * as latency what T is longer than B for short messages: no end is busy then;
-//! * as the receiver's own cost what is left of T;
+//! * a link as fast as the fastest stream, and as set-up of a message the time by which B exceeds that of the link;
+//! * as latency the time by which T exceeds B for short messages: no end is busy in it;
+//! * as the receiver's own cost the rest of T;
 //! * an eager limit where T makes a step that no change of slope explains ([`knee`]), and a handshake beyond it;
-//! * ends that send or receive, but not both at once, where long streams both ways are as slow as one after the other;
-//! * a cost of posting an operation, where short streams both ways, which post each message, are slower than two
-//!   streams;
-//! * a rate of reducing, from what a reduction of a long block takes longer than its message.
+//! * ends that either send or receive at a time, if long streams both ways are as slow as one after the other;
+//! * a cost of posting an operation, if short streams both ways, which post each message, are slower than two streams;
+//! * a rate of reducing, from the time by which a reduction of a long block exceeds its message.
 //!
-//! Set-up and the receiver's cost are exact at each measured length and straight lines between, so that one length that
-//! was disturbed spoils no other.
+//! Set-up and the receiver's cost are exact at each measured length, with straight lines between. One disturbed length
+//! therefore distorts no other.
 //!
-//! Where the fabric says that its messages are copies in shared memory, [`copies`](crate::copies) derives what they
-//! cost, and [`boards`](crate::boards) what collectives cost.
+//! If the fabric describes its messages as copies in shared memory, [`copies`](crate::copies) derives their cost, and
+//! [`boards`](crate::boards) that of collectives.
 
 use crate::boards::BoardCosts;
 use crate::copies::CopyCosts;
@@ -25,35 +24,35 @@ use crate::evidence::{Evidence, is_simplex};
 use crate::knee::{self, Knee};
 use crate::windows::WindowCosts;
 
-/// A rate so high that it never matters.
+/// Rate so high that it has no effect.
 pub(crate) const NO_LIMIT_MB_PER_S: f64 = 1e9;
 
-/// The costs of messages, copies and collectives in a machine file.
+/// Costs of messages, copies and collectives in a machine file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Costs {
     pub(crate) ends: Vec<Ends>,
     pub(crate) latency_us: f64,
     pub(crate) link_mb_per_s: f64,
-    /// To post an operation, where that was measured.
+    /// Time to post an operation, if it was measured.
     pub(crate) post_us: Option<f64>,
-    /// To read the clock, where that was measured.
+    /// Time to read the clock, if it was measured.
     pub(crate) clock_us: Option<f64>,
-    /// Millions of reducing operations a second, where that was measured.
+    /// Millions of reducing operations a second, if they were measured.
     pub(crate) reduction_mops: Option<f64>,
-    /// The ratio of one-way to two-way rates of streams, if that was measured.
+    /// Ratio of one-way to two-way rates of streams, if it was measured.
     pub(crate) both_ways: Option<f64>,
     pub(crate) rendezvous: Option<Rendezvous>,
-    /// If messages are copies in memory: their cost instead of `ends`.
+    /// Cost of messages that are copies in memory. It replaces `ends`.
     pub(crate) copies: Option<CopyCosts>,
     pub(crate) board: Option<BoardCosts>,
     pub(crate) windows: Option<WindowCosts>,
-    /// A copy by its length.
+    /// Time of a copy by its length.
     pub(crate) copy: Curve,
-    /// One copy and its size.
+    /// Size in bytes and time of one copy.
     pub(crate) one_copy: Option<(u64, f64)>,
 }
 
-/// The times of a message of a given length at its two ends.
+/// Times of a message of a given length at its two ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ends {
     pub(crate) size_bytes: u64,
@@ -61,8 +60,7 @@ pub(crate) struct Ends {
     pub(crate) receive_us: f64,
 }
 
-/// Longer messages than `eager_bytes` are agreed upon, which takes the receiver's end `answer_us` besides two short
-/// messages.
+/// Handshake of messages longer than `eager_bytes`. It takes the receiver's end `answer_us` besides two short messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rendezvous {
     pub(crate) eager_bytes: u64,
@@ -71,7 +69,7 @@ pub(crate) struct Rendezvous {
 }
 
 impl Costs {
-    /// The costs that `evidence` shows.
+    /// Returns the costs that `evidence` shows.
     pub(crate) fn of(evidence: &Evidence) -> Costs {
         let latency_us = evidence.latency_us();
         let busy_us: Vec<(u64, f64)> = evidence
@@ -99,7 +97,7 @@ impl Costs {
         let copies = CopyCosts::of(evidence);
         let post_us = match &copies {
             Some(copies) => copies.post_us,
-            // A short message each way is one send and one receive: two messages of a stream.
+            // A short message each way is one send and one receive, as are two messages of a stream.
             None => evidence.post_us(|size| Some(2.0 * evidence.stream.get(&size)?)),
         };
         Costs {
@@ -119,7 +117,7 @@ impl Costs {
         }
     }
 
-    /// The time of a copy of this number of bytes, in microseconds; none if no copy was measured.
+    /// Returns the time of a copy of this number of bytes, in microseconds; none if no copy was measured.
     pub(crate) fn copy_us(&self, bytes: f64) -> f64 {
         match (&self.copy.pieces[..], self.one_copy) {
             ([_, _, ..], _) => self.copy.of(bytes as u64),
@@ -128,14 +126,14 @@ impl Costs {
         }
     }
 
-    /// Whether an end can only send or only receive at a time.
+    /// Returns whether an end can only send or only receive at a time.
     pub(crate) fn simplex(&self) -> bool {
         is_simplex(self.both_ways)
     }
 }
 
-/// The step of the ping-pong as a handshake of two short messages, each of which takes `short_us`, if there is one and
-/// they take no longer than it.
+/// Returns the step of the ping-pong as a handshake of two short messages of `short_us` each, if there is a step and it
+/// is no shorter than they are.
 fn rendezvous(evidence: &Evidence, short_us: f64) -> Option<Rendezvous> {
     let Knee { last_bytes, step_us } = knee::find(&evidence.whole)?;
     let answer_us = step_us - 2.0 * short_us;
@@ -143,7 +141,7 @@ fn rendezvous(evidence: &Evidence, short_us: f64) -> Option<Rendezvous> {
     (answer_us >= 0.0).then_some(found)
 }
 
-/// The highest rate of these times, in MB/s; a rate so high that it never matters where no byte was sent.
+/// Returns the highest rate of these times, in MB/s; without a byte sent, a rate so high that it has no effect.
 fn fastest(times_us: &[(u64, f64)]) -> f64 {
     let rates = times_us.iter().filter(|(size, us)| *size > 0 && *us > 0.0);
     let highest = rates.map(|&(size, us)| size as f64 / us).fold(0.0, f64::max);
@@ -163,9 +161,9 @@ mod tests {
 
     #[test]
     fn a_stream_tells_what_the_ends_are_busy_with_from_the_latency() {
-        // Short: 3 µs of which an end is busy for 1. Long: 12 µs, an end is busy for 8, so 10 of them, less the latency
-        // of 2, leave 2 for the receiver alone. The fastest is 1024 bytes in 8 µs: 128 MB/s, on which 8 bytes take
-        // 1/16.
+        // Short: 3 µs, in 1 of which an end is busy. Long: 12 µs, of which an end is busy for 8, so 10 of them, less
+        // the latency of 2, leave 2 for the receiver alone. The fastest is 1024 bytes in 8 µs: 128 MB/s, at which 8
+        // bytes take 1/16.
         let found = found(&[(8, 3.0), (1024, 12.0)], &[(8, 1.0), (1024, 8.0)], &[]);
         assert_eq!((found.latency_us, found.link_mb_per_s), (2.0, 128.0));
         let ends = |size_bytes, setup_us, receive_us| Ends { size_bytes, setup_us, receive_us };
@@ -197,15 +195,15 @@ mod tests {
 
     #[test]
     fn a_long_reduction_tells_how_fast_operands_are_combined() {
-        // 65536 bytes are 8192 operands; 10 µs of which the message takes 2 leave 8 for them.
+        // 65536 bytes are 8192 operands. The message takes 2 of 10 µs, which leaves 8 for them.
         let whole = BySize::from([(8, 1.0), (65536, 2.0)]);
         let reduce = BySize::from([(65536, 10.0)]);
         let evidence = Evidence { whole, reduce, ..Evidence::default() };
         assert_eq!(Costs::of(&evidence).reduction_mops, Some(1024.0));
     }
 
-    /// A machine whose every cost is known gives itself back: 1 µs of set-up, 2 µs of latency, 100 MB/s, and beyond
-    /// 4096 bytes a handshake of two short messages and 4 µs.
+    /// Tests that a machine with known costs is derived from its own times: 1 µs of set-up, 2 µs of latency, 100 MB/s,
+    /// and beyond 4096 bytes a handshake of two short messages and 4 µs.
     #[test]
     fn a_machine_with_a_rendezvous_is_found_again() {
         let busy = |size: u64| 1.0 + size as f64 / 100.0;

@@ -2,7 +2,7 @@
 
 use crate::times::BySize;
 
-/// Straight pieces. Each begins at a length, and has the cost of that length and what each further byte adds.
+/// Straight pieces. Each begins at a length, and has the cost of that length and of each further byte.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Curve {
     pub(crate) pieces: Vec<Piece>,
@@ -16,10 +16,10 @@ pub(crate) struct Piece {
 }
 
 impl Curve {
-    /// The curve through these points. At each of `breaks` (ascending) the cost may jump: no line crosses it, and the
-    /// lines on either side are extended to it. Lengths below the shortest cost as much as the shortest; the last line
-    /// goes on. Where the next point costs less, the cost stays constant up to that point, because no byte has a
-    /// negative cost.
+    /// Returns the curve through these points. At each of `breaks` (ascending) the cost may jump: no line crosses it,
+    /// and the lines on either side are extended to it. Lengths below the shortest cost as much as the shortest; the
+    /// last line has no end. If the next point costs less, the cost stays constant up to that point, because no byte
+    /// has a negative cost.
     pub(crate) fn through(points_us: &BySize, breaks: &[u64]) -> Curve {
         let mut pieces = Vec::new();
         let starts = std::iter::once(0).chain(breaks.iter().copied());
@@ -32,13 +32,13 @@ impl Curve {
         Curve { pieces }
     }
 
-    /// The cost of a length; 0 where there are no points.
+    /// Returns the cost of a length; 0 if there are no points.
     pub(crate) fn of(&self, bytes: u64) -> f64 {
         let piece = self.pieces.iter().rev().find(|piece| piece.from_bytes <= bytes);
         piece.map_or(0.0, |piece| piece.us + piece.us_per_byte * (bytes - piece.from_bytes) as f64)
     }
 
-    /// Every cost times `factor`.
+    /// Returns the curve with every cost multiplied by `factor`.
     pub(crate) fn scaled(&self, factor: f64) -> Curve {
         let scaled = |piece: &Piece| Piece {
             us: factor * piece.us,
@@ -49,7 +49,7 @@ impl Curve {
     }
 }
 
-/// Appends the pieces from `start` on, through points of which none lies before it.
+/// Appends the pieces from `start` on, through points that all lie at or after it.
 fn section(start: u64, points: &[(u64, f64)], pieces: &mut Vec<Piece>) {
     let Some(&(first, first_us)) = points.first() else { return };
     // A single length beyond a break gives a cost per byte and no slope.
@@ -74,8 +74,9 @@ fn section(start: u64, points: &[(u64, f64)], pieces: &mut Vec<Piece>) {
     }
 }
 
-/// These times with further points between them, from the first of `breaks` (ascending) on. Between two lengths without
-/// a break the cost of a message rises as that of a copy does. Caches bend it, which a straight line would not show.
+/// Returns these times with further points between them, from the first of `breaks` (ascending) on. Between two lengths
+/// without a break the cost of a message rises as that of a copy does. Caches bend it, which a straight line would not
+/// show.
 pub(crate) fn follow(times_us: &BySize, copy_us: &BySize, breaks: &[u64]) -> BySize {
     let mut dense = times_us.clone();
     let Some(&from_bytes) = breaks.first() else { return dense };
@@ -125,8 +126,8 @@ mod tests {
         assert_eq!(pieces(&[(10, 1.0), (40, 2.0)], &[20])[2..], [(20, 1.0, 0.05), (40, 2.0, 0.05)]);
     }
 
-    /// A copy of 30 bytes lies a tenth of the way from that of 20 to that of 40, so the message of 30 does. Across the
-    /// break at 50, and before the first break, no point is added.
+    /// Tests the points that are added. A copy of 30 bytes lies a tenth of the way from that of 20 to that of 40, so
+    /// the message of 30 does. No point is added across the break at 50, or before the first break.
     #[test]
     fn between_two_lengths_a_message_follows_the_copy() {
         let times = BySize::from([(5, 1.0), (15, 1.0), (20, 2.0), (40, 12.0), (60, 20.0)]);

@@ -1,4 +1,4 @@
-//! The times of a run that a twin is made from, and what follows directly from them.
+//! The times of a run from which a twin is made, and quantities that follow directly from them.
 
 use contract::FabricDescription;
 use record::{Measurement, Run};
@@ -6,10 +6,10 @@ use record::{Measurement, Run};
 use crate::states::LineStates;
 use crate::times::{BySize, median};
 
-/// The benchmarks whose times between two ranks a twin is made from.
+/// Benchmarks from whose times between two ranks a twin is made.
 pub const CALIBRATING: [&str; 9] =
     [PING_PONG, STREAM, TWO_WAY, REDUCE, BROADCAST, PUT, GET, ACCUMULATE, NOTIFIED_PUT];
-/// The benchmark whose sizes a twin meets.
+/// Benchmark whose sizes a twin reproduces.
 pub const PING_PONG: &str = "ping-pong";
 const STREAM: &str = "bandwidth";
 const TWO_WAY: &str = "two-way-bandwidth";
@@ -22,43 +22,43 @@ const NOTIFIED_PUT: &str = "notified-put";
 const COPY: &str = "copy";
 const CLOCK_COST: &str = "clock-cost";
 
-/// Messages up to this length show the latency; longer ones show the copying.
+/// Longest message in bytes that shows the latency; longer ones show the copying.
 pub(crate) const SHORT_BYTES: u64 = 256;
-/// From this length on streams show whether both ways share something, and reductions how fast they are.
+/// Length in bytes from which streams show whether both directions share something, and reductions how fast they are.
 const LONG_BYTES: u64 = 16 * 1024;
 
-/// The measurements between two ranks.
+/// Measurements between two ranks.
 #[derive(Default)]
 pub(crate) struct Evidence {
-    /// T: one message from end to end.
+    /// T: time of one message from end to end.
     pub(crate) whole: BySize,
-    /// B: what each message of a stream takes the busier of its ends.
+    /// B: time of each message of a stream at the busier of its ends.
     pub(crate) stream: BySize,
-    /// One message each way.
+    /// Time of one message each way.
     pub(crate) two_way: BySize,
-    /// A reduction of double-precision numbers.
+    /// Time of a reduction of double-precision numbers.
     pub(crate) reduce: BySize,
     pub(crate) broadcast: BySize,
-    /// Puts into memory of the other rank, until they are there.
+    /// Time of puts into memory of the other rank, until they have arrived.
     pub(crate) put: BySize,
-    /// Gets from there.
+    /// Time of gets from there.
     pub(crate) get: BySize,
-    /// Sums of double-precision numbers there, until they are done.
+    /// Time of sums of double-precision numbers there, until they are complete.
     pub(crate) accumulate: BySize,
-    /// Half a round trip by puts with a notice.
+    /// Half the time of a round trip by notified puts.
     pub(crate) notified_put: BySize,
-    /// A copy by one rank.
+    /// Time of a copy by one rank.
     pub(crate) copy: BySize,
-    /// One copy and its size, for a run that does not say what a copy costs by size.
+    /// Size in bytes and time of one copy, for a run without the cost of copies by size.
     pub(crate) one_copy: Option<(u64, f64)>,
-    /// To read the clock once.
+    /// Time to read the clock once.
     pub(crate) clock_us: Option<f64>,
     /// The fabric's description of itself.
     pub(crate) fabric: FabricDescription,
 }
 
 impl Evidence {
-    /// The evidence in `run`, in the state of the machine of `states`.
+    /// Returns the evidence in `run`, in the state of the machine of `states`.
     pub(crate) fn of(run: &Run, states: &LineStates) -> Evidence {
         let medians_us = |benchmark, ranks| medians_us(run, benchmark, ranks, states);
         Evidence {
@@ -78,18 +78,18 @@ impl Evidence {
         }
     }
 
-    /// Whether the fabric says that messages are copies in shared memory.
+    /// Returns whether the fabric describes messages as copies in shared memory.
     pub(crate) fn are_copies(&self) -> bool {
         self.fabric.shared_memory.is_some()
     }
 
-    /// The time of a message at the busier of its ends; all of its time, if no stream was measured.
+    /// Returns the time of a message at the busier of its ends; all of its time, if no stream was measured.
     pub(crate) fn busier_us(&self, size_bytes: u64, whole_us: f64) -> f64 {
         self.stream.get(&size_bytes).copied().unwrap_or(whole_us)
     }
 
-    /// The median of T - B over the short messages. Of copies it is the least, because their ends' shares grow from the
-    /// shortest message on.
+    /// Returns the median of T - B over the short messages. For copies it is the least, because their ends' parts grow
+    /// from the shortest message on.
     pub(crate) fn latency_us(&self) -> f64 {
         let short = self.whole.iter().filter(|&(&size, _)| size <= SHORT_BYTES);
         let idle = short.map(|(&size, &us)| us - self.busier_us(size, us));
@@ -99,18 +99,18 @@ impl Evidence {
         median(idle.collect()).unwrap_or(0.0).max(0.0)
     }
 
-    /// The cost of posting an operation: half of what a short message each way takes longer than its send and its
-    /// receive (`busy_us`, of a size). `None` where that was not measured.
+    /// Returns the cost of posting an operation: half of the time by which a short message each way exceeds its send
+    /// and its receive (`busy_us`, of a size). `None` if that was not measured.
     pub(crate) fn post_us(&self, busy_us: impl Fn(u64) -> Option<f64>) -> Option<f64> {
         let short = self.two_way.iter().filter(|&(&size, _)| size <= SHORT_BYTES);
         let each = |(&size, us): (&u64, &f64)| Some((us - busy_us(size)?) / 2.0);
         median(short.filter_map(each).collect()).map(|us| us.max(0.0))
     }
 
-    /// Millions of reducing operations a second, where that was measured.
+    /// Returns the millions of reducing operations a second, if they were measured.
     pub(crate) fn reduction_mops(&self) -> Option<f64> {
         const OPERAND_BYTES: f64 = 8.0;
-        // Reductions that go over boards are described with the boards.
+        // Reductions over boards are described with the boards.
         let plans = self.fabric.plans.as_ref();
         let boards = plans.map_or(0, |plans| plans.capabilities.boards.most_bytes as u64);
         let from = LONG_BYTES.max(boards.saturating_add(1));
@@ -122,12 +122,12 @@ impl Evidence {
         median(long.filter_map(rate).collect())
     }
 
-    /// The ratio of one-way to two-way rates of long streams, if that was measured.
+    /// Returns the ratio of one-way to two-way rates of long streams, if it was measured.
     pub(crate) fn both_ways(&self) -> Option<f64> {
         self.both_ways_from(LONG_BYTES)
     }
 
-    /// The same ratio for messages of `from_bytes` and more.
+    /// As [`both_ways`](Evidence::both_ways), for messages of `from_bytes` and more.
     pub(crate) fn both_ways_from(&self, from_bytes: u64) -> Option<f64> {
         let long = self.two_way.iter().filter(|&(&size, _)| size >= from_bytes);
         let ratio = |(size, us): (&u64, &f64)| Some(us / self.stream.get(size)?);
@@ -135,19 +135,19 @@ impl Evidence {
     }
 }
 
-/// Whether an end can only send or only receive at a time, where messages both ways take `both_ways` times as long as
-/// one way. If it was not measured, this is assumed.
+/// Returns whether an end can only send or only receive at a time, if messages both ways take `both_ways` times as long
+/// as one way. Returns true if it was not measured.
 pub(crate) fn is_simplex(both_ways: Option<f64>) -> bool {
     both_ways.is_none_or(|ratio| ratio > 1.5)
 }
 
-/// The times of a benchmark, on any number of ranks.
+/// Returns the times of a benchmark, on any number of ranks.
 fn times<'a>(run: &'a Run, benchmark: &'a str) -> impl Iterator<Item = &'a Measurement> {
     run.measurements.iter().filter(move |m| m.benchmark == benchmark && m.metric == "time")
 }
 
-/// The median time of a benchmark on `ranks` ranks, by size. A size that was measured in another state only is not
-/// there.
+/// Returns the median time of a benchmark on `ranks` ranks, by size. A size that was measured only in another state is
+/// absent.
 fn medians_us(run: &Run, benchmark: &str, ranks: usize, states: &LineStates) -> BySize {
     times(run, benchmark)
         .filter(|m| m.ranks == ranks)
@@ -155,7 +155,7 @@ fn medians_us(run: &Run, benchmark: &str, ranks: usize, states: &LineStates) -> 
         .collect()
 }
 
-/// The median of a benchmark of one rank, at the size nearest to what fits a cache of any machine.
+/// Returns the median of a benchmark of one rank, at the size nearest to one that fits a cache of any machine.
 fn median_of_one(run: &Run, benchmark: &str) -> Option<(u64, f64)> {
     const NEAR_BYTES: u64 = 64 * 1024;
     times(run, benchmark)

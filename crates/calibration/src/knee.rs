@@ -2,21 +2,21 @@
 
 use crate::times::BySize;
 
-/// A step of the time over the length.
+/// Step of the time over the length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Knee {
-    /// The last length before it.
+    /// Last length before it.
     pub(crate) last_bytes: u64,
     /// Its height.
     pub(crate) step_us: f64,
 }
 
-/// The number of lengths on each side of a step to which the lines before and after it are fitted.
+/// Number of lengths on each side of a step to which the lines before and after it are fitted.
 const SIDE: usize = 3;
-/// The least height of a step as a share of the time. Medians of two runs differ by up to that much.
+/// Least height of a step as a share of the time. Medians of two runs differ by up to that much.
 const STEP_MIN: f64 = 0.15;
 
-/// The step that is highest relative to its time, if there is one.
+/// Returns the step that is highest relative to its time, if there is one.
 ///
 /// A step lies between two lengths if all lengths after it lie above the line through those before it, and all lengths
 /// before it below the line through those after it. At a change of slope the two lines meet, and a disturbed length is
@@ -36,7 +36,7 @@ pub(crate) fn find(times_us: &BySize) -> Option<Knee> {
     Some(Knee { last_bytes, step_us })
 }
 
-/// The straight line through points by least squares of relative deviations.
+/// Returns the straight line through points by least squares of relative deviations.
 fn line(points: &[(f64, f64)]) -> impl Fn(f64) -> f64 {
     let (mut w, mut wx, mut wy, mut wxx, mut wxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for &(x, y) in points {
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_straight_line_and_a_change_of_slope_are_no_step() {
         assert_eq!(find(&times(|size| 1.0 + size as f64 / 100.0)), None);
-        // Ten times as steep beyond 256 bytes.
+        // Ten times as steep beyond 256 bytes, without a step.
         let kink =
             |size: u64| 1.0 + size.min(256) as f64 / 100.0 + size.saturating_sub(256) as f64 / 10.0;
         assert_eq!(find(&times(kink)), None);

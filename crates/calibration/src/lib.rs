@@ -1,8 +1,8 @@
-//! From a measured run to a simulated machine: the twin of the machine that was measured.
+//! Makes the twin of a measured machine: a simulated machine from a measured run.
 //!
 //! * [`LineStates`] distinguishes the states of the machine, if the run was made in turns;
 //! * `evidence` takes the times of the benchmarks between two ranks from the run;
-//! * `costs` derives from them what a message, a copy and a collective cost;
+//! * `costs` derives from them the costs of a message, a copy and a collective;
 //! * `machine_file` writes the costs as a machine file, each with its source.
 #![forbid(unsafe_code)]
 
@@ -29,46 +29,46 @@ pub use evidence::{CALIBRATING, PING_PONG};
 pub use pauses::{TwinPause, TwinPauses};
 pub use states::{LineStates, TurnCount};
 
-/// A machine made from a run, and how well it meets what it was made from.
+/// Machine made from a run, and how closely it reproduces the run's times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// The machine file.
+    /// Text of the machine file.
     pub text: String,
-    /// For each measured length of the ping-pong.
+    /// Residual of each measured length of the ping-pong.
     pub residuals: Vec<Residual>,
-    /// The pauses of its processors, where the run holds `clock`.
+    /// Pauses of its processors, if the run contains `clock`.
     pub pauses: TwinPauses,
 }
 
 /// A measured time and the twin's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Residual {
-    /// The message size in bytes.
+    /// Message size in bytes.
     pub size_bytes: u64,
-    /// The median of the measurement in microseconds.
+    /// Median of the measurement in microseconds.
     pub measured_us: f64,
-    /// The twin's in microseconds.
+    /// Time of the twin in microseconds.
     pub twin_us: f64,
 }
 
-/// Why a run cannot be made into a machine.
+/// The reason why a run cannot be made into a machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrationError {
-    /// It does not hold what is needed.
+    /// It lacks sizes of the ping-pong.
     #[error("the run holds {found} sizes of `{PING_PONG}` between 2 ranks; at least 2 are needed")]
     TooFewSizes {
-        /// The number of sizes.
+        /// Number of sizes.
         found: usize,
     },
     /// An earlier version recorded it.
     #[error("the run does not say its plans in numbers: an earlier version made it; measure again")]
     PlansInWords,
-    /// The machine made from it is refused, by a rule of machine files.
+    /// A rule of machine files refuses the machine made from it.
     #[error(transparent)]
     Machine(#[from] FileError),
 }
 
-/// A twin named `name` of the machine that `run` measured, in the state of `states`.
+/// Makes a twin named `name` of the machine that `run` measured, in the state of `states`.
 ///
 /// # Errors
 /// A run without a ping-pong of at least two sizes, or of an earlier version.
@@ -96,7 +96,7 @@ pub fn calibrate(
     Ok(Calibration { residuals: evidence.whole.iter().map(residual).collect(), text, pauses })
 }
 
-/// A message that finds its receiver waiting, from end to end.
+/// Returns the time from end to end of a message whose receiver already waits.
 fn end_to_end_us(machine: &Machine, bytes: u64) -> f64 {
     let ends = machine.endpoint.send.of(bytes) + machine.endpoint.receive.of(bytes);
     let data = ends + unloaded::transfer(machine, bytes, 2, MessageKind::Data);

@@ -11,7 +11,7 @@ use crate::pauses::TwinPauses;
 use crate::states::LineStates;
 use crate::work::WorkRates;
 
-/// The machine file of a twin named `name` with these costs and pauses.
+/// Returns the machine file of a twin named `name` with these costs and pauses.
 pub(crate) fn describe(
     name: &str,
     run: &Run,
@@ -194,7 +194,7 @@ fn ends_source(costs: &Costs, from: &str) -> String {
     format!("{measured} {both_ways}, {does}.")
 }
 
-/// A field of the machine file that holds the pieces of a curve.
+/// Returns a field of the machine file that contains the pieces of a curve.
 fn pieces(name: &str, curve: &Curve) -> String {
     let mut text = format!("{name} = [\n");
     for piece in &curve.pieces {

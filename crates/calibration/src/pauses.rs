@@ -1,4 +1,4 @@
-//! The pauses of a machine's processors, from those that `clock` saw.
+//! The pauses of a machine's processors, from those that `clock` measured.
 //!
 //! A regular kind becomes pauses at its period, each delayed by up to its jitter. Pauses without a period become one
 //! pause in each stretch of their mean distance, at a random moment of it. Their number and length are as measured, but
@@ -8,38 +8,39 @@ use std::fmt::Write;
 
 use record::{Measurement, ParameterValue, PauseKind, Pauses, Run};
 
-/// The pauses of a simulated machine.
+/// Pauses of a simulated machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwinPauses {
-    /// Whether the run looked for pauses at all.
+    /// True if the run measured pauses at all.
     pub looked: bool,
-    /// The pauses that the machine file has.
+    /// Pauses in the machine file.
     pub written: Vec<TwinPause>,
-    /// The pauses that it does not have, each with the reason, as sentences.
+    /// Pauses that are not in it, each with the reason, as sentences.
     pub left_out: Vec<String>,
 }
 
 /// One kind of pause of a twin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwinPause {
-    /// The kind as the first of its processors saw it.
+    /// The kind as measured on the first of its processors.
     pub kind: PauseKind,
-    /// The processors that have it; `None` where all have it.
+    /// Processors that have it; `None` if all have it.
     pub processors: Option<Vec<usize>>,
-    /// Whether all of them have it at the same moments.
+    /// True if all of them have it at the same moments.
     pub at_once: bool,
 }
 
-/// The share of the time between two pauses of a kind that must be left for the program.
+/// Share of the time between two pauses of a kind that must be left for the program.
 const LEFT_FOR_PROGRAMS: f64 = 0.1;
-/// The moments of a regular kind differ by less than this share of its period where it comes to all processors at once.
+/// Largest difference between the moments of a regular kind, as a share of its period, if it is on all processors at
+/// once.
 const SAME_MOMENT: f64 = 0.02;
-/// Two processors have the same kind if period and length agree within these factors.
+/// Factors within which period and length of a kind agree on two processors.
 const SAME_PERIOD: f64 = 1.02;
 const SAME_IRREGULAR_PERIOD: f64 = 1.5;
 const SAME_LENGTH: f64 = 1.5;
 
-/// The pauses in `run`; none where it does not hold `clock`.
+/// Returns the pauses in `run`; none if it does not contain `clock`.
 pub(crate) fn find(run: &Run) -> TwinPauses {
     let seen = seen(run);
     let mut found = TwinPauses { looked: !seen.is_empty(), ..TwinPauses::default() };
@@ -68,7 +69,7 @@ pub(crate) fn find(run: &Run) -> TwinPauses {
     found
 }
 
-/// The pauses of each rank's processor. Of two measurements of one rank, the later counts.
+/// Returns the pauses of each rank's processor. Of two measurements of one rank, the later counts.
 fn seen(run: &Run) -> Vec<(usize, &Pauses)> {
     let mut seen: Vec<(usize, &Pauses)> = Vec::new();
     let lost = |m: &&Measurement| m.benchmark == "clock" && m.metric == "lost";
@@ -98,21 +99,21 @@ fn twin(kind: PauseKind, on: &[(usize, f64)], processors: usize) -> TwinPause {
     }
 }
 
-/// By how much a pause may be shorter or longer than the median without leaving the range of those seen.
+/// Returns by how much a pause may be shorter or longer than the median without leaving the measured range.
 fn length_jitter_us(kind: &PauseKind) -> f64 {
     let PauseKind { length_median_us, length_min_us, length_max_us, .. } = *kind;
     (length_median_us - length_min_us).min(length_max_us - length_median_us).max(0.0)
 }
 
-/// By how much a pause may be delayed: one of a regular kind by its jitter to either side, another as far as there is
-/// room.
+/// Returns by how much a pause may be delayed: one of a regular kind by its jitter to either side, another as far as
+/// there is room.
 fn period_jitter_us(kind: &PauseKind) -> f64 {
     let room = kind.period_us * (1.0 - LEFT_FOR_PROGRAMS / 2.0);
     let room = (room - kind.length_median_us - length_jitter_us(kind)).max(0.0);
     if kind.regular { (2.0 * kind.period_jitter_us).min(room) } else { room }
 }
 
-/// Why a machine cannot have this kind; `None` if it can.
+/// Returns why a machine cannot have this kind; `None` if it can.
 fn refused(kind: &PauseKind) -> Option<String> {
     let longest = kind.length_median_us + length_jitter_us(kind);
     let none_left = longest > kind.period_us * (1.0 - LEFT_FOR_PROGRAMS);
@@ -130,7 +131,7 @@ fn are_alike(a: &PauseKind, b: &PauseKind) -> bool {
     a.regular == b.regular && a.agrees(b, period, SAME_LENGTH)
 }
 
-/// A kind in words: `every 10000 us, 112 us long`.
+/// Returns a kind in words: `every 10000 us, 112 us long`.
 pub(crate) fn words(kind: &PauseKind) -> String {
     let when = if kind.regular { "every" } else { "irregular, one in" };
     format!(
@@ -140,7 +141,7 @@ pub(crate) fn words(kind: &PauseKind) -> String {
 }
 
 impl TwinPauses {
-    /// The `[[pause]]` tables of the machine file.
+    /// Returns the `[[pause]]` tables of the machine file.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for TwinPause { kind, processors, at_once } in &self.written {
@@ -163,7 +164,7 @@ impl TwinPauses {
         text
     }
 
-    /// The source of the pauses, for the machine file; `None` where there are none.
+    /// Returns the source of the pauses, for the machine file; `None` if there are none.
     pub(crate) fn source(&self, from: &str) -> Option<(&'static str, &'static str, String)> {
         let from = format!(
             "clock of {from}. Regular kinds keep their period; others come once in each stretch of their mean distance, at a random moment of it. Processors that were not looked at have the kinds that all looked at had."
@@ -173,7 +174,7 @@ impl TwinPauses {
 }
 
 impl std::fmt::Display for TwinPause {
-    /// `every 10000 us, 112.0 us long (200 seen), on processor 0`.
+    /// Formats as `every 10000 us, 112.0 us long (200 seen), on processor 0`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&words(&self.kind))?;
         match &self.processors {

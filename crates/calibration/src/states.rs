@@ -8,39 +8,39 @@
 use analysis::statistics::Sample;
 use record::{Measurement, Run};
 
-/// The states that the cache lines beside all turns of a run show.
+/// States that the cache lines beside all turns of a run show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineStates {
-    /// Lines that take longer belong to the slower state; `None` where there is only one state.
+    /// Lines that take longer belong to the slower state; `None` if there is only one state.
     border_us: Option<f64>,
-    /// Whether most turns were made in the slower state, so that the twin describes that one.
+    /// True if most turns were made in the slower state, so that the twin describes that one.
     slower: bool,
-    /// The number of turns in each state.
+    /// Number of turns in each state.
     pub count: TurnCount,
-    /// The median of the line in the state that the twin describes; `None` where no line was timed.
+    /// Median of the line in the state that the twin describes; `None` if no line was timed.
     pub line_us: Option<f64>,
-    /// The median of the line in the other state, if there is one.
+    /// Median of the line in the other state, if there is one.
     pub other_line_us: Option<f64>,
 }
 
-/// The number of used and discarded turns, with the reasons.
+/// Number of used and discarded turns, with the reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnCount {
     /// All turns of the run.
     pub all: u64,
-    /// Set aside: the line was of the other state, before and after.
+    /// Discarded: the line was of the other state, before and after.
     pub other: u64,
-    /// Set aside: the state changed meanwhile.
+    /// Discarded: the state changed meanwhile.
     pub changed: u64,
 }
 
-/// The least factor between the median lines of two states. Within a state a line varies by less.
+/// Least factor between the median lines of two states. Within a state a line varies by less.
 const APART: f64 = 1.8;
-/// The least share of the lines that make a state. Fewer are disturbances.
+/// Least share of the lines that make a state. Fewer are disturbances.
 const SHARE_MIN: f64 = 0.01;
 
 impl LineStates {
-    /// The states that `run` shows; the default where it was not made in turns.
+    /// Returns the states that `run` shows; the default if it was not made in turns.
     pub fn of(run: &Run) -> LineStates {
         let turns = || {
             let times = run.measurements.iter().filter(|m| m.metric == "time");
@@ -69,15 +69,15 @@ impl LineStates {
         states
     }
 
-    /// Whether a turn with these lines is used. A turn without lines is.
+    /// Returns whether a turn with these lines is used. A turn without lines is used.
     fn uses(&self, line_us: Option<[f64; 2]>) -> bool {
         let (Some(lines), Some(border_us)) = (line_us, self.border_us) else { return true };
         lines.iter().all(|&us| (us > border_us) == self.slower)
     }
 
-    /// The time of a measurement in microseconds: the median of the medians of its turns, of those that are used, or
-    /// the median of all samples where there were no turns. `None` where every turn is set aside. The clock's own share
-    /// is subtracted, because reading a simulated clock takes no time.
+    /// Returns the time of a measurement in microseconds: the median of the medians of its used turns, or the median of
+    /// all samples if there were no turns. Returns `None` if every turn is discarded. The clock's own share is
+    /// subtracted, because reading a simulated clock takes no time.
     pub fn time_us(&self, measurement: &Measurement) -> Option<f64> {
         let without_clock = |us: f64, share: f64| us * (1.0 - share.clamp(0.0, 1.0));
         if measurement.turns.is_empty() {
@@ -98,14 +98,15 @@ impl LineStates {
     }
 }
 
-/// The border that divides these lines, in ascending order, into two states. It is placed so that the logarithms on
-/// each side vary as little as possible. `None` if the two sides are too near to each other, or one is too small.
+/// Returns the border that divides these lines, in ascending order, into two states. It is placed so that the
+/// logarithms on each side vary as little as possible. Returns `None` if the two sides are too near to each other, or
+/// one is too small.
 fn border(sorted_us: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = sorted_us.iter().map(|us| us.max(f64::MIN_POSITIVE).ln()).collect();
     let total: f64 = logs.iter().sum();
     let n = logs.len() as f64;
     let mut below = 0.0;
-    // The sum of squares within the two sides is least where the sum of squares between their means is greatest.
+    // The sum of squares within the two sides is least where that between their means is greatest.
     let mut best: Option<(f64, usize)> = None;
     for (index, log) in logs.iter().enumerate().take(logs.len().saturating_sub(1)) {
         below += log;
@@ -120,13 +121,13 @@ fn border(sorted_us: &[f64]) -> Option<f64> {
     (median(high)? > APART * median(low)?).then(|| (low[low.len() - 1] * high[0]).sqrt())
 }
 
-/// The median; `None` of no values.
+/// Returns the median; `None` of no values.
 fn median(values: &[f64]) -> Option<f64> {
     Sample::new(values).ok().map(|sample| sample.median())
 }
 
 impl std::fmt::Display for LineStates {
-    /// A sentence on the turns that were used and those that were set aside.
+    /// Writes a sentence on the turns that were used and those that were discarded.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let TurnCount { all, other, changed } = self.count;
         if all == 0 {
@@ -164,7 +165,7 @@ mod tests {
     const NEAR: f64 = 0.04;
     const FAR: f64 = 0.2;
 
-    /// A measurement of which each turn has three samples around `us`, and these lines beside it.
+    /// Returns a measurement with three samples around `us` in each turn, and these lines beside it.
     fn measurement(turns: &[(f64, [f64; 2])]) -> Measurement {
         let samples: Vec<f64> =
             turns.iter().flat_map(|(us, _)| [us - 0.5, *us, us + 9.0]).collect();
@@ -201,7 +202,7 @@ mod tests {
             (7.0, [FAR, FAR]),
             (1.4, [0.03, NEAR]),
             (5.0, [NEAR, FAR]),
-            // As slow as the other state, but its lines are of this state: it counts.
+            // As slow as the other state, but its lines are of this state: it is used.
             (8.0, [NEAR, NEAR]),
         ]);
         let lost = measurement(&[(7.0, [FAR, 0.3])]);

@@ -3,19 +3,19 @@
 use contract::WorkKind;
 use record::{Measurement, Run};
 
-/// The benchmarks that rates of work are taken from.
+/// Benchmarks from which rates of work are taken.
 const MULTIPLY: &str = "multiply";
 const SORT: &str = "parallel-sort";
 const TRANSFORM: &str = "parallel-fft";
 const RELAXATION: &str = "sor";
 const CORNER_TURN: &str = "corner-turn-memory";
 
-/// The metric of the serial program's time.
+/// Metric of the serial program's time.
 const SERIAL: &str = "serial";
 
 const NUMBER_BYTES: f64 = 8.0;
 const POINT_BYTES: f64 = 16.0;
-/// A transform turns its matrix so many times.
+/// Number of times that a transform turns its matrix.
 const TURNS: f64 = 3.0;
 /// Floating-point operations of a point in an iteration of over-relaxation.
 const OPERATIONS: f64 = 8.0;
@@ -25,7 +25,8 @@ const OPERATIONS: f64 = 8.0;
 pub(crate) struct WorkRates(Vec<(WorkKind, f64)>);
 
 impl WorkRates {
-    /// The rates in a run, from the largest problem of each application. `copy_us` is the time of a copy by its bytes.
+    /// Returns the rates in a run, from the largest problem of each application. `copy_us` is the time of a copy by its
+    /// bytes.
     pub(crate) fn of(run: &Run, copy_us: impl Fn(f64) -> f64) -> WorkRates {
         let mut rates = Vec::new();
         let mut add = |kind, rate: Option<f64>| {
@@ -70,21 +71,21 @@ impl WorkRates {
         WorkRates(rates)
     }
 
-    /// The lines of the table `processor`.
+    /// Returns the lines of the table `processor`.
     pub(crate) fn text(&self) -> String {
         let line = |(kind, rate): &(WorkKind, f64)| format!("{} = {rate:.3}\n", kind.rate_key());
         self.0.iter().map(line).collect()
     }
 }
 
-/// The measurement of the largest size; of those, one of the fewest ranks and, where grids are cut, of the fewest
+/// Returns the measurement of the largest size; of those, one of the fewest ranks and, if grids are cut, of the fewest
 /// partitions.
 fn largest<'a>(run: &'a Run, benchmark: &str, metric: &str) -> Option<&'a Measurement> {
     let found = run.measurements.iter().filter(|m| m.benchmark == benchmark && m.metric == metric);
     found.max_by(|a, b| a.size_bytes.cmp(&b.size_bytes).then(b.key().cmp(&a.key())))
 }
 
-/// Another metric of the same measurement.
+/// Returns another metric of the same measurement.
 fn beside(run: &Run, of: &Measurement, metric: &str) -> Option<f64> {
     let key = of.key();
     let same = |m: &&Measurement| m.metric == metric && m.key() == key;
@@ -115,9 +116,8 @@ mod tests {
         WorkRates::of(&run, |bytes| bytes / 1000.0)
     }
 
-    /// By hand: two matrices of order 100 are two million operations; 1024 numbers are 10240 comparisons after a copy
-    /// of
-    /// 8.192 us; 16 x 16 points in 50 iterations of 8 operations each.
+    /// Tests rates that are derived by hand: two matrices of order 100 are two million operations; 1024 numbers are
+    /// 10240 comparisons after a copy of 8.192 us; the grid has 16 x 16 points in 50 iterations of 8 operations each.
     #[test]
     fn serial_programs_tell_the_rates_of_their_work() {
         let found = rates(&[
@@ -139,7 +139,8 @@ mod tests {
         assert_eq!(rates(&[measured(TRANSFORM, SERIAL, 1024, 10.0)]), WorkRates::default());
     }
 
-    /// By hand: 64 points of 1024 bytes are turned three times at 1024 bytes a microsecond and transformed in 7 more.
+    /// Tests a rate that is derived by hand: 64 points of 1024 bytes are turned three times at 1024 bytes a microsecond
+    /// and transformed in 7 more.
     #[test]
     fn a_transform_is_what_its_turns_leave() {
         let found = rates(&[
