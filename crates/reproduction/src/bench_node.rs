@@ -1,5 +1,5 @@
-//! One node of the real-time test bench of MITRE section 5: what it computes, and how long its shortest period is, with
-//! data flowing through it or without.
+//! One node of the real-time test bench of MITRE section 5: its operations and its shortest period, with data flow or
+//! without.
 
 use contract::{
     Buffer, Rank, Result as RankResult, Source, Tag, TagSelector, TimeSpan, Work, WorkKind,
@@ -13,11 +13,11 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub(crate) struct BenchNodeCell {
     machine: String,
-    /// The operations of the node on each matrix, in order.
+    /// Operations of the node on each matrix, in order.
     functions: Vec<Function>,
-    /// Whether matrices come from a source and results go to a sink.
+    /// True if matrices come from a source and results go to a sink.
     data_flow: bool,
-    /// The rate that is asked for instead of the period.
+    /// Function whose rate is computed instead of the period.
     rate_of: Option<Function>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct BenchNodeCell {
 enum Function {
     /// A transform of each row.
     Fft,
-    /// The matrix transposed.
+    /// A transpose of the matrix.
     CornerTurn,
 }
 
@@ -38,7 +38,7 @@ const MATRIX_BYTES: usize = ROWS * COLUMNS * 8;
 impl Function {
     fn work(self) -> Work {
         match self {
-            // As chains count it, so that the rates of tables 5.1 and 5.2 are of the same operations.
+            // Counted as in chains, so that the rates of tables 5.1 and 5.2 are of the same operations.
             Function::Fft => {
                 Work::new(WorkKind::Fft, (ROWS as f64 * nominal_operations(COLUMNS)) as u64)
             }
@@ -48,7 +48,8 @@ impl Function {
 }
 
 impl BenchNodeCell {
-    /// The shortest period in milliseconds, or the rate in millions of operations or bytes a second at that period.
+    /// Returns the shortest period in milliseconds, or the rate in millions of operations or bytes a second at that
+    /// period.
     pub(crate) fn value(&self) -> Result<f64, String> {
         let machine = machine::find(&self.machine).map_err(|error| error.to_string())?;
         let period = period(&machine, &self.functions, self.data_flow)?;
@@ -59,17 +60,18 @@ impl BenchNodeCell {
     }
 }
 
-/// Nodes of the bench; without data flow the stage is alone with its two buffers, but the others are there.
+/// Nodes of the bench. Without data flow only the stage works, with its two buffers; the others exist.
 const SOURCE: usize = 0;
 const STAGE: usize = 1;
 const SINK: usize = 2;
-/// As long as the paper's trials of 4 s have about.
+/// Number of instances, about as many as in the paper's trials of 4 s.
 const INSTANCES: u64 = 20;
 
 const DATA: Tag = Tag::new(0);
 const REQUEST: Tag = Tag::new(1);
 
-/// The time between results once the bench is full, which is the shortest period that its self-timed stage keeps.
+/// Returns the time between results once the bench is full. It is the shortest period that its self-timed stage
+/// sustains.
 fn period(machine: &Machine, functions: &[Function], data_flow: bool) -> Result<TimeSpan, String> {
     let functions = functions.to_vec();
     let options = Options { check_results: false, ..Options::new(3) };
@@ -106,8 +108,9 @@ fn drain(rank: &mut dyn Rank) -> RankResult<TimeSpan> {
     Ok(TimeSpan::ZERO)
 }
 
-/// Section 5.2: post the next receive and ask for its data, compute what has come, send the result once it is asked
-/// for, and wait for the next. The first result is left out: until then the bench fills.
+/// Runs the stage as in section 5.2: posts the next receive and requests its data, computes the arrived matrix, sends
+/// the result once it is requested, and waits for the next. The first result is left out, because until then the bench
+/// fills.
 fn process(rank: &mut dyn Rank, functions: &[Function], data_flow: bool) -> RankResult<TimeSpan> {
     let result = vec![0; MATRIX_BYTES];
     let mut spare = Buffer::zeroed(if data_flow { MATRIX_BYTES } else { 0 });
@@ -139,8 +142,8 @@ fn process(rank: &mut dyn Rank, functions: &[Function], data_flow: bool) -> Rank
 mod tests {
     use super::*;
 
-    /// Table 5.1: each period times its rate are the operations of 512 transforms of 512 points, 512 x 5 x 512 x 9 =
-    /// 11.8 million, also where the node turns corners; or the bytes of a matrix.
+    /// Tests table 5.1: each period times its rate are the operations of 512 transforms of 512 points, 512 x 5 x 512 x
+    /// 9 = 11.8 million, also where the node turns corners; or the bytes of a matrix.
     #[test]
     fn published_rates_count_the_transforms_of_a_matrix_by_one_rule() {
         let published = |cell: &str| {
@@ -158,8 +161,8 @@ mod tests {
         }
     }
 
-    /// A link of 100 MB/s and nothing else: 2 MiB take 20.97 ms. At 100 million operations a second the transforms take
-    /// 117.96 ms, which hide what comes in; what goes out adds to them.
+    /// Tests a link of 100 MB/s without other costs: 2 MiB take 20.97 ms. At 100 million operations a second the
+    /// transforms take 117.96 ms, which hide the input. The output is added to them.
     #[test]
     fn computing_hides_what_comes_in_and_not_what_goes_out() {
         let text = "name = \"x\"\ntitle = \"x\"\n[processor]\nfft_mflops = 100\n[network]\nshape = \"line\"\n\

@@ -11,19 +11,19 @@ use crate::formula;
 use crate::simulated::{Question, Simulator};
 use crate::validation::ValidationCell;
 
-/// The kind of a recomputed cell.
+/// Kind of a recomputed cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
     /// The machine was fitted to this cell, among others.
     Fitted,
-    /// By simulation of a machine that knows nothing of this cell.
+    /// By simulation of a machine that was not fitted to this cell.
     Predicted,
     /// By a formula that the paper gives.
     Formula,
 }
 
-/// A cell and how it is computed.
+/// A cell and its computation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
@@ -31,22 +31,22 @@ pub struct Cell {
     pub id: String,
     /// The unit.
     pub unit: String,
-    /// The published value; none if it was withheld.
+    /// The published value; `None` if it was withheld.
     pub published: Option<f64>,
-    /// Whether that is an upper bound.
+    /// True if the published value is an upper bound.
     #[serde(default)]
     at_most: bool,
-    /// The kind of our value.
+    /// Kind of the recomputed value.
     pub how: How,
-    /// A formula's name, if it is one.
+    /// Name of the formula of a cell that is computed by formula.
     formula: Option<String>,
-    /// A benchmark and what of it is asked, if it is simulated.
+    /// Benchmark and metric of a simulated cell.
     run: Option<RunCell>,
-    /// What is measured on the Finite Element Machine word by word, if it is that.
+    /// Measurement on the Finite Element Machine, simulated word by word.
     array: Option<ArrayCell>,
-    /// A node of the test bench, if it is that.
+    /// Node of the test bench.
     bench_node: Option<BenchNodeCell>,
-    /// The deviation of a model, if it is that: what was published is the most that the paper found.
+    /// Deviation of a model. The published value is the largest deviation that the paper found.
     validation: Option<ValidationCell>,
 }
 
@@ -60,22 +60,22 @@ struct RunCell {
     metric: String,
     #[serde(default)]
     parameters: BTreeMap<String, ParameterValue>,
-    /// The pattern of `pmp`: `pair`, a message and its empty answer, or `corner-turn`, the recursive one.
+    /// Pattern of `pmp`: `pair`, a message and its empty answer, or `corner-turn`, the recursive one.
     pattern: Option<String>,
-    /// The chain of `pipeline`: a file's name under pipelines/.
+    /// Chain of `pipeline`: a file's name under pipelines/.
     chain: Option<String>,
-    /// The number of ranks on a processor.
+    /// Number of ranks on a processor.
     ranks_per_processor: Option<usize>,
-    /// The duration of each trial of a period.
+    /// Duration of each trial of a period.
     duration_s: Option<u64>,
-    /// Which of several measurements with this metric: the one with this `pair` or `length`.
+    /// `pair` or `length` of one of several measurements with this metric.
     #[serde(default)]
     which: BTreeMap<String, ParameterValue>,
-    /// The most samples, where runs differ by chance and take long.
+    /// Maximum number of samples, if runs differ by chance and take long.
     samples: Option<u64>,
     /// Replaces the machine's fixed cost of a packet at the sender.
     packet_send_us: Option<f64>,
-    /// Replaces what the machine's receiver takes to agree to a long message.
+    /// Replaces the time in which the machine's receiver answers an RTS.
     answer_us: Option<f64>,
     /// Replaces the machine's packet size.
     packet_bytes: Option<u32>,
@@ -83,7 +83,8 @@ struct RunCell {
     per: Option<String>,
     /// The value is divided by that with these parameters, all else being equal.
     per_parameters: Option<BTreeMap<String, ParameterValue>>,
-    /// The value is the message size, from zero to the given one, at which this machine and that one change places.
+    /// The value is the message size, from zero to the given one, at which the faster of this machine and that one
+    /// becomes the slower.
     crossing_with: Option<String>,
     /// The value is the rise from this size on, for each byte.
     rise_from_bytes: Option<u64>,
@@ -92,11 +93,11 @@ struct RunCell {
     efficiency: bool,
     /// The value is multiplied by this.
     scale: Option<f64>,
-    /// The value is this over what it would be.
+    /// The value is this over the value otherwise.
     inverse_of: Option<f64>,
 }
 
-/// The result of a program on an old processor, and the program.
+/// Result of a program on an old processor, and the program.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProcessorCell {
@@ -126,28 +127,28 @@ fn files() -> impl Iterator<Item = File> {
     FILES.iter().map(|text| toml::from_str(text).expect("a test reads every paper's file"))
 }
 
-/// All cells, paper by paper and table by table.
+/// Returns all cells, paper by paper and table by table.
 pub fn cells() -> Vec<Cell> {
     files().flat_map(|file| file.cell).collect()
 }
 
-/// The cells with which this machine's processors are compared.
+/// Returns the cells with which this machine's processors are compared.
 pub(crate) fn processor_cells() -> Vec<ProcessorCell> {
     files().flat_map(|file| file.processor).collect()
 }
 
-/// Whether a cell is of this paper or table.
+/// Returns whether a cell is of this paper or table.
 pub(crate) fn is_of(id: &str, table: &str) -> bool {
     id.strip_prefix(table.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
 }
 
 impl Cell {
-    /// Whether the cell is of this paper or table.
+    /// Returns whether the cell is of this paper or table.
     pub fn belongs_to(&self, table: Option<&str>) -> bool {
         table.is_none_or(|table| is_of(&self.id, table))
     }
 
-    /// Our value.
+    /// Computes the value.
     ///
     /// # Errors
     /// The error, in words.
@@ -166,7 +167,8 @@ impl Cell {
         }
     }
 
-    /// Whether what was published is a bound that ours is to keep, and no value that it is to meet.
+    /// Returns whether the published value is a bound that the recomputed one must not exceed, instead of a value to
+    /// reproduce.
     pub fn is_bound(&self) -> bool {
         self.at_most || self.validation.is_some()
     }
@@ -200,10 +202,10 @@ impl RunCell {
         Ok(value * self.scale.unwrap_or(1.0))
     }
 
-    /// The size in bytes from which on the other one of two machines has the smaller value, by bisection.
+    /// Returns the size in bytes from which the other of two machines has the smaller value, by bisection.
     ///
     /// # Errors
-    /// Machines of which one is better at both ends, and errors of a run.
+    /// Machines one of which is better at both ends, and errors of a run.
     fn crossing_bytes(&self, other: &str, simulator: &mut Simulator) -> Result<f64, String> {
         let mut is_ahead = |size_bytes: u64| -> Result<bool, String> {
             let this = self.question(&self.benchmark, size_bytes);

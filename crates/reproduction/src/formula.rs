@@ -2,7 +2,7 @@
 
 use analysis::model::loggp::{AllToAll, Broadcast, ByNodes, Packet, Unicast, ring_hops};
 
-/// The value of a formula by its name, whose parts lie between slashes.
+/// Returns the value of a formula by its name. Slashes separate the name's parts.
 pub(crate) fn value(name: &str) -> Result<f64, String> {
     found(name).ok_or_else(|| format!("there is no formula `{name}`"))
 }
@@ -27,7 +27,7 @@ fn found(name: &str) -> Option<f64> {
     }
 }
 
-/// A system of MPI-SHARC section 6: how many times as fast as the original its processors and its links are.
+/// A system of MPI-SHARC section 6: the factors by which its processors and its links are faster than the original's.
 #[derive(Clone, Copy)]
 struct System {
     clock: f64,
@@ -90,8 +90,8 @@ impl System {
     }
 }
 
-/// The latency of 4 bytes or the bandwidth at 16 KiB by the model, which counts what each call delivers (equations 1,
-/// 2).
+/// Returns the latency of 4 bytes or the bandwidth at 16 KiB by the model, which counts the bytes that each call
+/// delivers (equations 1, 2).
 fn sharc(call: &str, nodes: Option<usize>, metric: &str) -> Option<f64> {
     let nodes = nodes?;
     let others = nodes as f64 - 1.0;
@@ -109,12 +109,13 @@ fn sharc(call: &str, nodes: Option<usize>, metric: &str) -> Option<f64> {
     }
 }
 
-/// The time of a call by the models of tables 7 to 9.
+/// Returns the time of a call by the models of tables 7 to 9.
 pub(crate) fn sharc_time_us(call: &str, bytes: u64, nodes: usize) -> Option<f64> {
     SHARC.time_us(call, bytes, nodes)
 }
 
-/// Figure 8b: the time of a broadcast, in percent of that of a unicast to each other node, one after the other.
+/// Computes figure 8b: the time of a broadcast, in percent of that of a unicast to each other node, one after the
+/// other.
 fn broadcast_per_unicasts(nodes: usize, bytes: u64) -> Option<f64> {
     let unicast = SHARC.unicast();
     let to = |node| unicast.time_us(bytes, ring_hops(0, node, nodes), ring_hops(node, 0, nodes));
@@ -122,8 +123,8 @@ fn broadcast_per_unicasts(nodes: usize, bytes: u64) -> Option<f64> {
     Some(100.0 * SHARC.time_us("broadcast", bytes, nodes)? / unicasts)
 }
 
-/// Table 10: what the parameters of table 7 take at a clock of 1 MHz and a link of 1 MB/s. Those of the processor
-/// shrink with its clock, those of the link with its rate; latencies are for a hop, the gap for a link.
+/// Computes table 10: the parameters of table 7 at a clock of 1 MHz and a link of 1 MB/s. Those of the processor shrink
+/// with its clock, those of the link with its rate. Latencies are for a hop, the gap for a link.
 fn sharc_parameter(parameter: &str) -> Option<f64> {
     const CLOCK_MHZ: f64 = 40.0;
     const LINK_MB_PER_S: f64 = 40.0;
@@ -140,7 +141,7 @@ fn sharc_parameter(parameter: &str) -> Option<f64> {
     })
 }
 
-/// The message sizes of figure 13 and table 11.
+/// Returns the message sizes of figure 13 and table 11.
 fn size_of_scalability(size: &str) -> Option<u64> {
     match size {
         "small" => Some(128),
@@ -149,9 +150,9 @@ fn size_of_scalability(size: &str) -> Option<u64> {
     }
 }
 
-/// Table 11: how much a node more adds to the time, against the original system, in percent. The model is a straight
-/// line over the nodes, so any two numbers of them give its slope. A unicast is the longest one, around all other
-/// nodes: only that reading reaches the axes of figure 13 and gives the averages of section 7
+/// Computes table 11: the time that one more node adds, against the original system, in percent. The model is a
+/// straight line over the nodes, so any two numbers of them give its slope. A unicast is the longest one, around all
+/// other nodes: only that reading reaches the axes of figure 13 and gives the averages of section 7
 /// (docs/decisions/0064-figure-13-uses-the-longest-unicast.md).
 fn scalability(call: &str, size: &str, system: &str) -> Option<f64> {
     let bytes = size_of_scalability(size)?;
@@ -169,21 +170,21 @@ fn scalability(call: &str, size: &str, system: &str) -> Option<f64> {
     Some(100.0 * slope(system)? / slope(SHARC)?)
 }
 
-/// Section 7: the mean of table 11 over the four calls.
+/// Computes the mean of table 11 over the four calls, as in section 7.
 fn scalability_mean(size: &str, system: &str) -> Option<f64> {
     const CALLS: [&str; 4] = ["unicast", "broadcast", "allgather", "in-place-allgather"];
     let sum = CALLS.iter().try_fold(0.0, |sum, call| Some(sum + scalability(call, size, system)?));
     Some(sum? / CALLS.len() as f64)
 }
 
-/// By how much faster links beat a faster clock, in microseconds.
+/// Returns by how much faster links are better than a faster clock, in microseconds.
 fn links_win_by_us(call: &str, bytes: u64, nodes: usize) -> Option<f64> {
     let clock = System { clock: FASTER, links: 1.0 };
     let links = System { clock: 1.0, links: FASTER };
     Some(clock.time_us(call, bytes, nodes)? - links.time_us(call, bytes, nodes)?)
 }
 
-/// Figure 12: the least message size at which faster links are better than a faster clock.
+/// Computes figure 12: the least message size at which faster links are better than a faster clock.
 fn crossing_bytes(call: &str, nodes: usize) -> Option<f64> {
     const LONGEST_BYTES: u64 = 1 << 20;
     let mut at = (SMALLEST_BYTES..LONGEST_BYTES)
@@ -191,15 +192,15 @@ fn crossing_bytes(call: &str, nodes: usize) -> Option<f64> {
     at.find_map(|found| found.filter(|(_, us)| *us > 0.0)).map(|(bytes, _)| bytes as f64)
 }
 
-/// Figure 13: the least number of nodes at which they are.
+/// Computes figure 13: the least number of nodes at which faster links are better.
 fn crossing_nodes(call: &str, bytes: u64) -> Option<f64> {
     const NODES_MAX: usize = 32;
     let better = |nodes: &usize| links_win_by_us(call, bytes, *nodes).is_some_and(|us| us > 0.0);
     (2..=NODES_MAX).find(better).map(|nodes| nodes as f64)
 }
 
-/// Figure 9: the parallel efficiency of matched-field tracking in percent, of a program whose grid is divided evenly
-/// and that makes 20,000 allgathers of 40 bytes: T / (T + P A) where T is the sequential time and A that of all
+/// Computes figure 9: the parallel efficiency of matched-field tracking in percent. The program's grid is divided
+/// evenly, and it makes 20,000 allgathers of 40 bytes: T / (T + P A), where T is the sequential time and A that of all
 /// allgathers. Those on Ethernet take the least times of table 5.
 fn tracking(system: &str, nodes: usize) -> Option<f64> {
     const ALLGATHERS: f64 = 20_000.0;
@@ -223,7 +224,8 @@ fn tracking(system: &str, nodes: usize) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// By hand: a node more on the longest way costs 15.40 us and 124 bytes beyond the smallest on a link, 3.1 us.
+    /// Tests a value that is derived by hand: one more node on the longest way costs 15.40 us, and 124 bytes beyond the
+    /// smallest on a link cost 3.1 us.
     #[test]
     fn a_faster_clock_shrinks_latency_but_not_the_links() {
         let expected = 100.0 * (15.40 / 3.75 + 3.1) / 18.5;
@@ -231,8 +233,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-9, "{found} where {expected} is expected");
     }
 
-    /// Figure 13 goes up to about 700 us for 128 bytes and 2500 us for 4 KiB, and its curves end near that at 32 nodes:
-    /// axes in hundreds, and in five hundreds, are no longer than they must be.
+    /// Tests the axes of figure 13. They end at about 700 us for 128 bytes and 2500 us for 4 KiB, and its curves end
+    /// near that at 32 nodes: axes in hundreds, and in five hundreds, are no longer than necessary.
     #[test]
     fn the_longest_unicast_reaches_the_axes_of_figure_13() {
         let at_32 = |bytes| SHARC.unicast().longest_us(bytes, 32);
@@ -247,8 +249,8 @@ mod tests {
     #[test]
     fn the_averages_of_section_7_are_those_of_table_11() {
         let mean = |name: &str| value(&format!("sharc-scalability-mean/{name}")).unwrap();
-        // Section 7 prints 36 and 45 %; and as what the others save 18 and 9 %, the one in the place of the other: the
-        // text before table 11 has faster links within 10 % of the original for short allgathers.
+        // Section 7 prints 36 and 45 %. The savings of the others are printed as 18 and 9 %, interchanged: in the text
+        // before table 11 faster links are within 10 % of the original for short allgathers.
         assert_eq!(mean("small/enhanced-clock").round(), 36.0);
         assert_eq!(mean("large/enhanced-data-rate").round(), 45.0);
         assert_eq!((100.0 - mean("small/enhanced-data-rate")).round(), 9.0);
@@ -267,8 +269,8 @@ mod tests {
         assert_eq!(value("sharc-crossing-nodes/allgather/4096"), Ok(11.0));
     }
 
-    /// By hand: unicasts of 4 bytes on four nodes take 57.8 us and 17.85, 8.925 + 15.4 and 30.8: 246.4 where a
-    /// broadcast takes 63.25 + 2 x 24.7.
+    /// Tests a value that is derived by hand: unicasts of 4 bytes on four nodes take 57.8 us and 17.85, 8.925 + 15.4
+    /// and 30.8, together 246.4; a broadcast takes 63.25 + 2 x 24.7.
     #[test]
     fn a_broadcast_stands_beside_a_unicast_to_each() {
         let found = value("sharc-broadcast-per-unicasts/4/4").unwrap();

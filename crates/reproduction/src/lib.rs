@@ -1,9 +1,9 @@
 //! The tables of the papers, recomputed: by running the benchmarks on the simulated machines, or by formula where the
-//! paper gives one, each cell beside the published one. The programs that the papers compared processors by run on this
-//! machine, and are listed beside the old ones in a separate table: that is no reproduction, and has no error.
+//! paper gives one, each cell beside the published one. The programs by which the papers compared processors run on
+//! this machine. A separate table lists them beside the old ones: it is no reproduction, and has no error.
 //!
-//! The cells are in `papers/*.toml`, with the method by which each is computed. A cell without a published value is one
-//! that was kept back to check predictions against.
+//! The cells are in `papers/*.toml`, with the method by which each is computed. A cell without a published value was
+//! withheld, so that predictions can be checked against it.
 #![forbid(unsafe_code)]
 
 mod array;

@@ -1,4 +1,4 @@
-//! The programs that processors were compared by, on this machine, in the units of the papers' tables.
+//! The programs by which the papers compared processors, on this machine, in the units of the papers' tables.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,12 +10,12 @@ use kernels::{dhrystone, whetstone};
 use crate::cell::{cells, is_of, processor_cells};
 use crate::error::ReproductionError;
 
-/// The result of a program on an old processor, and on this one.
+/// Result of a program on an old processor, and on this one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
     /// `paper/table/machine/program`.
     pub id: String,
-    /// The unit of both.
+    /// Unit of both.
     pub unit: String,
     /// The published value.
     pub published: f64,
@@ -23,16 +23,16 @@ pub struct Beside {
     pub here: f64,
 }
 
-/// Whether this is a table of processors, or of one of them, which are measured and not reproduced.
+/// Returns whether this is a table of processors, or of one of them. Such tables are measured and not reproduced.
 pub fn is_of_processors(table: &str) -> bool {
     let (mut others, all) = (cells().into_iter(), processor_cells());
     all.iter().any(|cell| is_of(&cell.id, table)) && !others.any(|cell| is_of(&cell.id, table))
 }
 
-/// Runs the programs of a table of processors. `each` gets every line as it is made.
+/// Runs the programs of a table of processors. Calls `each` with every line as it is made.
 ///
 /// # Errors
-/// A program whose result is wrong.
+/// A program with a wrong result.
 pub fn measure_processors(
     table: &str,
     each: &mut dyn FnMut(&Beside),
@@ -45,13 +45,13 @@ pub fn measure_processors(
     Ok(())
 }
 
-/// Several cells ask for the same number: the published ones of different machines. It is measured once.
+/// Several cells need the same number: the published ones of different machines. It is measured once.
 static MEASURED: Mutex<BTreeMap<String, f64>> = Mutex::new(BTreeMap::new());
 
-/// Seconds for all repetitions of a simple program, or what a synthetic one does in a second.
+/// Returns the seconds for all repetitions of a simple program, or the operations of a synthetic one in a second.
 ///
 /// # Errors
-/// A program of another name, or one whose result is wrong.
+/// A program of another name, or one with a wrong result.
 pub(crate) fn value(program: &str) -> Result<f64, String> {
     let mut measured = MEASURED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(&value) = measured.get(program) {
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn synthetic_programs_are_counted_by_the_second() {
-        // No machine that runs this is slower than the hypercubes were.
+        // No machine that runs this test is slower than the hypercubes were.
         assert!(value("whetstone").unwrap() > 684_463.0);
         assert!(value("dhrystone").unwrap() > 3_472.0);
     }

@@ -1,4 +1,4 @@
-//! Benchmarks on simulated machines, each run once however many cells ask for it.
+//! Benchmarks on simulated machines, each run once for all cells that need it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use fabric_sim::{Machine, Options, machine, run};
 use pattern::corner_turn::Design;
 use record::{Measurement, Parameters};
 
-/// A number that a benchmark is to give.
+/// A number that a benchmark measures.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     pub(crate) machine: String,
@@ -22,9 +22,9 @@ pub(crate) struct Question {
     pub(crate) size_bytes: u64,
     pub(crate) parameters: Parameters,
     pub(crate) metric: String,
-    /// Which of several measurements with this metric, by [`PARTS`].
+    /// Selects one of several measurements with this metric, by [`PARTS`].
     pub(crate) which: Parameters,
-    /// The most samples, if not the settings'.
+    /// Maximum number of samples, if not that of the settings.
     pub(crate) samples: Option<u64>,
     pub(crate) pattern: Option<String>,
     pub(crate) chain: Option<String>,
@@ -32,17 +32,17 @@ pub(crate) struct Question {
     pub(crate) duration_s: Option<u64>,
 }
 
-/// The parameters that distinguish the measurements of one run with the same metric.
+/// Parameters that distinguish the measurements of one run with the same metric.
 const PARTS: [&str; 2] = ["pair", "length"];
 
-/// Runs what is asked for, and remembers it.
+/// Runs benchmarks, and keeps their measurements.
 #[derive(Default)]
 pub struct Simulator {
     runs: HashMap<Question, Rc<Vec<Measurement>>>,
 }
 
 impl Simulator {
-    /// The median of what is asked for.
+    /// Returns the median of the question's measurement.
     pub(crate) fn answer(&mut self, question: &Question) -> Result<f64, String> {
         let run = Question { metric: String::new(), which: Parameters::new(), ..question.clone() };
         let measurements = match self.runs.get(&run) {
@@ -81,11 +81,11 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
     let mut settings = in_virtual_time();
     settings.samples_max = question.samples.unwrap_or(settings.samples_max);
     settings.real_time.duration_s = question.duration_s.map(|seconds| seconds as f64);
-    // The papers' periods are those in which every deadline of a trial was met.
+    // The papers' periods are those at which every deadline of a trial was met.
     settings.real_time.miss_rate = RealTime::NONE_MISSED;
     settings.pattern =
         question.pattern.as_deref().map(|name| pattern(name, question)).transpose()?;
-    // What chains and applications compute is checked by their own tests; here only their time counts.
+    // The results of chains and applications are checked by their own tests; only their time is needed here.
     let computes = benchmark::find(&question.benchmark).map(|found| found.group);
     let check_results = chain.is_none() && computes != Some(Group::Applications);
     settings.pipeline.chain = chain;
@@ -97,18 +97,18 @@ fn measure(question: &Question) -> Result<Vec<Measurement>, String> {
     execute(&altered(question)?, &options, step, settings)
 }
 
-/// The result of `step` on `machine` with this number of ranks.
+/// Returns the result of `step` on `machine` with this number of ranks.
 ///
 /// # Errors
-/// The rank that failed, and why.
+/// The rank that failed, and the reason.
 pub fn predict(machine: &Machine, ranks: usize, step: Step) -> Result<Vec<Measurement>, String> {
     predict_with(machine, ranks, step, in_virtual_time())
 }
 
-/// As [`predict`], measured as the settings say.
+/// As [`predict`], with these settings.
 ///
 /// # Errors
-/// The rank that failed, and why.
+/// The rank that failed, and the reason.
 pub fn predict_with(
     machine: &Machine,
     ranks: usize,
@@ -118,12 +118,12 @@ pub fn predict_with(
     execute(machine, &Options::new(ranks), step, settings)
 }
 
-/// No sample differs from the next by chance, so few are enough.
+/// Returns settings with few samples, because no sample differs from the next by chance.
 fn in_virtual_time() -> Settings {
     Settings { time_min_s: 0.0, samples_min: 30, ..Settings::default() }
 }
 
-/// A pattern of messages as long as the question's size.
+/// Returns a pattern of messages as long as the question's size.
 fn pattern(name: &str, question: &Question) -> Result<PatternText, String> {
     let bytes = u32::try_from(question.size_bytes).map_err(|error| error.to_string())?;
     let text = match name {
@@ -155,7 +155,7 @@ fn chain(name: &str) -> Result<Chain, String> {
     Chain::parse(&format!("{name}.toml"), text).map_err(|error| error.to_string())
 }
 
-/// The flow of the chain's messages, from the file.
+/// Returns the flow of the chain's messages, from the file.
 fn flow(chain: &Chain) -> Parameters {
     let rows = chain.rows_per_message as u64;
     Parameters::from([("rows".into(), rows.into()), ("mode".into(), "self-timed".into())])
@@ -211,7 +211,7 @@ mod tests {
         };
         let all = predict(&machine, ranks, step).unwrap();
         let time = all.iter().find(|one| one.metric == "time").unwrap();
-        // Virtual time: all samples are equal.
+        // All samples are equal in virtual time.
         assert_eq!(time.summary.min, time.summary.max);
         time.summary.median
     }

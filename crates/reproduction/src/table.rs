@@ -6,29 +6,29 @@ use crate::cell::{How, cells, processor_cells};
 use crate::error::ReproductionError;
 use crate::simulated::Simulator;
 
-/// A published cell and ours.
+/// A published cell and the recomputed one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// `paper/table/row/column`.
     pub id: String,
-    /// The unit of all values here.
+    /// Unit of all values here.
     pub unit: String,
     /// The published value; `None` if it was withheld.
     pub published: Option<f64>,
-    /// Our value.
+    /// The recomputed value.
     pub ours: f64,
-    /// Whether the machine was fitted to this cell.
+    /// Kind of the recomputed value.
     pub how: How,
-    /// `ours / published - 1`; `None` where nothing was published, where zero was and ours is not, and where a bound
-    /// was published.
+    /// `ours / published - 1`; `None` if nothing was published, if zero was published and ours is not zero, or if a
+    /// bound was published.
     pub error: Option<f64>,
-    /// Whether what was published is the most that the paper found, which ours is not to exceed.
+    /// True if the published value is the largest that the paper found, which ours must not exceed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
 }
 
-/// Recomputes the cells of a paper or a table (`mitre-1995`, `mitre-1995/4.4`), or all if none is named. `each` gets
-/// every row as it is made.
+/// Recomputes the cells of a paper or a table (`mitre-1995`, `mitre-1995/4.4`), or all if none is named. Calls `each`
+/// with every row as it is made.
 ///
 /// # Errors
 /// A name that is neither a paper nor a table, and errors of a cell.
@@ -72,7 +72,7 @@ fn relative_error(ours: f64, published: f64) -> Option<f64> {
     }
 }
 
-/// The tables that there are, as `paper/table`.
+/// Returns the names of all tables, as `paper/table`.
 pub fn tables() -> Vec<String> {
     let table = |id: &str| id.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
     let mut tables: Vec<String> = cells().iter().map(|cell| table(&cell.id)).collect();
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(ids.len(), count);
     }
 
-    /// What others ask for by id; the eight-node cells and table 11 have no published value here.
+    /// Tests cells that others refer to by id. The eight-node cells and table 11 have no published value here.
     #[test]
     fn cells_that_are_kept_back_have_rows_and_no_published_value() {
         let mut wanted = vec![
@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// MITRE table 4.4, by its own two rows: p pairs that leave a share u of all messages, with a sum S, have a fastest
-    /// pair of S / (p (1 - u)).
+    /// Tests MITRE table 4.4 by two of its rows: p pairs that do not send a share u of all messages, with a sum S, have
+    /// a fastest pair of S / (p (1 - u)).
     #[test]
     fn unsent_shares_are_counted_over_all_processors() {
         let published = |processors: usize, column: &str| {
@@ -176,7 +176,8 @@ mod tests {
             let found = fastest(processors, 0.5);
             assert!((0.9..1.0).contains(&(found / alone)), "{processors}: {found}");
         }
-        // Of the senders alone: it would be slowed down by pairs that share no link with it but the last.
+        // If the share were that of the senders alone, the fastest pair would be slowed down by pairs that share no
+        // link with it but the last.
         assert!(fastest(6, 1.0) > 59.0 && fastest(16, 1.0) < 31.0);
     }
 

@@ -8,29 +8,29 @@ use serde::Serialize;
 
 use crate::simulated::predict;
 
-/// The request.
+/// Request for a comparison.
 #[derive(Clone, Debug)]
 pub struct TradeoffQuestion {
-    /// The factor by which processors become faster.
+    /// Factor by which processors become faster.
     pub clock: f64,
-    /// The factor by which links become faster.
+    /// Factor by which links become faster.
     pub links: f64,
-    /// The benchmarks of the calls.
+    /// Benchmarks of the calls.
     pub calls: Vec<String>,
-    /// The sizes at which all are timed, ascending.
+    /// Sizes at which all are timed, ascending.
     pub sizes_bytes: Vec<u64>,
-    /// The number of ranks at which sizes are compared.
+    /// Number of ranks at which sizes are compared.
     pub ranks_of_sizes: usize,
-    /// The numbers of ranks at which all are timed, ascending.
+    /// Numbers of ranks at which all are timed, ascending.
     pub ranks: Vec<usize>,
-    /// The sizes at which numbers of ranks are compared.
+    /// Sizes at which numbers of ranks are compared.
     pub sizes_of_ranks: Vec<u64>,
 }
 
 /// The systems, in the order of all lists of times here.
 pub const SYSTEMS: [&str; 4] = ["as it is", "faster clock", "faster links", "both"];
 
-/// The times of the systems at one size or number of ranks.
+/// Times of the systems at one size or number of ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SystemTimes {
     /// The size in bytes, or the number of ranks.
@@ -42,26 +42,26 @@ pub struct SystemTimes {
 /// The point at which the faster of two improvements becomes the slower.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Crossing {
-    /// The size in bytes or the number of ranks at which both take the same time, between two that were timed.
+    /// Size in bytes or number of ranks at which both take the same time, between two that were timed.
     pub at: f64,
-    /// Whether faster links are better beyond it, and a faster clock below it.
+    /// True if faster links are better beyond it, and a faster clock below it.
     pub links_beyond: bool,
 }
 
-/// Times over something that grows.
+/// Times over sizes or over numbers of ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SystemCurve {
-    /// What is the same everywhere on it: the number of ranks where sizes grow, the size in bytes where ranks do.
+    /// Quantity that is constant along the curve: the number of ranks if sizes grow, the size in bytes if ranks do.
     pub fixed: u64,
     /// The times, in ascending order.
     pub points: Vec<SystemTimes>,
-    /// The point at which a faster clock and faster links take the same time.
+    /// Points at which a faster clock and faster links take the same time.
     pub crossings: Vec<Crossing>,
-    /// The slope of each system's time, by least squares, beside that of the machine as it is; none where that is flat.
+    /// Slope of each system's time, by least squares, over that of the machine as it is; `None` if that is zero.
     pub slopes: Option<[f64; SYSTEMS.len()]>,
 }
 
-/// The gain of the improvements for a call.
+/// Gain of the improvements for a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallTradeoff {
     /// The benchmark.
@@ -72,10 +72,10 @@ pub struct CallTradeoff {
     pub over_ranks: Vec<SystemCurve>,
 }
 
-/// Answers the question by simulating each system.
+/// Simulates each system and returns its times.
 ///
 /// # Errors
-/// The rank that failed, and why.
+/// The rank that failed, and the reason.
 pub fn tradeoff(
     machine: &Machine,
     question: &TradeoffQuestion,
@@ -123,7 +123,7 @@ impl SystemCurve {
     }
 }
 
-/// The slope of a system's times.
+/// Returns the slope of a system's times.
 fn slope(points: &[SystemTimes], system: usize) -> f64 {
     let count = points.len() as f64;
     let mean = |of: &dyn Fn(&SystemTimes) -> f64| points.iter().map(of).sum::<f64>() / count;
@@ -134,9 +134,10 @@ fn slope(points: &[SystemTimes], system: usize) -> f64 {
     if squares > 0.0 { products.sum::<f64>() / squares } else { 0.0 }
 }
 
-/// The point at which the times of a faster clock and of faster links cross, as straight lines between the points.
+/// Returns the points at which the times of a faster clock and of faster links cross, as straight lines between the
+/// points.
 fn crossings(points: &[SystemTimes]) -> Vec<Crossing> {
-    // Above zero where links are better.
+    // Above zero if links are better.
     let better = |point: &SystemTimes| point.time_us[1] - point.time_us[2];
     let crossing = |pair: &[SystemTimes]| {
         let (before, after) = (better(&pair[0]), better(&pair[1]));

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use crate::formula;
 use crate::simulated::{Question, Simulator};
 
-/// The largest deviation of a model over message sizes or over numbers of nodes.
+/// Largest deviation of a model over message sizes or over numbers of nodes.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ValidationCell {
     machine: String,
-    /// The models and the benchmarks that they are of.
+    /// Models and the benchmarks that they describe.
     models: Vec<Model>,
     sizes_bytes: Vec<u64>,
     nodes: Vec<usize>,
@@ -25,11 +25,11 @@ struct Model {
     benchmark: String,
 }
 
-/// Smaller deviations are the rounding of the arithmetic.
+/// Largest deviation that is taken for rounding of the arithmetic.
 const ROUNDING_PERCENT: f64 = 1e-6;
 
 impl ValidationCell {
-    /// The largest deviation in percent.
+    /// Returns the largest deviation in percent.
     pub(crate) fn value(&self, simulator: &mut Simulator) -> Result<f64, String> {
         let mut largest = 0.0f64;
         for model in &self.models {

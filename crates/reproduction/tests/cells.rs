@@ -1,14 +1,15 @@
-//! How cells are computed, on cells that are in no paper.
+//! Tests how cells are computed, on cells that are in no paper.
 
 use reproduction::{Cell, Simulator};
 
-/// The value of a cell whose `run` is this.
+/// Returns the value of a cell with this `run`.
 fn value(run: &str) -> Result<f64, String> {
     let text = format!("id = \"x/1/y\"\nunit = \"1\"\nhow = \"predicted\"\nrun = {{ {run} }}\n");
     toml::from_str::<Cell>(&text).unwrap().compute(&mut Simulator::default())
 }
 
-/// A simple transfer, and the machine with which the given one changes places below 1024 bytes.
+/// Returns the size from 0 to 1024 bytes at which the given machine and the other become equally fast in a simple
+/// transfer.
 fn crossing(machine: &str, other: &str) -> Result<f64, String> {
     value(&format!(
         "machine = \"{machine}\", benchmark = \"simple-transfer\", ranks = 2, size_bytes = 1024, metric = \"time\", \
@@ -16,7 +17,8 @@ fn crossing(machine: &str, other: &str) -> Result<f64, String> {
     ))
 }
 
-/// Table 5: 1700 us and 2.83 us a byte are less than 550 and 9.53 from (1700 - 550) / (9.53 - 2.83) = 171.6 bytes on.
+/// Tests the crossing by table 5: 1700 us and 2.83 us a byte are less than 550 and 9.53 from (1700 - 550) / (9.53 -
+/// 2.83) = 171.6 bytes on.
 #[test]
 fn two_machines_change_places_at_the_size_where_their_lines_cross() {
     assert_eq!(crossing("ipsc", "ametek-s14"), Ok(172.0));
@@ -25,7 +27,7 @@ fn two_machines_change_places_at_the_size_where_their_lines_cross() {
     assert_eq!(never, "mark-iii and ipsc do not change places from 0 to 1024 bytes");
 }
 
-/// What `run` asks of a little traffic.
+/// Returns the value of a cell of little traffic, with `of` in its `run`.
 fn traffic(of: &str) -> Result<f64, String> {
     value(&format!(
         "machine = \"ipsc\", benchmark = \"traffic\", ranks = 8, size_bytes = 512, samples = 5, \

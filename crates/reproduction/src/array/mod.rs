@@ -2,7 +2,7 @@
 //!
 //! * `subtraction`: calls, interrupts and knees, by the paper's method;
 //! * `sums`: the sums of section 6;
-//! * `tree`: which processor sends to which in a sum over links.
+//! * `tree`: the senders and receivers of a sum over links.
 
 mod subtraction;
 mod sums;
@@ -16,32 +16,32 @@ use serde::Deserialize;
 use subtraction::Train;
 pub(crate) use sums::Sum;
 
-/// The machine that all of it is measured on.
+/// Machine on which all cells here are measured.
 const MACHINE: &str = "fem";
 
 /// A cell that is measured on the array.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum ArrayCell {
-    /// A call's cost, in milliseconds.
+    /// Cost of a SEND call, in milliseconds.
     SendCall { medium: CellMedium, mode: CellMode, term: CostTerm },
-    /// The same of RECV.
+    /// Cost of a RECV call, in milliseconds.
     ReceiveCall { medium: CellMedium, mode: CellMode, term: CostTerm },
-    /// The time of the send interrupt for each word of a buffer, in microseconds.
+    /// Time of the send interrupt for each word of a buffer, in microseconds.
     SendInterruptPerWord { medium: CellMedium, mode: CellMode, words: usize },
-    /// The transmission from which on the send interrupt takes longer for each word: words and checksum.
+    /// Transmission from which the send interrupt takes longer for each word: words and checksum.
     SendKnee { medium: CellMedium, mode: CellMode },
-    /// The transmissions of the buffer for whose words the send interrupt takes least each.
+    /// Transmissions of the buffer for which the send interrupt takes the least time a word.
     CheapestSend { medium: CellMedium, mode: CellMode },
-    /// The maximum number of entries of the receive interrupt for a SEND.
+    /// Maximum number of entries of the receive interrupt for a SEND.
     ReceiveEntries { medium: CellMedium, mode: CellMode },
     /// Calls and interrupts of both sides for a buffer, in microseconds.
     Total { medium: CellMedium, mode: CellMode, words: usize },
-    /// The total for each word of buffers of so many words, over that of buffers of two.
+    /// Total for each word of buffers of this many words, over that of buffers of two.
     ShareOfTwoWords { medium: CellMedium, mode: CellMode, words: usize },
     /// A sum of 32 values, in microseconds.
     Sum { how: Sum },
-    /// The time from word to word on the bus when all processors send at once, in microseconds.
+    /// Time from word to word on the bus when all processors send at once, in microseconds.
     BusInterval,
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum CostTerm {
 }
 
 impl ArrayCell {
-    /// The cell's value, in its unit.
+    /// Returns the cell's value, in its unit.
     pub(crate) fn value(&self) -> Result<f64, String> {
         let machine = machine::find(MACHINE).map_err(|error| error.to_string())?;
         let train = |medium, mode| Train::new(&machine, medium, mode);
@@ -125,7 +125,8 @@ fn us(time: Time) -> f64 {
     time.since(Time::ZERO).as_us()
 }
 
-/// All processors send a buffer at once. With its checksum it just fits into a FIFO, so no processor waits for space.
+/// Returns the interval in a program in which all processors send a buffer at once. With its checksum it just fits into
+/// a FIFO, so no processor waits for space.
 fn bus_interval_us(machine: &Machine) -> Result<f64, String> {
     let words =
         machine.array.as_ref().map_or(0, |array| array.bus_out_words.min(array.bus_in_words) - 1);

@@ -1,6 +1,6 @@
-//! Times of calls and interrupts, by the paper's method (section 5.3): calls are timed alone. Then a program that sends
-//! a series of buffers, with other work of known length between them, takes as much longer than its work and its calls
-//! as the interrupts took the processor from it.
+//! Times of calls and interrupts, by the paper's method (section 5.3). Calls are timed alone. Then a program sends a
+//! series of buffers, with other work of known length between them. The time by which it exceeds its work and its calls
+//! is that in which the interrupts used the processor.
 
 use analysis::model::Point;
 use analysis::model::hockney::fit;
@@ -12,15 +12,15 @@ use fabric_sim::array::{
 
 use super::{CellMedium, CellMode, CostTerm, in_words};
 
-/// Buffers of a series.
+/// Number of buffers in a series.
 const SERIES: u64 = 4;
 /// Work between two calls: longer than the longest buffer takes.
 const WORK: TimeSpan = TimeSpan::from_us(200_000);
-/// Lengths of buffers between which a knee is looked for: each over links, every so many over the bus, which breaks
-/// much later.
+/// Steps of the lengths of buffers between which a knee is searched: every length over links, every third over the bus,
+/// where the knee is at much longer buffers.
 const STEPS: [usize; 2] = [1, 3];
 const LOCAL_WORDS_MAX: usize = 64;
-/// Ends of intervals of a simulated time relative to it: it is exact, but for the steps of whole words.
+/// Half-width of the intervals of a simulated time relative to it: it is exact, except for the steps of whole words.
 const SPREAD: f64 = 0.01;
 
 /// A series of buffers from one processor to another.
@@ -37,7 +37,7 @@ pub(super) struct Measured {
     pub(super) send_interrupt: f64,
     pub(super) receive_call: f64,
     pub(super) receive_interrupt: f64,
-    /// The number of entries of the receiver's interrupt for a SEND.
+    /// Number of entries of the receiver's interrupt for a SEND.
     entries: f64,
 }
 
@@ -47,7 +47,7 @@ impl Measured {
     }
 }
 
-/// The result of a program: the time of its first call alone, and of the whole series.
+/// Result of a program: the time of its first call alone, and of the whole series.
 type Found = (TimeSpan, TimeSpan);
 
 impl<'a> Train<'a> {
@@ -79,7 +79,7 @@ impl<'a> Train<'a> {
         Ok(Measured { send_call, send_interrupt, receive_call, receive_interrupt, entries })
     }
 
-    /// A term of a call's straight line over words, in milliseconds.
+    /// Returns a term of a call's straight line over words, in milliseconds.
     pub(super) fn call_ms(
         &self,
         term: CostTerm,
@@ -94,7 +94,7 @@ impl<'a> Train<'a> {
         })
     }
 
-    /// Transmissions (words and checksum) and the time of the send interrupt.
+    /// Returns pairs of transmissions (words and checksum) and the time of the send interrupt.
     fn send_curve(&self) -> Result<Vec<(u64, f64)>, String> {
         let (step, most) = match self.medium {
             Medium::Local => (STEPS[0], LOCAL_WORDS_MAX),
@@ -104,8 +104,8 @@ impl<'a> Train<'a> {
         (1..=most).step_by(step).map(point).collect()
     }
 
-    /// The first transmission that is no longer on the first of the lines that the curve of the send interrupt is made
-    /// of.
+    /// Returns the first transmission that is no longer on the first of the straight lines of which the send
+    /// interrupt's curve consists.
     pub(super) fn knee(&self) -> Result<f64, String> {
         let point = |(transmissions, us): (u64, f64)| Point {
             size_bytes: transmissions,
@@ -119,7 +119,7 @@ impl<'a> Train<'a> {
         Ok(second.from_bytes as f64)
     }
 
-    /// The buffer whose words are cheapest to send, in transmissions.
+    /// Returns the buffer with the least send time a word, in transmissions.
     pub(super) fn cheapest(&self) -> Result<f64, String> {
         let curve = self.send_curve()?;
         let per_word = |&(transmissions, us): &(u64, f64)| us / (transmissions - 1) as f64;
@@ -127,7 +127,7 @@ impl<'a> Train<'a> {
         least.map(|(transmissions, _)| *transmissions as f64).ok_or_else(|| "no buffers".into())
     }
 
-    /// The most entries of the receive interrupt for a SEND, over short and long buffers.
+    /// Returns the most entries of the receive interrupt for a SEND, over short and long buffers.
     pub(super) fn entries(&self) -> Result<f64, String> {
         let lengths = [1, 20, 180, BUFFER_WORDS_MAX];
         lengths.iter().try_fold(0.0, |most: f64, &words| Ok(most.max(self.measure(words)?.entries)))
@@ -148,7 +148,7 @@ fn series(
     let begin = node.now();
     call(node)?;
     let alone = node.now().since(begin);
-    // What the first buffer's interrupts still have to do is no part of the series.
+    // The remaining interrupts of the first buffer are no part of the series.
     work();
     let idle_until = Time::ZERO + WORK.times(4);
     node.compute(idle_until.since(node.now()));
@@ -169,7 +169,8 @@ fn series(
 mod tests {
     use super::*;
 
-    /// By hand: three transmissions, and interrupts of the machine file; the calls are those of tables 1 and 2.
+    /// Tests that the method finds the machine file's costs. By hand: three transmissions, and interrupts of the
+    /// machine file; the calls are those of tables 1 and 2.
     #[test]
     fn subtraction_finds_what_the_machine_file_says() {
         let machine = fabric_sim::machine::find("fem").unwrap();
@@ -191,8 +192,8 @@ mod tests {
         }
     }
 
-    /// The receive interrupt's time is a straight line over words (figures 5), and its time a word falls towards the
-    /// line's slope (figures 6).
+    /// Tests that the receive interrupt's time is a straight line over words (figures 5), and that its time a word
+    /// falls towards the line's slope (figures 6).
     #[test]
     fn receive_curves_are_lines() {
         let machine = fabric_sim::machine::find("fem").unwrap();

@@ -10,17 +10,17 @@ use serde::Deserialize;
 use super::tree::rounds;
 use super::{in_words, us};
 
-/// The method of adding 32 values.
+/// A method of adding 32 values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sum {
-    /// One after the other.
+    /// One processor adds them one after the other.
     OneProcessor,
     /// 16 in each of two.
     TwoProcessors,
     /// Two in each of sixteen.
     SixteenProcessors,
-    /// One in each of 32 in a ring, which only send to the right.
+    /// One in each of 32 in a ring, which send only to the right.
     NearestNeighbour,
     /// One in each of 32, with the perfect shuffle beside the eight neighbours.
     PerfectShuffle,
@@ -40,7 +40,7 @@ impl Sum {
         }
     }
 
-    /// The wiring of the processors.
+    /// Returns the wiring of the processors.
     fn wiring(self, machine: &Machine) -> Vec<Wiring> {
         match self {
             Sum::NearestNeighbour => vec![Wiring::Ring],
@@ -52,7 +52,7 @@ impl Sum {
         }
     }
 
-    /// From the beginning until all programs have ended. One has the sum then, or all have it.
+    /// Returns the time from the beginning until all programs have ended. Then one processor, or each, has the sum.
     pub(super) fn time_us(self, machine: &Machine) -> Result<f64, String> {
         let nodes = self.processors();
         let wiring = self.wiring(machine);
@@ -80,7 +80,7 @@ impl Sum {
     }
 }
 
-/// A value in single precision, two words.
+/// Returns a value in single precision as two words.
 fn words(value: f32) -> [u16; 2] {
     let bits = value.to_bits();
     [bits as u16, (bits >> 16) as u16]
@@ -93,7 +93,7 @@ fn value(words: &[u16]) -> RunResult<f32> {
     }
 }
 
-/// A processor adds its share of the values, and then what others send it, until it sends the sum itself.
+/// Adds this processor's part of the values, and then the sums that others send it, until it sends the sum itself.
 fn add_in_rounds(node: &ArrayNode<'_>, rounds: &[Vec<(usize, usize)>]) -> RunResult<f32> {
     let (me, share) = (node.number(), VALUES / node.size());
     let own = me * share..(me + 1) * share;
@@ -115,8 +115,8 @@ fn add_in_rounds(node: &ArrayNode<'_>, rounds: &[Vec<(usize, usize)>]) -> RunRes
     Ok(sum)
 }
 
-/// All processors hand values to the right, 1, 2, 4, 8 and 16 times, and add what has come after each of these: then
-/// all have the sum.
+/// Sends values to the right, 1, 2, 4, 8 and 16 times, on all processors, and adds the received value after each of
+/// these. All have the sum then.
 fn shift_and_add(node: &ArrayNode<'_>) -> RunResult<f32> {
     let (me, size) = (node.number(), node.size());
     let (left, right) = ((me + size - 1) % size, (me + 1) % size);
@@ -141,14 +141,14 @@ mod tests {
     use fabric_sim::array::{ReceiveMode, run_array};
     use fabric_sim::machine;
 
-    /// By hand: 31 additions of 475 µs.
+    /// Tests 31 additions of 475 µs, by hand.
     #[test]
     fn one_processor_only_adds() {
         let found = Sum::OneProcessor.time_us(&machine::find("fem").unwrap()).unwrap();
         assert!((found - 14_725.0).abs() < 1e-3, "{found}");
     }
 
-    /// If messages cost nothing, only additions are left: 16, 5, 5 and 5 in a row.
+    /// Tests that only additions remain if messages cost nothing: 16, 5, 5 and 5 in a row.
     #[test]
     fn a_machine_with_free_messages_takes_the_additions_alone() {
         let mut machine = machine::find("fem").unwrap();

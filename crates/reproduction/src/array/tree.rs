@@ -1,11 +1,12 @@
-//! A sum over links in as few rounds as possible: in each, half of the processors that are left send to a neighbour
-//! that is left.
+//! A sum over links in as few rounds as possible. In each round half of the remaining processors send to a remaining
+//! neighbour.
 
-/// The senders and receivers, round by round, so that everything reaches processor 0 in log2 of `nodes` rounds; `nodes`
-/// is a power of two.
+/// Returns the senders and receivers, round by round, so that everything reaches processor 0 in log2 of `nodes` rounds;
+/// `nodes` is a power of two.
 ///
-/// Found from the end: in the last round one sends to processor 0, and in the one before as many send to these two as
-/// there are, each to a neighbour of its own. Which neighbour is tried in an order that changes from try to try.
+/// The search begins at the end. In the last round one processor sends to processor 0. In each round before, as many
+/// send as there are receivers, each to a neighbour of its own. The order in which neighbours are tried changes from
+/// attempt to attempt.
 ///
 /// # Errors
 /// A sentence, if no such sum was found.
@@ -28,7 +29,7 @@ fn grow(neighbours: &[Vec<usize>], count: u32, attempt: usize) -> Option<Vec<Vec
     let mut left = vec![0];
     let mut rounds = Vec::new();
     for round in 0..count as usize {
-        // Who sends to whom in this round, by sender.
+        // Receiver of each sender in this round.
         let mut receiver = vec![None; neighbours.len()];
         for &to in &left {
             let mut tried = vec![false; neighbours.len()];
@@ -46,7 +47,7 @@ fn grow(neighbours: &[Vec<usize>], count: u32, attempt: usize) -> Option<Vec<Vec
     Some(rounds)
 }
 
-/// Finds a sender for `to` among its neighbours, moving others to other senders (augmenting paths).
+/// Finds a sender for `to` among its neighbours, and moves others to other senders (augmenting paths).
 fn place(
     neighbours: &[Vec<usize>],
     left: &[usize],
@@ -103,8 +104,8 @@ mod tests {
         check(&rounds, &links, 32);
     }
 
-    /// Processor 0 receives in each round from another neighbour, so it must have five; in a ring it has two, and with
-    /// the shuffle no more than four.
+    /// Tests wirings without such a sum. Processor 0 receives in each round from another neighbour, so it must have
+    /// five. In a ring it has two, and with the shuffle at most four.
     #[test]
     fn too_few_links_have_no_such_sum() {
         let mut links = Wiring::Ring.links(32).unwrap();
