@@ -1,28 +1,28 @@
-//! When a number that is measured again and again changed its level.
+//! The times at which a number that is measured repeatedly changed its level.
 //!
-//! E-divisive with means (Matteson and James, *A nonparametric approach for multiple change point analysis of
-//! multivariate data*, Journal of the American Statistical Association 109, 2014), as Apache Otava and its predecessors
-//! find the changes of benchmarks: the series is cut where the distributions before and after are farthest apart, and
-//! each part again, as long as a permutation test says that values in another order would hardly ever be so far apart.
-//! Nothing is assumed of the distribution, and one value that is off is no change.
+//! The algorithm is E-divisive with means (Matteson and James, *A nonparametric approach for multiple change point
+//! analysis of multivariate data*, Journal of the American Statistical Association 109, 2014), which Apache Otava and
+//! its predecessors use for the changes of benchmarks. It cuts the series where the distributions before and after are
+//! farthest apart, and then each part again. It stops once a permutation test shows that values in another order would
+//! often be as far apart. It assumes nothing of the distribution, and one outlier is no change.
 
 use serde::Serialize;
 
 use crate::compare::{Effect, effect_between};
 use random::SplitMix64;
 
-/// The settings of the search for changes.
+/// Settings of the search for changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
-    /// The probability that a change is found in a series without one.
+    /// Probability that a change is found in a series without one.
     pub false_alarm: f64,
-    /// The number of other orders of the values that are tried.
+    /// Number of permutations of the values that are tried.
     pub permutations: u32,
-    /// The fewest values of a level.
+    /// Minimum number of values of a level.
     pub shortest: usize,
-    /// The seed of the orders.
+    /// Seed of the permutations.
     pub seed: u64,
-    /// The confidence of the interval of how large a change is.
+    /// Confidence of the interval of a change's size.
     pub confidence: f64,
 }
 
@@ -35,23 +35,23 @@ impl Default for Search {
 /// One change of level.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// The first value of the new level, counted from 0.
+    /// Index of the first value of the new level, counted from 0.
     pub at: usize,
-    /// The probability that values without a change seem changed as much.
+    /// Probability that values without a change seem to change as much.
     pub chance: f64,
-    /// The new level over the old one, with its interval; none where a value is not above 0.
+    /// New level over the old one, with its interval; `None` if a value is not above 0.
     pub effect: Option<Effect>,
 }
 
-/// A place to cut, and how far apart both sides are.
+/// A place to cut, and the distance between both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cut {
     at: usize,
     distance: f64,
 }
 
-/// The changes of a series, in order. Distances are of logarithms where all values are above 0, so that a level twice
-/// as high is as far away as one half as high.
+/// Returns the changes of a series, in order. Distances are of logarithms if all values are above 0, so that a level
+/// twice as high is as far away as one half as high.
 pub fn changes(values: &[f64], search: &Search) -> Vec<Change> {
     let positive = values.iter().all(|value| *value > 0.0);
     let mut scaled: Vec<f64> =
@@ -81,7 +81,7 @@ pub fn changes(values: &[f64], search: &Search) -> Vec<Change> {
     chances.iter().map(change).collect()
 }
 
-/// The cut of all parts between `ends` that separates most.
+/// Returns the cut with the largest distance of all parts between `ends`.
 fn best_cut(values: &[f64], ends: &[usize], shortest: usize) -> Option<Cut> {
     let of_part = |part: &[usize]| {
         let cut = farthest(&values[part[0]..part[1]], shortest)?;
@@ -90,8 +90,8 @@ fn best_cut(values: &[f64], ends: &[usize], shortest: usize) -> Option<Cut> {
     ends.windows(2).filter_map(of_part).max_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
-/// The cut of `values` at which the sample energy distance, weighted by n m / (n + m), is largest: n m / (n + m) times
-/// 2 E|X - Y| - E|X - X'| - E|Y - Y'|, where all expectations are means over the pairs of values.
+/// Returns the cut of `values` at which the sample energy distance, weighted by n m / (n + m), is largest: n m / (n +
+/// m) times 2 E|X - Y| - E|X - X'| - E|Y - Y'|, where all expectations are means over the pairs of values.
 fn farthest(values: &[f64], shortest: usize) -> Option<Cut> {
     let all = values.len();
     let between = |one: usize, others: &[f64]| -> f64 {
@@ -120,8 +120,8 @@ fn farthest(values: &[f64], shortest: usize) -> Option<Cut> {
     best
 }
 
-/// How often the values of each part, in another order, can be cut as far apart: by seeded permutations, of which the
-/// order as it is counts as one.
+/// Returns the share of permutations of the values of each part that can be cut as far apart. The permutations are
+/// seeded, and the present order counts as one.
 fn chance(
     values: &mut [f64],
     ends: &[usize],
@@ -130,7 +130,7 @@ fn chance(
     random: &mut SplitMix64,
 ) -> f64 {
     let kept = values.to_vec();
-    // Equal distances that were summed in another order count as equal.
+    // Equal distances may differ by rounding if they were summed in another order.
     let as_far = distance * (1.0 - 1e-9);
     let mut farther = 0;
     for _ in 0..search.permutations {
@@ -150,7 +150,7 @@ mod tests {
         changes(values, &Search::default()).iter().map(|change| change.at).collect()
     }
 
-    /// The weighted energy distance by its definition.
+    /// Returns the weighted energy distance by its definition.
     fn by_definition(left: &[f64], right: &[f64]) -> f64 {
         let mean = |a: &[f64], b: &[f64]| {
             let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x - y).abs()));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn two_levels_by_hand() {
-        // 1 1 3 3: cut in the middle E|X - Y| is 2 and the others 0, so 2 * 2 / 4 * 4 = 4.
+        // 1 1 3 3: if it is cut in the middle, E|X - Y| is 2 and the others 0, so 2 * 2 / 4 * 4 = 4.
         assert_eq!(farthest(&[1.0, 1.0, 3.0, 3.0], 1), Some(Cut { at: 2, distance: 4.0 }));
         assert_eq!(farthest(&[1.0, 1.0, 3.0, 3.0], 3), None);
         assert_eq!(farthest(&[], 1), None);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_chance_is_the_share_of_all_orders_that_are_as_far_apart() {
-        // Of 7 values all 5040 orders, one after the other, by Heap's algorithm.
+        // All 5040 orders of 7 values, one after the other, by Heap's algorithm.
         fn orders(values: &mut Vec<f64>, k: usize, each: &mut dyn FnMut(&[f64])) {
             if k <= 1 {
                 return each(values);
@@ -238,7 +238,7 @@ mod tests {
         assert!(found(&[1.0]).is_empty());
         assert!(found(&[1.0, 1.0, 2.0, 2.0]).is_empty());
         assert!(found(&[5.0; 40]).is_empty());
-        // Zero and below have no logarithm and change all the same.
+        // Values of zero and below have no logarithm, but changes among them are found.
         let stepped: Vec<f64> = (0..20).map(|i| if i < 10 { 0.0 } else { -1.0 }).collect();
         let all = changes(&stepped, &Search::default());
         assert!(all.len() == 1 && all[0].at == 10 && all[0].effect.is_none(), "{all:?}");

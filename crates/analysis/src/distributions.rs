@@ -2,7 +2,7 @@
 
 use random::SplitMix64;
 
-/// `n` values of a standard normal series in which each depends on the one before by `dependence`: AR(1).
+/// Returns `n` values of a standard normal series in which each depends on the one before by `dependence`: AR(1).
 pub(crate) fn autoregressive(random: &mut SplitMix64, dependence: f64, n: usize) -> Vec<f64> {
     let fresh = (1.0 - dependence * dependence).sqrt();
     let first = random.normal();
@@ -11,7 +11,7 @@ pub(crate) fn autoregressive(random: &mut SplitMix64, dependence: f64, n: usize)
         .collect()
 }
 
-/// A distribution with a median that is known.
+/// A distribution with a known median.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Distribution {
     /// Mean 100, standard deviation 10.
@@ -20,9 +20,9 @@ pub(crate) enum Distribution {
     Lognormal,
     /// 7 of 10 around 1 and 3 of 10 around 3, as with two paths through a library.
     Bimodal,
-    /// Pareto with exponent 1.1: hardly a mean, no variance.
+    /// Pareto with exponent 1.1: a mean that hardly converges, and no variance.
     HeavyTail,
-    /// Normal cut to whole numbers: a coarse clock, full of ties.
+    /// Normal rounded to whole numbers, with many ties: a coarse clock.
     Coarse,
 }
 

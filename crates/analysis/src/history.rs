@@ -8,12 +8,12 @@ use serde::Serialize;
 use crate::changes::{Change, Search, changes};
 use crate::compare::Name;
 
-/// The properties that the runs of one series share: the machine and the fabric.
+/// Properties that the runs of one series share: the machine and the fabric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Machine {
-    /// The processor's model; of a simulated machine its name.
+    /// Model of the processor, or the name of a simulated machine.
     pub processor: String,
-    /// The number of processors that a run may use.
+    /// Number of processors that a run may use.
     pub processors: usize,
     /// The fabric.
     pub fabric: String,
@@ -22,15 +22,15 @@ pub struct Machine {
 /// One number in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// The run: the name of its file.
+    /// Name of the run's file.
     pub run: String,
-    /// When the run began: UTC, as 2026-01-31T12:00:00Z.
+    /// Time at which the run began: UTC, as 2026-01-31T12:00:00Z.
     pub started: String,
-    /// The host that it ran on.
+    /// Host of the run.
     pub host: String,
-    /// The version of Cornerstone that measured.
+    /// Version of Cornerstone that measured.
     pub version: String,
-    /// The revision that it was built from.
+    /// Revision from which it was built.
     pub revision: String,
     /// The median.
     pub median: f64,
@@ -49,15 +49,15 @@ pub struct Series {
     pub machine: Machine,
     /// The measurement.
     pub name: Name,
-    /// Which direction is good.
+    /// Direction in which the number improves.
     pub better: Better,
     /// The runs that measured it, in the order in which they began.
     pub points: Vec<Point>,
-    /// When its level changed.
+    /// Changes of its level.
     pub changes: Vec<Change>,
 }
 
-/// The runs of any machines, of which only what a history needs is kept.
+/// Runs of any machines, reduced to the data that a history needs.
 #[derive(Debug, Default)]
 pub struct History {
     series: BTreeMap<(Machine, Name), (Better, Vec<Point>)>,
@@ -65,12 +65,12 @@ pub struct History {
 }
 
 impl Machine {
-    /// The machine of a run.
+    /// Returns the machine of a run.
     pub fn of(header: &RunHeader) -> Machine {
         let environment = &header.environment;
         let fabric = &header.fabric.name;
         match fabric.strip_prefix("sim:") {
-            // The processor that simulates changes nothing.
+            // A simulated machine does not depend on the processor that simulates it.
             Some(machine) => {
                 Machine { processor: machine.into(), processors: 0, fabric: fabric.clone() }
             }
@@ -95,13 +95,13 @@ impl History {
                 .entry((machine.clone(), Name::of(measurement)))
                 .or_insert_with(|| (measurement.better, Vec::new()));
             let point = point(run, measurement);
-            // What a resumed run measured again replaces what it had.
+            // A measurement that a resumed run repeated replaces the earlier one.
             points.retain(|other| other.run != point.run);
             points.push(point);
         }
     }
 
-    /// The number of runs of each machine.
+    /// Returns the number of runs of each machine.
     pub fn machines(&self) -> BTreeMap<&Machine, usize> {
         let mut machines = BTreeMap::new();
         for (machine, _) in &self.runs {
@@ -110,7 +110,7 @@ impl History {
         machines
     }
 
-    /// Every number over time, by machine and then by name.
+    /// Returns every number over time, by machine and then by name.
     pub fn series(self, search: &Search) -> Vec<Series> {
         let series =
             |((machine, name), (better, mut points)): ((Machine, Name), (Better, Vec<Point>))| {
@@ -139,38 +139,38 @@ fn point(run: &Run, measurement: &Measurement) -> Point {
     }
 }
 
-/// Of ten runs of a level one may be so far off that it is not counted.
+/// Share of the runs of a level that may be outliers and are not counted.
 const OFF: f64 = 0.1;
 
-/// The factor beyond which no state of a machine is taken for the cause (docs/decisions/0109).
+/// Factor beyond which a machine's state is not taken for the cause (docs/decisions/0109).
 const FAR: f64 = 20.0;
 
 impl Series {
-    /// The hosts that its runs ran on.
+    /// Returns the hosts of its runs.
     pub fn hosts(&self) -> BTreeSet<&str> {
         self.points.iter().map(|point| point.host.as_str()).collect()
     }
 
-    /// The points since the last change.
+    /// Returns the points since the last change.
     pub fn level(&self) -> &[Point] {
         &self.points[self.changes.last().map_or(0, |change| change.at)..]
     }
 
-    /// The median of the runs since the last change; none without a run.
+    /// Returns the median of the runs since the last change; `None` without a run.
     pub fn median_of_level(&self) -> Option<f64> {
         let mut medians: Vec<f64> = self.level().iter().map(|point| point.median).collect();
         medians.sort_by(f64::total_cmp);
         medians.get(medians.len() / 2).copied()
     }
 
-    /// Whether a change is for the worse; none where it has no direction.
+    /// Returns whether a change is for the worse; `None` if it has no direction.
     pub fn is_worse(&self, change: &Change) -> Option<bool> {
         let ratio = change.effect?.ratio;
         Some((ratio > 1.0) == (self.better == Better::Lower))
     }
 
-    /// Whether this value is worse by more than `margin` than all runs of the level but one in ten: what a run has
-    /// shown before without anything having changed is no regression.
+    /// Returns whether this value is worse by more than `margin` than all runs of the level except one in ten. A value
+    /// that an unchanged program has shown before is no regression.
     pub fn is_beyond_level(&self, value: f64, margin: f64) -> bool {
         let level = self.level();
         let is_worse = |point: &&Point| self.is_worse_by(1.0 + margin, value, point.median);
@@ -178,8 +178,8 @@ impl Series {
         not_worse as f64 <= OFF * level.len() as f64
     }
 
-    /// Whether all of these launches are worse than every launch of the level by more than a machine's states differ.
-    /// Such a number is decided by one launch of the level, which ranks alone never allow.
+    /// Returns whether all of these launches are worse than every launch of the level by more than a machine's states
+    /// differ. One launch of the level decides such a number, although ranks alone would not.
     pub fn is_far_beyond_level(&self, launches: &[f64]) -> bool {
         let level = || self.level().iter().flat_map(|point| &point.launches);
         let is_far =
@@ -187,7 +187,7 @@ impl Series {
         !launches.is_empty() && launches.iter().all(|&value| is_far(value))
     }
 
-    /// Whether a value is worse than another by more than a factor.
+    /// Returns whether a value is worse than another by more than a factor.
     fn is_worse_by(&self, factor: f64, value: f64, than: f64) -> bool {
         match self.better {
             Better::Lower => value > than * factor,
@@ -255,7 +255,7 @@ mod tests {
         history.add(&of_day(1, "a", &[10.0]));
         let series = history.series(&Search::default()).remove(0);
         assert!(series.is_far_beyond_level(&[201.0, 1000.0]));
-        // One launch of the new ones that is not so slow leaves a doubt; no launch tells nothing.
+        // One new launch that is not so slow leaves it undecided, and without launches nothing is decided.
         assert!(!series.is_far_beyond_level(&[199.0, 1000.0]) && !series.is_far_beyond_level(&[]));
         let rate = Series { better: Better::Higher, ..series };
         assert!(rate.is_far_beyond_level(&[0.49]) && !rate.is_far_beyond_level(&[0.51]));

@@ -1,8 +1,9 @@
-//! Measurements that were made in several launches, as one each.
+//! Combines the measurements of several launches into one each.
 //!
-//! Launches of the same program differ more than the samples within one: other places in memory, another state of the
-//! machine. So a case's median is the median of its launches' medians, and its interval the nonparametric one of these
-//! medians, which six launches give at 95 %. What is between the samples of one launch stays in the other quantiles.
+//! Launches of the same program differ more than the samples within one, because of other places in memory or another
+//! state of the machine. A case's median is therefore the median of its launches' medians. Its interval is the
+//! nonparametric one of these medians, which six launches reach at 95 %. The variation among the samples of one launch
+//! appears in the other quantiles only.
 
 mod one_period;
 
@@ -12,18 +13,18 @@ use record::{Measurement, Run, StopReason, Summary};
 
 use crate::statistics::{MedianInterval, Sample, reaches, summarise, widened_median_interval};
 
-/// The number of launches for which the interval of their median reaches this confidence, between 0 and 1: the whole
-/// range of n medians misses the true one with probability 2^(1 - n).
+/// Returns the number of launches for which the interval of their median reaches this confidence, between 0 and 1: the
+/// whole range of n medians misses the true one with probability 2^(1 - n).
 pub fn launches_needed(confidence: f64) -> usize {
     (1.0 - (1.0 - confidence).log2()).ceil().max(1.0) as usize
 }
 
-/// The number of launches on each of two sides for which the interval of their ratio reaches this confidence.
+/// Returns the number of launches on each of two sides for which the interval of their ratio reaches this confidence.
 pub fn launches_to_compare(confidence: f64) -> usize {
     (1..).find(|&n| distinguishes([n, n], confidence)).expect("one arrangement of many is rare")
 }
 
-/// Returns whether so many launches on each side can tell both apart at this confidence: of all arrangements of them,
+/// Returns whether as many launches on each side can distinguish both at this confidence: of all arrangements of them,
 /// two separate the sides completely.
 pub fn distinguishes([first, second]: [usize; 2], confidence: f64) -> bool {
     // C(n + m, n) is the product of (m + i) / i.
@@ -54,17 +55,17 @@ pub fn launches_are_precise(medians: &[f64], confidence: f64, precision: f64, sh
     })
 }
 
-/// The fewest launches of one case whose dependence can be estimated.
+/// Minimum number of launches of one case for which its dependence can be estimated.
 const FEWEST_OF_ONE: usize = 12;
-/// The fewest launches whose dependence all cases of a run show together. The interval of fewer launches is their whole
-/// range.
+/// Minimum number of launches from which all cases of a run together show the dependence. The interval of fewer
+/// launches is their whole range.
 const FEWEST_OF_ALL: usize = 9;
-/// The fewest cases that show it.
+/// Minimum number of cases that show it.
 const CASES_MIN: usize = 6;
 
-/// Returns how many times as much the number of launches below the median varies as that of independent ones: 1 or
-/// more. It is the sum of the correlations of neighbours, of the next but one and so on, as far as they are positive
-/// (the initial positive sequence: Geyer, Statistical Science 7, 1992).
+/// Returns the factor, at least 1, by which the number of launches below the median varies more than that of
+/// independent ones. It is the sum of the correlations of neighbours, of the next but one and so on, as far as they are
+/// positive (the initial positive sequence: Geyer, Statistical Science 7, 1992).
 fn dependence(medians: &[f64], middle: f64) -> f64 {
     let sides = sides(medians, middle);
     let n = sides.len();
@@ -120,9 +121,9 @@ fn inflation(correlations: impl Iterator<Item = f64>) -> f64 {
     1.0 + 2.0 * correlations.take_while(|&correlation| correlation > 0.0).sum::<f64>()
 }
 
-/// The run with one measurement for each case and metric, over all its launches. A measurement that was made again in
-/// the same launch, as a resumed run may, counts as it was made last; so does one that holds a search for a period or
-/// pauses.
+/// Returns the run with one measurement for each case and metric, over all its launches. If a measurement was repeated
+/// in the same launch, as in a resumed run, the later one counts. The same applies to measurements that contain a
+/// search for a period or pauses.
 pub fn pooled(mut run: Run) -> Run {
     let Some(header) = run.headers.last() else { return run };
     let (precision, confidence) = (header.precision, header.confidence);
@@ -149,7 +150,7 @@ pub fn pooled(mut run: Run) -> Run {
     run
 }
 
-/// One measurement of the launches of a case, of which there is at least one.
+/// Returns one measurement of the launches of a case. There is at least one launch.
 fn pool(
     mut launches: Vec<Measurement>,
     precision: f64,
@@ -177,7 +178,7 @@ fn pool(
     }
     pooled.stop_reason = match pooled.stop_reason {
         _ if converged => StopReason::Precision,
-        // Each launch converged, and they differ: more of them would take more time.
+        // Each launch converged, and they differ, so only more launches, which take more time, improve the result.
         StopReason::Precision => StopReason::TimeLimit,
         limit => limit,
     };
@@ -214,7 +215,8 @@ fn summary(
     }
 }
 
-/// The summary of a metric that was computed from another one, from those of its launches: quantiles of the worst.
+/// Returns the summary of a metric that was computed from another one, from those of its launches, with the worst
+/// quantiles.
 fn without_samples(launches: &[Measurement]) -> Summary {
     let first = launches[0].summary.clone();
     launches[1..].iter().map(|m| &m.summary).fold(first, |all, one| {

@@ -1,16 +1,16 @@
-//! From samples to summaries to models: pure functions, with no clock, no files and no fabric.
+//! Derives summaries and models from samples. All functions are pure: no clock, no files and no fabric.
 //!
-//! * [`statistics`]: what the samples of one measurement say, when to stop sampling, and where the warm-up ends;
+//! * [`statistics`]: summaries of the samples of one measurement, the end of sampling, and the end of the warm-up;
 //! * [`model`]: formulas that explain measurements, with fitted parameters and their uncertainty;
 //! * [`compare`](mod@compare): two runs, measurement by measurement: faster, slower, same, or undecided;
-//! * [`changes`](mod@changes): when a number that is measured again and again changed;
+//! * [`changes`](mod@changes): changes of a number that is measured repeatedly;
 //! * [`history`]: the runs of a machine over time, number by number;
 //! * [`launches`]: measurements of several launches as one each;
-//! * [`pairs`]: which pairs of ranks are slower than the others;
-//! * [`parallel`]: what a program gains from more ranks, and what keeps it from gaining more;
-//! * [`pauses`]: what comes again and again among the pauses of a processor;
-//! * [`replay`]: what a periodic job would miss at any period, from one recorded run;
-//! * [`limits`]: how near a number comes to what the machine allows.
+//! * [`pairs`]: pairs of ranks that are slower than the others;
+//! * [`parallel`]: the gain of a program by more ranks, and what limits it;
+//! * [`pauses`]: recurring kinds among the pauses of a processor;
+//! * [`replay`]: the misses of a periodic job at any period, from one recorded run;
+//! * [`limits`]: how near a number comes to the machine's limit.
 #![forbid(unsafe_code)]
 
 pub mod changes;

@@ -6,9 +6,11 @@ use record::{Measurement, ParameterValue};
 
 use crate::statistics::Sample;
 
-/// A slow pair is slower than the upper quartile by this many interquartile ranges (Tukey's fence) ...
+/// Number of interquartile ranges above the upper quartile beyond which a pair is slow (Tukey's fence).
+/// [`LEAST_FACTOR`] must be exceeded as well.
 pub const FENCE_RANGES: f64 = 1.5;
-/// ... and than the median by this factor. Where almost all pairs agree, the fence is so near that it means nothing.
+/// Factor over the median beyond which a pair is slow. If almost all pairs agree, the fence is so near that it has no
+/// meaning.
 pub const LEAST_FACTOR: f64 = 1.05;
 
 /// The time of a message between two ranks.
@@ -16,29 +18,30 @@ pub const LEAST_FACTOR: f64 = 1.05;
 pub struct PairTime {
     /// One rank.
     pub from: u64,
-    /// The other.
+    /// The other rank.
     pub to: u64,
     /// The median time in microseconds.
     pub time_us: f64,
 }
 
-/// The times of all pairs of ranks for messages of one length.
+/// Times of all pairs of ranks for messages of one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairMap {
     /// The number of ranks.
     pub ranks: usize,
     /// The length of the messages in bytes.
     pub size_bytes: u64,
-    /// The pairs, in the order of measuring.
+    /// Pairs, in the order of measuring.
     pub pairs: Vec<PairTime>,
     /// The median of all pairs in microseconds.
     pub median_us: f64,
-    /// Times above this are those of slow pairs, in microseconds.
+    /// Time in microseconds above which a pair is slow.
     pub fence_us: f64,
 }
 
 impl PairMap {
-    /// The maps among measurements of times, by number of ranks and length. Measurements that name no pair are ignored.
+    /// Returns the maps among measurements of times, by number of ranks and length. Measurements that name no pair are
+    /// ignored.
     pub fn of<'a>(times: impl IntoIterator<Item = &'a Measurement>) -> Vec<PairMap> {
         let mut maps: BTreeMap<(usize, u64), Vec<PairTime>> = BTreeMap::new();
         for one in times {
@@ -62,7 +65,7 @@ impl PairMap {
         maps.into_iter().filter_map(map).collect()
     }
 
-    /// The slow pairs, the slowest first.
+    /// Returns the slow pairs, the slowest first.
     pub fn slow(&self) -> Vec<PairTime> {
         let mut slow: Vec<PairTime> = self.pairs.clone();
         slow.retain(|pair| pair.time_us > self.fence_us);
@@ -96,7 +99,7 @@ mod tests {
         assert!((found.fence_us - 2.875).abs() < 1e-12, "{found:?}");
         assert_eq!(found.slow(), [PairTime { from: 0, to: 2, time_us: 9.0 }]);
         let two = pairs.map(|(from, to, us)| (from, to, if us == 2.0 { 9.5 } else { us }));
-        // Now 1.825 is 1.3 + 0.75 * 7.7 = 7.075, and nothing lies beyond 7.075 + 1.5 * 5.95.
+        // Now 1.825 is 1.3 + 0.75 * 7.7 = 7.075, and no time is beyond 7.075 + 1.5 * 5.95.
         assert!(map(&two).slow().is_empty());
     }
 

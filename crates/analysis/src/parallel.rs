@@ -1,12 +1,12 @@
-//! What a parallel program gains over a serial one, and what keeps it from gaining more.
+//! The gain of a parallel program over a serial one, and its losses.
 //!
-//! Of P ranks that take the time T together, the time P T goes to three things: computing, waiting for a rank that
-//! computes more than the mean, and what is left even at the rank that computes most: communication. With the serial
-//! time S and the computing C of all ranks together the efficiency is S / (P T) = (S / C) (1 - uneven - communication).
+//! The time P T of P ranks that take the time T together consists of three parts: computing, waiting for a rank that
+//! computes more than the mean, and communication, the rest even at the rank that computes most. With the serial time S
+//! and the computing C of all ranks together the efficiency is S / (P T) = (S / C) (1 - uneven - communication).
 
 use std::fmt;
 
-/// The metrics of a parallel program that follow from its time, in the order in which they are told.
+/// Metrics of a parallel program that follow from its time, in the order of output.
 pub const SPEED_UP: &str = "speed-up";
 /// The speed-up as a share of the number of ranks, in percent.
 pub const EFFICIENCY: &str = "efficiency";
@@ -22,36 +22,36 @@ pub const COMMUNICATION: &str = "communication";
 /// The times of a parallel program, all in the same unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parallel {
-    /// Of the best serial program.
+    /// Time of the best serial program.
     pub serial: f64,
-    /// Of the parallel program, from the first rank's beginning to the last one's end.
+    /// Time of the parallel program, from the first rank's beginning to the last one's end.
     pub time: f64,
-    /// In computing, at each rank.
+    /// Time of computing at each rank.
     pub computing: Vec<f64>,
 }
 
 impl Parallel {
-    /// How many times as fast as the serial program.
+    /// Returns the factor by which it is faster than the serial program.
     pub fn speed_up(&self) -> f64 {
         self.serial / self.time
     }
 
-    /// The speed-up as a share of the number of ranks.
+    /// Returns the speed-up as a share of the number of ranks.
     pub fn efficiency(&self) -> f64 {
         self.speed_up() / self.computing.len() as f64
     }
 
-    /// The computing of all ranks as a share of the serial time.
+    /// Returns the computing of all ranks as a share of the serial time.
     pub fn work(&self) -> f64 {
         self.computing.iter().sum::<f64>() / self.serial
     }
 
-    /// The share of the time in which not even the busiest rank computes.
+    /// Returns the share of the time in which not even the busiest rank computes.
     pub fn communication(&self) -> f64 {
         (1.0 - self.busiest() / self.time).max(0.0)
     }
 
-    /// The share of the time in which the mean rank does not compute while the busiest does.
+    /// Returns the share of the time in which the mean rank does not compute while the busiest does.
     pub fn uneven(&self) -> f64 {
         let mean = self.computing.iter().sum::<f64>() / self.computing.len() as f64;
         (self.busiest() - mean) / self.time
@@ -62,22 +62,22 @@ impl Parallel {
     }
 }
 
-/// What keeps a parallel program from its ideal.
+/// The reason why a parallel program is slower than its ideal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Its ranks together compute longer than the serial program: they do more, or do it slower.
     Work,
     /// Some ranks compute more than others.
     Uneven,
-    /// Messages, and waiting for them.
+    /// Messages, and waits for them.
     Communication,
 }
 
-/// An efficiency of this share or more needs no explanation.
+/// Efficiency from which no explanation is needed.
 const NEARLY_ALL: f64 = 0.95;
 
 impl Loss {
-    /// The largest of the three shares that are lost, from the metrics in percent; none where hardly anything is lost.
+    /// Returns the largest of the three losses, from the metrics in percent; `None` if the loss is small.
     pub fn largest(efficiency: f64, work: f64, uneven: f64, communication: f64) -> Option<Loss> {
         if efficiency >= 100.0 * NEARLY_ALL {
             return None;
@@ -90,7 +90,7 @@ impl Loss {
 }
 
 impl fmt::Display for Loss {
-    /// To follow `bound by`.
+    /// Formats the loss to follow `bound by`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Loss::Work => "more or slower computing than the best serial program's",
@@ -104,14 +104,15 @@ impl fmt::Display for Loss {
 mod tests {
     use super::*;
 
-    /// By hand: 4 ranks take 10 where one takes 24. They compute 8, 6, 6 and 4: 24 in all, as much as the one.
+    /// Tests shares that are derived by hand: 4 ranks take 10, one takes 24. They compute 8, 6, 6 and 4: 24 in all, as
+    /// much as the one.
     #[test]
     fn the_shares_explain_the_efficiency() {
         let parallel = Parallel { serial: 24.0, time: 10.0, computing: vec![8.0, 6.0, 6.0, 4.0] };
         assert!((parallel.speed_up() - 2.4).abs() < 1e-12);
         assert!((parallel.efficiency() - 0.6).abs() < 1e-12);
         assert!((parallel.work() - 1.0).abs() < 1e-12);
-        // Two of ten are nobody's computing; the mean rank computes 6 where the busiest computes 8.
+        // In two of ten no rank computes; the mean rank computes 6, the busiest 8.
         assert!((parallel.communication() - 0.2).abs() < 1e-12);
         assert!((parallel.uneven() - 0.2).abs() < 1e-12);
         let busy = 1.0 - parallel.uneven() - parallel.communication();

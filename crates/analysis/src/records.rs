@@ -1,10 +1,10 @@
-//! Records that tests make up.
+//! Records that tests invent.
 
 use record::{Better, Measurement, Run, RunHeader};
 
 use crate::statistics::{Sample, summarise};
 
-/// A time in microseconds on two ranks, with a 95 % interval from `samples`.
+/// Returns a time in microseconds on two ranks, with a 95 % interval from `samples`.
 pub(crate) fn measurement(benchmark: &str, size_bytes: u64, samples: &[f64]) -> Measurement {
     Measurement {
         benchmark: benchmark.into(),

@@ -2,9 +2,9 @@
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-/// The t with P(-t < T < t) = `confidence` at `freedom` degrees of freedom, 1 or more.
+/// Returns the t with P(-t < T < t) = `confidence` at `freedom` degrees of freedom, 1 or more.
 pub(crate) fn two_sided(confidence: f64, freedom: usize) -> f64 {
-    // In theta = atan(t / sqrt(freedom)) the range is finite, so that plain bisection needs no first guess.
+    // In theta = atan(t / sqrt(freedom)) the range is finite, so plain bisection needs no first guess.
     let (mut low, mut high) = (0.0, FRAC_PI_2);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
@@ -13,13 +13,13 @@ pub(crate) fn two_sided(confidence: f64, freedom: usize) -> f64 {
     low.tan() * (freedom as f64).sqrt()
 }
 
-/// The normal quantile z with P(-z < Z < z) = `confidence`, within 0.3 % above for confidences up to 0.9999: with this
-/// many degrees of freedom the one is as good as the other.
+/// Returns the normal quantile z with P(-z < Z < z) = `confidence`, within 0.3 % above for confidences up to 0.9999:
+/// with this number of degrees of freedom both nearly agree.
 pub(crate) fn normal_two_sided(confidence: f64) -> f64 {
     two_sided(confidence, 2000)
 }
 
-/// P(-t < T < t) for t = sqrt(freedom) tan(theta): Abramowitz and Stegun 26.7.3 (odd) and 26.7.4 (even).
+/// Returns P(-t < T < t) for t = sqrt(freedom) tan(theta): Abramowitz and Stegun 26.7.3 (odd) and 26.7.4 (even).
 fn probability_within(theta: f64, freedom: usize) -> f64 {
     let (sin, cos) = theta.sin_cos();
     let odd = freedom % 2;
@@ -39,7 +39,8 @@ mod tests {
 
     #[test]
     fn quantiles_agree_with_the_published_table() {
-        // Any table of Student's t; one and two degrees also by hand: tan(0.475 pi), and 0.95 sqrt(2 / (1 - 0.95^2)).
+        // From any table of Student's t; one and two degrees also by hand: tan(0.475 pi), and 0.95 sqrt(2 / (1 -
+        // 0.95^2)).
         for (confidence, freedom, t) in [
             (0.95, 1, 12.7062),
             (0.95, 2, 4.30265),

@@ -1,28 +1,28 @@
 //! The ratio of the difference between two runs to the variation between launches.
 //!
-//! Launches that follow each other meet one state of the machine; the launches of the other run, a minute later,
-//! another. No single number can show that: its launches agree on both sides. All numbers together can. If most of what
-//! was measured did not change, most numbers should differ by what their launches explain. Where they differ by more,
-//! that is how much the minutes differ, and the intervals must be so much wider. Genome studies correct for hidden
-//! kinship in the same way (Devlin and Roeder, Biometrics 55, 1999: genomic control), and others for what all tests
-//! share (Efron, Journal of the American Statistical Association 99, 2004: the empirical null).
+//! Consecutive launches meet one state of the machine. The launches of the other run, a minute later, may meet another.
+//! No single number can show that, because its launches agree on both sides, but all numbers together can. If most of
+//! them did not change, most should differ by as much as their launches explain. If they differ by more, the excess is
+//! the difference between the minutes, and the intervals must be wider by that factor. Genome studies correct for
+//! hidden kinship in the same way (Devlin and Roeder, Biometrics 55, 1999: genomic control), and others for a common
+//! part of all tests (Efron, Journal of the American Statistical Association 99, 2004: the empirical null).
 
 use super::{Comparison, Effect, Settings, freedom};
 use crate::student;
 
-/// With fewer numbers their median has no meaning for the runs.
+/// Minimum number of numbers. The median of fewer has no meaning for the runs.
 const NUMBERS_MIN: usize = 6;
 
-/// The median of n such distances varies by so much over sqrt(n) where nothing but launches differs: 1 / (2 f m), where
-/// m is the median of a normal variable's size and f its density there.
+/// Variation of the median of n such distances, times sqrt(n), if only launches differ: 1 / (2 f m), where m is the
+/// median of a normal variable's size and f its density there.
 const MEDIAN_VARIES_BY: f64 = 1.17;
 
-/// By how much minutes may differ: the interval of the number in the middle is made no wider than to half and twice.
-/// What is slower everywhere by more is not the machine's doing.
+/// Largest difference between minutes: the interval of the number in the middle is widened at most to half and twice.
+/// If everything is slower by more, the machine's state is not the cause.
 const MINUTES_DIFFER_BY: f64 = 2.0;
 
-/// How many times as much most numbers differ as their launches explain: none where that is chance, or where there are
-/// too few numbers.
+/// Returns the factor by which most numbers differ more than their launches explain. Returns `None` if chance explains
+/// the difference, or if there are too few numbers.
 pub(super) fn excess(comparisons: &[Comparison], settings: Settings) -> Option<f64> {
     let with_effect = |one: &Comparison| Some((one.effect?, freedom(one, settings)));
     let (distances, reaches): (Vec<f64>, Vec<f64>) = comparisons
@@ -38,8 +38,8 @@ pub(super) fn excess(comparisons: &[Comparison], settings: Settings) -> Option<f
     (excess > by_chance).then_some(excess)
 }
 
-/// How far from no change an effect is, in units of what half of all unchanged numbers differ by; none where the
-/// launches of both sides do not differ at all, or may differ by anything.
+/// Returns the distance of an effect from no change, in units of the difference that half of all unchanged numbers
+/// exceed. Returns `None` if the launches of both sides do not differ at all, or if their interval has no bound.
 fn distance(effect: Effect, freedom: usize) -> Option<f64> {
     let reach = reach(effect);
     let half_differ_by = student::two_sided(0.5, freedom);
@@ -48,7 +48,7 @@ fn distance(effect: Effect, freedom: usize) -> Option<f64> {
     is_usable.then(|| effect.ratio.ln().abs() / reach * reaches / half_differ_by)
 }
 
-/// How far the interval reaches from the ratio towards no change, on the logarithmic scale.
+/// Returns the distance from the ratio to the end of the interval towards no change, on the logarithmic scale.
 fn reach(effect: Effect) -> f64 {
     let end = if effect.ratio < 1.0 { effect.high } else { effect.low };
     (end / effect.ratio).ln().abs()
@@ -69,13 +69,13 @@ mod tests {
     use crate::records::{measurement, run};
     use random::SplitMix64;
 
-    /// The number of numbers of a run.
+    /// Number of numbers of a run.
     const NUMBERS: u64 = 10;
-    /// The noise of a launch.
+    /// Noise of a launch.
     const NOISE: f64 = 0.03;
 
-    /// A machine with two states. A launch of all numbers finds it in the state of the launch before but for one in
-    /// `stays`; the slow state makes each number slower by a factor of its own, up to 1.5.
+    /// A machine with two states. A launch of all numbers meets the state of the launch before, except for one launch
+    /// in `stays`. The slow state makes each number slower by a factor of its own, up to 1.5.
     struct Machine {
         random: SplitMix64,
         stays: f64,
@@ -87,7 +87,7 @@ mod tests {
             Machine { random: SplitMix64::new(seed), stays, slow: false }
         }
 
-        /// One launch: the medians of all numbers.
+        /// Makes one launch and returns the medians of all numbers.
         fn launch(&mut self) -> Vec<f64> {
             if self.random.uniform() < 1.0 / self.stays {
                 self.slow = !self.slow;
@@ -101,8 +101,8 @@ mod tests {
                 .collect()
         }
 
-        /// A run whose launches come one after the other, or with `apart` launches of others in between, of a build in
-        /// which the first number takes `change` times as long.
+        /// Returns a run of consecutive launches, or with `apart` launches of others between them, of a build in which
+        /// the first number takes `change` times as long.
         fn run(&mut self, launches: u32, apart: u32, change: f64) -> Run {
             let one = |number: u32, size: usize, median: f64| {
                 let median = if size == 0 { change * median } else { median };
@@ -183,11 +183,11 @@ mod tests {
             (0..NUMBERS as usize).map(share).sum::<f64>() / NUMBERS as f64
         };
         let (near, far) = (covered(2105, 0), covered(2106, 20));
-        // The second and the ninth of ten reach 97.9 %. One run after the other knows only its own state.
+        // The second and the ninth of ten reach 97.9 %. Consecutive launches show only their own state.
         assert!(far >= 0.92 && near < 0.9, "{near} near and {far} far");
     }
 
-    /// The run with every median so many times as long.
+    /// Returns the run with every median multiplied by `times`.
     fn slowed(run: &Run, times: f64) -> Run {
         let mut slowed = run.clone();
         let launches = slowed.measurements.iter_mut().flat_map(|m| m.launch_medians.iter_mut());
@@ -218,8 +218,8 @@ mod tests {
 
     #[test]
     fn the_distance_of_an_effect_by_hand() {
-        // The interval reaches from 1 to 4 around 2, so 2 lies as far from 1 as the interval reaches. With 2 degrees of
-        // freedom t is 4.30265 at 95 %, and half lie within sqrt(2/3) = 0.8165.
+        // The interval reaches from 1 to 4 around 2, so its end and no change are equally far from 2. With 2 degrees of
+        // freedom t is 4.30265 at 95 %, and half of the values are within sqrt(2/3) = 0.8165.
         let effect = Effect { ratio: 2.0, low: 1.0, high: 4.0, confidence: 0.95 };
         let found = distance(effect, 2).unwrap();
         assert!((found - 4.30265 / (2f64 / 3.0).sqrt()).abs() < 1e-3, "{found}");

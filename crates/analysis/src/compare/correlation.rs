@@ -2,31 +2,32 @@
 
 use crate::student;
 
-/// The blocks that a run is cut into. Few, so that each is longer than most spells of the machine (a noisy neighbour, a
-/// clock rate); enough for their spread to mean something.
+/// Number of blocks into which a run is cut. Few, so that each is longer than most disturbances of the machine (a noisy
+/// neighbour, a clock rate), but enough to estimate their spread.
 const BLOCKS: usize = 10;
 
-/// The degrees of freedom of what their spread says.
+/// Degrees of freedom of the blocks' spread.
 pub(super) const FREEDOM: usize = BLOCKS - 1;
 
-/// Shorter blocks say nothing.
+/// Minimum number of samples in a block.
 const BLOCK_SAMPLES_MIN: usize = 3;
 
-/// By what factor the interval of the `median` of these samples, in the order in which they were taken, must be wider,
-/// counted in ranks, at `confidence` than that of as many independent ones: at least 1.
+/// Returns the factor, at least 1, by which the interval of the `median` of these samples, in the order in which they
+/// were taken, must be wider than that of as many independent ones. It is counted in ranks, at `confidence`.
 ///
-/// What makes the median vary is how many samples lie below the true one, so the series to look at is whether each
-/// sample lies below the median (half, where it is equal). Were they independent, the means over blocks of m would vary
-/// by 1/m of the series' own variance; how much more they do is the inflation of the variance (the method of batch
-/// means: Law and Kelton, *Simulation Modeling and Analysis*, chapter 9). As few blocks show it, Student's t with their
-/// degrees of freedom takes the place of the normal quantile. A factor below 1 would be chance, and is not used.
+/// The median varies with the number of samples that are below the true one. The series to examine is therefore whether
+/// each sample is below the median (half, if it is equal). If samples were independent, the means over blocks of m
+/// would vary by 1/m of the series' own variance. The factor by which they vary more is the inflation of the variance
+/// (the method of batch means: Law and Kelton, *Simulation Modeling and Analysis*, chapter 9). As the blocks are few,
+/// Student's t with their degrees of freedom replaces the normal quantile. A factor below 1 would be chance, and is not
+/// used.
 pub(super) fn widening(samples: &[f64], median: f64, confidence: f64) -> f64 {
     let uncertainty =
         student::two_sided(confidence, FREEDOM) / student::normal_two_sided(confidence);
     (variance_inflation(samples, median).sqrt() * uncertainty).max(1.0)
 }
 
-/// The variance of the block means over what independent samples would show; 0 where samples are too few or all equal.
+/// Returns the variance of the block means over that of independent samples; 0 if samples are too few or all equal.
 fn variance_inflation(samples: &[f64], median: f64) -> f64 {
     let block = samples.len() / BLOCKS;
     if block < BLOCK_SAMPLES_MIN {
@@ -41,7 +42,8 @@ fn variance_inflation(samples: &[f64], median: f64) -> f64 {
             0.0
         }
     };
-    // Where the division leaves a rest, the beginning is left out: if the run is not quite steady, it is there.
+    // If the division leaves a remainder, samples are left out at the beginning: if the run is not quite steady, it is
+    // there.
     let used = &samples[samples.len() - block * BLOCKS..];
     let own = variance(used.iter().map(|&value| below(value)));
     let between = variance(

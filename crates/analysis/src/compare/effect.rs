@@ -7,20 +7,20 @@ use super::correlation::widening;
 use super::shift::{self, Shift};
 use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
 
-/// The ratio of the second run's number to the first one's.
+/// Ratio of the second run's number to the first one's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
-    /// Second over first: of the medians, or of launches in the middle of all pairs.
+    /// Second over first: of the medians, or the middle of the ratios of all pairs of launches.
     pub ratio: f64,
     /// The lower end of its interval.
     pub low: f64,
-    /// The upper end; infinite where the first median may be 0.
+    /// Upper end; infinite if the first median may be 0.
     pub high: f64,
-    /// The confidence of the interval: the wanted one or more, or less where there are too few samples.
+    /// Confidence of the interval: the requested one or more, or less if there are too few samples.
     pub confidence: f64,
 }
 
-/// A median on the logarithmic scale, with the distances to the ends of its interval.
+/// Median on the logarithmic scale, with the distances to the ends of its interval.
 struct LogMedian {
     value: f64,
     down: f64,
@@ -28,8 +28,8 @@ struct LogMedian {
     confidence: f64,
 }
 
-/// The effect between two measurements, or none where a ratio has no meaning: a median that is not above 0. With
-/// `paired` launches of the same number on both sides belong together.
+/// Returns the effect between two measurements, or `None` if a median is not above 0, because a ratio has no meaning
+/// then. With `paired`, launches of the same number on both sides belong together.
 pub(super) fn effect(
     [first, second]: [&Measurement; 2],
     confidence: f64,
@@ -44,9 +44,9 @@ pub(super) fn effect(
     }
     let a = LogMedian::new(first, confidence)?;
     let b = LogMedian::new(second, confidence)?;
-    // The logarithms subtract, and the distances of independent intervals add like standard errors, each on the side
-    // where it counts (MOVER: Zou and Donner, Statistics in Medicine 27, 2008). Adding them plainly would claim 99 %
-    // where it says 95.
+    // The logarithms subtract. The distances of independent intervals add like standard errors, each on the side to
+    // which it applies (MOVER: Zou and Donner, Statistics in Medicine 27, 2008). A plain sum would reach 99 % instead
+    // of 95.
     let difference = b.value - a.value;
     Some(Effect {
         ratio: difference.exp(),
@@ -56,13 +56,13 @@ pub(super) fn effect(
     })
 }
 
-/// How many times the first values the second ones are; none where there are none, or one is not above 0.
+/// Returns the ratio of the second values to the first ones; `None` if a side is empty, or a value is not above 0.
 pub fn effect_between([first, second]: [&[f64]; 2], confidence: f64) -> Option<Effect> {
     let (a, b) = (logarithms(first)?, logarithms(second)?);
     (!a.is_empty() && !b.is_empty()).then(|| Effect::of(shift::between(&a, &b, confidence)))
 }
 
-/// The logarithms of values that are all above 0.
+/// Returns the logarithms of values that are all above 0.
 fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     let logarithm = |value: &f64| (*value > 0.0 && value.is_finite()).then(|| value.ln());
     values.iter().map(logarithm).collect()
@@ -85,8 +85,8 @@ impl LogMedian {
     }
 }
 
-/// From the medians of the launches at the wanted confidence, or from the raw samples of one launch; where the record
-/// holds none, as it stands there.
+/// Returns the median and its interval: from the medians of the launches at the requested confidence, or from the raw
+/// samples of one launch. If the record contains neither, returns the recorded interval.
 fn interval(measurement: &Measurement, confidence: f64) -> (f64, MedianInterval) {
     if let Ok(launches) = Sample::new(measurement.launch_medians.as_slice()) {
         return (launches.median(), median_interval(&launches, confidence));
@@ -111,8 +111,8 @@ fn interval(measurement: &Measurement, confidence: f64) -> (f64, MedianInterval)
     }
 }
 
-/// The lower end of what `value` may have been before a coarse clock cut it: where several samples share it, half the
-/// way to the next different one below. Without this the medians of two short times, one tick apart, would have
+/// Returns the lower end of the values that a coarse clock may have rounded to `value`: if several samples share it,
+/// half the way to the next different one below. Otherwise the medians of two short times, one tick apart, would have
 /// intervals without width and differ for certain.
 fn below_tick(sorted: &[f64], value: f64) -> f64 {
     let first = sorted.partition_point(|&other| other < value);
@@ -134,7 +134,7 @@ fn above_tick(sorted: &[f64], value: f64) -> f64 {
 }
 
 impl Effect {
-    /// The effect of a shift on the logarithmic scale.
+    /// Returns the effect of a shift on the logarithmic scale.
     fn of(shift: Shift) -> Effect {
         Effect {
             ratio: shift.middle.exp(),
@@ -144,7 +144,7 @@ impl Effect {
         }
     }
 
-    /// The effect on the inverse: of a rate that was computed from a time.
+    /// Returns the effect on the inverse, such as a rate that was computed from a time.
     pub(super) fn inverse(self) -> Effect {
         Effect {
             ratio: 1.0 / self.ratio,
@@ -163,7 +163,7 @@ mod tests {
     fn an_end_that_samples_share_reaches_half_a_tick_further() {
         let ticks = [10.0, 12.0, 12.0, 12.0, 16.0];
         assert_eq!((below_tick(&ticks, 12.0), above_tick(&ticks, 12.0)), (11.0, 14.0));
-        // Not shared, or nothing beyond: as it stands.
+        // Not shared, or nothing beyond: the value is unchanged.
         assert_eq!((below_tick(&ticks, 16.0), above_tick(&ticks, 10.0)), (16.0, 10.0));
         assert_eq!((below_tick(&[5.0; 9], 5.0), above_tick(&[5.0; 9], 5.0)), (5.0, 5.0));
     }

@@ -1,4 +1,4 @@
-//! How many more launches would decide what is undecided.
+//! The number of further launches that would decide an undecided comparison.
 
 use serde::Serialize;
 
@@ -6,22 +6,23 @@ use super::{Comparison, Settings, Verdict};
 use crate::launches::distinguishes;
 use crate::statistics::reaches;
 
-/// More launches than this are no advice: the change is about as large as the threshold, or one side has too few.
+/// Maximum number of launches to advise. If more are needed, the change is about as large as the threshold, or one side
+/// has too few.
 const LAUNCHES_MAX: usize = 1000;
 
-/// The further launches of one side that would decide a comparison while the other side stays as it is; none where no
+/// Further launches of one side that would decide a comparison while the other side is unchanged; `None` if no
 /// practical number would.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MissingLaunches {
-    /// Of the first run.
+    /// Number for the first run.
     pub first: Option<usize>,
-    /// Of the second run.
+    /// Number for the second run.
     pub second: Option<usize>,
 }
 
 impl Comparison {
-    /// Whether it is still open if the second run is worse by more than `threshold`. A change of which the whole
-    /// interval is smaller is decided for this question, although it may be neither *same* nor *faster*.
+    /// Returns whether it is undecided if the second run is worse by more than `threshold`. If the whole interval of a
+    /// change is smaller, this is decided, although the change may be neither *same* nor *faster*.
     pub fn is_open(&self, threshold: f64, confidence: f64) -> bool {
         if self.verdict != Verdict::Undecided {
             return false;
@@ -34,8 +35,9 @@ impl Comparison {
         }
     }
 
-    /// The launches that are missing to decide whether the second run is worse by more than `threshold`, if it is by
-    /// as much as it seems: an estimate, since the next launches may differ in another way.
+    /// Returns the launches that are missing to decide whether the second run is worse by more than `threshold`. This
+    /// is an estimate: it assumes that the change is as large as it seems, but the next launches may differ in another
+    /// way.
     pub fn missing_launches(&self, threshold: f64, settings: Settings) -> MissingLaunches {
         let Some(worse) = self.worsening().filter(|_| !settings.one_launch_tells) else {
             return MissingLaunches::default();
@@ -65,7 +67,7 @@ mod tests {
     use crate::records::{measurement, run};
     use record::{Measurement, Run};
 
-    /// A run whose launches have these medians.
+    /// Returns a run of launches with these medians.
     fn of_launches(medians: &[f64]) -> Run {
         let one = |(launch, &median): (u32, &f64)| Measurement {
             launch,
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_launches_that_a_short_history_lacks_by_hand() {
-        // One launch against six that are a hundred times as slow: nothing but the number of launches is missing.
+        // One launch against six that are a hundred times as slow: only the number of launches is too small.
         let slow = [1000.0, 1001.0, 1002.0, 1003.0, 1004.0, 1005.0];
         let one = compared(&[10.0], &slow);
         assert!(one.is_open(0.05, 0.95));
@@ -93,11 +95,11 @@ mod tests {
     #[test]
     fn a_change_below_the_threshold_is_decided_although_it_is_neither_same_nor_faster() {
         let before: Vec<f64> = (0..6).map(|i| 100.0 + 0.1 * f64::from(i)).collect();
-        // 5 % faster: the interval is around the margin, 1 / 1.05, and far below 1.05.
+        // 5 % faster: the margin, 1 / 1.05, is within the interval, which is far below 1.05.
         let after: Vec<f64> = before.iter().map(|median| median / 1.05).collect();
         let one = compared(&before, &after);
         assert_eq!((one.verdict, one.is_open(0.05, 0.95)), (Verdict::Undecided, false));
-        // As much slower, it is open.
+        // If it is slower by as much, it is undecided.
         let other = compared(&after, &before);
         assert_eq!((other.verdict, other.is_open(0.05, 0.95)), (Verdict::Undecided, true));
     }
@@ -113,7 +115,7 @@ mod tests {
             one.is_open(0.05, 0.95) && missing.second.is_none_or(|more| more > 6),
             "{missing:?}"
         );
-        // Slower by the threshold itself: no number of launches tells on which side of it.
+        // Slower by the threshold itself: no number of launches shows on which side of it.
         let before: Vec<f64> = (0..6).map(|i| 100.0 + 0.1 * f64::from(i)).collect();
         let after: Vec<f64> = before.iter().map(|median| median * 1.05).collect();
         let missing = compared(&before, &after).missing_launches(0.05, Settings::default());

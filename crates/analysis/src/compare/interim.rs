@@ -1,13 +1,15 @@
-//! When to check two builds that are measured launch by launch, and with which confidence.
+//! The numbers of launches after which two builds that are measured launch by launch are compared, and the confidence
+//! of each comparison.
 
 use crate::launches::launches_needed;
 
-/// The numbers of launches on each side after which to check for a decision, each with the confidence of that check.
+/// Returns the numbers of launches on each side after which to check for a decision, each with the confidence of that
+/// check.
 ///
-/// Checking after every launch, and stopping at the first difference, eventually finds one where there is none. So the
-/// errors of all checks together may be no more than that of one: the k-th check may err with 1 / (k (k + 1)) of what
-/// is allowed, of which the sum is 1. Each check has half as many launches again as the one before, and enough of them
-/// for its confidence.
+/// A check after every launch that stops at the first difference eventually finds one where there is none. The errors
+/// of all checks together must therefore not exceed that of one. The k-th check may err with 1 / (k (k + 1)) of the
+/// permitted probability, which sums to 1. Each check has half as many launches again as the one before, and enough of
+/// them for its confidence.
 pub fn interim_checks(confidence: f64) -> impl Iterator<Item = (usize, f64)> {
     let of_check = move |k: u32| 1.0 - (1.0 - confidence) / f64::from(k * (k + 1));
     let first = (launches_needed(of_check(1)), 1);
@@ -25,8 +27,8 @@ mod tests {
     use crate::records::{measurement, run};
     use random::SplitMix64;
 
-    /// Checks pairs of launches of a machine with two states until one can tell, or 40 launches are made. In each pair
-    /// both sides meet the same state nine times in ten.
+    /// Checks pairs of launches of a machine with two states until a check decides, or 40 launches are made. In each
+    /// pair both sides meet the same state nine times in ten.
     fn told(change: f64, random: &mut SplitMix64) -> Verdict {
         let state = |random: &mut SplitMix64| if random.uniform() < 0.3 { 4.0 } else { 1.0 };
         let mut sides = [Vec::new(), Vec::new()];

@@ -1,11 +1,11 @@
 //! Two runs, measurement by measurement: faster, slower, same, or undecided.
 //!
 //! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
-//! ([`shift`]). Launches of one build differ by more than their samples do, so one launch on a side tells nothing of
-//! the builds ([`Settings::one_launch_tells`]). Where one launch is as good as many, the effect is the ratio of the
-//! medians, and its interval comes from the raw samples: the nonparametric ones of both medians, combined on the
-//! logarithmic scale, their ranks moved outwards by what the samples depend on their neighbours and their ends by half
-//! a tick of a coarse clock.
+//! ([`shift`]). Launches of one build differ by more than their samples do, so one launch on a side does not represent
+//! its build ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio of the
+//! medians, and its interval comes from the raw samples. It combines the nonparametric intervals of both medians on the
+//! logarithmic scale. Their ranks are moved outwards by the samples' dependence on their neighbours, and their ends by
+//! half a tick of a coarse clock.
 
 mod between_runs;
 mod correlation;
@@ -27,7 +27,7 @@ use crate::statistics::reaches;
 use crate::student;
 use correlation::FREEDOM;
 
-/// What a comparison says of the second run, seen from the first. Differences count beyond the equivalence margin, so a
+/// Result of a comparison of the second run with the first. Differences count beyond the equivalence margin, so a
 /// change of 4 to 6 % is neither the same within 5 % nor certainly different: it is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -36,26 +36,27 @@ pub enum Verdict {
     Faster,
     /// Worse by more than the margin.
     Slower,
-    /// The interval of two one-sided tests lies within the margin: at 95 % the one that holds 90 %.
+    /// The interval of two one-sided tests is within the margin: at 95 % the interval of 90 %.
     Same,
     /// None of these: the samples are too few or too far apart, or the change is about as large as the margin.
     Undecided,
 }
 
-/// How to compare.
+/// Settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// The confidence of the intervals and, over all comparisons together, of the verdicts faster and slower.
+    /// Confidence of the intervals and, over all comparisons together, of the verdicts faster and slower.
     pub confidence: f64,
     /// Ratios from 1 / (1 + margin) to 1 + margin count as the same.
     pub margin: f64,
-    /// Whether one launch tells as much as many would: on simulated machines, where launches do not differ. Otherwise
-    /// what was measured in one launch, on either side, ends with *undecided*.
+    /// True if one launch is as good as many: on simulated machines, where launches do not differ. Otherwise a
+    /// measurement of one launch, on either side, is *undecided*.
     pub one_launch_tells: bool,
-    /// Whether launches of the same place on both sides were made next to each other, and are compared pair by pair.
+    /// True if launches with the same number on both sides were made one after the other, and are compared pair by
+    /// pair.
     pub paired: bool,
-    /// Whether most numbers can be taken for unchanged, as between builds of one program. What most of them differ by
-    /// is then what the machine did, and intervals of runs of different minutes are wider by as much.
+    /// True if most numbers are assumed unchanged, as between builds of one program. The difference of most of them is
+    /// then the machine's, and intervals of runs of different minutes are wider by as much.
     pub mostly_alike: bool,
 }
 
@@ -64,39 +65,39 @@ pub struct Settings {
 pub struct Comparison {
     /// What was measured in both.
     pub name: Name,
-    /// Which direction is good.
+    /// Direction in which the number improves.
     pub better: Better,
     /// The first run's median.
     pub first: f64,
     /// The second run's median.
     pub second: f64,
-    /// How many times the first one's launches the second one's are, with its own interval; none where a median is not
-    /// above 0.
+    /// Ratio of the second one's launches to the first one's, with its own interval; `None` if a median is not above 0.
     pub effect: Option<Effect>,
-    /// The same with the interval that must lie within the margin for *same*.
+    /// The same ratio with the interval that must be within the margin for *same*.
     #[serde(skip)]
     equivalence: Option<Effect>,
-    /// In how many launches it was measured on each side.
+    /// Number of launches on each side in which it was measured.
     pub launches: [usize; 2],
-    /// What it comes to.
+    /// Result of the comparison.
     pub verdict: Verdict,
 }
 
-/// What tells a measurement of a run from all others.
+/// Properties that distinguish a measurement of a run from all others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Name {
     /// Benchmark, ranks, parameters and size.
     pub key: Key,
     /// The metric.
     pub metric: String,
-    /// Its unit: values in different units are never compared.
+    /// Unit: values in different units are never compared.
     pub unit: String,
-    /// The fabric, if a run has more than one. Else the fabrics may differ: that is what is compared.
+    /// Fabric, if a run has more than one. Otherwise the fabrics may differ, because they may be the object of the
+    /// comparison.
     pub fabric: Option<String>,
 }
 
 impl Name {
-    /// The name of a measurement in a run over one fabric.
+    /// Returns the name of a measurement in a run over one fabric.
     pub fn of(measurement: &Measurement) -> Name {
         Name {
             key: measurement.key(),
@@ -107,25 +108,25 @@ impl Name {
     }
 }
 
-/// All that two runs have to say to each other.
+/// Comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedRuns {
-    /// How they were compared.
+    /// Settings of the comparison.
     pub settings: Settings,
-    /// How many times as much most numbers differ as launches of one run do, if they do; intervals are wider by as
-    /// much.
+    /// Factor by which most numbers differ more than launches of one run do, if they do. Intervals are wider by that
+    /// factor.
     pub excess: Option<f64>,
-    /// What both measured, in the order of the first run.
+    /// Measurements of both, in the order of the first run.
     pub comparisons: Vec<Comparison>,
-    /// What only the first measured.
+    /// Measurements of the first only.
     pub only_first: Vec<Name>,
-    /// What only the second measured.
+    /// Measurements of the second only.
     pub only_second: Vec<Name>,
 }
 
 impl Default for Settings {
-    /// 95 % confidence, and 5 % either way is the same; one launch tells nothing, and nothing is said of what most
-    /// numbers do.
+    /// Returns 95 % confidence and a margin of 5 % either way. One launch does not suffice, and most numbers are not
+    /// assumed unchanged.
     fn default() -> Self {
         Settings {
             confidence: 0.95,
@@ -139,13 +140,13 @@ impl Default for Settings {
 
 /// Compares the second run with the first.
 ///
-/// *Same* needs two one-sided tests, each of which may err with 1 - confidence, to say that the ratio is within the margin
-/// (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). *Faster* and *slower* need the whole
-/// interval beyond it. As hundreds of measurements are compared at once, of which some would seem to differ by chance,
-/// the step-up procedure of Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995) is applied to
-/// these two: of all verdicts *faster* and *slower* a share of 1 - confidence at most is false. So an interval, which
-/// stands on its own, may just exclude the margin and the verdict still be *undecided*. A measurement with too few
-/// launches for the wanted confidence, in either run, always ends with *undecided*.
+/// *Same* needs two one-sided tests, each of which may err with 1 - confidence, that show that the ratio is within the
+/// margin (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). *Faster* and *slower* need the whole
+/// interval beyond it. Hundreds of measurements are compared at once, and some would seem to differ by chance. The
+/// step-up procedure of Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995) is therefore
+/// applied to these two: of all verdicts *faster* and *slower* a share of at most 1 - confidence is false. An interval
+/// stands on its own, so it may just exclude the margin while the verdict is *undecided*. A measurement with too few
+/// launches for the requested confidence, in either run, is always *undecided*.
 ///
 /// # Panics
 /// If the confidence is not between 0 and 1, or the margin below 0.
@@ -207,7 +208,7 @@ impl<'a> Named<'a> {
         names.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// The comparison of what both hold under `name`, still without a verdict.
+    /// Returns the comparison of both measurements under `name`, still without a verdict.
     fn against(&self, other: &Named, name: &Name) -> Comparison {
         let [first, second] = [self, other].map(|named| named.measurements[name].1);
         let Settings { confidence, paired, .. } = self.settings;
@@ -228,8 +229,9 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// What a metric without samples was computed from in both runs, as a rate is from a time: another metric of the
-    /// same key that has samples, the product of the two medians being the same in both.
+    /// Returns the measurement from which a metric without samples was computed in both runs, as a rate is from a time.
+    /// It is another metric of the same key that has samples, and the product of the two medians is the same in both
+    /// runs.
     fn source(&self, other: &Self, name: &Name) -> Option<[&'a Measurement; 2]> {
         let [first, second] = [self, other].map(|named| named.measurements[name].1);
         if !(first.samples.is_empty() && second.samples.is_empty()) {
@@ -250,14 +252,15 @@ impl<'a> Named<'a> {
     }
 }
 
-/// The confidence of the interval between two one-sided tests of this confidence each.
+/// Returns the confidence of the interval between two one-sided tests of this confidence each.
 fn equivalence_confidence(confidence: f64) -> f64 {
     (2.0 * confidence - 1.0).max(confidence / 2.0)
 }
 
-/// Gives each comparison its verdict.
+/// Sets the verdict of each comparison.
 fn judge(comparisons: &mut [Comparison], settings: Settings) {
-    // Candidates for a difference: the farther beyond the margin in units of the interval, the surer.
+    // Candidates for a difference. The farther one is beyond the margin in units of the interval, the more certain it
+    // is.
     let mut candidates = Vec::new();
     for (index, comparison) in comparisons.iter_mut().enumerate() {
         let is_told = settings.one_launch_tells || comparison.launches.iter().all(|&n| n > 1);
@@ -271,20 +274,20 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
     let alpha = 1.0 - settings.confidence;
     let all = candidates.len();
-    // The widths of the intervals are estimates, from a few launches or blocks of each run: so t, not the normal
-    // quantile.
+    // The widths of the intervals are estimates from a few launches or blocks of each run, so Student's t replaces the
+    // normal quantile.
     let holds = |&(rank, &(distance, freedom, _)): &(usize, &(f64, usize, usize))| {
         let quantile = |alpha: f64| student::two_sided(1.0 - alpha, freedom);
         distance > quantile(alpha * (rank + 1) as f64 / all as f64) / quantile(alpha)
     };
-    // Step up: the last of the candidates that holds at alpha k / K takes all surer ones with it.
+    // Step up: the last candidate that passes at alpha k / K includes all more certain ones.
     let last = candidates.iter().enumerate().rev().find(holds).map(|(rank, _)| rank);
     for &(_, _, index) in candidates.iter().take(last.map_or(0, |last| last + 1)) {
         comparisons[index].verdict = comparisons[index].direction();
     }
 }
 
-/// The degrees of freedom of a comparison's interval.
+/// Returns the degrees of freedom of a comparison's interval.
 fn freedom(comparison: &Comparison, settings: Settings) -> usize {
     match comparison.launches {
         [1, 1] => 2 * FREEDOM,
@@ -294,7 +297,7 @@ fn freedom(comparison: &Comparison, settings: Settings) -> usize {
 }
 
 impl Effect {
-    /// Moves both ends so many times as far from the ratio, on the logarithmic scale.
+    /// Multiplies the distance of both ends from the ratio, on the logarithmic scale.
     fn widen(&mut self, times: f64) {
         if times > 1.0 {
             self.low = self.ratio * (self.low / self.ratio).powf(times);
@@ -306,8 +309,8 @@ impl Effect {
         1.0 / (1.0 + margin) <= self.low && self.high <= 1.0 + margin
     }
 
-    /// How far the ratio lies beyond the margin, in units of the interval on that side: above 1 if the whole interval
-    /// does, and negative if not even the ratio does.
+    /// Returns the distance of the ratio beyond the margin, in units of the interval on that side: above 1 if the whole
+    /// interval is beyond it, and negative if not even the ratio is.
     fn distance(&self, margin: f64) -> f64 {
         let log = self.ratio.ln();
         let beyond = log.abs() - margin.ln_1p();
@@ -317,13 +320,14 @@ impl Effect {
 }
 
 impl Comparison {
-    /// Whether the measurement became worse by more than `threshold`, as [`ComparedRuns::regressions`] has it.
+    /// Returns whether the measurement became worse by more than `threshold`, as defined at
+    /// [`ComparedRuns::regressions`].
     pub fn is_regression(&self, threshold: f64) -> bool {
         self.verdict == Verdict::Slower
             && self.worsening().is_some_and(|worse| worse.low > 1.0 + threshold)
     }
 
-    /// Makes both intervals so many times as wide, on the logarithmic scale.
+    /// Multiplies the width of both intervals, on the logarithmic scale.
     fn widen(&mut self, times: f64) {
         let effects = [&mut self.effect, &mut self.equivalence];
         effects.into_iter().flatten().for_each(|effect| effect.widen(times));
@@ -334,8 +338,8 @@ impl Comparison {
         if up == (self.better == Better::Higher) { Verdict::Faster } else { Verdict::Slower }
     }
 
-    /// How much worse the second run is, as a ratio above 1 for worse, with its interval: of times as they are, of
-    /// rates their inverse, so that the time and the rate of one measurement say the same.
+    /// Returns by which ratio the second run is worse, above 1 for worse, with its interval. Rates are inverted, so
+    /// that the time and the rate of one measurement give the same ratio.
     fn worsening(&self) -> Option<Effect> {
         self.effect.map(|effect| match self.better {
             Better::Lower => effect,
@@ -345,14 +349,14 @@ impl Comparison {
 }
 
 impl ComparedRuns {
-    /// The measurements that became worse by more than `threshold` (0.1: a time longer by more than 10 %, or a rate
-    /// below 1/1.1), of which the whole interval says so, and which the verdict calls slower. With a threshold of the
-    /// margin or less these are all that are slower.
+    /// Returns the measurements that became worse by more than `threshold` (0.1: a time longer by more than 10 %, or a
+    /// rate below 1/1.1) with their whole interval, and have the verdict slower. With a threshold of at most the margin
+    /// these are all that are slower.
     pub fn regressions(&self, threshold: f64) -> impl Iterator<Item = &Comparison> {
         self.comparisons.iter().filter(move |comparison| comparison.is_regression(threshold))
     }
 
-    /// The number of comparisons that have this verdict.
+    /// Returns the number of comparisons with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.comparisons.iter().filter(|comparison| comparison.verdict == verdict).count()
     }

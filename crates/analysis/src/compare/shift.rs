@@ -1,18 +1,18 @@
-//! By what factor the launches of one side take longer than those of another, from ranks alone.
+//! The factor by which the launches of one side take longer than those of another, from ranks alone.
 //!
 //! The estimate is that of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963): the median of all ratios of
 //! a launch on one side to a launch on the other, or of the means of all pairs of paired ratios. Its interval leaves
-//! out as many ratios at both ends as the exact distribution of the rank statistic allows (Wilcoxon's; Hollander and
-//! Wolfe,
-//! *Nonparametric Statistical Methods*, sections 3.3 and 4.3). It covers as often as it claims whatever the distribution
-//! of the launches, and two states of a machine do not make it as wide as the distance between them, as an interval
-//! over medians would be.
+//! out as many ratios at both ends as the exact distribution of the rank statistic permits (Wilcoxon's; Hollander and
+//! Wolfe, *Nonparametric Statistical Methods*, sections 3.3 and 4.3). It has its stated coverage for any distribution
+//! of the launches. Two states of a machine do not make it as wide as the distance between them, unlike an interval
+//! over medians.
 
 use crate::statistics::reaches;
 use crate::student;
 
-/// Beyond so many pairs of launches, and so many paired launches, the rank statistic is taken for normal: counting its
-/// distribution takes the square of the first in time, and the cube of the second.
+/// Maximum numbers of pairs of launches and of paired launches up to which the distribution of the rank statistic is
+/// counted. The time of counting grows with the square of the first and the cube of the second. Beyond them the
+/// statistic is taken for normal.
 const PAIRS_COUNTED_MAX: usize = 1000;
 const SIGNED_COUNTED_MAX: usize = 140;
 
@@ -25,7 +25,7 @@ pub(super) struct Shift {
     pub(super) confidence: f64,
 }
 
-/// How much more the second values are than the first ones. Neither side is empty.
+/// Returns by how much the second values exceed the first ones. Neither side is empty.
 pub(super) fn between(first: &[f64], second: &[f64], confidence: f64) -> Shift {
     let differences: Vec<f64> =
         second.iter().flat_map(|b| first.iter().map(move |a| b - a)).collect();
@@ -39,7 +39,7 @@ pub(super) fn between(first: &[f64], second: &[f64], confidence: f64) -> Shift {
     shift(differences, left_out)
 }
 
-/// How much more the second values are than the first one in the same place. There is one at least.
+/// Returns by how much the second values exceed the first ones at the same index. There is at least one pair.
 pub(super) fn paired(first: &[f64], second: &[f64], confidence: f64) -> Shift {
     let each: Vec<f64> = first.iter().zip(second).map(|(a, b)| b - a).collect();
     let n = each.len();
@@ -56,15 +56,15 @@ pub(super) fn paired(first: &[f64], second: &[f64], confidence: f64) -> Shift {
     shift(means, left_out)
 }
 
-/// How many ratios an interval leaves out at each end, and the confidence that it then has.
+/// Number of ratios that an interval leaves out at each end, and the confidence that it then has.
 struct LeftOut {
     count: usize,
     confidence: f64,
 }
 
 impl LeftOut {
-    /// As many as leave at least the wanted confidence, and none if there is no such number, from the chance of each
-    /// value of the rank statistic where both sides are alike.
+    /// Returns the largest number that leaves at least the requested confidence, and 0 if there is no such number.
+    /// `chances` are those of each value of the rank statistic if both sides are alike.
     fn counted(chances: &[f64], wanted: f64) -> LeftOut {
         let with = |outside: f64| 1.0 - 2.0 * outside;
         let mut outside = chances[0];
@@ -76,7 +76,7 @@ impl LeftOut {
         LeftOut { count, confidence: with(outside).max(0.0) }
     }
 
-    /// The same where the statistic is about normal.
+    /// As [`counted`], for a statistic that is approximately normal.
     fn approximate(mean: f64, variance: f64, wanted: f64) -> LeftOut {
         let count = mean - student::normal_two_sided(wanted) * variance.sqrt() - 0.5;
         LeftOut { count: count.max(0.0) as usize, confidence: wanted }
@@ -91,10 +91,10 @@ fn shift(mut values: Vec<f64>, LeftOut { count, confidence }: LeftOut) -> Shift 
     Shift { middle, low, high, confidence }
 }
 
-/// The chance of each number of pairs in which the second is more, where `n` and `m` values are alike: Mann and
-/// Whitney's recursion over which side has the largest value.
+/// Returns the chance of each number of pairs in which the second value is larger, if `n` and `m` values are alike:
+/// Mann and Whitney's recursion over the side of the largest value.
 fn rank_sums(n: usize, m: usize) -> Vec<f64> {
-    // By how many of the second side there are, for the number of the first side so far.
+    // Indexed by the number of values of the second side, for the number of the first side so far.
     let mut of: Vec<Vec<f64>> = (0..=m).map(|_| vec![1.0]).collect();
     for i in 1..=n {
         let mut next = vec![vec![1.0]];
@@ -104,7 +104,7 @@ fn rank_sums(n: usize, m: usize) -> Vec<f64> {
             let at = |sums: &[f64], u: Option<usize>| {
                 u.and_then(|u| sums.get(u).copied()).unwrap_or(0.0)
             };
-            // If the largest is of the second side, it is more than all i of the first.
+            // If the largest value is of the second side, it exceeds all i of the first.
             let chance = |u: usize| {
                 share * at(largest_first, Some(u))
                     + (1.0 - share) * at(largest_second, u.checked_sub(i))
@@ -117,7 +117,8 @@ fn rank_sums(n: usize, m: usize) -> Vec<f64> {
     of.swap_remove(m)
 }
 
-/// The chance of each sum of the ranks of `n` values that are positive, where each is so as often as not.
+/// Returns the chance of each sum of the ranks of the positive ones of `n` values, if each is positive or negative with
+/// equal chance.
 fn signed_rank_sums(n: usize) -> Vec<f64> {
     let mut chances = vec![1.0];
     for rank in 1..=n {
@@ -137,7 +138,7 @@ mod tests {
     use crate::distributions::DISTRIBUTIONS;
     use random::SplitMix64;
 
-    /// The chances by counting all arrangements of `n` and `m` values.
+    /// Returns the chances by counting all arrangements of `n` and `m` values.
     fn counted(n: usize, m: usize) -> Vec<f64> {
         let mut counts = vec![0.0; n * m + 1];
         let mut all = 0.0;
@@ -163,7 +164,7 @@ mod tests {
             let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
             assert!(found.iter().zip(&oracle).all(is_near), "{n} and {m}: {found:?} {oracle:?}");
         }
-        // Of 3 signs 8 ways: the sums 0 to 6 come 1, 1, 1, 2, 1, 1 and 1 times.
+        // Three signs in 8 combinations: the sums 0 to 6 occur 1, 1, 1, 2, 1, 1 and 1 times.
         assert_eq!(signed_rank_sums(3), [1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0].map(|ways| ways / 8.0));
     }
 

@@ -5,12 +5,12 @@ use crate::distributions::{DISTRIBUTIONS, Distribution, autoregressive};
 use crate::records::{measurement, run};
 use random::SplitMix64;
 
-/// The settings with which one launch is enough, so that its samples decide.
+/// Returns the settings with which one launch is enough, so that its samples decide.
 fn samples_tell() -> Settings {
     Settings { one_launch_tells: true, ..Settings::default() }
 }
 
-/// `n` samples evenly over 10 % on both sides of `median`, shuffled by a stride so that neighbours are unlike.
+/// Returns `n` samples evenly over 10 % on both sides of `median`, shuffled by a stride so that neighbours are unlike.
 fn spread(median: f64, n: usize) -> Vec<f64> {
     let stride =
         (1..n).rev().find(|stride| gcd(*stride, n) == 1 && stride * 8 < n * 5).unwrap_or(1);
@@ -88,7 +88,7 @@ fn the_interval_of_the_ratio_by_hand() {
     assert!((effect.confidence - (1.0 - 22.0 / 1024.0)).abs() < 1e-12);
 }
 
-/// A rate computed from a time: its record holds no samples.
+/// Returns a rate computed from a time. Its record contains no samples.
 fn rate_of(time: &Measurement) -> Measurement {
     let mut rate = time.clone();
     (rate.metric, rate.unit, rate.better) = ("rate".into(), "MB/s".into(), Better::Higher);
@@ -119,7 +119,7 @@ fn a_rate_says_what_its_time_says() {
 
 #[test]
 fn a_regression_counts_only_if_the_whole_interval_is_beyond_the_threshold() {
-    // 20 % slower, with an interval of a few percent: beyond 10 %, not beyond 19.9 %, though the ratio is.
+    // 20 % slower, with an interval of a few percent: it is beyond 10 %, but not beyond 19.9 %, although the ratio is.
     let compared =
         compare(&one("x", &spread(100.0, 200)), &one("x", &spread(120.0, 200)), samples_tell());
     let effect = compared.comparisons[0].effect.unwrap();
@@ -156,7 +156,8 @@ fn two_fabrics_are_compared_unless_a_run_holds_both() {
     assert_eq!(compared.only_first[0].fabric.as_deref(), Some("mpi"));
 }
 
-/// How often the interval excludes 1, and how often the verdict is a difference, over pairs of runs from `draw`.
+/// Returns how often the interval excludes 1, and how often the verdict is a difference, over pairs of runs from
+/// `draw`.
 fn alarms(trials: usize, mut draw: impl FnMut() -> [Vec<f64>; 2]) -> (usize, usize) {
     let (mut excludes, mut differs) = (0, 0);
     for _ in 0..trials {
@@ -204,8 +205,8 @@ fn samples_that_depend_on_their_neighbours_rarely_seem_to_differ() {
 
 #[test]
 fn a_shift_of_ten_percent_is_seen() {
-    // With 10 % noise the median of 500 samples is known to 0.1 * 1.253 / sqrt(500) = 0.56 %, the ratio of two to
-    // 0.8 %: a shift of 10 % lies six such errors beyond a margin of 5 %.
+    // With 10 % noise the standard error of the median of 500 samples is 0.1 * 1.253 / sqrt(500) = 0.56 %, that of the
+    // ratio of two 0.8 %. A shift of 10 % is six such errors beyond a margin of 5 %.
     let mut random = SplitMix64::new(1997);
     let (_, differs) = alarms(TRIALS, || {
         let slower = |value: f64| value * 1.1;
@@ -217,14 +218,15 @@ fn a_shift_of_ten_percent_is_seen() {
 
 #[test]
 fn a_shift_of_the_margin_itself_is_rarely_called_a_difference() {
-    // The true ratio is 1.05, on the edge of what counts as the same.
+    // The true ratio is 1.05, on the edge of the margin.
     let mut random = SplitMix64::new(1999);
     let (excludes, differs) = alarms(TRIALS, || {
         let slower = |value: f64| value * 1.05;
         let b = Distribution::Normal.draws(500, &mut random).into_iter().map(slower).collect();
         [Distribution::Normal.draws(500, &mut random), b]
     });
-    // All know that something changed; 2.5 % and three standard errors think that it is more than the margin.
+    // Nearly all intervals show a change. The verdict of 2.5 % and three standard errors is a change by more than the
+    // margin.
     assert!(excludes > TRIALS * 9 / 10, "{excludes} of {TRIALS}");
     assert!(differs <= 25 + 15, "{differs} of {TRIALS}");
 }
@@ -241,7 +243,7 @@ fn medians_one_tick_of_the_clock_apart_are_not_for_certain_different() {
 
 #[test]
 fn among_many_comparisons_a_false_difference_is_still_rare() {
-    // 40 comparisons of equal distributions at a time: uncorrected, 87 % of such tables would hold a false verdict.
+    // 40 comparisons of equal distributions at a time: uncorrected, 87 % of such tables would contain a false verdict.
     let mut random = SplitMix64::new(1998);
     let table = |random: &mut SplitMix64| {
         run((0..40)
@@ -259,7 +261,7 @@ fn among_many_comparisons_a_false_difference_is_still_rare() {
     assert!(false_tables <= 26, "{false_tables} of 300");
 }
 
-/// A case in launches with these medians.
+/// Returns a case in launches with these medians.
 fn in_launches(size: u64, medians: Vec<f64>) -> Measurement {
     let one = measurement("x", size, &medians);
     Measurement { launch_medians: medians, ..one }
@@ -278,7 +280,7 @@ fn one_launch_of_a_real_machine_tells_nothing_and_few_say_how_many_it_takes() {
     assert_eq!((verdict(3), verdict(4)), (Verdict::Undecided, Verdict::Slower));
 }
 
-/// Launches of a machine with two states, one of which takes four times as long, and 2 % of noise.
+/// Returns launches of a machine with two states, one of which takes four times as long, and 2 % of noise.
 fn states(n: usize, random: &mut SplitMix64) -> Vec<f64> {
     let launch = |_| {
         let slow = if random.uniform() < 0.3 { 4.0 } else { 1.0 };
@@ -308,8 +310,8 @@ fn two_runs_of_one_build_on_a_machine_with_states_hardly_ever_differ() {
 
 #[test]
 fn a_change_of_ten_percent_is_found_in_ten_launches() {
-    // One state and 1 % of noise: the change lies 5 % beyond the margin, and the interval of ten launches reaches 1 %
-    // or so to either side.
+    // One state and 1 % of noise: the change is 5 % beyond the margin, and the interval of ten launches reaches about 1
+    // % to either side.
     let mut random = SplitMix64::new(2027);
     let launches = |median: f64, random: &mut SplitMix64| {
         (0..10).map(|_| median * (1.0 + 0.01 * random.normal())).collect::<Vec<f64>>()

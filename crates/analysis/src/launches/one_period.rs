@@ -1,19 +1,19 @@
 //! Trials of one period, made in several launches.
 //!
 //! A launch reports its verdict with a measurement, and further numbers if it sustains the period. All launches
-//! together sustain the period if each of them does; a launch that refuses it shows that other runs may meet such a
-//! launch.
+//! together sustain the period if each of them does. A launch that refuses it shows that a launch of another run may
+//! refuse it, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Key, Measurement, PeriodSearch, SearchEnd};
 
-/// The trials of the cases that were tried at one period in several launches, by case and fabric.
+/// Trials of the cases that were tried at one period in several launches, by case and fabric.
 pub(super) struct Trials(BTreeMap<(Key, String), PeriodSearch>);
 
 impl Trials {
-    /// Takes the trials out of these measurements, and removes the numbers of a sustained period where not every launch
-    /// has sustained it.
+    /// Takes the trials out of these measurements, and removes the numbers of a sustained period if a launch has not
+    /// sustained it.
     pub(super) fn take(measurements: &mut Vec<Measurement>) -> Trials {
         let mut cases: BTreeMap<_, BTreeMap<u32, PeriodSearch>> = BTreeMap::new();
         let mut holders: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
@@ -35,7 +35,7 @@ impl Trials {
         Trials(cases.map(|(case, all)| (case, together(all.into_values().collect()))).collect())
     }
 
-    /// Gives each case its trials back, with its first number.
+    /// Returns each case's trials to it, with its first number.
     pub(super) fn give_back(mut self, measurements: &mut [Measurement]) {
         for m in measurements {
             if let Some(trials) = self.0.remove(&case(m)) {
@@ -49,8 +49,8 @@ fn case(m: &Measurement) -> (Key, String) {
     (m.key(), m.fabric.clone())
 }
 
-/// The trials of all launches, of which there are several. Late instances and pauses are those of the launch with the
-/// latest instance, because their moments count from the beginning of their launch.
+/// Combines the trials of all launches, of which there are several. Late instances and pauses are those of the launch
+/// with the latest instance, because their moments count from the beginning of their launch.
 fn together(launches: Vec<PeriodSearch>) -> PeriodSearch {
     let latest_us = |search: &PeriodSearch| search.worst.first().map_or(0.0, |late| late.late_us);
     let worst = launches.iter().max_by(|a, b| latest_us(a).total_cmp(&latest_us(b)));
@@ -76,7 +76,7 @@ mod tests {
     use crate::launches::pooled;
     use crate::records::run;
 
-    /// A trial of 5 ms that missed so many of 100 instances and may miss one.
+    /// Returns a trial of 5 ms that missed this number of 100 instances and may miss one.
     fn trial(missed: u64) -> Trial {
         let refused = missed > 1;
         Trial {
@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// What a launch reports of such a trial: the period where it sustains it, and the miss rate.
+    /// Returns the measurements of a launch with such a trial: the period if the launch sustains it, and the miss rate.
     fn launch(number: u32, missed: u64, end: SearchEnd) -> Vec<Measurement> {
         let trial = trial(missed);
         let refused = trial.refused;
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(miss_rate.launch_medians, [0.0, 1.0, 0.0]);
         let trials = period.search.as_ref().unwrap();
         assert_eq!((trials.shortest_sustained_us, trials.longest_refused_us), (Some(5e3), None));
-        // One of 100 missed is 1 %, and 1 % more is its bound.
+        // One of 100 missed is 1 %, and its bound is 1 % more.
         assert_eq!((trials.proven, trials.miss_rate_max), (true, Some(0.02)));
         assert_eq!((trials.trials.len(), trials.worst[0].late_us), (3, 1.0));
         assert!(miss_rate.search.is_none());
@@ -180,7 +180,7 @@ mod tests {
     fn one_launch_and_searches_stay_as_they_are() {
         let one = launch(0, 7, SearchEnd::OnePeriod);
         assert_eq!(pooled(run(one.clone())).measurements, one);
-        // Of searches the last counts, and each number stays.
+        // Of several searches the last counts, and each number stays.
         let searches = of(&[0, 7], SearchEnd::Settled);
         let metrics: Vec<&str> = searches.iter().map(|m| m.metric.as_str()).collect();
         assert_eq!(metrics, ["period", "miss-rate"]);

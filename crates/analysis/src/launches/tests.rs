@@ -8,7 +8,7 @@ fn launch(number: u32, samples: &[f64]) -> Measurement {
     Measurement { launch: number, ..measurement("ping-pong", 8, samples) }
 }
 
-/// Six launches with medians 10, 20 ... 60, in another order.
+/// Returns six launches with medians 10, 20 ... 60, in another order.
 fn six() -> Vec<Measurement> {
     let medians = [30.0, 10.0, 60.0, 20.0, 50.0, 40.0];
     let samples = |median: f64| [median - 1.0, median, median + 1.0];
@@ -94,7 +94,8 @@ fn three_launches_of_each_side_reach_exactly_90_percent() {
     let change = effect_between([&[1.0, 1.1, 1.2], &[2.0, 2.1, 2.2]], 0.9).unwrap();
     assert!((change.confidence - 0.9).abs() < 1e-12, "{change:?}");
     assert!((change.low - 2.0 / 1.2).abs() < 1e-12 && (change.high - 2.2).abs() < 1e-12);
-    // Whatever the confidence, so many tell two sides apart, and one fewer does not.
+    // Tests the definition for every confidence: this number of launches distinguishes two sides, and one fewer does
+    // not.
     for confidence in (1..1000).map(|share| f64::from(share) / 1000.0) {
         let n = launches_to_compare(confidence);
         assert!(distinguishes([n, n], confidence), "{confidence}");
@@ -149,7 +150,7 @@ impl Machine {
         })
     }
 
-    /// For each case the medians of so many launches.
+    /// Returns for each case the medians of this number of launches.
     fn run(&mut self, launches: usize) -> [Vec<f64>; CASES] {
         let mut cases = [const { Vec::new() }; CASES];
         for _ in 0..launches {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::critical_path::{CriticalPath, Traffic, critical_path};
 use super::precision::Precision;
 
-/// The limit of a number, or the reference that it is compared with.
+/// The limit of a number, or the reference with which it is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -16,14 +16,14 @@ pub enum Bound {
     Path(CriticalPath),
     /// The core's rate of multiply-adds.
     Peak {
-        /// Of numbers of this size.
+        /// Precision of the numbers.
         precision: Precision,
     },
     /// The rate of a plain copy by one core.
     Copy {
-        /// The number of bytes copied at once.
+        /// Number of bytes copied at once.
         bytes: u64,
-        /// The bytes that the benchmark counts where a copy counts one: 2 for reading and writing it.
+        /// Number of bytes that the benchmark counts for each byte of a copy: 2 for reading and writing it.
         counted: u64,
     },
 }
@@ -31,30 +31,32 @@ pub enum Bound {
 /// The bound of a benchmark, as declared; [`bound`](BoundRule::bound) applies it to a measurement.
 #[derive(Clone, Copy, Debug)]
 pub enum BoundRule {
-    /// No measured limit bounds it.
+    /// No measured limit.
     None,
-    /// Messages between two ranks. The function gives what they carry, from the measurement's parameters.
+    /// Messages between two ranks. The function returns their traffic, from the measurement's parameters.
     Pair(fn(&Parameters) -> Traffic),
-    /// Messages among all ranks. The function gives what they carry, from the number of ranks, which is 1 or more.
+    /// Messages among all ranks. The function returns their traffic, from the number of ranks, which is 1 or more.
     AllRanks(fn(u64) -> Traffic),
     /// The core's peak.
     Peak(Precision),
     /// A plain copy by one core.
     Copy {
-        /// The number of bytes copied at once, from the measurement's parameters; none if they do not contain it.
+        /// Number of bytes copied at once, from the measurement's parameters; `None` if they do not contain it.
         bytes: fn(&Parameters) -> Option<u64>,
-        /// The bytes that the benchmark counts where a copy counts one.
+        /// Number of bytes that the benchmark counts for each byte of a copy.
         counted: u64,
     },
 }
 
-/// Finds the rule of the benchmark with this name: [`BoundRule::None`] for a name that no declaration has.
+/// Function that returns the rule of the benchmark with a given name: [`BoundRule::None`] for a name that no
+/// declaration has.
 ///
-/// A record holds the name of its benchmark only, so old results get today's bounds.
+/// A record contains only the name of its benchmark, so old results are compared with today's bounds.
 pub type BoundRules = fn(&str) -> BoundRule;
 
 impl BoundRule {
-    /// The bound of a measurement with these `parameters` on so many `ranks` and `cores` (0: a core for each rank).
+    /// Returns the bound of a measurement with these `parameters` on this number of `ranks` and `cores` (0: a core for
+    /// each rank).
     pub fn bound(self, ranks: usize, parameters: &Parameters, cores: usize) -> Option<Bound> {
         let among = |traffic, ranks| Bound::Path(critical_path(traffic, ranks, cores));
         Some(match self {
@@ -70,7 +72,7 @@ impl BoundRule {
 }
 
 impl Bound {
-    /// The unit of the rates that it bounds.
+    /// Returns the unit of the rates that it bounds.
     pub fn rate_unit(self) -> &'static str {
         match self {
             Bound::Path(_) | Bound::Copy { .. } => "MB/s",
@@ -78,7 +80,7 @@ impl Bound {
         }
     }
 
-    /// The bound in a word or two, to follow `of`.
+    /// Returns the bound in a word or two, to follow `of`.
     pub fn kind(self) -> &'static str {
         match self {
             Bound::Path(_) => "the limit",
@@ -89,7 +91,7 @@ impl Bound {
 }
 
 impl fmt::Display for Bound {
-    /// Such as `1 hand-over + 3 switches`, or `this core's peak in single precision`.
+    /// Formats as `1 hand-over + 3 switches`, or `this core's peak in single precision`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Bound::Path(path) => path.fmt(f),

@@ -1,23 +1,23 @@
-//! Handing a cache line over: between which cores, and how that changed in the course of a run.
+//! Hand-overs of a cache line: the cores between which they were measured, and their changes in the course of a run.
 
 use record::{Measurement, ParameterValue, Parameters};
 use serde::Serialize;
 
-/// The parameter of a hand-over that was measured again: the group that it follows.
+/// Parameter of a hand-over that was measured again: the group that it follows.
 const AFTER: &str = "after";
 
 /// Hand-overs of one pair that differ by more than this factor are of different machines. Runs on one machine repeat
 /// within a tenth; a hypervisor that moves a virtual core to another cluster of cores changes them at least twofold.
 const MOVED: f64 = 1.5;
 
-/// Handing a cache line from one core to another.
+/// A hand-over of a cache line from one core to another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HandOver {
     /// One core, as the number of the rank on it.
     pub from: u64,
     /// The other.
     pub to: u64,
-    /// One way, in microseconds.
+    /// Time of one direction, in microseconds.
     pub time_us: f64,
 }
 
@@ -26,20 +26,20 @@ pub struct HandOver {
 pub struct Repeat {
     /// The group of benchmarks that it follows.
     pub after: String,
-    /// With how many ranks they ran.
+    /// Number of ranks of that group.
     pub ranks: usize,
-    /// One way, in microseconds.
+    /// Time of one direction, in microseconds.
     pub time_us: f64,
 }
 
-/// The kind of a measurement of a hand-over: one of a pair of cores, or one of the first pair again.
+/// Kind of a measurement of a hand-over: one of a pair of cores, or a repetition of the first pair.
 pub(super) enum Measured {
     Pair(HandOver),
     Again(Repeat),
 }
 
 impl Measured {
-    /// Reads a measurement of the benchmark; none where it names no pair.
+    /// Reads a measurement of the benchmark; `None` if it names no pair.
     pub(super) fn of(measurement: &Measurement) -> Option<Measured> {
         let Measurement { parameters, ranks, summary, .. } = measurement;
         let [from, to] = ["from", "to"].map(|name| number(parameters, name));
@@ -60,15 +60,15 @@ fn number(parameters: &Parameters, name: &str) -> Option<u64> {
     }
 }
 
-/// The shortest hand-over of all `pairs`, in microseconds.
+/// Returns the shortest hand-over of all `pairs`, in microseconds.
 pub(super) fn fastest_us(pairs: &[HandOver]) -> Option<f64> {
     pairs.iter().map(|pair| pair.time_us).min_by(f64::total_cmp)
 }
 
-/// The shortest hand-over while the benchmarks of `group` ran with so many `ranks`, in microseconds.
+/// Returns the shortest hand-over while the benchmarks of `group` ran with this number of `ranks`, in microseconds.
 ///
-/// Where the first pair was measured again, all pairs are taken to have changed by the same factor. Of the times before
-/// and after the group the shorter counts, for a limit must not lie above what it limits.
+/// If the first pair was measured again, all pairs are assumed to have changed by the same factor. Of the times before
+/// and after the group the shorter counts, because a limit must not exceed the number that it limits.
 pub(super) fn during_us(
     pairs: &[HandOver],
     repeats: &[Repeat],
@@ -85,7 +85,8 @@ pub(super) fn during_us(
     Some(fastest * before.min(repeats[index].time_us) / first)
 }
 
-/// The shortest and the longest hand-over of the first pair, in microseconds; none where it was measured once only.
+/// Returns the shortest and the longest hand-over of the first pair, in microseconds; `None` if it was measured only
+/// once.
 pub(super) fn drift_us(pairs: &[HandOver], repeats: &[Repeat]) -> Option<(f64, f64)> {
     let first = pairs.first()?.time_us;
     let range = |(low, high): (f64, f64), repeat: &Repeat| {
@@ -94,7 +95,7 @@ pub(super) fn drift_us(pairs: &[HandOver], repeats: &[Repeat]) -> Option<(f64, f
     (!repeats.is_empty()).then(|| repeats.iter().fold((first, first), range))
 }
 
-/// Whether a drift is too large for noise.
+/// Returns whether a drift is too large for noise.
 pub(super) fn is_move((low, high): (f64, f64)) -> bool {
     high / low > MOVED
 }

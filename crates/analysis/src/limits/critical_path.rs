@@ -4,35 +4,36 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The data that the messages of one event carry, whatever the algorithm.
+/// Data that the messages of one event carry, with any algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
-    /// Hand-overs of a cache line that must follow one another; 0 where those of many messages overlap, as in a stream.
+    /// Number of hand-overs of a cache line that must follow one another; 0 if those of many messages overlap, as in a
+    /// stream.
     pub hand_overs: u64,
-    /// Blocks of the message size that all ranks together receive.
+    /// Number of blocks of the message size that all ranks together receive.
     pub blocks: u64,
 }
 
 /// The minimum work between the beginning and the end of a benchmark's event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CriticalPath {
-    /// Hand-overs of a cache line that must follow one another.
+    /// Number of hand-overs of a cache line that must follow one another.
     pub hand_overs: u64,
-    /// Switches from a rank to another that one core must make, where ranks share cores.
+    /// Number of switches between ranks that one core must make, if ranks share cores.
     pub switches: u64,
-    /// Messages that each core must copy, one after the other. Not always whole: cores share the work.
+    /// Number of messages that each core must copy, one after the other. It may be a fraction, because cores share the
+    /// work.
     pub copies: f64,
 }
 
-/// The critical path of `traffic` among so many `ranks` on so many `cores` (0: a core for each rank). Ranks that take
-/// no part are not counted.
+/// Returns the critical path of `traffic` among this number of `ranks` on this number of `cores` (0: a core for each
+/// rank). Ranks that take no part are not counted.
 ///
-/// All of it is a lower bound that any algorithm over shared memory obeys, not the cost of a good one. All ranks may
-/// read one line at once, so a broadcast or a barrier needs one hand-over however many ranks there are. Copies are
-/// bounded by the blocks that all must receive over the cores there are: a sender can write into its receiver's memory,
-/// so that two ranks copy half a message each. Every rank has a part, so a core that holds k ranks switches at
-/// least k - 1 times: the rank that ended the last event may begin the next. On a single core each hand-over is a
-/// switch.
+/// The path is a lower bound for any algorithm over shared memory, not the cost of a good one. All ranks may read one
+/// line at once, so a broadcast or a barrier needs one hand-over for any number of ranks. Copies are bounded by the
+/// blocks that all must receive, divided by the number of cores: a sender can write into its receiver's memory, so that
+/// two ranks copy half a message each. Every rank has a part, so a core with k ranks switches at least k - 1 times: the
+/// rank that ended the last event may begin the next. On a single core each hand-over is a switch.
 pub(super) fn critical_path(traffic: Traffic, ranks: usize, cores: usize) -> CriticalPath {
     let Traffic { hand_overs, blocks } = traffic;
     let ranks = ranks as u64;
@@ -47,7 +48,7 @@ pub(super) fn critical_path(traffic: Traffic, ranks: usize, cores: usize) -> Cri
 }
 
 impl fmt::Display for CriticalPath {
-    /// Such as `1 hand-over + 3 switches + 3.5 copies`.
+    /// Formats as `1 hand-over + 3 switches + 3.5 copies`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let copies = (self.copies * 10.0).round() / 10.0;
         let parts = [
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn ranks_that_share_cores_must_be_switched_to() {
-        // Eight ranks on two cores, four each: three switches. Five on two: the fuller core holds three.
+        // Eight ranks on two cores, four each: three switches. Five on two: the fuller core has three.
         assert_eq!(path(1, 0, 8, 2), (1, 3, 0.0));
         assert_eq!(path(1, 0, 5, 2), (1, 2, 0.0));
         assert_eq!(path(1, 0, 2, 2), (1, 0, 0.0));

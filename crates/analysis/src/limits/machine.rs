@@ -6,51 +6,51 @@ use serde::Serialize;
 use super::core_to_core::{self, HandOver, Measured, Repeat};
 use super::precision::Precision;
 
-/// The group of the benchmarks that measure the limits.
+/// Group of the benchmarks that measure the limits.
 pub const GROUP: &str = "limits";
-/// The benchmark of handing one cache line over, one way: `time` in us, with the processors `from` and `to`.
+/// Benchmark of the hand-over of one cache line in one direction: `time` in us, with the processors `from` and `to`.
 pub const HAND_OVER: &str = "hand-over";
-/// The benchmark of handing a processor from one sleeping process to another: `time` in us.
+/// Benchmark of the switch of a processor from one sleeping process to another: `time` in us.
 pub const PROCESS_SWITCH: &str = "process-switch";
-/// The benchmark of one core's copying: `rate` in MB/s by size.
+/// Benchmark of one core's copying: `rate` in MB/s by size.
 pub const COPY: &str = "copy";
-/// The benchmark of reading the clock: `time` in us.
+/// Benchmark of a clock reading: `time` in us.
 pub const CLOCK_COST: &str = "clock-cost";
-/// The benchmark of a core's floating-point peak: `rate` in MFLOP/s by [`PRECISION`](super::PRECISION).
+/// Benchmark of a core's floating-point peak: `rate` in MFLOP/s by [`PRECISION`](super::PRECISION).
 pub const PEAK: &str = "peak";
 
-/// The limits of the machine that a run was made on, as that run measured them. What it did not measure is empty.
+/// Limits of the machine of a run, as measured in that run. Limits that it did not measure are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Limits {
     /// Each measured pair of cores, in the order of measuring.
     pub hand_overs: Vec<HandOver>,
-    /// The first pair again, after each group of benchmarks, in the order of measuring.
+    /// Repetitions of the first pair, after each group of benchmarks, in the order of measuring.
     pub repeats: Vec<Repeat>,
-    /// One core's copying, by ascending size.
+    /// Copy rates of one core, by ascending size.
     pub copies: Vec<Copy>,
-    /// Handing a core from one process to another, in microseconds.
+    /// Time of a core's switch from one process to another, in microseconds.
     pub process_switch_us: Option<f64>,
-    /// Reading the clock once, in microseconds.
+    /// Time of one clock reading, in microseconds.
     pub clock_cost_us: Option<f64>,
     /// The core's peak in single precision, in MFLOP/s.
     pub peak_single_mflop_per_s: Option<f64>,
     /// The core's peak in double precision, in MFLOP/s.
     pub peak_double_mflop_per_s: Option<f64>,
-    /// The number of cores that the run could use; 0 if the run does not record it.
+    /// Number of cores that the run could use; 0 if the run does not record it.
     pub cores: usize,
 }
 
-/// One core's copying at one size.
+/// Copy rate of one core at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Copy {
-    /// The number of bytes copied at once.
+    /// Number of bytes copied at once.
     pub size_bytes: u64,
     /// The rate in MB/s.
     pub rate_mb_per_s: f64,
 }
 
 impl Limits {
-    /// Finds the limits among the measurements of a run; of two of one kind the later counts.
+    /// Finds the limits among the measurements of a run. Of two measurements of one kind the later counts.
     pub fn of(run: &Run) -> Self {
         let cores = run.header().environment.processors_available;
         let mut limits = Limits { cores, ..Limits::default() };
@@ -58,7 +58,7 @@ impl Limits {
         limits
     }
 
-    /// Takes a measurement in, if it is of a limit.
+    /// Adds a measurement, if it is of a limit.
     pub fn add(&mut self, measurement: &Measurement) {
         let median = measurement.summary.median;
         if !(median > 0.0 && median.is_finite()) {
@@ -95,29 +95,29 @@ impl Limits {
         }
     }
 
-    /// The shortest hand-over of all pairs, in microseconds.
+    /// Returns the shortest hand-over of all pairs, in microseconds.
     pub fn fastest_hand_over_us(&self) -> Option<f64> {
         core_to_core::fastest_us(&self.hand_overs)
     }
 
-    /// The shortest hand-over while the benchmarks of `group` ran with so many `ranks`, in microseconds. A hypervisor
-    /// may move a virtual core in mid-run, and every hand-over then takes another time.
+    /// Returns the shortest hand-over while the benchmarks of `group` ran with this number of `ranks`, in microseconds.
+    /// A hypervisor may move a virtual core during the run, which changes the time of every hand-over.
     pub fn hand_over_during_us(&self, group: &str, ranks: usize) -> Option<f64> {
         core_to_core::during_us(&self.hand_overs, &self.repeats, group, ranks)
     }
 
-    /// The shortest and the longest hand-over between the first two cores in the course of the run, in microseconds;
-    /// none where it was measured once only.
+    /// Returns the shortest and the longest hand-over between the first two cores in the course of the run, in
+    /// microseconds; `None` if it was measured only once.
     pub fn hand_over_drift_us(&self) -> Option<(f64, f64)> {
         core_to_core::drift_us(&self.hand_overs, &self.repeats)
     }
 
-    /// The drift, where it is too large for noise: the machine itself changed in the course of the run.
+    /// Returns the drift, if it is too large for noise: the machine itself changed in the course of the run.
     pub fn moved_us(&self) -> Option<(f64, f64)> {
         self.hand_over_drift_us().filter(|drift| core_to_core::is_move(*drift))
     }
 
-    /// The core's peak in MFLOP/s.
+    /// Returns the core's peak in MFLOP/s.
     pub fn peak_mflop_per_s(&self, precision: Precision) -> Option<f64> {
         match precision {
             Precision::Single => self.peak_single_mflop_per_s,
@@ -125,8 +125,8 @@ impl Limits {
         }
     }
 
-    /// One core's copy rate at a size in MB/s: on a straight line between the logarithms of the neighbouring measured
-    /// sizes, and beyond them that of the last.
+    /// Returns one core's copy rate at a size in MB/s: on a straight line between the logarithms of the neighbouring
+    /// measured sizes, and beyond them that of the last.
     pub fn copy_mb_per_s(&self, size_bytes: u64) -> Option<f64> {
         let above = self.copies.partition_point(|copy| copy.size_bytes < size_bytes);
         match (above.checked_sub(1).map(|below| self.copies[below]), self.copies.get(above)) {

@@ -3,10 +3,10 @@
 use record::{ParameterValue, Parameters};
 use serde::Serialize;
 
-/// The parameter of a measured peak: a [`Precision`] by its name.
+/// Parameter of a measured peak: a [`Precision`] by its name.
 pub const PRECISION: &str = "precision";
 
-/// Numbers of single and of double precision.
+/// Precision of floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
@@ -17,7 +17,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Its name in records.
+    /// Returns its name in records.
     pub fn name(self) -> &'static str {
         match self {
             Precision::Single => "single",
@@ -25,7 +25,7 @@ impl Precision {
         }
     }
 
-    /// The precision that a peak was measured in.
+    /// Returns the precision of a measured peak.
     pub(super) fn of(parameters: &Parameters) -> Option<Precision> {
         let Some(ParameterValue::Text(name)) = parameters.get(PRECISION) else { return None };
         [Precision::Single, Precision::Double].into_iter().find(|one| one.name() == name)

@@ -1,4 +1,4 @@
-//! Measurements against what bounds them.
+//! Measurements compared with their bounds.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use super::bound::{Bound, BoundRules};
 use super::critical_path::CriticalPath;
 use super::machine::{GROUP, Limits};
 
-/// The data that are transferred with the line.
+/// Number of bytes that are transferred with the line.
 const LINE_BYTES: u64 = 64;
 
-/// A measurement against its limit.
+/// Comparison of a measurement with its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
     /// Its bound.
@@ -25,8 +25,8 @@ pub struct Share {
 }
 
 impl Limits {
-    /// The least time for the critical path of a measurement, in microseconds; none where a limit that it needs was not
-    /// measured.
+    /// Returns the least time for the critical path of a measurement, in microseconds; `None` if a limit that it needs
+    /// was not measured.
     pub fn floor_us(&self, path: CriticalPath, measurement: &Measurement) -> Option<f64> {
         let size_bytes = measurement.size_bytes;
         let hand_over_us = self.hand_over_during_us(&measurement.group, measurement.ranks);
@@ -36,7 +36,7 @@ impl Limits {
         };
         let hand_overs = times(path.hand_overs, hand_over_us)?;
         let switches = times(path.switches, self.process_switch_us)?;
-        // Where there is no hand-over to ride on (a stream), the first line has to be copied like the rest.
+        // Without a hand-over or a switch (a stream), the first line must be copied like the rest.
         let rides = if path.hand_overs + path.switches > 0 { LINE_BYTES } else { 0 };
         let copies = match size_bytes.saturating_sub(rides) {
             0 => 0.0,
@@ -49,9 +49,9 @@ impl Limits {
         Some(hand_overs + switches + copies)
     }
 
-    /// A measurement against the limit that bounds it by the `rules`; `together` are all metrics of it, as they were
-    /// made together. None for the limits themselves, for benchmarks and metrics of which no bound is known, where the
-    /// bound was not measured, and where it is 0.
+    /// Compares a measurement with the limit that bounds it by the `rules`. `together` are all metrics that were
+    /// measured with it. Returns `None` for the limits themselves, for benchmarks and metrics without a known bound,
+    /// and if the bound was not measured or is 0.
     ///
     /// All metrics have one share: a time and the rate computed from it represent the same bytes or operations.
     pub fn share(
@@ -92,11 +92,11 @@ impl Limits {
 
 const TIME_UNIT: &str = "us";
 
-/// The measurements of a run against its limits. Looking one up does not walk the run.
+/// Measurements of a run compared with its limits. A lookup does not search the run.
 pub struct Shares<'a> {
     limits: Limits,
     rules: BoundRules,
-    /// All metrics of each measurement, the latest where a run that was resumed holds one twice.
+    /// All metrics of each measurement. If a resumed run contains one twice, the later one.
     together: HashMap<(&'a str, Key), Vec<&'a Measurement>>,
 }
 
@@ -113,12 +113,12 @@ impl<'a> Shares<'a> {
         Shares { limits: Limits::of(run), rules, together }
     }
 
-    /// The limits of the run's machine.
+    /// Returns the limits of the run's machine.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// A measurement of the run against the limit that bounds it, as [`Limits::share`] has it.
+    /// Compares a measurement of the run with the limit that bounds it, as [`Limits::share`] does.
     pub fn share(&self, measurement: &'a Measurement) -> Option<Share> {
         let together = self.together.get(&(measurement.fabric.as_str(), measurement.key()))?;
         self.limits.share(measurement, together, self.rules)
@@ -126,7 +126,7 @@ impl<'a> Shares<'a> {
 }
 
 impl fmt::Display for Share {
-    /// Such as `63 % of 1 hand-over + 1 copy`.
+    /// Formats as `63 % of 1 hand-over + 1 copy`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.0} % of {}", 100.0 * self.share, self.bound)
     }

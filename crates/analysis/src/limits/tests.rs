@@ -1,4 +1,4 @@
-//! The limits against a machine made up by hand.
+//! Tests the limits of an invented machine against values derived by hand.
 
 use record::{Measurement, ParameterValue, Parameters, Run};
 
@@ -21,7 +21,8 @@ fn hand_over(from: u64, to: u64, time_us: f64) -> Measurement {
     limit
 }
 
-/// 0.1 us a hand-over and 2 us a switch; copies of 1 KiB at 8000 and of 64 KiB at 32000 MB/s; two cores; and `others`.
+/// Returns a run of a machine with 0.1 us a hand-over and 2 us a switch, copies of 1 KiB at 8000 and of 64 KiB at 32000
+/// MB/s, and two cores, with `others`.
 fn machine(others: Vec<Measurement>) -> Run {
     let mut measurements = vec![
         hand_over(0, 1, 0.3),
@@ -38,7 +39,7 @@ fn machine(others: Vec<Measurement>) -> Run {
     run
 }
 
-/// The declarations of the benchmarks of these tests.
+/// Returns the declarations of the benchmarks of these tests.
 fn rules(benchmark: &str) -> BoundRule {
     let side = |parameters: &Parameters| match parameters.get("side") {
         Some(ParameterValue::Number(side)) => Some(side * side * 8),
@@ -138,8 +139,7 @@ fn a_rate_has_the_share_of_its_time() {
     (rate.metric, rate.unit) = ("rate".into(), "MB/s".into());
     let run = machine(vec![time, rate.clone()]);
     let found = Shares::of(&run, rules).share(run.measurements.last().unwrap()).unwrap();
-    // Two cores copy 32 KiB each at 25398.4 MB/s (see above), 50796.8 MB/s together, of which 25600 are a share of
-    // 0.50397.
+    // Two cores copy 32 KiB each at 25398.4 MB/s (see above), 50796.8 MB/s together. 25600 is a share of 0.50397 of it.
     assert!((found.share - 0.50397).abs() < 1e-5, "{}", found.share);
     assert!((found.limit - 50796.8).abs() < 0.1, "{}", found.limit);
     assert_eq!(share(rate), None);
@@ -149,7 +149,7 @@ fn a_rate_has_the_share_of_its_time() {
 fn what_has_no_bound_has_no_share() {
     assert_eq!(share(hand_over(0, 1, 0.2)), None);
     assert_eq!(share(measurement("no-such-benchmark", 8, &[1.0])), None);
-    // An empty message in a stream costs nothing that is a limit.
+    // An empty message in a stream needs none of the limits.
     assert_eq!(share(measurement("bandwidth", 0, &[1.0])), None);
     let without = run(vec![measurement("ping-pong", 8, &[1.0])]);
     assert_eq!(Shares::of(&without, rules).share(&without.measurements[0]), None);
@@ -198,7 +198,7 @@ fn rates_of_bytes_in_memory_are_held_against_a_copy() {
     let found = share(turned).unwrap();
     assert!((found.share - 0.75).abs() < 1e-9 && (found.limit - 16000.0).abs() < 1e-6);
     assert_eq!(found.to_string(), "75 % of a plain copy of the same bytes");
-    // 64 MiB are copied at 32000 MB/s, which STREAM counts twice: once read, once written.
+    // 64 MiB are copied at 32000 MB/s. STREAM counts each byte twice: once read, once written.
     let found = share(rate("stream", "MB/s", 48_000.0)).unwrap();
     assert_eq!((found.share, found.limit), (0.75, 64_000.0));
 }

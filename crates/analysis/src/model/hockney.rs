@@ -7,19 +7,19 @@ pub use super::line::TOLERANCE;
 use super::line::{LineFit, Point, StraightLine};
 use super::segments::{Segment, segments};
 
-/// A fitted model, and where it fails.
+/// A fitted model, and the sizes at which it fails.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hockney {
     /// One straight line through all sizes.
     pub line: StraightLine,
     /// The confidence of every interval here.
     pub confidence: f64,
-    /// The share of the weighted variance of the times that the line explains. It is flattered by a wide range of
-    /// sizes; see the residuals.
+    /// Share of the weighted variance of the times that the line explains. A wide range of sizes raises it; see the
+    /// residuals.
     pub r_squared: f64,
-    /// One for each point, by ascending size.
+    /// Residual of each point, by ascending size.
     pub residuals: Vec<Residual>,
-    /// Two or three lines where they explain the times much better than one; else empty.
+    /// Two or three lines if they explain the times much better than one; else empty.
     pub segments: Vec<Segment>,
 }
 
@@ -34,25 +34,25 @@ pub struct Residual {
     pub fitted_us: f64,
     /// (measured - fitted) / measured.
     pub relative: f64,
-    /// Whether the straight line fails here: the time by the line lies outside the measurement's interval, and more
-    /// than [`TOLERANCE`] from the median.
+    /// True if the straight line fails here: the time by the line is outside the measurement's interval, and more than
+    /// [`TOLERANCE`] from the median.
     pub fails: bool,
 }
 
-/// Why there is no fit.
+/// The reason why there is no fit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FitError {
     /// Fewer than three sizes: two points always lie on a line.
     TooFewSizes {
-        /// Their number.
+        /// Number of sizes.
         sizes: usize,
     },
-    /// A size that is there twice, as when two series are mixed.
+    /// A size that occurs twice, as when two series are mixed.
     RepeatedSize {
         /// The size.
         size_bytes: u64,
     },
-    /// A time that is not above 0, or an interval that does not hold its median.
+    /// A time that is not above 0, or an interval that does not contain its median.
     BadPoint(Point),
 }
 
@@ -80,7 +80,7 @@ pub fn fit(points: &[Point], confidence: f64) -> Result<Hockney, FitError> {
     })
 }
 
-/// By ascending size, and fit to be fitted.
+/// Sorts the points by size and checks that they can be fitted.
 fn checked(points: &[Point]) -> Result<Vec<Point>, FitError> {
     let sound = |point: &Point| {
         point.median_us > 0.0
@@ -116,7 +116,7 @@ fn residual(fit: &LineFit, point: &Point) -> Residual {
 }
 
 impl Hockney {
-    /// The sizes at which the straight line fails.
+    /// Returns the sizes at which the straight line fails.
     pub fn failing_sizes(&self) -> impl Iterator<Item = u64> {
         self.residuals.iter().filter(|residual| residual.fails).map(|residual| residual.size_bytes)
     }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use random::SplitMix64;
 
-    /// A point whose interval is `share` of the median on both sides.
+    /// Returns a point with an interval of `share` of the median on both sides.
     fn point(size_bytes: u64, median_us: f64, share: f64) -> Point {
         Point {
             size_bytes,
@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// 0 and the powers of two up to 1 MiB.
+    /// Returns 0 and the powers of two up to 1 MiB.
     fn sizes() -> impl Iterator<Item = u64> {
         std::iter::once(0).chain((0..=20).map(|power| 1 << power))
     }
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn three_points_by_hand() {
-        // Intervals that make each standard error 20 us, and so the weights equal. Sizes 0, 1, 2 and times 100, 102,
+        // The intervals make each standard error 20 us, and so the weights equal. Sizes 0, 1, 2 and times 100, 102,
         // 107: means 1 and 103; slope (0 + (107 - 103) - (100 - 103)) / 2 = 3.5; intercept 99.5. Residuals 0.5, -1,
         // 0.5: S = 1.5 with one degree of freedom, t = 12.7062; slope +- t sqrt(1.5 / 2).
         let points =
@@ -247,7 +247,7 @@ mod tests {
         );
         assert!(close(eager.line.rate_mb_per_s.unwrap().value, 5000.0));
         assert!(close(rendezvous.line.rate_mb_per_s.unwrap().value, 12500.0));
-        // One line is within 10 % of neither regime everywhere, and says where.
+        // One line is within 10 % of neither regime everywhere, and reports the sizes at which it fails.
         assert!(model.failing_sizes().count() > 0);
     }
 

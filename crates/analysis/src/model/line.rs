@@ -24,43 +24,43 @@ pub struct Estimate {
     pub value: f64,
     /// The lower end of its interval.
     pub low: f64,
-    /// The upper end; infinite where the data set no bound.
+    /// Upper end; infinite if the data determine no bound.
     pub high: f64,
 }
 
-/// t = t_l + N t_c with what follows from it.
+/// The model t = t_l + N t_c with quantities derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StraightLine {
-    /// t_l, the time of an empty message in microseconds. Below 0 where a straight line does not suit the data.
+    /// t_l, the time of an empty message in microseconds. Below 0 if a straight line does not suit the data.
     pub latency_us: Estimate,
     /// t_c, the time that each byte adds, in microseconds.
     pub us_per_byte: Estimate,
-    /// 1 / t_c, the rate that long messages approach, in MB/s. None where t_c is not above 0: size does not matter.
+    /// 1 / t_c, the rate that long messages approach, in MB/s. `None` if t_c is not above 0: size does not matter.
     pub rate_mb_per_s: Option<Estimate>,
-    /// t_l / t_c, the message size that runs at half that rate, in bytes (Hockney's n_1/2). None where t_l or t_c is
-    /// not above 0.
+    /// t_l / t_c, the message size at which half that rate is reached, in bytes (Hockney's n_1/2). `None` if t_l or t_c
+    /// is not above 0.
     pub half_performance_bytes: Option<Estimate>,
 }
 
-/// The permitted deviation of the line from a median, as a share of it.
+/// Permitted deviation of the line from a median, as a share of it.
 pub const TOLERANCE: f64 = 0.1;
 
-/// No machine keeps to a line exactly: what counts as its own deviation, as a share of the time. Half of what is called
-/// a failure, so that a failure is two standard errors.
+/// The model's own deviation, as a share of the time, because no machine follows a line exactly. It is half of
+/// [`TOLERANCE`], so that a failure is two standard errors.
 const MODEL_ERROR: f64 = TOLERANCE / 2.0;
 
 impl Point {
-    /// The weight in a fit: 1 / (standard error)^2, put together from that of the measurement, a quarter of its
-    /// interval's width (as it nearly is for 95 %), and that of the model, 5 % of the median. So the points at 8 bytes
-    /// and at 4 MiB count alike, where plain least squares would fit the largest sizes only; a point that is known to
-    /// one part in a thousand does not rule the line, and one that did not converge hardly counts.
+    /// Returns the weight in a fit: 1 / (standard error)^2. The error combines that of the measurement, a quarter of
+    /// its interval's width (nearly exact for 95 %), and that of the model, 5 % of the median. The points at 8 bytes
+    /// and at 4 MiB therefore count alike, while plain least squares would fit the largest sizes only. A point that is
+    /// exact to one part in a thousand does not determine the line, and one that did not converge hardly counts.
     fn weight(&self) -> f64 {
         let measured = (self.ci_high_us - self.ci_low_us) / 4.0;
         measured.hypot(MODEL_ERROR * self.median_us).powi(-2)
     }
 }
 
-/// The sums of a weighted least-squares fit.
+/// Sums of a weighted least-squares fit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineFit {
     n: usize,
@@ -75,7 +75,7 @@ pub(super) struct LineFit {
 }
 
 impl LineFit {
-    /// `points` have two different sizes or more.
+    /// Fits `points`, which have two different sizes or more.
     pub(super) fn new(points: &[Point]) -> Self {
         let sum = |term: &dyn Fn(&Point) -> f64| {
             points.iter().map(|point| point.weight() * term(point)).sum::<f64>()
@@ -102,11 +102,11 @@ impl LineFit {
     }
 
     pub(super) fn at(&self, size_bytes: u64) -> f64 {
-        // From the mean, not from the intercept, which may have lost digits to a long extrapolation.
+        // Computed from the mean, because the intercept may have lost digits to a long extrapolation.
         self.mean_time + self.slope * (size_bytes as f64 - self.mean_size)
     }
 
-    /// The sum of the squared residuals, in standard errors of the points.
+    /// Returns the sum of the squared residuals, in standard errors of the points.
     pub(super) fn residual_sum(&self, points: &[Point]) -> f64 {
         points
             .iter()
@@ -114,7 +114,7 @@ impl LineFit {
             .sum()
     }
 
-    /// The share of the weighted variance of the times that the line explains.
+    /// Returns the share of the weighted variance of the times that the line explains.
     pub(super) fn r_squared(&self, points: &[Point]) -> f64 {
         if self.time_spread == 0.0 {
             1.0
@@ -123,8 +123,9 @@ impl LineFit {
         }
     }
 
-    /// The line with intervals at `confidence`, from three points or more. The weights count as known up to a common
-    /// factor, which the residuals supply: a line that fits badly gets wide intervals, however precise its points.
+    /// Returns the line with intervals at `confidence`, from three points or more. The weights are assumed known up to
+    /// a common factor, which the residuals determine: a line that fits badly has wide intervals, even if its points
+    /// are precise.
     pub(super) fn line(&self, points: &[Point], confidence: f64) -> StraightLine {
         let freedom = self.n - 2;
         let t = student::two_sided(confidence, freedom);
@@ -153,7 +154,7 @@ impl Estimate {
         Estimate { value, low: value - half_width, high: value + half_width }
     }
 
-    /// 1 / x where x is above 0; its interval is unbounded where that of x reaches 0.
+    /// Returns 1 / x if x is above 0. Its interval is unbounded if that of x reaches 0.
     fn reciprocal(self) -> Option<Estimate> {
         (self.value > 0.0).then(|| Estimate {
             value: 1.0 / self.value,
@@ -163,9 +164,9 @@ impl Estimate {
     }
 }
 
-/// The interval of a ratio a / b of two positive estimates with `[var a, cov, var b]` times t^2, by Fieller's theorem
-/// (*Some problems in interval estimation*, J. R. Statist. Soc. B 16, 1954): all r for which a - r b may be 0. A ratio
-/// of sizes is not below 0; it has no upper bound where b may be 0.
+/// Returns the interval of a ratio a / b of two positive estimates with `[var a, cov, var b]` times t^2, by Fieller's
+/// theorem (*Some problems in interval estimation*, J. R. Statist. Soc. B 16, 1954): all r for which a - r b may be 0.
+/// A ratio of sizes is not below 0. It has no upper bound if b may be 0.
 fn fieller([a, b]: [f64; 2], [var_a, covariance, var_b]: [f64; 3]) -> Estimate {
     let value = a / b;
     // (a - r b)^2 = var_a - 2 r cov + r^2 var_b, as p r^2 - 2 q r + c = 0.
@@ -175,7 +176,7 @@ fn fieller([a, b]: [f64; 2], [var_a, covariance, var_b]: [f64; 3]) -> Estimate {
         let low = ((q - root) / p).max(0.0);
         Estimate { value, low: low.min(value), high: ((q + root) / p).max(value) }
     } else {
-        // With b possibly 0 the ratio is bounded below at most: by the root below the estimate, if a cannot be 0.
+        // If b may be 0, the ratio is at most bounded below: by the root below the estimate, if a cannot be 0.
         let low = if c > 0.0 { c / (q + root) } else { 0.0 };
         Estimate { value, low: low.clamp(0.0, value), high: f64::INFINITY }
     }
@@ -211,7 +212,7 @@ mod tests {
         let ratio = fieller([10.0, 2.0], [1.0, 0.0, 16.0]);
         assert!((ratio.low - (-20.0 + (400.0f64 + 12.0 * 99.0).sqrt()) / 12.0).abs() < 1e-12);
         assert_eq!(ratio.high, f64::INFINITY);
-        // With a = 10 +- 11 nothing bounds it.
+        // With a = 10 +- 11 the ratio has no bound.
         assert_eq!(fieller([10.0, 2.0], [121.0, 0.0, 16.0]).low, 0.0);
     }
 }

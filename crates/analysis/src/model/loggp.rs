@@ -2,15 +2,15 @@
 //! an extension of LogGP (Alexandrov, Ionescu, Schauser and Scheiman 1995).
 //!
 //! Times are in microseconds, sizes in bytes. Parameters come from the caller: tables 7, 8 and 9 there are one set. On
-//! a unidirectional ring the model counts as hops the *intermediate* nodes that store and forward a packet, so that a
-//! message to the next node has none; with this reading the model meets the published measurements.
+//! a unidirectional ring the hops are the *intermediate* nodes that store and forward a packet, so a message to the
+//! next node has none. With this definition the model agrees with the published measurements.
 
 use serde::{Deserialize, Serialize};
 
 /// Sizes of a packet's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packet {
-    /// w_min, the smallest, whose transfer the latencies include.
+    /// w_min, the smallest. The latencies include its transfer.
     pub payload_min_bytes: u64,
     /// w_max, the largest: a longer message takes several packets. Above 0.
     pub payload_max_bytes: u64,
@@ -19,9 +19,9 @@ pub struct Packet {
 /// A message from one node to another: table 7.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unicast {
-    /// o_s, for which the sender is engaged.
+    /// o_s, during which the sender is occupied.
     pub send_overhead_us: f64,
-    /// o_r, for which the receiver is engaged.
+    /// o_r, during which the receiver is occupied.
     pub receive_overhead_us: f64,
     /// o_ap, for each packet after the first.
     pub packet_overhead_us: f64,
@@ -72,10 +72,11 @@ pub struct AllToAll {
     pub gap_us_per_byte_and_link: f64,
 }
 
-/// The intermediate nodes between two nodes of a unidirectional ring, from the one to the other; 0 between neighbours.
+/// Returns the number of intermediate nodes between two nodes of a unidirectional ring, from the one to the other; 0
+/// between neighbours.
 ///
 /// # Panics
-/// If the nodes are one, or not of the ring.
+/// If the nodes are the same, or not on the ring.
 pub fn ring_hops(from: usize, to: usize, nodes: usize) -> usize {
     assert!(from < nodes && to < nodes, "nodes {from} and {to} are not on a ring of {nodes}");
     assert!(from != to, "node {from} has no way to itself");
@@ -83,8 +84,8 @@ pub fn ring_hops(from: usize, to: usize, nodes: usize) -> usize {
 }
 
 impl Packet {
-    /// The bytes of a message beyond the smallest that the first packet carries, the bytes after it, and the packets
-    /// that these take. A message that just fills a packet takes no other.
+    /// Returns the bytes of a message beyond the smallest that the first packet carries, the bytes after it, and the
+    /// number of packets that these take. A message that just fills a packet takes no other.
     pub(super) fn split(&self, size_bytes: u64) -> (f64, f64, f64) {
         let first = size_bytes.min(self.payload_max_bytes).saturating_sub(self.payload_min_bytes);
         let rest = size_bytes.saturating_sub(self.payload_max_bytes);
@@ -93,8 +94,8 @@ impl Packet {
 }
 
 impl Unicast {
-    /// Equation 7: until the receiver has a message whose data pass `data_hops` intermediate nodes and whose
-    /// ready-to-send passes `ready_hops`, if both begin at once.
+    /// Returns the time until the receiver has a message (equation 7). Its data pass `data_hops` intermediate nodes and
+    /// its ready-to-send passes `ready_hops`, and both begin at once.
     pub fn time_us(&self, size_bytes: u64, data_hops: usize, ready_hops: usize) -> f64 {
         let (first, rest, packets) = self.packet.split(size_bytes);
         ready_hops as f64 * self.ready_latency_us_per_hop
@@ -106,7 +107,8 @@ impl Unicast {
             + rest * self.gap_us_per_byte
     }
 
-    /// Half a round trip between neighbours of a ring: the way there, and the way back around the rest of the ring.
+    /// Returns half a round trip between neighbours of a ring: the way there, and the way back around the rest of the
+    /// ring.
     ///
     /// # Panics
     /// If there are fewer than 2 nodes.
@@ -117,7 +119,8 @@ impl Unicast {
 }
 
 impl Unicast {
-    /// The longest route on a ring: to the previous node, around all the others. No node waits for its ready-to-send.
+    /// Returns the time of the longest route on a ring: to the previous node, around all the others. No node waits for
+    /// its ready-to-send.
     ///
     /// # Panics
     /// If there are fewer than 2 nodes.
@@ -134,7 +137,7 @@ impl ByNodes {
 }
 
 impl Broadcast {
-    /// Equation 10: until the last node has the message.
+    /// Returns the time until the last node has the message (equation 10).
     ///
     /// # Panics
     /// If there are fewer than 2 nodes.
@@ -148,7 +151,7 @@ impl Broadcast {
 }
 
 impl AllToAll {
-    /// Equation 11: until every node has the block of `size_bytes` of every other.
+    /// Returns the time until every node has the block of `size_bytes` of every other (equation 11).
     ///
     /// # Panics
     /// If there are fewer than 2 nodes.
@@ -160,8 +163,8 @@ impl AllToAll {
 
 #[cfg(test)]
 mod tests {
-    //! The parameters of tables 7 to 9 against the four-node measurements of tables 3 to 5, within the largest errors
-    //! that section 5.4 states.
+    //! Tests the parameters of tables 7 to 9 against the four-node measurements of tables 3 to 5, within the largest
+    //! errors that section 5.4 states.
 
     use super::*;
 
@@ -209,8 +212,8 @@ mod tests {
 
     #[test]
     fn the_shortest_ping_pong_on_four_nodes() {
-        // There: no node between, but the ready-to-send goes round by two: 2 * 8.925 + 28.63 + 29.17 = 75.65.
-        // Back: the data go round by two: 28.63 + 2 * 15.40 + 29.17 = 88.60. Half the sum is 82.125; measured 81.38.
+        // There: no node between, but the ready-to-send passes two: 2 * 8.925 + 28.63 + 29.17 = 75.65. Back: the data
+        // pass two: 28.63 + 2 * 15.40 + 29.17 = 88.60. Half the sum is 82.125; measured 81.38.
         assert!((UNICAST.time_us(4, 0, 2) - 75.65).abs() < 1e-9);
         assert!((UNICAST.time_us(4, 2, 0) - 88.60).abs() < 1e-9);
         let half = UNICAST.ping_pong_us(4, 4);
@@ -220,9 +223,9 @@ mod tests {
 
     #[test]
     fn the_longest_ping_pong_on_four_nodes() {
-        // 16 KiB are 2048 bytes and seven packets more. There: 75.65 + 2044 * 0.025 + 7 * 48.30 + 14336 * 0.025
-        // = 75.65 + 51.10 + 338.10 + 358.40 = 823.25. Back: 88.60 + 3 * 51.10 + 338.10 + 358.40 = 938.40.
-        // That is 18.60 MB/s; an eighth packet, as floor(k / w_max) would count, would make it 17.63, 7 % off.
+        // 16 KiB are 2048 bytes and seven more packets. There: 75.65 + 2044 * 0.025 + 7 * 48.30 + 14336 * 0.025 = 75.65
+        // + 51.10 + 338.10 + 358.40 = 823.25. Back: 88.60 + 3 * 51.10 + 338.10 + 358.40 = 938.40. That is 18.60 MB/s.
+        // An eighth packet, by floor(k / w_max), would reduce it to 17.63, 7 % off.
         let half = UNICAST.ping_pong_us(LONG_BYTES, 4);
         assert!((half - (823.25 + 938.40) / 2.0).abs() < 1e-9);
         assert!(off(LONG_BYTES as f64 / half, 19.05) < 0.03);

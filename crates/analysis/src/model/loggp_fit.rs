@@ -1,4 +1,4 @@
-//! LogGP's parameters from one's own times: of one call, over message sizes and few numbers of ranks, to predict more.
+//! LogGP's parameters from measured times of one call, over message sizes and few numbers of ranks, to predict more.
 //!
 //! A call between P ranks with messages of k bytes takes
 //!
@@ -6,26 +6,25 @@
 //!
 //! where f are the bytes of the first packet beyond the smallest, p the packets after it and r their bytes, as in
 //! [`loggp`](super::loggp), and n grows with the ranks: by P - 2, as around a ring, or by log2 P - 1, as in a tree.
-//! Overheads of sender and receiver, and latencies there and back, only ever occur as sums in such times, so it is the
-//! sums that are found. No parameter is below zero. Of all sets of parameters that has the least relative error which
-//! meets the times best.
+//! Overheads of sender and receiver, and latencies there and back, occur only as sums in such times, so only the sums
+//! are found. No parameter is below zero. The set of parameters with the least relative error is selected.
 
 use serde::Serialize;
 
 use super::loggp::Packet;
 
-/// A time of a call.
+/// Time of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CallTime {
-    /// The number of ranks.
+    /// Number of ranks.
     pub ranks: usize,
-    /// The length of the message.
+    /// Length of the message.
     pub size_bytes: u64,
-    /// The time in microseconds.
+    /// Time in microseconds.
     pub time_us: f64,
 }
 
-/// The growth of the time with the ranks.
+/// Growth of the time with the ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
@@ -35,7 +34,7 @@ pub enum Growth {
     Doublings,
 }
 
-/// The parameters of one call, in microseconds and microseconds a byte.
+/// Parameters of one call, in microseconds and microseconds a byte.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallModel {
     /// The growth of the time with the ranks.
@@ -44,17 +43,17 @@ pub struct CallModel {
     pub packet: Packet,
     /// o: between two ranks.
     pub overhead_us: f64,
-    /// o': for each rank or doubling more.
+    /// o': for each further rank or doubling.
     pub overhead_us_each_more: f64,
     /// g: for each byte of the first packet.
     pub gap_us_per_byte: f64,
-    /// g': for each of them and each rank or doubling more.
+    /// g': for each of them and each further rank or doubling.
     pub gap_us_per_byte_each_more: f64,
     /// o_p: for each packet after the first.
     pub packet_overhead_us: f64,
     /// G: for each byte after the first packet.
     pub long_gap_us_per_byte: f64,
-    /// G': for each of them and each rank or doubling more.
+    /// G': for each of them and each further rank or doubling.
     pub long_gap_us_per_byte_each_more: f64,
 }
 
@@ -67,10 +66,10 @@ pub struct LargestError {
     pub relative: f64,
 }
 
-/// The parameters of a model.
+/// Number of parameters of a model.
 const PARAMETERS: usize = 7;
 
-/// Why there is no model.
+/// The reason why there is no model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallFitError {
     /// All times are of one number of ranks, or of one length.
@@ -127,7 +126,7 @@ pub fn fit(times: &[CallTime], packet: Packet) -> Result<CallModel, CallFitError
     Ok(if ranks.1 <= doublings.1 { ranks.0 } else { doublings.0 })
 }
 
-/// The factor of each parameter, divided by the time: the sum of all should be 1.
+/// Returns the factor of each parameter, divided by the time. The sum of all should be 1.
 fn weighted(time: &CallTime, growth: Growth, packet: Packet) -> [f64; PARAMETERS] {
     factors(time.size_bytes, time.ranks, growth, packet).map(|factor| factor / time.time_us)
 }
@@ -141,8 +140,9 @@ fn factors(size_bytes: u64, ranks: usize, growth: Growth, packet: Packet) -> [f6
     [1.0, n, first, first * n, packets, rest, rest * n]
 }
 
-/// The parameters, none below zero, for which the products with `rows` are nearest to 1, and the sum of squares that is
-/// left. There are few parameters, so all sets of them are tried: the best is the least-squares solution of one set.
+/// Returns the parameters, none below zero, for which the products with `rows` are nearest to 1, and the remaining sum
+/// of squares. There are few parameters, so all sets of them are tried: the best is the least-squares solution of one
+/// set.
 fn non_negative(rows: &[[f64; PARAMETERS]]) -> ([f64; PARAMETERS], f64) {
     let mut best = ([0.0; PARAMETERS], rows.len() as f64);
     for set in 1u32..1 << PARAMETERS {
@@ -164,10 +164,10 @@ fn non_negative(rows: &[[f64; PARAMETERS]]) -> ([f64; PARAMETERS], f64) {
     best
 }
 
-/// The least-squares solution with the chosen parameters only, by the normal equations of scaled columns; none if the
-/// times cannot tell them apart.
+/// Returns the least-squares solution with the chosen parameters only, by the normal equations of scaled columns;
+/// `None` if the times do not distinguish them.
 fn least_squares(rows: &[[f64; PARAMETERS]], chosen: &[usize]) -> Option<[f64; PARAMETERS]> {
-    /// Below this share of a pivot's own size its column is one of the others' sums.
+    /// Share of a pivot's own size below which its column depends linearly on the others.
     const DEPENDENT: f64 = 1e-10;
 
     let n = chosen.len();
@@ -221,7 +221,7 @@ impl CallModel {
         }
     }
 
-    /// The time of a message of `size_bytes` between `ranks` ranks.
+    /// Returns the time of a message of `size_bytes` between `ranks` ranks.
     pub fn time_us(&self, size_bytes: u64, ranks: usize) -> f64 {
         let parameters = [
             self.overhead_us,
@@ -236,7 +236,7 @@ impl CallModel {
         factors.iter().zip(parameters).map(|(factor, parameter)| factor * parameter).sum()
     }
 
-    /// The largest deviation of the model from `times`; none if there are none.
+    /// Returns the largest deviation of the model from `times`; `None` if there are no times.
     pub fn largest_error(&self, times: &[CallTime]) -> Option<LargestError> {
         let error = |&at: &CallTime| {
             let relative = self.time_us(at.size_bytes, at.ranks) / at.time_us - 1.0;
@@ -264,7 +264,7 @@ mod tests {
         ranks.iter().flat_map(|&ranks| SIZES.map(|size| one(ranks, size))).collect()
     }
 
-    /// The broadcast of table 8: 63.25 + (P - 2) 24.7 + first (P - 1) 0.025 + rest 0.0266.
+    /// Returns the broadcast of table 8: 63.25 + (P - 2) 24.7 + first (P - 1) 0.025 + rest 0.0266.
     fn broadcast(size: u64, ranks: usize) -> f64 {
         let (first, rest, _) = PACKET.split(size);
         let more = ranks as f64 - 2.0;

@@ -1,10 +1,10 @@
-//! Several straight lines, one after another over message size, for machines that change their protocol on the way.
+//! Several straight lines in sequence over message size, for machines that change their protocol at some sizes.
 
 use serde::Serialize;
 
 use super::line::{LineFit, Point, StraightLine};
 
-/// A line and the sizes for which it holds.
+/// A line and its range of sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Segment {
     /// The smallest measured size on it.
@@ -15,21 +15,21 @@ pub struct Segment {
     pub line: StraightLine,
 }
 
-/// Fewer points do not show that they lie on a line.
+/// Minimum number of points on a line. Fewer do not show that they are on one.
 const POINTS_MIN: usize = 3;
 
-/// By how much the information criterion must fall for another segment: very strong evidence in the words of Kass and
-/// Raftery (*Bayes factors*, J. Am. Statist. Assoc. 90, 1995).
+/// Least fall of the information criterion for another segment: very strong evidence in the words of Kass and Raftery
+/// (*Bayes factors*, J. Am. Statist. Assoc. 90, 1995).
 const EVIDENCE: f64 = 10.0;
 
-/// Two or three lines, if they explain the points (ascending in size) much better than one does; else none.
+/// Returns two or three lines, if they explain the points (ascending in size) much better than one does; else none.
 ///
-/// The lines need not meet, as a rendezvous costs a step of its own. Every place for one or two breaks is tried, and
-/// the best compared with one line by the Bayesian information criterion S + p ln n. S is the sum of the squared
-/// residuals in standard errors of the points, which hold 5 % for the model, so that deviations that nobody would call
-/// a failure ask for no break. Each line counts for two parameters and each break for two more: it is free to be
-/// anywhere, which costs more than one (Hall, Osborn and Sakkas, *Inference on structural breaks using information
-/// criteria*, The Manchester School 81, 2013, discuss such penalties).
+/// The lines need not meet, because a rendezvous costs a step of its own. Every place for one or two breaks is tried,
+/// and the best is compared with one line by the Bayesian information criterion S + p ln n. S is the sum of the squared
+/// residuals in standard errors of the points, which contain 5 % for the model, so that deviations below the tolerance
+/// need no break. Each line counts for two parameters and each break for two more: it may be anywhere, which costs more
+/// than one (Hall, Osborn and Sakkas, *Inference on structural breaks using information criteria*, The Manchester
+/// School 81, 2013, discuss such penalties).
 pub(super) fn segments(points: &[Point], confidence: f64) -> Vec<Segment> {
     let n = points.len();
     let mut best = (criterion(points, &[0, n]), vec![0, n]);
@@ -53,7 +53,7 @@ pub(super) fn segments(points: &[Point], confidence: f64) -> Vec<Segment> {
         .collect()
 }
 
-/// All ways to cut `n` points with one or two breaks, as bounds from 0 to n with at least `POINTS_MIN` between.
+/// Returns all ways to cut `n` points with one or two breaks, as bounds from 0 to n with at least `POINTS_MIN` between.
 fn candidates(n: usize, breaks: usize) -> Box<dyn Iterator<Item = Vec<usize>>> {
     let last = n.saturating_sub(POINTS_MIN);
     if breaks == 1 {

@@ -4,7 +4,7 @@ use record::{Key, Measurement, Parameters, Run};
 
 use super::line::Point;
 
-/// The times of one benchmark over message size, all else being equal.
+/// Times of one benchmark over message size, all else being equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The benchmark's name.
@@ -15,16 +15,16 @@ pub struct Series {
     pub fabric: String,
     /// The number of ranks.
     pub ranks: usize,
-    /// The other properties that distinguish it from its neighbours.
+    /// Other properties that distinguish it from its neighbours.
     pub parameters: Parameters,
-    /// Which time: `time` ...
+    /// Metric of the times, such as `time`.
     pub metric: String,
-    /// By ascending size.
+    /// Points by ascending size.
     pub points: Vec<Point>,
 }
 
-/// The series of a run, in the order in which it began them: every metric in microseconds. Where a key was measured
-/// twice (a run that was resumed), the later one counts.
+/// Returns the series of a run, in the order in which it began them: every metric in microseconds. If a key was
+/// measured twice (in a resumed run), the later one counts.
 pub fn time_series(run: &Run) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for measurement in run.measurements.iter().filter(|measurement| measurement.unit == "us") {

@@ -1,30 +1,30 @@
-//! Moments that follow each other at a fixed distance, with gaps.
+//! A comb: moments at a fixed distance, with gaps.
 
 use crate::statistics::at_most;
 
-/// The permitted distance of a moment from its tooth, as a share of the period.
+/// Permitted distance of a moment from its tooth, as a share of the period.
 const TOLERANCE: f64 = 0.03;
-/// The share of teeth that must have a pause.
+/// Share of teeth that must have a pause.
 const FILLED: f64 = 0.6;
-/// No comb is believed that random moments would fill with more than this probability; many are tried.
+/// Largest probability with which random moments may fill an accepted comb. It is small because many are tried.
 const CHANCE_MAX: f64 = 1e-6;
-/// Intervals within this factor count as one.
+/// Factor within which intervals count as one.
 const SAME_INTERVAL: f64 = 1.03;
-/// The number of candidates for a period.
+/// Number of candidates for a period.
 const CANDIDATES: usize = 6;
-/// Intervals over up to so many moments in between are looked at, for other pauses may come between two of a kind.
+/// Number of moments over which intervals are examined, because other pauses may be between two of a kind.
 const REACH: usize = 4;
 
-/// A comb: moments `first_s` + k `period_s`.
+/// Moments `first_s` + k `period_s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Comb {
     first_s: f64,
     pub(super) period_s: f64,
-    /// The distance of its members from their teeth: the 90th percentile.
+    /// 90th percentile of the distance of its members from their teeth.
     pub(super) jitter_s: f64,
 }
 
-/// Periods that `times` may have: the commonest intervals between them, commonest first.
+/// Returns periods that `times` may have: the most frequent intervals between them, the most frequent first.
 pub(super) fn candidates(times: &[f64]) -> Vec<f64> {
     let mut intervals: Vec<f64> = (1..=REACH)
         .flat_map(|reach| times.windows(reach + 1).map(move |window| window[reach] - window[0]))
@@ -44,11 +44,12 @@ pub(super) fn candidates(times: &[f64]) -> Vec<f64> {
 }
 
 impl Comb {
-    /// The comb of about `period_s` through most of `times`. The period is known to a few per cent only, which would be
-    /// a whole period after some tens of teeth; so it is fitted to a short stretch first, then to ever longer ones.
+    /// Returns the comb of about `period_s` through most of `times`. The period is known only to a few per cent, which
+    /// add up to a whole period after some tens of teeth. It is therefore fitted to a short stretch first, then to
+    /// longer and longer ones.
     pub(super) fn fit(times: &[f64], period_s: f64) -> Option<Comb> {
         let (first, last) = (*times.first()?, *times.last()?);
-        // Begins at a moment that the next ones follow at the right distance.
+        // The first moment that another follows at the right distance.
         let begin = times.iter().position(|&time| {
             times.iter().any(|&next| (next - time - period_s).abs() < TOLERANCE * period_s / 2.0)
         })?;
@@ -64,7 +65,7 @@ impl Comb {
         Some(comb)
     }
 
-    /// The straight line through the members within `stretch` of the beginning, by least squares.
+    /// Fits a straight line through the members within `stretch` of the beginning, by least squares.
     fn through(self, times: &[f64], stretch: f64) -> Option<Comb> {
         let near = |time: &&f64| (**time - self.first_s).abs() <= stretch && self.has(**time);
         let members: Vec<(f64, f64)> =
@@ -77,7 +78,7 @@ impl Comb {
             return None;
         }
         let slope = members.iter().map(|m| (m.0 - tooth) * (m.1 - time)).sum::<f64>() / spread;
-        // The tooth that was number 0 stays so.
+        // Tooth number 0 stays number 0.
         let fitted = Comb { first_s: time - slope * tooth, period_s: slope, jitter_s: 0.0 };
         let mut off: Vec<f64> = members.iter().map(|m| fitted.off(m.1).abs()).collect();
         off.sort_by(f64::total_cmp);
@@ -93,24 +94,24 @@ impl Comb {
         time - self.first_s - self.tooth(time) * self.period_s
     }
 
-    /// The first tooth that is not before the beginning.
+    /// Returns the first tooth that is not before the beginning.
     pub(super) fn first_tooth_s(&self) -> f64 {
         self.first_s.rem_euclid(self.period_s)
     }
 
-    /// Whether a moment lies at one of its teeth.
+    /// Returns whether a moment is at one of its teeth.
     pub(super) fn has(&self, time: f64) -> bool {
         self.off(time).abs() <= TOLERANCE * self.period_s
     }
 
-    /// Whether so many members fill most of its teeth over a time, and more of them than `pauses` at random moments
-    /// would, of which a tooth has one with the chance that its width gives it.
+    /// Returns whether the members fill most of its teeth over a time, and more of them than `pauses` at random moments
+    /// would. A random pause fills a tooth with a probability that follows from the tooth's width.
     pub(super) fn is_filled(&self, members: usize, pauses: usize, duration_s: f64) -> bool {
         let teeth = (duration_s / self.period_s).floor().max(members as f64);
         let density = pauses as f64 / duration_s;
         let chance = -(-density * 2.0 * TOLERANCE * self.period_s).exp_m1();
         let share = members as f64 / teeth;
-        // As many or more teeth with one is as few or fewer without.
+        // This number or more teeth with a pause is the same as the remaining number or fewer without.
         let without = teeth as u64 - members as u64;
         share >= FILLED
             && share > chance

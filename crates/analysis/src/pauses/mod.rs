@@ -1,8 +1,8 @@
-//! Pauses of a processor, sorted into kinds: what comes again and again, how often, how long; and what is left.
+//! Pauses of a processor, sorted into recurring kinds with their period and length, and irregular ones.
 //!
-//! A kind is a comb: moments a + k p, of which most have a pause of about the same length. Combs are found one after
-//! the other, the densest first (the timer tick, then what comes once a second); what belongs to none is irregular, and
-//! sorted by the decade of its length.
+//! A kind is a comb: moments a + k p, most of which have a pause of about the same length. Combs are found one after
+//! the other, the densest first (the timer tick, then pauses once a second). Pauses that belong to none are irregular,
+//! and are sorted by the decade of their length.
 
 mod cause;
 mod comb;
@@ -14,29 +14,29 @@ pub use cause::{cause, explained};
 use comb::Comb;
 pub use totals::PauseTotals;
 
-/// Fewer pauses than this are no kind. Pauses come in bursts, and a few bursts among many lie at equal distances by
-/// chance (of 40 s of a virtual machine, three of five such kinds were none when looked at for longer).
+/// Minimum number of pauses of a kind. Pauses come in bursts, and a few bursts among many are at equal distances by
+/// chance (of 40 s of a virtual machine, three of five such kinds were none in a longer measurement).
 const MEMBERS_MIN: usize = 8;
-/// More kinds than this are noise taken for kinds.
+/// Maximum number of kinds. Further ones would be noise.
 const KINDS_MAX: usize = 6;
-/// Lengths of one kind lie within this factor of their median, either way.
+/// Factor within which lengths of one kind are from their median, either way.
 const LENGTH_FACTOR: f64 = 1.6;
 
 /// Pauses, each with its kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sorted {
-    /// The kinds: periodic ones by rising period, then those without a period by length, a decade of microseconds each.
+    /// Kinds: periodic ones by rising period, then those without a period by length, a decade of microseconds each.
     pub kinds: Vec<PauseKind>,
-    /// For each pause, in the order in which they came, the place of its kind.
+    /// Index of the kind of each pause, in the order of the pauses.
     pub kind_of: Vec<usize>,
 }
 
-/// The kinds of `pauses`, which came in this order over `duration_s`.
+/// Returns the kinds of `pauses`, which are in the order in which they occurred over `duration_s`.
 pub fn classify(pauses: &[Pause], duration_s: f64) -> Vec<PauseKind> {
     sort(pauses, duration_s).kinds
 }
 
-/// Sorts `pauses`, in the order in which they came over `duration_s`, into kinds.
+/// Sorts `pauses`, in the order in which they occurred over `duration_s`, into kinds.
 pub fn sort(pauses: &[Pause], duration_s: f64) -> Sorted {
     let mut left: Vec<usize> = (0..pauses.len()).collect();
     let mut found: Vec<(PauseKind, Vec<usize>)> = Vec::new();
@@ -55,8 +55,9 @@ pub fn sort(pauses: &[Pause], duration_s: f64) -> Sorted {
     sorted
 }
 
-/// The comb with the most members among those through all pauses that are `left`, and those through the pauses of about
-/// one length: what comes every half second is lost among ten thousand short ones, and stands out among the long.
+/// Returns the comb with the most members among those through all pauses that are `left`, and those through the pauses
+/// of about one length. A pause every half second is lost among ten thousand short ones, but visible among the long
+/// ones.
 fn densest(pauses: &[Pause], left: &[usize], duration_s: f64) -> Option<(Comb, Vec<usize>)> {
     let all = std::iter::once(left.to_vec());
     let bands = all.chain(bands(pauses, left)).filter(|band| band.len() >= MEMBERS_MIN);
@@ -74,7 +75,7 @@ fn densest(pauses: &[Pause], left: &[usize], duration_s: f64) -> Option<(Comb, V
     combs.max_by_key(|(_, members)| members.len())
 }
 
-/// The pauses by length: bands of a factor of four, each half over the next.
+/// Returns the pauses by length: bands of a factor of four, each overlapping half of the next.
 fn bands(pauses: &[Pause], left: &[usize]) -> Vec<Vec<usize>> {
     let octave = |index: &usize| pauses[*index].length_us.log2().floor() as i32;
     let mut octaves: Vec<i32> = left.iter().map(octave).collect();
@@ -86,7 +87,7 @@ fn bands(pauses: &[Pause], left: &[usize]) -> Vec<Vec<usize>> {
     octaves.iter().map(band).collect()
 }
 
-/// The pauses at the comb's teeth whose length is about that of most of them.
+/// Returns the pauses at the comb's teeth with about the length of most of them.
 fn of_one_length(pauses: &[Pause], band: &[usize], comb: &Comb) -> Vec<usize> {
     let on = || band.iter().copied().filter(|&index| comb.has(pauses[index].at_s));
     let median = median(on().map(|index| pauses[index].length_us));
@@ -106,7 +107,7 @@ fn regular(pauses: &[Pause], members: &[usize], comb: &Comb) -> PauseKind {
     }
 }
 
-/// What fits no comb, by the decade of the length: a few long ones are another matter than many short ones.
+/// Returns pauses that fit no comb, by the decade of the length, because a few long ones differ from many short ones.
 fn irregular(pauses: &[Pause], left: &[usize], duration_s: f64) -> Vec<(PauseKind, Vec<usize>)> {
     let mut decades: std::collections::BTreeMap<i32, Vec<usize>> = Default::default();
     for &index in left {
@@ -134,7 +135,7 @@ fn described(pauses: &[Pause], members: &[usize], period_us: f64) -> PauseKind {
     }
 }
 
-/// The middle one of an odd number, the upper of the two middle ones of an even one; 0 of none.
+/// Returns the middle value of an odd number, the upper of the two middle ones of an even number; 0 of none.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

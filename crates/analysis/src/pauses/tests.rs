@@ -1,7 +1,7 @@
 use super::*;
 use random::SplitMix64;
 
-/// Pauses every `period_s` from `first_s` on, of a length between two, each up to `jitter_s` late.
+/// Returns pauses every `period_s` from `first_s` on, of a length between two, each up to `jitter_s` late.
 fn every(
     random: &mut SplitMix64,
     (first_s, period_s, jitter_s): (f64, f64, f64),
@@ -27,8 +27,8 @@ fn near(found: f64, expected: f64, share: f64) -> bool {
     (found / expected - 1.0).abs() < share
 }
 
-/// What MITRE (1995), figures 4.4 and 4.5, show of a Paragon: pauses of 105 to 120 µs every 10 ms, one of 200 µs every
-/// second and one of 350 µs every two.
+/// Tests the pauses that MITRE (1995), figures 4.4 and 4.5, show of a Paragon: pauses of 105 to 120 µs every 10 ms, one
+/// of 200 µs every second and one of 350 µs every two.
 #[test]
 fn the_pauses_of_the_paragon_are_told_apart() {
     for seed in 0..20 {
@@ -89,8 +89,8 @@ fn few_pauses_are_rare_and_none_are_nothing() {
     assert_eq!((kinds[0].period_us, kinds[0].length_max_us), (2e6, 70.0));
 }
 
-/// As Linux on a virtual machine shows them: thousands of short ones at any moment, and among them one of a millisecond
-/// every half second.
+/// Tests pauses as on Linux in a virtual machine: thousands of short ones at any moment, and among them one of a
+/// millisecond every half second.
 #[test]
 fn a_rare_kind_is_found_among_thousands_of_short_pauses() {
     for seed in 0..5 {

@@ -7,16 +7,16 @@ use record::{PauseCount, PauseSummary, WorstWindow};
 
 use crate::student;
 
-/// Lengths are counted in so many bins a decade, from 100 ns to 10 s; what is shorter or longer is in the first or
-/// last.
+/// Number of bins a decade by which lengths are counted, from 100 ns to 10 s. Shorter and longer pauses are in the
+/// first or last.
 const BINS_A_DECADE: f64 = 10.0;
 const BINS: usize = 80;
 const FIRST_BIN_PS: f64 = 1e5;
-/// The windows in which as much as possible was lost, in picoseconds.
+/// Lengths of the windows for which the largest loss is found, in picoseconds.
 const WINDOWS_PS: [u64; 4] = [1_000_000_000, 10_000_000_000, 100_000_000_000, 1_000_000_000_000];
-/// The most pauses that a window remembers; in one second of more, the first are forgotten and less is counted.
+/// Maximum number of pauses that a window stores. If there are more, the first are removed and less is counted.
 const WINDOW_PAUSES_MAX: usize = 1 << 14;
-/// Stretches are joined in pairs when there are so many, so that half as many at least say how much the loss varies.
+/// Number of stretches at which they are joined in pairs, so that at least half as many show how much the loss varies.
 const STRETCHES_MAX: usize = 64;
 const STRETCH_PS: u64 = 10_000_000_000;
 
@@ -38,16 +38,16 @@ pub struct PauseTotals {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Stretch {
     lost_ps: u64,
-    /// The part in which nobody watched for pauses.
+    /// The part in which pauses were not observed.
     unobserved_ps: u64,
 }
 
-/// A window that slides over the pauses. Most is lost where it ends with a pause: moved on from there it loses nothing
-/// more.
+/// A window that slides over the pauses. The loss is largest where it ends with a pause: moved on from there it loses
+/// nothing more.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Window {
     length_ps: u64,
-    /// Beginning and length of the pauses that it reaches, and the sum of the lengths.
+    /// Beginning and length of the pauses in it, and the sum of the lengths.
     inside: VecDeque<[u64; 2]>,
     inside_ps: u64,
     worst_ps: u64,
@@ -55,9 +55,9 @@ struct Window {
 }
 
 impl PauseTotals {
-    /// Of no pause so far; those longer than the limit are counted apart.
+    /// Creates the summary of no pauses. Those longer than the limit are counted separately.
     pub fn new(limit_ps: u64) -> PauseTotals {
-        // Memory is touched before the first pause, for a page fault is a pause of our own making.
+        // The memory is touched before the first pause, because a page fault would itself be a pause.
         let window = |length_ps| {
             let mut inside = VecDeque::from(vec![[1; 2]; WINDOW_PAUSES_MAX]);
             inside.clear();
@@ -85,15 +85,15 @@ impl PauseTotals {
         self.longest_ps = self.longest_ps.max(length_ps);
         self.beyond_limit += u64::from(length_ps > self.limit_ps);
         let bin = BINS_A_DECADE * (length_ps as f64 / FIRST_BIN_PS).log10();
-        // Below the first bin is negative, and becomes 0.
+        // The bin of a shorter pause is negative, and becomes 0.
         self.by_length[(bin as usize).min(BINS - 1)] += 1;
         self.windows.iter_mut().for_each(|window| window.add(at_ps, length_ps));
         self.stretch_of(at_ps).lost_ps += length_ps;
     }
 
-    /// Counts a time in which nobody watched for pauses: it is neither lost nor available.
+    /// Counts a time in which pauses were not observed: it is neither lost nor available.
     pub fn add_unobserved(&mut self, at_ps: u64, length_ps: u64) {
-        // Joins stretches first, so that their length stays the same in the loop.
+        // Stretches are joined first, so that their length stays the same in the loop.
         self.stretch_of(at_ps + length_ps);
         let (mut at_ps, end_ps) = (at_ps, at_ps + length_ps);
         while at_ps < end_ps {
@@ -104,7 +104,7 @@ impl PauseTotals {
         }
     }
 
-    /// The stretch of this moment, after joining as many as that takes.
+    /// Returns the stretch of this moment, after joining stretches as far as necessary.
     fn stretch_of(&mut self, at_ps: u64) -> &mut Stretch {
         while at_ps / self.stretch_ps >= STRETCHES_MAX as u64 {
             let all = &mut self.stretches;
@@ -122,7 +122,8 @@ impl PauseTotals {
         &mut self.stretches[stretch]
     }
 
-    /// The summary of the first `elapsed_ps`, with a lower bound of the share of the observed time that is available.
+    /// Returns the summary of the first `elapsed_ps`, with a lower bound of the share of the observed time that is
+    /// available.
     pub fn summary(&self, elapsed_ps: u64, confidence: f64) -> PauseSummary {
         let unobserved_ps: u64 = self.stretches.iter().map(|one| one.unobserved_ps).sum();
         let looked_ps = elapsed_ps.saturating_sub(unobserved_ps);
@@ -156,9 +157,9 @@ impl PauseTotals {
         }
     }
 
-    /// By how much the available share may be below the estimate, from how much it differs between the whole stretches:
-    /// the error of a ratio estimator (Cochran, *Sampling Techniques*, section 2.11) with Student's t on one side; none
-    /// of fewer than two stretches.
+    /// Returns by how much the available share may be below the estimate, from its variation among the whole stretches:
+    /// the error of a ratio estimator (Cochran, *Sampling Techniques*, section 2.11) with Student's t on one side;
+    /// `None` for fewer than two stretches.
     fn margin(&self, elapsed_ps: u64, confidence: f64) -> Option<f64> {
         let whole = ((elapsed_ps / self.stretch_ps) as usize).min(STRETCHES_MAX);
         if whole < 2 {
@@ -178,7 +179,7 @@ impl PauseTotals {
         Some(student::two_sided(2.0 * confidence - 1.0, whole - 1) * error)
     }
 
-    /// All of it as words, for another rank; the windows without what they remember.
+    /// Returns the summary as words, for another rank, without the pauses that the windows store.
     pub fn to_words(&self) -> Vec<u64> {
         let own = [self.count, self.lost_ps, self.longest_ps, self.limit_ps, self.beyond_limit];
         let windows = self.windows.iter().flat_map(|w| [w.worst_ps, w.worst_at_ps]);
@@ -188,7 +189,8 @@ impl PauseTotals {
         words.chain(head).chain(stretches).collect()
     }
 
-    /// What [`to_words`](Self::to_words) gave, and the words after it; none if these are not such words.
+    /// Restores the result of [`to_words`](Self::to_words), and returns the words after it; `None` if these are not
+    /// such words.
     pub fn from_words(words: &[u64]) -> Option<(PauseTotals, &[u64])> {
         let (&[count, lost_ps, longest_ps, limit_ps, beyond_limit], rest) =
             words.split_first_chunk::<5>()?;
@@ -218,7 +220,7 @@ impl PauseTotals {
 }
 
 impl Stretch {
-    /// Both together.
+    /// Returns the sum of both.
     fn with(self, other: Stretch) -> Stretch {
         Stretch {
             lost_ps: self.lost_ps + other.lost_ps,
@@ -265,7 +267,7 @@ mod tests {
         totals
     }
 
-    /// The most that is lost in a window, by trying every beginning of a microsecond.
+    /// Returns the largest loss in a window, by trying every beginning of a microsecond.
     fn worst_by_trying(pauses: &[[u64; 2]], length: u64, end: u64) -> u64 {
         let lost = |begin: u64| -> u64 {
             let overlap = |&[at, long]: &[u64; 2]| {
@@ -298,17 +300,17 @@ mod tests {
 
     #[test]
     fn a_summary_by_hand() {
-        // 10 and 30 us in 100 ms: one is beyond 20 us, both lie within a millisecond, and 40 us of 100 ms are lost.
+        // 10 and 30 us in 100 ms: one is beyond 20 us, both are within a millisecond, and 40 us of 100 ms are lost.
         let found = totals(&[[500 * US, 10 * US], [600 * US, 30 * US]]).summary(100_000 * US, 0.95);
         assert_eq!((found.count, found.beyond_limit, found.longest_us), (2, 1, 30.0));
         assert!((found.available - (1.0 - 4e-4)).abs() < 1e-12);
         let windows: Vec<(f64, f64)> =
             found.worst_windows.iter().map(|w| (w.length_us, w.lost_us)).collect();
         assert_eq!(windows, [(1e3, 40.0), (1e4, 40.0), (1e5, 40.0)]);
-        // 10 us is the lower edge of a bin that ends a tenth of a decade above; 30 us lies below 10^1.5.
+        // 10 us is the lower edge of a bin that ends a tenth of a decade above; 30 us is below 10^1.5.
         let below: Vec<f64> = found.by_length.iter().map(|count| count.below_us).collect();
         assert!((below[0] - 12.589).abs() < 1e-3 && (below[1] - 31.623).abs() < 1e-3, "{below:?}");
-        // Ten stretches of 10 ms, of which the first lost 40 us: the mean share is 0.9996, its error 4e-4, and t is
+        // Ten stretches of 10 ms, the first of which lost 40 us: the mean share is 0.9996, its error 4e-4, and t is
         // 1.833.
         let bound = found.available_at_least.unwrap();
         assert!((bound - (0.9996 - 1.83311 * 4e-4)).abs() < 1e-7, "{bound}");
@@ -316,8 +318,8 @@ mod tests {
 
     #[test]
     fn time_that_nobody_watched_is_neither_lost_nor_available() {
-        // Ten stretches of 10 ms. In each the first 5 ms are unobserved, and 4 or 5 of the other 5 ms are lost: of 50
-        // ms observed 45 are lost. A bound from the whole stretches alone would be near 0.55.
+        // Ten stretches of 10 ms. In each the first 5 ms are unobserved, and 4 or 5 of the other 5 ms are lost: 45 of
+        // 50 observed ms are lost. A bound from the whole stretches alone would be near 0.55.
         let mut found = totals(&[]);
         for stretch in 0..10u64 {
             let begin = stretch * 10_000 * US;
@@ -333,7 +335,7 @@ mod tests {
 
     #[test]
     fn the_bound_is_below_the_estimate_whatever_is_lost_in_the_last_stretch() {
-        // Nothing is lost in two whole stretches, and half of a third that is not whole.
+        // Two whole stretches lose nothing; a third that is not whole loses half.
         let found = totals(&[[20_000 * US, 2000 * US]]).summary(24_000 * US, 0.95);
         assert_eq!(found.available_at_least, Some(found.available));
     }
@@ -365,7 +367,7 @@ mod tests {
         assert_eq!(lost_ps, PAUSES * 50 * US);
         assert!(totals.windows.iter().all(|window| window.inside.len() <= 51));
         let found = totals.summary(PAUSES * 20_000 * US, 0.95);
-        // 50 of 20 000 us; the stretches differ by a pause at most.
+        // 50 of 20 000 us; the stretches differ by at most one pause.
         assert!((found.available - 0.9975).abs() < 1e-9);
         assert!(found.available_at_least.is_some_and(|least| least > 0.9974));
         assert_eq!(found.worst_windows[3].lost_us, 50.0 * 50.0);

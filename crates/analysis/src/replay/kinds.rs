@@ -1,31 +1,31 @@
-//! What was lost, by kind, and what would follow if a kind were gone.
+//! Lost time by kind, and the recording without a kind.
 
 use record::{Pause, PauseKind};
 
 use super::recording::{Lost, Recording};
 use crate::pauses::sort;
 
-/// The longest of so many are sorted into kinds.
+/// Maximum number of lost times, the longest, that are sorted into kinds.
 const SORTED_MAX: usize = 4096;
 
-/// Kinds are alike whose periods differ by no more than this share, and whose lengths by no more than this factor.
+/// Largest difference of the periods of like kinds, and largest factor of their lengths.
 const PERIOD_SHARE: f64 = 0.02;
 const LENGTH_FACTOR: f64 = 1.6;
 
 /// One kind of lost time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LostKind {
-    /// When it comes and how long it is.
+    /// Period and length of the kind.
     pub kind: PauseKind,
-    /// What share of the recording it took.
+    /// Share of the recording that it lost.
     pub share: f64,
-    /// The times that it took.
+    /// Times that it lost.
     pub lost: Vec<Lost>,
     /// The recording as it would be without it.
     pub without: Recording,
 }
 
-/// The kinds of time that a recording lost, the one that took most first.
+/// Returns the kinds of time that a recording lost, the one with the largest share first.
 pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
     let mut lost = recording.lost();
     lost.sort_by(|a, b| b.length_us.total_cmp(&a.length_us));
@@ -34,7 +34,7 @@ pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
     let pauses: Vec<Pause> =
         lost.iter().map(|one| Pause { at_s: one.at_us / 1e6, length_us: one.length_us }).collect();
     let sorted = sort(&pauses, recording.length_us() / 1e6);
-    // Processors that pause alike at different moments show as several kinds, which no reader could tell apart.
+    // Processors that pause alike at different moments result in several kinds with the same description.
     let mut together: Vec<(PauseKind, Vec<usize>)> = Vec::new();
     for (place, kind) in sorted.kinds.iter().enumerate() {
         match together.iter_mut().find(|(other, _)| are_alike(other, kind)) {
@@ -67,8 +67,8 @@ pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
     kinds
 }
 
-/// Whether two kinds would be described alike: a regular one with the same period and about the same length. Others
-/// differ by the decade of their lengths.
+/// Returns whether two kinds have the same description: regular ones with the same period and about the same length.
+/// Others differ by the decade of their lengths.
 fn are_alike(one: &PauseKind, other: &PauseKind) -> bool {
     one.regular && other.regular && one.agrees(other, 1.0 + PERIOD_SHARE, LENGTH_FACTOR)
 }

@@ -1,21 +1,21 @@
-//! What share of a periodic job's instances would be missed at any period, from one recorded run.
+//! The share of a periodic job's instances that would be missed at any period, from one recorded run.
 //!
-//! The run is recorded back to back: no instance waits for its time, so the machine is always at work, and everything
-//! that keeps it from its work shows, on whichever rank, as an instance that ends late. The recording is how much work
-//! was done until when: a line that rises by 1 with each instance, and is flat where time was lost to a pause.
+//! The run is recorded back to back: no instance waits for its time, so the machine always works. Everything that
+//! interrupts the work on any rank therefore appears as an instance that ends late. The recording is the work that was
+//! done until each moment: a line that rises by 1 with each instance, and is flat where time was lost to a pause.
 //!
-//! At a period T instance k may begin at k T. It takes b instances' worth of work from there to its last end (its
-//! latency, which is more than 1 in a chain of stages that work on different instances at once), and ends no sooner
-//! than one instance's worth after the instance before:
+//! At a period T instance k may begin at k T. From there to its last end it takes b instances' worth of work (its
+//! latency, which is more than 1 in a chain of stages that work on different instances at once). It ends no sooner than
+//! one instance's worth after the instance before:
 //!
 //!   u(k) = max(done(k T) + b, u(k - 1) + 1),
 //!
 //! in the units of the recording, where done(t) is the line at t. That is the recursion of a chain of stages in
 //! max-plus algebra (Baccelli, Cohen, Olsder and Quadrat, *Synchronization and Linearity*, chapter 1) in which the
-//! slowest stage stands for all. The instance ends when the line reaches u(k), which is late if a pause lies before it.
-//! So the pauses stay where they were in time, whatever the period.
+//! slowest stage represents all. The instance ends when the line reaches u(k), which is late if a pause is before it.
+//! The pauses keep their moments at any period.
 //!
-//! A chain may have a source that must be rid of an instance within its periods ([`Source`]). It takes s instances'
+//! A chain may have a source that must complete an instance within its periods ([`Source`]). It takes s instances'
 //! worth of work for that by itself, and can be l instances' worth ahead of the results, until the buffers between are
 //! full:
 //!
@@ -31,13 +31,13 @@ use recording::Cursor;
 
 use crate::statistics::{MissRate, miss_rate};
 
-/// Into how many stretches the instances are cut to see whether misses cluster.
+/// Number of stretches into which the instances are cut to see whether misses cluster.
 const BLOCKS: usize = 32;
 
-/// The most instances of one replay: more say nothing new, and take time.
+/// Maximum number of instances of one replay: more take time and do not change the result.
 const INSTANCES_MAX: usize = 1 << 20;
 
-/// From so many moments of the recording trials begin whose first instances show what is usual.
+/// Number of moments of the recording at which trials begin. Their first instances show the usual response.
 const TRIALS: usize = 24;
 
 /// A job at a period.
@@ -45,28 +45,28 @@ const TRIALS: usize = 24;
 pub struct Replayed {
     /// The period, in microseconds; above 0.
     pub period_us: f64,
-    /// How many further periods an instance may take before it is late.
+    /// Number of further periods that an instance may take before it is late.
     pub waiting: u64,
-    /// How many of the first instances of a trial show what an instance usually takes, which later ones may take in
-    /// addition. 0 where an instance must end within its periods.
+    /// Number of the first instances of a trial that show the usual response, which later ones may take in addition. 0
+    /// if an instance must end within its periods.
     pub settling: usize,
-    /// How many times as long the work takes as in the recording; pauses stay as they are.
+    /// Factor by which the work takes longer than in the recording; pauses are unchanged.
     pub pace: f64,
 }
 
 impl Recording {
-    /// For each instance that the recording has time for, whether it would be missed.
+    /// Returns, for each instance for which the recording has time, whether it would be missed.
     pub fn missed(&self, job: Replayed) -> Vec<bool> {
         late(&self.responses(job, 0.0, INSTANCES_MAX), job, 0.0)
     }
 
-    /// The responses of at most so many instances that begin from a moment on, as far as the recording has time for
-    /// them.
+    /// Returns the responses of at most this number of instances that begin from a moment on, as far as the recording
+    /// has time for them.
     fn responses(&self, job: Replayed, from_us: f64, most: usize) -> Vec<Response> {
         let Replayed { period_us, pace, .. } = job;
         assert!(period_us > 0.0 && pace > 0.0, "a period and a pace are above 0");
         let mut starts = self.cursor();
-        // Of the result and of the source.
+        // Cursors of the result and of the source.
         let mut ends = [self.cursor(), self.cursor()];
         let mut responses = Vec::new();
         let mut before = f64::NEG_INFINITY;
@@ -99,7 +99,8 @@ impl Recording {
         responses
     }
 
-    /// What is done when the source is rid of an instance that began at `begun` and whose result is complete at `done`.
+    /// Returns the work that is done when the source has completed an instance that began at `begun` and whose result
+    /// is complete at `done`.
     fn taken(&self, begun: f64, done: f64, pace: f64) -> f64 {
         self.source.map_or(begun, |source| {
             let [alone, ahead] = [source.alone_us, source.ahead_us].map(|us| us / self.each_us());
@@ -107,9 +108,9 @@ impl Recording {
         })
     }
 
-    /// What trials would consider usual, in microseconds, or one time if it is the same for all: the latest of the
-    /// first instances of trials that begin at moments all over the recording. A pause then makes later instances of
-    /// its trial seem less late.
+    /// Returns the times that trials would consider usual, in microseconds, or one time if it is the same for all: the
+    /// latest of the first instances of trials that begin at moments all over the recording. A pause among them makes
+    /// later instances of its trial seem less late.
     fn usual_us(&self, job: Replayed) -> Vec<f64> {
         let of_trial = |trial: usize| {
             let from_us = self.length_us() * trial as f64 / TRIALS as f64;
@@ -125,7 +126,7 @@ impl Recording {
         usual
     }
 
-    /// How often instances are missed, with bounds; none where the recording has time for too few instances to say. If
+    /// Returns the rate of missed instances, with bounds; `None` if the recording has time for too few instances. If
     /// trials differ in what they consider usual, it is the mean rate of all, and the bounds are those of single ones.
     pub fn miss_rate(&self, job: Replayed, confidence: f64) -> Option<MissRate> {
         const INSTANCES_MIN: usize = 32;
@@ -151,8 +152,8 @@ impl Recording {
         }
     }
 
-    /// The periods from about the work of an instance up to the longest that the recording says something of, with what
-    /// is missed at each.
+    /// Returns periods from about the work of an instance up to the longest that the recording covers, with the miss
+    /// rate at each.
     pub fn curve(&self, job: Replayed, confidence: f64) -> Vec<(f64, MissRate)> {
         const STEP: f64 = 1.09;
         const BELOW: f64 = 0.8;
@@ -168,16 +169,16 @@ impl Recording {
     }
 }
 
-/// From the beginning of the period of an instance, in microseconds.
+/// Times from the beginning of the period of an instance, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Response {
-    /// To its end.
+    /// Time to its end.
     result_us: f64,
-    /// Until its source is rid of it.
+    /// Time until its source has completed it.
     source_us: f64,
 }
 
-/// Which instances with these responses are late, if results may take so long beyond their periods.
+/// Returns which instances with these responses are late, if results may take this long beyond their periods.
 fn late(responses: &[Response], job: Replayed, usual_us: f64) -> Vec<bool> {
     let allowed_us = job.period_us * (job.waiting + 1) as f64;
     let is_late = |response: &Response| {
@@ -186,20 +187,20 @@ fn late(responses: &[Response], job: Replayed, usual_us: f64) -> Vec<bool> {
     responses.iter().map(is_late).collect()
 }
 
-/// Returns whether a job falls behind that takes at least so long in the first and the second half of a trial: what was
-/// delayed by a pause takes as long as before at some time. Any unit will do.
+/// Returns whether a job falls behind, from the least time that it takes in the first and in the second half of a
+/// trial. A pause alone does not raise the second, because the job catches up at some time. The unit is arbitrary.
 pub fn falls_behind([first, second]: [f64; 2], period: f64) -> bool {
     /// The permitted increase, as a share of the period.
     const LATER_SHARE: f64 = 0.25;
     second - first > LATER_SHARE * period
 }
 
-/// The shortest time to a result.
+/// Returns the shortest time to a result.
 fn least_us(responses: &[Response]) -> f64 {
     responses.iter().map(|response| response.result_us).fold(f64::INFINITY, f64::min)
 }
 
-/// The mean of the rates of trials, of which there is at least one, with the bounds of all together.
+/// Returns the mean of the rates of trials, of which there is at least one, with the bounds of all together.
 fn of_trials(rates: impl ExactSizeIterator<Item = MissRate>) -> MissRate {
     let trials = rates.len() as u64;
     let sum = |all: MissRate, one: MissRate| MissRate {
@@ -213,8 +214,8 @@ fn of_trials(rates: impl ExactSizeIterator<Item = MissRate>) -> MissRate {
     MissRate { missed: (all.missed + trials / 2) / trials, ..all }
 }
 
-/// The shortest period of a curve from which on what `measure` takes from each miss rate is no more than `most`. Of the
-/// longest periods the recording may hold too few instances to say so; they must not show the contrary.
+/// Returns the shortest period of a curve from which `measure` of each miss rate is at most `most`. The recording may
+/// contain too few instances of the longest periods to show it; they must not show the contrary.
 pub fn shortest(
     curve: &[(f64, MissRate)],
     most: f64,

@@ -1,20 +1,20 @@
-//! How much work was done until when.
+//! The work that was done until each moment of a run.
 
 use std::collections::BTreeMap;
 
-/// So many instances at least, or nothing can be said.
+/// Minimum number of instances of a recording.
 const INSTANCES_MIN: usize = 64;
-/// Instances whose time is about the usual one are joined to a stretch of at most so many.
+/// Maximum number of instances in a stretch. Instances with about the usual time are joined.
 const JOINED_MAX: f64 = 32.0;
-/// How far from the usual time is still about that.
+/// Largest deviation from the usual time of instances that are joined, as a share of it.
 const ABOUT: f64 = 0.1;
-/// The least that is called lost, in microseconds: caches and clocks make as much.
+/// Least lost time in microseconds: caches and clocks cause as much.
 const LOST_MIN_US: f64 = 2.0;
 
 /// A recording that is too short to predict from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooShort {
-    /// Their number.
+    /// Number of its instances.
     pub instances: usize,
 }
 
@@ -30,23 +30,23 @@ impl std::fmt::Display for TooShort {
 
 impl std::error::Error for TooShort {}
 
-/// Some work that was done at an even rate, and the time that was lost in its middle.
+/// Work that was done at an even rate, and the time that was lost in its middle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stretch {
-    /// How long the work took, in microseconds.
+    /// Time of the work, in microseconds.
     us: f64,
-    /// How many instances.
+    /// Number of instances.
     instances: f64,
-    /// How long nothing was done then.
+    /// Lost time, in microseconds.
     lost_us: f64,
 }
 
-/// The source of a chain, which must be rid of each instance in time.
+/// Source of a chain, which must complete each instance in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Source {
-    /// How long it takes for one into an empty chain, in microseconds.
+    /// Time that it takes for one instance into an empty chain, in microseconds.
     pub alone_us: f64,
-    /// How long before the result it is rid of one while instances follow each other at once, in microseconds.
+    /// Time by which it completes one before the result while instances follow each other at once, in microseconds.
     pub ahead_us: f64,
 }
 
@@ -54,7 +54,7 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     pub(super) source: Option<Source>,
-    /// When the line begins, in microseconds since the first instance did.
+    /// Beginning of the line, in microseconds since the first instance began.
     begin_us: f64,
     stretches: Vec<Stretch>,
     /// Moments in microseconds, with the instances done until then; both rise.
@@ -66,23 +66,23 @@ pub struct Recording {
 /// Time that was lost in one piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lost {
-    /// Which of the pieces of the recording.
+    /// Index of the stretch of the recording.
     pub(super) place: usize,
-    /// When it began, in microseconds since the recording did.
+    /// Its beginning, in microseconds since the recording began.
     pub at_us: f64,
-    /// How long it was, in microseconds.
+    /// Its length, in microseconds.
     pub length_us: f64,
 }
 
 impl Recording {
-    /// From the moments, in microseconds since the first began, at which instances that followed each other at once
-    /// ended on their last rank, and from what an instance takes by itself.
+    /// Creates a recording from the moments, in microseconds since the first began, at which consecutive instances
+    /// ended on their last rank, and from the time of a single instance.
     ///
     /// # Errors
     /// [`TooShort`].
     pub fn new(ends_us: &[f64], latency_us: f64) -> Result<Recording, TooShort> {
         let mut last = 0.0;
-        // An instance may end before one that began earlier; the work is done when both are.
+        // An instance may end before one that began earlier; the work is done when both have ended.
         let each: Vec<f64> = ends_us
             .iter()
             .map(|&end| {
@@ -96,7 +96,7 @@ impl Recording {
         }
         let each_us = usual(&each);
         let lost_from = lost_from(&each, each_us);
-        // The first instances fill the chain, and are no measure of anything.
+        // The first instances fill the chain, so their times are not representative.
         let (filling, full) = each.split_at(each.len() / 16);
         let stretches = joined(full, each_us, lost_from);
         let recording = Recording::of(stretches, each_us, latency_us.max(each_us));
@@ -107,7 +107,7 @@ impl Recording {
         let (mut us, mut done) = (0.0, 0.0);
         let mut knots = vec![(us, done)];
         for stretch in &stretches {
-            // What is lost lies in the middle of the work.
+            // The lost time is in the middle of the work.
             if stretch.lost_us > 0.0 {
                 for lost_us in [0.0, stretch.lost_us] {
                     us += if lost_us == 0.0 { stretch.us / 2.0 } else { lost_us };
@@ -125,32 +125,32 @@ impl Recording {
         Recording { source: None, begin_us: 0.0, stretches, knots, each_us, latency_us }
     }
 
-    /// What an instance usually takes after the one before, in microseconds.
+    /// Returns the usual time of an instance after the one before, in microseconds.
     pub fn each_us(&self) -> f64 {
         self.each_us
     }
 
-    /// What an instance takes by itself, in microseconds.
+    /// Returns the time of a single instance, in microseconds.
     pub fn latency_us(&self) -> f64 {
         self.latency_us
     }
 
-    /// How long the recording is, in microseconds.
+    /// Returns the length of the recording, in microseconds.
     pub fn length_us(&self) -> f64 {
         self.knots[self.knots.len() - 1].0
     }
 
-    /// How many instances it holds.
+    /// Returns the number of its instances.
     pub fn instances(&self) -> f64 {
         self.knots[self.knots.len() - 1].1
     }
 
-    /// The latency in instances.
+    /// Returns the latency in instances.
     pub(super) fn latency(&self) -> f64 {
         self.latency_us / self.each_us
     }
 
-    /// All times that were lost, in order.
+    /// Returns all times that were lost, in order.
     pub fn lost(&self) -> Vec<Lost> {
         let mut us = 0.0;
         let mut lost = Vec::new();
@@ -163,7 +163,7 @@ impl Recording {
         lost
     }
 
-    /// The recording as it would be if these times had not been lost.
+    /// Returns the recording as it would be if these times had not been lost.
     pub fn without(&self, gone: &[Lost]) -> Recording {
         let mut stretches = self.stretches.clone();
         gone.iter().for_each(|lost| stretches[lost.place].lost_us = 0.0);
@@ -171,14 +171,14 @@ impl Recording {
         Recording { source: self.source, begin_us: self.begin_us, ..without }
     }
 
-    /// The recording of a chain with this source.
+    /// Returns the recording of a chain with this source.
     pub fn with_source(self, source: Option<Source>) -> Recording {
         Recording { source, ..self }
     }
 
-    /// For each rank how often one of its pauses explains one of these times best: the longest of those that came at
-    /// most a latency before it and took at least half as long. Pauses are given by rank, with their beginning, in
-    /// microseconds since the first instance began, and their length.
+    /// Returns for each rank how often one of its pauses explains one of these times best: the longest of those that
+    /// began at most a latency before it and took at least half as long. Pauses are given by rank, with their
+    /// beginning, in microseconds since the first instance began, and their length.
     pub fn ranks_of(&self, lost: &[Lost], seen: &[(usize, f64, f64)]) -> BTreeMap<usize, usize> {
         let mut ranks = BTreeMap::new();
         for one in lost {
@@ -196,21 +196,21 @@ impl Recording {
         ranks
     }
 
-    /// A place on the line, at its beginning.
+    /// Returns a place on the line, at its beginning.
     pub(super) fn cursor(&self) -> Cursor<'_> {
         Cursor { knots: &self.knots, at: 0 }
     }
 }
 
-/// A place on the line that moves on with rising questions.
+/// A place on the line that advances with rising arguments.
 pub(super) struct Cursor<'a> {
     knots: &'a [(f64, f64)],
-    /// The knot before the place, never the last one.
+    /// Index of the knot before the place, never the last one.
     at: usize,
 }
 
 impl Cursor<'_> {
-    /// How much is done at a moment; none after the end.
+    /// Returns the work that is done at a moment; `None` after the end.
     pub(super) fn done(&mut self, us: f64) -> Option<f64> {
         while self.knots.get(self.at + 1)?.0 <= us {
             self.at += 1;
@@ -219,7 +219,7 @@ impl Cursor<'_> {
         Some(done + (us - from_us) * self.rate())
     }
 
-    /// When so much is done; none if it never is.
+    /// Returns the moment at which this work is done; `None` if it never is.
     pub(super) fn when(&mut self, done: f64) -> Option<f64> {
         while self.knots.get(self.at + 1)?.1 < done {
             self.at += 1;
@@ -232,7 +232,7 @@ impl Cursor<'_> {
         })
     }
 
-    /// The instances per microsecond here.
+    /// Returns the instances per microsecond here.
     pub(super) fn rate(&self) -> f64 {
         match self.knots.get(self.at + 1) {
             Some(next) => (next.1 - self.knots[self.at].1) / (next.0 - self.knots[self.at].0),
@@ -240,13 +240,14 @@ impl Cursor<'_> {
         }
     }
 
-    /// Until when this rate lasts.
+    /// Returns the moment until which this rate lasts.
     pub(super) fn steady_until_us(&self) -> f64 {
         self.knots.get(self.at + 1).map_or(0.0, |next| next.0)
     }
 }
 
-/// The usual time of one: the median over windows, as a chain may deliver two at once and then none.
+/// Returns the usual time of an instance: the median over windows, because a chain may deliver two at once and then
+/// none.
 fn usual(each: &[f64]) -> f64 {
     const WINDOW: usize = 8;
     let windows =
@@ -254,8 +255,8 @@ fn usual(each: &[f64]) -> f64 {
     middle(windows.collect(), 0.5)
 }
 
-/// From which time on an instance counts as interrupted: half as long again as usual, and more than those that wait for
-/// a partner.
+/// Returns the time from which an instance counts as interrupted: half as long again as usual, and more than those that
+/// wait for a partner.
 fn lost_from(each: &[f64], usual_us: f64) -> f64 {
     (1.5 * usual_us).max(1.2 * middle(each.to_vec(), 0.75)).max(usual_us + LOST_MIN_US)
 }
@@ -265,12 +266,12 @@ fn middle(mut values: Vec<f64>, quantile: f64) -> f64 {
     values[((values.len() - 1) as f64 * quantile) as usize]
 }
 
-/// The stretches of instances that took these times.
+/// Returns the stretches of instances that took these times.
 fn joined(each: &[f64], usual_us: f64, lost_from: f64) -> Vec<Stretch> {
     let mut all: Vec<Stretch> = Vec::new();
-    // Whether the last stretch is of usual instances, so that another may join it.
+    // True if the last stretch is of usual instances, so that another may join it.
     let mut is_open = false;
-    // Several that ended at one moment are one stretch with the next.
+    // Several instances that ended at one moment form one stretch with the next.
     let mut at_once = 0.0;
     for &us in each {
         if us == 0.0 {

@@ -5,7 +5,7 @@ fn job(period_us: f64) -> Replayed {
     Replayed { period_us, waiting: 0, settling: 0, pace: 1.0 }
 }
 
-/// Ends of instances that take these times one after the other.
+/// Returns the ends of instances that take these times one after the other.
 fn ends(each: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let add = |at: &mut f64, took: f64| {
         *at += took;
@@ -27,15 +27,15 @@ fn a_steady_machine_keeps_every_period_above_its_work_and_none_below() {
 
 #[test]
 fn a_pause_by_hand() {
-    // Each takes 10 us; after a quarter of the recording one takes 10 + 95. The sixteenth part, 100, is left out, so
-    // the pause begins at 10 (400 - 100) + 5 = 3005 and ends at 3100.
+    // Each takes 10 us; after a quarter of the recording one takes 10 + 95. The sixteenth part, 100 instances, is left
+    // out, so the pause begins at 10 (400 - 100) + 5 = 3005 and ends at 3100.
     let each = (0..1600).map(|index| if index == 400 { 105.0 } else { 10.0 });
     let recording = Recording::new(&ends(each), 10.0).unwrap();
     let [lost] = &recording.lost()[..] else { panic!("{:?}", recording.lost()) };
     assert_eq!((lost.at_us, lost.length_us), (3005.0, 95.0));
-    // At 20 us instance 150 begins at 3000, has done half when the pause begins, and ends at 3105, 85 late. With 10 us
-    // to spare in each, instance 150 + j ends at 3105 + 10 j and is due at 3020 + 20 j: in time from j = 9 on (3195 and
-    // 3200), so 9 are missed.
+    // At 20 us instance 150 begins at 3000, has done half when the pause begins, and ends at 3105, 85 late. Each
+    // further one gains 10 us: instance 150 + j ends at 3105 + 10 j and is due at 3020 + 20 j. It is in time from j = 9
+    // on (3195 and 3200), so 9 are missed.
     let missed = recording.missed(job(20.0));
     let which: Vec<usize> = (0..missed.len()).filter(|&index| missed[index]).collect();
     assert_eq!(which, (150..159).collect::<Vec<_>>());
@@ -63,7 +63,7 @@ fn the_latency_of_a_chain_is_more_than_its_cycle_and_does_not_add_up() {
 
 #[test]
 fn skipping_over_what_is_alike_changes_nothing() {
-    // The oracle asks for each instance where the line is, from the beginning each time.
+    // The oracle searches the line from the beginning for each instance.
     let seed = 2050;
     let mut random = SplitMix64::new(seed);
     for round in 0..60 {
@@ -88,7 +88,7 @@ fn skipping_over_what_is_alike_changes_nothing() {
             }
             let found = recording.missed(Replayed { waiting, pace, ..job(period_us) });
             let differ = found.iter().zip(&oracle).filter(|(a, b)| a != b).count();
-            // Where a sum lies on the deadline itself the order of adding decides.
+            // A sum may equal the deadline itself. Then the order of the additions decides.
             assert!(
                 found.len().abs_diff(oracle.len()) <= 1 && differ == 0,
                 "seed {seed}, round {round}, {period_us}: {differ} differ"
@@ -99,8 +99,8 @@ fn skipping_over_what_is_alike_changes_nothing() {
 
 #[test]
 fn instances_may_take_what_the_first_of_their_trial_take_in_addition() {
-    // Instances follow each other every 10 us, and one takes 30 us by itself. The pause of 100 us lies 8755 us after
-    // the first sixteenth of the 2000 instances, and no trial begins within 90 us before it.
+    // Instances follow each other every 10 us, and a single one takes 30 us. The pause of 100 us is 8755 us after the
+    // first sixteenth of the 2000 instances, and no trial begins within 90 us before it.
     let end = |instance: u32| f64::from(10 * instance + if instance > 1000 { 100 } else { 0 });
     let ends: Vec<f64> = (1..=2000).map(end).collect();
     let recording = Recording::new(&ends, 30.0).unwrap();
@@ -115,7 +115,7 @@ fn instances_may_take_what_the_first_of_their_trial_take_in_addition() {
 #[test]
 fn the_rate_is_the_mean_of_trials_whose_first_instances_met_a_pause_or_not() {
     // The recording lasts 1875 instances and a pause of 1 ms, 19 750 us, so trials begin every 823 us: one or two of
-    // the 24 in the pause. They consider usual what remains of it, and miss fewer instances than the others.
+    // the 24 in the pause. They consider the rest of it usual, and miss fewer instances than the others.
     let end = |instance: u32| f64::from(10 * instance + if instance > 1000 { 1000 } else { 0 });
     let ends: Vec<f64> = (1..=2000).map(end).collect();
     let recording = Recording::new(&ends, 30.0).unwrap();
@@ -129,8 +129,8 @@ fn the_rate_is_the_mean_of_trials_whose_first_instances_met_a_pause_or_not() {
 
 #[test]
 fn a_source_must_be_rid_of_each_instance_in_time() {
-    // As above, with results that may take any time in addition. The source takes 5 us by itself, and is up to 40 us,
-    // four instances, ahead of the results.
+    // As above, with results that may take any time in addition. The source alone takes 5 us, and is up to 40 us, four
+    // instances, ahead of the results.
     let end = |instance: u32| f64::from(10 * instance + if instance > 1000 { 100 } else { 0 });
     let ends: Vec<f64> = (1..=2000).map(end).collect();
     let source = Source { alone_us: 5.0, ahead_us: 40.0 };
@@ -138,13 +138,13 @@ fn a_source_must_be_rid_of_each_instance_in_time() {
     let job = Replayed { settling: 8, ..job(12.0) };
     let missed = late(&recording.responses(job, 0.0, INSTANCES_MAX), job, f64::INFINITY);
     // The pause is from 8755 to 8855 us. Instance 729 begins at 8748 us and is taken at 8753 us. Those from 730 on
-    // begin in the pause, k at 12 k us, and by themselves are taken when 2.5 us of work are done after it: they begin
-    // before 8857.5 - 12 us, so up to 737. The buffers hold four results' worth of work: the result of 730 is complete
-    // at 8888 us, so 730 is taken no sooner than 8848 us, and 738 not before 8968 - 40 us, 72 us after it began. Each
+    // begin in the pause, k at 12 k us. Alone they are taken when 2.5 us of work are done after it: they begin before
+    // 8857.5 - 12 us, so up to 737. The buffers contain four results' worth of work: the result of 730 is complete at
+    // 8888 us, so 730 is taken no sooner than 8848 us, and 738 not before 8968 - 40 us, 72 us after it began. Each
     // further one gains 2 us: 768 is taken 12 us after it began, in time, and 767 is not.
     let which: Vec<usize> = (0..missed.len()).filter(|&instance| missed[instance]).collect();
     assert_eq!(which, (730..768).collect::<Vec<_>>());
-    // Nothing is missed if the chain can hold the work of a pause, but for the time in which the source itself pauses.
+    // If the buffers suffice for the work of a pause, only instances in the pause of the source itself are missed.
     let roomy = Source { ahead_us: 400.0, ..source };
     let recording = recording.with_source(Some(roomy));
     let missed = late(&recording.responses(job, 0.0, INSTANCES_MAX), job, f64::INFINITY);
@@ -155,17 +155,17 @@ fn a_source_must_be_rid_of_each_instance_in_time() {
 fn a_job_that_falls_behind_may_miss_all_of_a_longer_trial() {
     let ends: Vec<f64> = (1..=2000).map(|instance| f64::from(10 * instance)).collect();
     let recording = Recording::new(&ends, 10.0).unwrap();
-    // At 9 us each instance is 1 us later than the one before, and so the ninth and all after it.
+    // At 9 us each instance is 1 us later than the one before, so the ninth and all after it are missed.
     assert_eq!(recording.miss_rate(job(9.0), 0.95).unwrap().max, 1.0);
     assert!(recording.miss_rate(job(10.5), 0.95).unwrap().max < 0.1);
-    // Of a chain whose results may take as long as they do at first, the second half is missed.
+    // If the results of a chain may take as long as at first, its second half is missed.
     let all = recording.responses(job(9.0), 0.0, INSTANCES_MAX);
     let settling = all.len() - 1;
     let chain = recording.miss_rate(Replayed { settling, ..job(9.0) }, 0.95).unwrap();
     assert_eq!(chain.missed as usize, all.len() - all.len() / 2);
 }
 
-/// A machine that pauses at random moments, whether anything runs or not: how long it takes for `work_us` from `now_us`
+/// A machine that pauses at random moments, whether it works or not. It computes the time of `work_us` from `now_us`
 /// on.
 struct Pausing {
     random: SplitMix64,
@@ -192,7 +192,7 @@ impl Pausing {
         -mean * self.random.uniform().ln()
     }
 
-    /// When work that is begun at `from_us` is done.
+    /// Returns the moment at which work that begins at `from_us` is done.
     fn done(&mut self, from_us: f64, work_us: f64) -> f64 {
         let (mut at, mut left) = (from_us.max(self.until_us.min(f64::MAX)), work_us);
         loop {
@@ -211,7 +211,7 @@ impl Pausing {
     }
 }
 
-/// What is missed of so many instances in a trial on such a machine.
+/// Returns the share of missed instances in a trial on such a machine.
 fn tried(machine: &mut Pausing, period_us: f64, instances: usize, work_us: f64) -> f64 {
     let (mut end, mut missed) = (0.0f64, 0);
     for instance in 0..instances {
@@ -224,7 +224,8 @@ fn tried(machine: &mut Pausing, period_us: f64, instances: usize, work_us: f64) 
 
 #[test]
 fn what_is_predicted_holds_trials_of_ten_times_the_length() {
-    // Work of 20 us; pauses of 500 us on average, one in 25 ms. A recording of about a second; trials of ten.
+    // Work of 20 us; pauses of 500 us on average, one in 25 ms. A recording of about a second, and trials ten times as
+    // long.
     let (mut inside, mut all) = (0, 0);
     for seed in 0..25 {
         let mut machine = Pausing::new(seed, 25_000.0, 500.0);
@@ -238,7 +239,7 @@ fn what_is_predicted_holds_trials_of_ten_times_the_length() {
             inside += usize::from((rate.min..=rate.max).contains(&truth));
         }
     }
-    // 95 of 100 are wanted; 125 trials that do so lie above 0.95 n - 3 sqrt(0.05 0.95 n) = 111.
+    // 95 of 100 are required; a correct bound of 125 trials is above 0.95 n - 3 sqrt(0.05 0.95 n) = 111.
     assert!(all == 125 && inside >= 111, "{inside} of {all}");
 }
 
@@ -257,7 +258,7 @@ fn the_shortest_period_of_a_curve_and_what_would_make_it_shorter() {
     let recording = Recording::new(&each, 20.0).unwrap();
     let curve = recording.curve(job(1.0), 0.95);
     let found = shortest(&curve, 0.01, |rate| rate.missed as f64 / rate.instances as f64).unwrap();
-    // 2 % of the time is lost, so far shorter periods than the pauses miss 2 % or more.
+    // 2 % of the time is lost, so periods far shorter than the pauses miss 2 % or more.
     assert!(found > 300.0, "{found}");
     let kinds = lost_kinds(&recording);
     let gone = kinds.iter().fold(recording.clone(), |rest, _| rest.without(&rest.lost()));
@@ -275,7 +276,7 @@ fn recordings_that_are_too_short_say_how_many_instances_it_takes() {
     assert_eq!(words, "63 recorded instances are too few to predict from: it takes 64");
     assert!(Recording::new(&[], 10.0).is_err());
     assert!(Recording::new(&[0.0; 100], 10.0).is_err());
-    // A period of which the recording holds less than 32 is not spoken of.
+    // A period of which the recording contains fewer than 32 has no rate.
     let recording = Recording::new(&ends([10.0; 100]), 10.0).unwrap();
     assert!(recording.miss_rate(job(100.0), 0.95).is_none());
 }
