@@ -44,7 +44,7 @@ impl Blocks {
         }
     }
 
-    /// True if all blocks except the last ones have one length and are contiguous.
+    /// Returns whether all blocks except the last ones have one length and are contiguous.
     pub fn are_equal(&self) -> bool {
         matches!(self.0, Kind::Equal { .. })
     }
@@ -82,8 +82,8 @@ impl Blocks {
         self.start(blocks.start)..self.start(blocks.end)
     }
 
-    /// Returns the units of `length` blocks from `first` on, wrapping around the end: one range, or two of which the
-    /// second begins at 0.
+    /// Returns the units of `length` blocks from `first` on, wrapping around the end: one range, or two, the second of
+    /// which begins at 0.
     pub(crate) fn around(&self, first: usize, length: usize) -> (Range<usize>, Range<usize>) {
         let first = first % self.count();
         let end = first + length;

@@ -51,9 +51,9 @@ pub enum Algorithm {
     Ring,
     /// Dissemination with several blocks in a message.
     Bruck,
-    /// Partners at distances 1, 2, 4 ... exchange all data that they hold.
+    /// Partners at distances 1, 2, 4 ... exchange all their data.
     RecursiveDoubling,
-    /// Partners at distances P/2, P/4 ... 1 exchange half of the data that they have in common.
+    /// Partners at distances P/2, P/4 ... 1 exchange half of their common data.
     RecursiveHalving,
     /// Recursive halving followed by recursive doubling or a gather.
     Rabenseifner,
@@ -120,7 +120,7 @@ pub enum Call {
         /// Order in which operands may be combined.
         order: Order,
     },
-    /// A reduction of which each member gets a block.
+    /// A reduction whose result is divided into a block for each member.
     ReduceScatter {
         /// Blocks, the same at all members.
         blocks: Blocks,
@@ -157,7 +157,7 @@ impl Collective {
         Collective::ALL[self as usize].1
     }
 
-    /// True if one member sends or receives more data than the others.
+    /// Returns whether one member sends or receives more data than the others.
     pub fn has_root(self) -> bool {
         use Collective::*;
         matches!(self, Broadcast | Scatter | Gather | Reduce)
@@ -237,15 +237,15 @@ impl Call {
         }
     }
 
-    /// True if an algorithm can carry out the call. The answer is the same at all members.
+    /// Returns whether an algorithm can carry out the call. The result is the same at all members.
     pub fn is_served_by(&self, algorithm: Algorithm) -> bool {
         let has_it = self.collective().algorithms().contains(&algorithm);
         let fits = match (self, algorithm) {
-            // Inner members of the tree pass on blocks of members whose lengths they do not know unless all are equal.
+            // Inner members of the tree forward blocks of members whose lengths they do not have unless all are equal.
             (Call::Scatter { blocks, .. } | Call::Gather { blocks, .. }, Algorithm::Binomial) => {
                 blocks.are_equal()
             }
-            // A message holds a run of several blocks.
+            // A message contains a run of several blocks.
             (Call::Allgather { blocks }, Algorithm::Bruck) => blocks.are_equal(),
             (Call::AllToAll { input, output }, Algorithm::Bruck) => {
                 input.are_equal() && output.are_equal()
@@ -259,7 +259,7 @@ impl Call {
         has_it && fits
     }
 
-    /// True if the call can use two levels among members on these hosts.
+    /// Returns whether the call can use two levels among members on these hosts.
     pub fn fits_hosts(&self, hosts: &HostMap) -> bool {
         let any = match self {
             Call::Reduce { order, .. } | Call::Allreduce { order, .. } => *order == Order::Any,

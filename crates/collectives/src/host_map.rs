@@ -31,12 +31,12 @@ impl HostMap {
         HostMap::new((0..members).map(|member| member / width))
     }
 
-    /// True if two levels are useful: there are several hosts, and one has several members.
+    /// Returns whether two levels are useful: there are several hosts, and one has several members.
     pub fn has_levels(&self) -> bool {
         (2..self.numbers.len()).contains(&self.hosts)
     }
 
-    /// True if the members of each host are consecutive.
+    /// Returns whether the members of each host are consecutive.
     pub fn is_in_order(&self) -> bool {
         self.numbers.is_sorted()
     }
@@ -56,7 +56,7 @@ impl HostMap {
         (0..self.numbers.len()).filter(move |&member| self.number(member) == host)
     }
 
-    /// Returns the members of a host where those of each host are [consecutive](HostMap::is_in_order).
+    /// Returns the members of a host if those of each host are [consecutive](HostMap::is_in_order).
     pub fn consecutive_members(&self, host: usize) -> Range<usize> {
         let before = |host| self.numbers.partition_point(|&number| (number as usize) < host);
         before(host)..before(host + 1)

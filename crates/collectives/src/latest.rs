@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn the_latest_four_calls_are_built_once() {
         let latest = LatestSchedules::default();
-        // Returns whether the schedule of an allreduce of so many units was built.
+        // Returns whether the schedule of an allreduce of this number of units was built.
         let builds = |length, algorithm| {
             let call = Call::Allreduce { length, order: Order::Any };
             let mut is_built = false;

@@ -22,7 +22,7 @@ impl Membership {
         (self.me + self.size - distance) % self.size
     }
 
-    /// Returns the parent of this member in the binomial tree from `root`, which broadcasts follow; none at the root.
+    /// Returns the parent of this member in the binomial tree from `root`, which broadcasts follow; `None` at the root.
     pub fn parent_from(self, root: usize) -> Option<usize> {
         let tree = self.place_from(root);
         tree.parent().map(|place| tree.member(place))
@@ -39,7 +39,7 @@ impl Membership {
         self.place_in_tree(root, 2)
     }
 
-    /// Returns the same in the tree of another radix.
+    /// As [`place_from`](Membership::place_from), in the tree of another radix.
     pub(crate) fn place_in_tree(self, root: usize, radix: usize) -> Place {
         Place { group: self, root, place: self.before(root), radix }
     }
@@ -101,7 +101,7 @@ impl Place {
 
 /// Members folded to a power of two, for the algorithms that pair members by the bits of their numbers.
 ///
-/// Members beyond the power of two give their operand to another member before the algorithm, and receive the result
+/// Members beyond the power of two send their operand to another member before the algorithm, and receive the result
 /// after it. The operand of the lower member is always the left one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fold {
@@ -125,9 +125,9 @@ pub enum Order {
 /// Role of a member in a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folded {
-    /// Gives its operand to this member.
+    /// Sends its operand to this member.
     Gives(usize),
-    /// Has this number in the core. The giving member, if there is one, is the next one.
+    /// Has this number in the core. The sending member, if there is one, is the next one.
     Takes { number: usize, from: Option<usize> },
 }
 

@@ -19,7 +19,7 @@ pub enum Area {
 /// A part of an area, in units: elements of a reduction, bytes of everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Area.
+    /// Area of the units.
     pub area: Area,
     /// First unit.
     pub start: usize,

@@ -46,8 +46,8 @@ pub fn select(
                 Algorithm::ScatterBruck
             }
         }
-        // A tree saves the root messages, but not bytes, and its inner members store and forward long blocks. Of blocks
-        // of arbitrary lengths a member knows only its own. Where no host is known, messages may go to neighbours only.
+        // A tree saves the root messages, but not bytes, and its inner members store and forward long blocks. If blocks
+        // have arbitrary lengths, a member has only its own. If no host is known, messages may go to neighbours only.
         Call::Scatter { blocks, .. } | Call::Gather { blocks, .. }
             if between_hosts && blocks.are_equal() && is_long(blocks.longest()) && are_few =>
         {
@@ -60,7 +60,7 @@ pub fn select(
         Call::Allgather { blocks } if is_long(blocks.longest()) => Algorithm::Ring,
         Call::Allgather { .. } => first_that_serves(&[Algorithm::Bruck, Algorithm::Ring]),
         Call::AllToAll { input, .. } => {
-            // With blocks of arbitrary lengths each member knows only its own, which must not decide the choice.
+            // If blocks have arbitrary lengths, each member has only its own, which must not decide the choice.
             let equal = call.is_served_by(Algorithm::Bruck).then_some(input);
             of_all_to_all(equal, unit_bytes, members, at_once)
         }
@@ -76,7 +76,7 @@ pub fn select(
     }
 }
 
-/// Returns the algorithm of an all-to-all. `equal` are a member's blocks, if all members have such.
+/// Returns the algorithm of an all-to-all. `equal` are a member's blocks, if those of all members are equal.
 fn of_all_to_all(
     equal: Option<&Blocks>,
     unit_bytes: usize,

@@ -13,7 +13,7 @@ pub struct Thresholds {
     /// each. Longer parts use messages: in log2 P rounds each rank reads less. Not measured, for lack of a machine with
     /// so many processors.
     pub levels_most_bytes: usize,
-    /// Longest data in bytes over boards for programs. Longer data use messages: they lie in arenas, from which each
+    /// Longest data in bytes over boards for programs. Longer data use messages: they are in arenas, from which each
     /// rank copies them once.
     pub boards_most_bytes: usize,
     /// Longest piece in bytes while every rank has a processor: both sides stay in the near caches.
@@ -22,7 +22,7 @@ pub struct Thresholds {
     /// for each slot, and fewer bytes in slots move faster. In all other collectives such pieces are slower. See
     /// docs/measurements.md#pieces-of-long-broadcasts.
     pub long_broadcast_pieces_are_shorter: usize,
-    /// Factor by which pieces are longer if two members give to each other: both wait in each step. See
+    /// Factor by which pieces are longer if two members send to each other: both wait in each step. See
     /// docs/measurements.md#pieces-of-exchanges.
     pub exchange_pieces_are_longer: usize,
     /// Longest own block of an all-to-all in bytes that is copied before the blocks of others: the copy takes less time
@@ -30,10 +30,10 @@ pub struct Thresholds {
     pub own_block_first_bytes: usize,
     /// Bytes of its own block that the root of a gather copies before it polls again for the parts of the others.
     pub own_block_chunk_bytes: usize,
-    /// Shortest block in bytes that an oversubscribed root scatters board by board: the first member has long left when
+    /// Shortest block in bytes that an oversubscribed root scatters board by board: the first member leaves long before
     /// the last block is there. See docs/measurements.md#scatter-board-by-board.
     pub board_by_board_from_bytes: usize,
-    /// Shortest piece in bytes of which members claim chunks. For shorter ones, claiming takes longer than combining.
+    /// Shortest piece in bytes that members divide into chunks. For shorter ones, claiming takes longer than combining.
     pub chunks_from_bytes: usize,
     /// Shortest allreduce in bytes that two members with a processor each divide in halves: a fifth less is read and
     /// written, for one more wait per piece. See docs/measurements.md#halves-of-an-allreduce.
@@ -69,15 +69,15 @@ pub struct Thresholds {
     pub bruck_most_bytes: usize,
     /// Least members for dissemination: with fewer it saves too few messages to pay for its copies.
     pub bruck_least_members: usize,
-    /// Most bytes of an all-to-all that a member sends in one round: more could exceed what switches store when all
-    /// members send to one. In several rounds every member waits for one other in each, which costs most where ranks
-    /// share processors. See docs/measurements.md#two-hosts-of-four-ranks.
+    /// Most bytes of an all-to-all that a member sends in one round: more could exceed the memory of switches when all
+    /// members send to one. In several rounds every member waits for one other in each, which costs most if ranks share
+    /// processors. See docs/measurements.md#two-hosts-of-four-ranks.
     pub one_round_most_bytes: usize,
-    /// Most members for which a member posts messages to all others at once, where only their number bounds what is
+    /// Most members for which a member posts messages to all others at once, if only their number bounds the messages
     /// under way.
     pub linear_most_members: usize,
-    /// Calls of a context before it gets contexts for the levels of its hosts. To make them all members agree twice,
-    /// which few calls would not repay.
+    /// Calls of a context before it receives contexts for the levels of its hosts. All members must agree twice to make
+    /// them, which few calls would not repay.
     pub calls_before_levels: u32,
     /// Longest copy in bytes of all blocks of an allgather in levels: the programs with the longest blocks may have no
     /// memory for them twice.

@@ -23,8 +23,8 @@ fn begin(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> (Sched
     (schedule, from)
 }
 
-/// Pairwise exchange: in round i each member sends to the member i after it and receives from the member i before it,
-/// so no member receives from two at once.
+/// Builds a pairwise exchange: in round i each member sends to the member i after it and receives from the member i
+/// before it, so no member receives from two at once.
 pub fn pairwise(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> Schedule {
     let (mut schedule, from) = begin(group, input, output, own);
     let (input, output) = (input.clone(), output.clone());
@@ -48,7 +48,8 @@ pub fn linear(group: Membership, input: &Blocks, output: &Blocks, own: Own) -> S
     schedule
 }
 
-/// Dissemination (Bruck et al. 1997): log2 P messages of about half of all blocks each, with copies in every round.
+/// Builds a dissemination (Bruck et al. 1997): log2 P messages of about half of all blocks each, with copies in every
+/// round.
 ///
 /// Row i travels to the member i after its origin. In round k the rows whose number has bit k set move 2^k members on;
 /// after the last round every row is at its destination, and row i came from the member i before. Requires blocks of

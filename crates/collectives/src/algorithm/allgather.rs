@@ -1,4 +1,4 @@
-//! Allgather: the input of member r becomes block r of everybody's output.
+//! Allgather: the input of member r becomes block r of the output of every member.
 
 use std::ops::Range;
 
@@ -17,15 +17,16 @@ fn with_own_block(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     schedule
 }
 
-/// Ring: each member passes on the block that it received last. Takes P - 1 messages between neighbours and no copies.
+/// Builds a ring: each member forwards the block that it received last. Takes P - 1 messages between neighbours and no
+/// copies.
 pub fn ring(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = with_own_block(group, blocks, own);
     from_root(&mut schedule, group, 0, blocks, true);
     schedule
 }
 
-/// Dissemination (Bruck et al. 1997, reversed so that blocks arrive at their final position): log2 P messages, with
-/// copies of the runs of blocks that wrap around the end of the output. Requires a contiguous output.
+/// Builds a dissemination (Bruck et al. 1997, reversed so that blocks arrive at their final position): log2 P messages,
+/// with copies of the runs of blocks that wrap around the end of the output. Requires a contiguous output.
 pub fn bruck(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = with_own_block(group, blocks, own);
     from_root(&mut schedule, group, 0, blocks, false);
@@ -68,7 +69,7 @@ fn around(schedule: &mut Schedule, group: Membership, root: usize, blocks: Block
     });
 }
 
-/// Appends the rounds in which a member that holds its own block and those of the m - 1 members before it gets the m
+/// Appends the rounds in which a member that has its own block and those of the m - 1 members before it receives the m
 /// blocks before those from the member m before it. Sender and receiver move the same blocks, so both wrap around the
 /// end of the output or neither does.
 fn disseminate(schedule: &mut Schedule, group: Membership, root: usize, blocks: &Blocks) {

@@ -1,12 +1,12 @@
-//! Allreduce: the inputs of all members, combined, become everybody's output, the same bits at each.
+//! Allreduce: the combined inputs of all members become the output of every member, with the same bits at each.
 
 use super::Own;
 use super::combining::Combining;
 use crate::membership::{Fold, Folded, Order};
 use crate::{Area, Blocks, LocalStep, Membership, Message, Part, Round, Schedule};
 
-/// Recursive doubling: both partners compute the same result from the same operands in the same order. Takes log2 P
-/// messages of the whole length.
+/// Builds recursive doubling: both partners compute the same result from the same operands in the same order. Takes
+/// log2 P messages of the whole length.
 pub fn recursive_doubling(group: Membership, length: usize, order: Order, own: Own) -> Schedule {
     let output = Part::of(Area::Output, 0..length);
     double(Schedule::default(), group, own.part(length), output, order)
@@ -31,7 +31,7 @@ pub(super) fn double(
     combining.schedule
 }
 
-/// Recursive halving, which combines each part at one member, followed by recursive doubling to spread the parts
+/// Builds recursive halving, which combines each part at one member, followed by recursive doubling to spread the parts
 /// (Rabenseifner 2004): each unit passes a member about twice.
 pub fn rabenseifner(group: Membership, length: usize, order: Order, own: Own) -> Schedule {
     let vector = Part::of(Area::Output, 0..length);
@@ -50,8 +50,8 @@ pub fn rabenseifner(group: Membership, length: usize, order: Order, own: Own) ->
     combining.schedule
 }
 
-/// Two passes around the ring: the first combines each block, the second distributes the combined blocks. Every message
-/// is one of P blocks, so each unit passes a member twice. Requires a commutative operation.
+/// Builds two passes around the ring: the first combines each block, the second distributes the combined blocks. Every
+/// message is one of P blocks, so each unit passes a member twice. Requires a commutative operation.
 pub fn ring(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);

@@ -2,8 +2,8 @@
 
 use crate::{Membership, Message, Part, Schedule};
 
-/// Dissemination: in round k each member signals the member 2^k after it, so after log2 P rounds, rounded up, each has
-/// received a signal that depends on all members (Hensgen, Finkel and Manber 1988).
+/// Builds a dissemination: in round k each member signals the member 2^k after it, so after log2 P rounds, rounded up,
+/// each has received a signal that depends on all members (Hensgen, Finkel and Manber 1988).
 pub fn dissemination(group: Membership) -> Schedule {
     let mut schedule = Schedule::default();
     let mut distance = 1;

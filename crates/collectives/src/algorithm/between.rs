@@ -32,7 +32,7 @@ pub enum RootBetween {
 }
 
 impl TwoGroups {
-    /// True if this member is in the first group.
+    /// Returns whether this member is in the first group.
     pub fn is_first(self) -> bool {
         self.me < self.first
     }
@@ -74,7 +74,7 @@ impl TwoGroups {
     }
 
     /// Sends the combined elements of this group to the first member of the other, and receives those of the other
-    /// group at the first member of this one. Returns the part that holds them.
+    /// group at the first member of this one. Returns the part that contains them.
     fn swap_sums(
         self,
         schedule: &mut Schedule,

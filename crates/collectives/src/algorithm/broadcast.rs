@@ -6,20 +6,20 @@ use super::allgather;
 use crate::membership::Place;
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
-/// Binomial tree: log2 P consecutive messages of the whole length.
+/// Builds a binomial tree: log2 P consecutive messages of the whole length.
 pub fn binomial(group: Membership, root: usize, length: usize) -> Schedule {
     knomial(group, (root, 2), length)
 }
 
-/// Tree of any radix: a wider one has fewer levels, and members that send more messages.
+/// Builds a tree of any radix: a wider one has fewer levels, and members that send more messages.
 pub fn knomial(group: Membership, (root, radix): (usize, usize), length: usize) -> Schedule {
     let mut schedule = Schedule::default();
     down_the_tree(&mut schedule, group.place_in_tree(root, radix), |_| 0..length);
     schedule
 }
 
-/// Scatter down the tree, one part to each subtree, followed by an allgather (van de Geijn): twice as many messages,
-/// but each unit passes a member only twice.
+/// Builds a scatter down the tree, one part to each subtree, followed by an allgather (van de Geijn): twice as many
+/// messages, but each unit passes a member only twice.
 pub fn scatter_allgather(group: Membership, root: usize, length: usize, ring: bool) -> Schedule {
     let mut schedule = Schedule::default();
     let blocks = Blocks::split(group.size, length);
@@ -29,7 +29,7 @@ pub fn scatter_allgather(group: Membership, root: usize, length: usize, ring: bo
     schedule
 }
 
-/// Appends the rounds in which each member receives the units of its subtree and passes on those of its children.
+/// Appends the rounds in which each member receives the units of its subtree and forwards those of its children.
 fn down_the_tree(
     schedule: &mut Schedule,
     tree: Place,

@@ -3,7 +3,7 @@
 use super::{Around, Own, from_others};
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
-/// Binomial tree: each member collects the blocks of its subtree and passes them on in one message, so the root
+/// Builds a binomial tree: each member collects the blocks of its subtree and forwards them in one message, so the root
 /// receives log2 P messages and each unit once.
 pub fn binomial(group: Membership, root: usize, each: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
@@ -50,7 +50,7 @@ fn at_root(schedule: &mut Schedule, group: Membership, blocks: &Blocks, own: Own
     }
 }
 
-/// Receives a block from every member at the root. Serves blocks of arbitrary lengths, which only the root knows.
+/// Receives a block from every member at the root. Permits blocks of arbitrary lengths, which only the root has.
 pub fn linear(group: Membership, root: usize, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let input = |length| Part::of(Area::Input, 0..length);

@@ -5,7 +5,7 @@ use super::combining::Combining;
 use crate::membership::{Fold, Folded, Order};
 use crate::{Area, Membership, Message, Part, Schedule};
 
-/// Binomial tree.
+/// Builds a binomial tree.
 pub fn binomial(group: Membership, root: usize, length: usize, order: Order, own: Own) -> Schedule {
     to_root(group, root, length, order, own, |combining, number| {
         for level in 0..combining.fold.core.ilog2() {
@@ -20,8 +20,8 @@ pub fn binomial(group: Membership, root: usize, length: usize, order: Order, own
     })
 }
 
-/// Tree of any radix: a wider one has fewer levels, and members that combine more. If the order of the ranks matters,
-/// the root must be member 0.
+/// Builds a tree of any radix: a wider one has fewer levels, and members that combine more. If the order of the ranks
+/// matters, the root must be member 0.
 pub fn knomial(
     group: Membership,
     (root, radix): (usize, usize),
@@ -53,8 +53,8 @@ pub fn knomial(
     schedule
 }
 
-/// Recursive halving, which leaves one finished part at each member of the core, followed by a gather of the parts
-/// (Rabenseifner 2004): all members combine at once, and each unit passes a member about twice.
+/// Builds recursive halving, which leaves one finished part at each member of the core, followed by a gather of the
+/// parts (Rabenseifner 2004): all members combine at once, and each unit passes a member about twice.
 pub fn rabenseifner(
     group: Membership,
     root: usize,
@@ -76,7 +76,7 @@ pub fn rabenseifner(
 }
 
 /// Appends the transfer of the result to the root. The result ends at the root itself unless the order of the ranks
-/// matters: then it ends at member 0, which sends it on.
+/// matters. Then it ends at member 0, which sends it to the root.
 fn to_root(
     group: Membership,
     root: usize,

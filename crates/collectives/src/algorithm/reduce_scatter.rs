@@ -8,7 +8,7 @@ use super::combining::Combining;
 use crate::membership::{Fold, Folded, Order};
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
-/// Recursive doubling of the whole length, of which each member keeps its block: log2 P messages.
+/// Builds recursive doubling of the whole length, of which each member keeps its block: log2 P messages.
 pub fn recursive_doubling(group: Membership, blocks: &Blocks, order: Order, own: Own) -> Schedule {
     let total = blocks.total();
     let mut schedule = Schedule::default();
@@ -19,11 +19,11 @@ pub fn recursive_doubling(group: Membership, blocks: &Blocks, order: Order, own:
     schedule
 }
 
-/// Recursive halving: partners at distances P/2, P/4 ... 1 exchange the halves of their common blocks, so that each
-/// unit passes a member about once, in log2 P messages. Combines in another order than that of the ranks. Requires a
-/// commutative operation.
+/// Builds recursive halving: partners at distances P/2, P/4 ... 1 exchange the halves of their common blocks, so that
+/// each unit passes a member about once, in log2 P messages. Combines in another order than that of the ranks. Requires
+/// a commutative operation.
 ///
-/// Members beyond the largest power of two give their operands to a neighbour, which has the blocks of both until the
+/// Members beyond the largest power of two send their operands to a neighbour, which has the blocks of both until the
 /// end.
 pub fn recursive_halving(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
@@ -61,9 +61,9 @@ pub fn recursive_halving(group: Membership, blocks: &Blocks, own: Own) -> Schedu
     schedule
 }
 
-/// Pairwise exchange: in round i each member receives the operand of the member i before it for its own block. Each
-/// unit passes a member once. Operands stay in the order of the ranks: this member combines those of lower ranks from
-/// the nearest down, and those of higher ranks from the highest down.
+/// Builds a pairwise exchange: in round i each member receives the operand of the member i before it for its own block.
+/// Each unit passes a member once. Operands stay in the order of the ranks: this member combines those of lower ranks
+/// from the nearest down, and those of higher ranks from the highest down.
 pub fn pairwise(group: Membership, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let block = blocks.one(group.me);

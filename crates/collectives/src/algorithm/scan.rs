@@ -3,8 +3,8 @@
 use super::Own;
 use crate::{Area, Membership, Message, Part, Schedule};
 
-/// Hillis and Steele (1986): log2 P rounds, rounded up. In round k each member combines the partial result of the
-/// member 2^k before it as the left operand. Operands stay in the order of the ranks.
+/// Builds the scan of Hillis and Steele (1986): log2 P rounds, rounded up. In round k each member combines the partial
+/// result of the member 2^k before it as the left operand. Operands stay in the order of the ranks.
 pub fn inclusive(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);
@@ -13,7 +13,7 @@ pub fn inclusive(group: Membership, length: usize, own: Own) -> Schedule {
     schedule
 }
 
-/// Scan without each member's own input. Member 0 has no output.
+/// Builds a scan without each member's own input. Member 0 has no output.
 pub fn exclusive(group: Membership, length: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = Part::of(Area::Output, 0..length);
@@ -26,7 +26,7 @@ pub fn exclusive(group: Membership, length: usize, own: Own) -> Schedule {
     schedule
 }
 
-/// Appends the rounds of a scan. `with_operand` is called for each operand that arrives, with whether it is the first.
+/// Appends the rounds of a scan. Calls `with_operand` for each operand that arrives, with true if it is the first.
 fn double(
     schedule: &mut Schedule,
     group: Membership,

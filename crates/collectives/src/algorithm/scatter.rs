@@ -3,8 +3,8 @@
 use super::{Around, Own, to_others};
 use crate::{Area, Blocks, Membership, Message, Part, Schedule};
 
-/// Binomial tree: each member receives the blocks of its whole subtree in one message and passes on those of its
-/// children, so the root sends log2 P messages and each unit once.
+/// Builds a binomial tree: each member receives the blocks of its whole subtree in one message and forwards those of
+/// its children, so the root sends log2 P messages and each unit once.
 pub fn binomial(group: Membership, root: usize, each: usize, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let tree = group.place_from(root);
@@ -50,7 +50,7 @@ fn at_root(schedule: &mut Schedule, group: Membership, blocks: &Blocks, own: Own
     own.copy(schedule, input(blocks.one(group.me)), Part::of(Area::Output, blocks.one(0)));
 }
 
-/// Sends every member its block from the root. Serves blocks of arbitrary lengths, which only the root knows.
+/// Sends every member its block from the root. Permits blocks of arbitrary lengths, which only the root has.
 pub fn linear(group: Membership, root: usize, blocks: &Blocks, own: Own) -> Schedule {
     let mut schedule = Schedule::default();
     let output = |length| Part::of(Area::Output, 0..length);

@@ -10,15 +10,15 @@ use super::{
 use crate::schedule::Within;
 use crate::{Area, HostMap, Membership, Order, Part, Schedule};
 
-/// Radix of the trees inside groups. Where members share processors, each level costs a turn of all of them, and where
-/// they do not, a message to another member of a host is short beside one between hosts.
+/// Radix of the trees inside groups. If members share processors, each level costs a turn of all of them. If they do
+/// not, a message to another member of a host is short compared with one between hosts.
 const RADIX: usize = 4;
 
 /// The groups of a collective's members.
 struct Groups<'a> {
     group: Membership,
     map: &'a HostMap,
-    /// Member that leads its group, whatever its place there.
+    /// Member that leads its group, at any place there.
     root: Option<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Level {
     }
 }
 
-/// Signals from the members of a group to their leader, between the leaders, and from each leader to its group.
+/// Builds signals from the members of a group to their leader, between the leaders, and from each leader to its group.
 pub fn barrier(group: Membership, map: &HostMap) -> Schedule {
     let groups = Groups::new(group, map, None);
     let mut schedule = Schedule::default();
@@ -184,7 +184,7 @@ fn combine_groups(
 mod tests {
     use super::*;
 
-    /// Groups of four for ten members: 0 to 3, 4 to 7, 8 and 9. Member 6 leads the second as the root.
+    /// Tests groups of four for ten members: 0 to 3, 4 to 7, 8 and 9. Member 6 leads the second as the root.
     #[test]
     fn groups_are_as_wide_as_they_are_many() {
         let map = HostMap::squares(10);

@@ -2,8 +2,8 @@
 
 use super::THRESHOLDS;
 
-/// Returns the number of members of each group if so many ranks arrive in groups; none if they are few enough to poll
-/// each other.
+/// Returns the number of members of each group if this number of ranks arrives in groups; `None` if they are few enough
+/// to poll each other.
 ///
 /// The number is the least power of two for which there are at most as many groups as members in a group: the cache
 /// lines that a member reads grow with the square root of the number of members.

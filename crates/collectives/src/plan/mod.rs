@@ -26,7 +26,7 @@ pub use crate::Collective;
 /// A collective call, the same at all its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallShape {
-    /// Collective.
+    /// Collective of the call.
     pub collective: Collective,
     /// Length of all data in bytes, or of one block if each member has its own block.
     pub bytes: usize,
@@ -51,7 +51,7 @@ pub enum Topology {
 pub struct Boards {
     /// Largest number of ranks of a collective over boards.
     pub most_ranks: usize,
-    /// Longest data of a collective over boards, in bytes: of all members' blocks together if each member gets them
+    /// Longest data of a collective over boards, in bytes: of all members' blocks together if each member receives them
     /// all.
     pub most_bytes: usize,
     /// Number of slots of each rank on its board.
@@ -75,7 +75,7 @@ pub struct Capabilities {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// Messages between pairs of ranks: there is no plan for the call.
+    /// Messages between pairs of ranks. The call has no plan.
     Messages,
     /// Boards: each owner writes its parts, the others read them.
     Boards,
@@ -83,7 +83,7 @@ pub enum Transport {
     BoardByBoard,
     /// Memory of the members through cross-memory attach: they publish addresses.
     Memory,
-    /// Memory of two members, of which each copies one half.
+    /// Memory of two members, each of which copies one half.
     MemoryInHalves,
 }
 
@@ -117,8 +117,8 @@ pub struct Plan {
     pub pieces: Pieces,
     /// True if a member copies its own block before it provides the blocks of the others.
     pub own_block_first: bool,
-    /// Number of members that arrive together, of which the last continues for its group; none if all members poll each
-    /// other. The same for every call of a context.
+    /// Number of members that arrive together, the last of which continues for its group; `None` if all members poll
+    /// each other. The same for every call of a context.
     pub group_ranks: Option<usize>,
 }
 
@@ -148,7 +148,7 @@ impl Owners {
 }
 
 impl Topology {
-    /// True if there are more ranks than processors.
+    /// Returns whether there are more ranks than processors.
     #[inline]
     pub fn is_oversubscribed(self) -> bool {
         self != Topology::OwnProcessors
@@ -177,7 +177,7 @@ impl Plan {
         }
     }
 
-    /// True if parts are addresses in the members' memory.
+    /// Returns whether parts are addresses in the members' memory.
     #[inline]
     pub fn goes_by_memory(&self) -> bool {
         matches!(self.transport, Transport::Memory | Transport::MemoryInHalves)

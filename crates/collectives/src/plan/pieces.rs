@@ -50,7 +50,7 @@ impl Pieces {
         Pieces { bytes, piece_bytes: bytes, window: 1 }
     }
 
-    /// Returns the same pieces in one window if all slots except one hold them.
+    /// Returns the same pieces, in one window if all slots except one suffice for them.
     #[inline]
     pub(super) fn in_fewest_windows(self, slots: usize) -> Self {
         let count = self.count();
@@ -147,7 +147,7 @@ mod tests {
         );
         assert_eq!([pieces.get_all(&(0..8)), pieces.get_all(&(16..21))], [(0, 80), (160, 43)]);
         assert_eq!((pieces.range(1), pieces.range(20)), (10..20, 200..203));
-        // Fifteen of sixteen slots hold 150 bytes; more go in windows of eight.
+        // Fifteen of sixteen slots contain 150 bytes; more use windows of eight.
         let windows = |bytes| Pieces::new(bytes, 10, 8).in_fewest_windows(16);
         assert_eq!(
             [windows(150), windows(151)].map(|pieces| (pieces.count(), pieces.window)),
@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn parts_are_whole_elements_and_cover_all_once() {
-        // 100 elements of 12 bytes for three: 400 bytes each, of which 396 are whole elements; 800 hold 792.
+        // 100 elements of 12 bytes for three: 400 bytes each, of which 396 are whole elements; 800 contain 792.
         let of_three = |index| part_of(index, 3, 1200, 12);
         assert_eq!([of_three(0), of_three(1), of_three(2)], [0..396, 396..792, 792..1200]);
-        // Of elements that fill lines whole lines: 500 hold 448.
+        // Whole lines, if elements fill lines: 500 contain 448.
         assert_eq!([part_of(0, 2, 1000, 8), part_of(1, 2, 1000, 8)], [0..448, 448..1000]);
         assert_eq!(part_of(0, 1, 1000, 8), 0..1000);
     }

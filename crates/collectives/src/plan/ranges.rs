@@ -64,7 +64,7 @@ impl Plans {
         plans
     }
 
-    /// Adds the ranges of a collective. No plan occurs again between two lengths of which one is twice the other.
+    /// Adds the ranges of a collective. Within a factor of two of a length, no plan occurs twice.
     fn add(&mut self, collective: Collective, most_bytes: u64) {
         let mut range = self.way(collective, 0);
         self.ranges.push(range);
@@ -114,8 +114,8 @@ impl Plans {
 }
 
 impl PlanRange {
-    /// True if another length has the same plan. The windows of an all-to-all are of equal length, so its pieces have
-    /// many lengths.
+    /// Returns whether another length has the same plan. The windows of an all-to-all are of equal length, so its
+    /// pieces have many lengths.
     fn goes_as(&self, other: &PlanRange) -> bool {
         let pieces = |one: &PlanRange| match one.collective {
             Collective::AllToAll => None,

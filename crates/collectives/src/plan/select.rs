@@ -8,9 +8,9 @@ use super::{
 /// Recipients of the blocks of a collective.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blocks {
-    /// Each block is for one rank, and every rank gets one of each: scatter, all-to-all.
+    /// Each block is for one rank, and every rank receives one from each: scatter, all-to-all.
     Separate,
-    /// Several ranks read one block, or one rank gets all: broadcast, allgather, gather.
+    /// Several ranks read one block, or one rank receives all: broadcast, allgather, gather.
     Common,
 }
 
@@ -72,7 +72,7 @@ impl Members<'_> {
         self.plan(Transport::Memory, owners, Pieces::one(bytes))
     }
 
-    /// True if a call uses boards or cross-memory attach.
+    /// Returns whether a call uses boards or cross-memory attach.
     #[inline]
     fn share_boards(self, shape: CallShape) -> bool {
         let boards = &self.capabilities.boards;
@@ -86,7 +86,7 @@ impl Members<'_> {
             && (group_ranks(self.ranks).is_none() || self.gain_by_levels(shape))
     }
 
-    /// True if a call of members that arrive in groups is faster over boards than over messages.
+    /// Returns whether a call of members that arrive in groups is faster over boards than over messages.
     #[cold]
     fn gain_by_levels(self, CallShape { collective, bytes, .. }: CallShape) -> bool {
         use Collective::{AllToAll, Allgather, Allreduce, Barrier, Reduce};
@@ -100,7 +100,7 @@ impl Members<'_> {
         arrive && part_bytes <= THRESHOLDS.levels_most_bytes
     }
 
-    /// True if blocks of that length use cross-memory attach.
+    /// Returns whether blocks of that length use cross-memory attach.
     #[inline]
     fn blocks_go_by_memory(self, blocks: Blocks, each: usize) -> bool {
         let from = match (self.topology.is_oversubscribed(), blocks) {
@@ -111,7 +111,7 @@ impl Members<'_> {
         each >= from && self.ranks > 1 && self.capabilities.cma
     }
 
-    /// True if operands of that length are combined through cross-memory attach.
+    /// Returns whether operands of that length are combined through cross-memory attach.
     #[inline]
     fn combine_by_memory(self, bytes: usize) -> bool {
         let each = match self.topology.is_oversubscribed() {
@@ -121,7 +121,7 @@ impl Members<'_> {
         bytes >= self.ranks * each && self.ranks > 1 && self.capabilities.cma
     }
 
-    /// Returns pieces for steps that each hold `parts` parts of the data, in multiples of `unit` bytes.
+    /// Returns pieces for steps of `parts` parts of the data each, in multiples of `unit` bytes.
     #[inline]
     fn pieces(self, bytes: usize, parts: usize, unit: usize) -> Pieces {
         self.pieces_of(bytes, self.piece_bytes(parts, unit))
@@ -143,7 +143,7 @@ impl Members<'_> {
         piece_within(room_bytes / parts, unit)
     }
 
-    /// Returns the length of a piece in bytes if each member gives a part to every other.
+    /// Returns the length of a piece in bytes if each member sends a part to every other.
     #[inline]
     fn exchange_piece_bytes(self, parts: usize) -> usize {
         let boards = &self.capabilities.boards;
@@ -155,7 +155,7 @@ impl Members<'_> {
         }
     }
 
-    /// Returns pieces that fill slots, all written before the first is read if all slots except one hold them.
+    /// Returns pieces that fill slots, all written before the first is read if all slots except one suffice for them.
     #[inline]
     fn whole_slots(self, bytes: usize, unit: usize) -> Pieces {
         let boards = &self.capabilities.boards;
@@ -197,7 +197,7 @@ impl Members<'_> {
         if self.blocks_go_by_memory(Blocks::Common, each) {
             return self.by_memory(Owners::Nobody, each);
         }
-        // Of two members only one gives, and the other has nothing to do before a piece arrives. See
+        // Of two members only one writes, and the other has nothing to do before a piece arrives. See
         // docs/measurements.md#pieces-of-gathers.
         let piece_bytes = match self.ranks {
             2 => piece_within(self.capabilities.boards.slot_bytes, 1),
@@ -238,7 +238,7 @@ impl Members<'_> {
         if self.ranks > 2 && !oversubscribed && self.combine_by_memory(bytes) {
             return self.by_memory(Owners::Members, bytes);
         }
-        // If ranks are oversubscribed, a member that has given its part leaves its processor to another; a root that
+        // If ranks are oversubscribed, a member that has written its part leaves its processor to another. A root that
         // combines alone need not publish its own part and copies no result. See
         // docs/measurements.md#a-root-that-combines-alone.
         let helped = self.ranks > 2 && !oversubscribed;

@@ -1,4 +1,4 @@
-//! Plans on both sides of every threshold, for 2, 3, 4 and 8 ranks, and for more ranks than poll each other. The
+//! Tests plans on both sides of every threshold, for 2, 3, 4 and 8 ranks, and for more ranks than poll each other. The
 //! expected plans were derived by hand from the conditions and must change with the thresholds.
 
 use super::*;
@@ -83,7 +83,7 @@ fn barriers_are_one_empty_step() {
 #[test]
 fn broadcasts() {
     let own = [OwnProcessors];
-    // 512 KiB fill sixteen slots with pieces of 32 KiB; longer ones go in shorter pieces.
+    // 512 KiB fill sixteen slots with pieces of 32 KiB; longer data use shorter pieces.
     check(
         Broadcast,
         &[2, 3, 4, 8],
@@ -127,7 +127,7 @@ fn scatters() {
             (4096 * KIB, false, over_boards(32 * KIB)),
         ],
     );
-    // A slot holds 72 KiB, and fifteen of the sixteen hold 1080 KiB: then all are one window.
+    // A slot has 72 KiB, and fifteen of the sixteen have 1080 KiB: then all are one window.
     let in_turn = |window| (BoardByBoard, Nobody, 72 * KIB, window);
     check(
         Scatter,
@@ -189,8 +189,8 @@ fn allgathers() {
 #[test]
 fn all_to_alls() {
     let own = [OwnProcessors];
-    // A board holds the blocks of all other members: 32 KiB for 2, 3 and 7 of them are 16384, 10922.7 and
-    // 4681.1 bytes each, in whole lines 16384, 10880 and 4672.
+    // A board contains the blocks of all other members: 32 KiB for 2, 3 and 7 of them are 16384, 10922.7 and 4681.1
+    // bytes each, in whole lines 16384, 10880 and 4672.
     check(
         AllToAll,
         &[2],
@@ -351,7 +351,7 @@ fn elements_are_not_divided() {
         let shape = CallShape { collective: Allreduce, bytes, element_bytes };
         row(select(shape, 3, topology, &Capabilities { boards: boards(), cma: false }))
     };
-    // 32 KiB hold 2730 elements of 12 bytes.
+    // 32 KiB contain 2730 elements of 12 bytes.
     assert_eq!(allreduce(4800, 12, OwnProcessors), combined(Chunks, 32760));
     // A slot of 73728 bytes is a multiple of 12, but not of 20: 3686 of them fit.
     assert_eq!(allreduce(48000, 12, OversubscribedBound).1, Processors);

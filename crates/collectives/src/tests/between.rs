@@ -1,4 +1,4 @@
-//! Collectives between two groups against their definitions, with members of random speed.
+//! Tests collectives between two groups against their definitions, with members of random speed.
 
 use super::cases::{nothing, units};
 use random::SplitMix64;
@@ -116,7 +116,7 @@ fn of_all(seed: u64, sizes: [usize; 2], random: &mut SplitMix64) {
         case.schedules.push(allgather(groups, lengths[me], &blocks));
     }
     case.check(seed, "allgather");
-    // Member s gives member r as many units as both have lengths together.
+    // Member s sends member r as many units as both have lengths together.
     let mut case = Case::new(sizes);
     for (me, groups) in case.members() {
         let blocks = Blocks::of_lengths(groups.other().map(|one| lengths[one] + lengths[me]));
@@ -139,7 +139,7 @@ fn of_all(seed: u64, sizes: [usize; 2], random: &mut SplitMix64) {
 
 fn combined(seed: u64, sizes: [usize; 2], random: &mut SplitMix64) {
     let each = random.below(3);
-    // Both groups have as many elements in all, whatever their sizes.
+    // Both groups have equally many elements in all, for any sizes.
     let total = sizes[0] * sizes[1] * each;
     for kind in 0..2 {
         let mut case = Case::new(sizes);

@@ -93,7 +93,7 @@ impl Drawn {
         case
     }
 
-    /// Returns the blocks as a member other than the root knows them: its own length alone, unless all are equal.
+    /// Returns the blocks that a member other than the root has: its own length alone, unless all are equal.
     fn known_to(&self, me: usize) -> Blocks {
         match self.equal || me == self.root {
             true => self.blocks.clone(),

@@ -1,4 +1,4 @@
-//! Every algorithm against the definition of its collective, with members of random speed.
+//! Tests every algorithm against the definition of its collective, with members of random speed.
 //!
 //! A unit is a text. Combination is concatenation, which is associative and not commutative, so the result shows the
 //! members that were combined, how often and in which order.

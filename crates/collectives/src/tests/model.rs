@@ -102,7 +102,7 @@ impl Member {
         self.waits_for = receives.into_vec();
     }
 
-    /// Takes one of the available messages, or begins the next round; false if neither is possible.
+    /// Takes one of the available messages, or begins the next round. Returns false if neither is possible.
     fn go_on(&mut self, messages: &mut Messages, random: &mut SplitMix64) -> bool {
         if self.waits_for.is_empty() {
             if self.has_ended {

@@ -1,18 +1,18 @@
-//! What ranks write to boards, read there and combine in a collective: one table for the fabric whose executor is
-//! recorded, and for the simulator that charges the time. The tests of both include this file, so neither can change
-//! alone.
+//! The bytes that ranks write to boards, read there and combine in a collective: one table for the fabric's executor,
+//! which is recorded, and for the simulator, which charges the time. The tests of both include this file, so neither
+//! can change alone.
 
 use std::collections::BTreeMap;
 
 use collectives::Collective;
 
-/// The table, which describes itself.
+/// The table. Its first lines describe it.
 const TABLE: &str = include_str!("table.txt");
 
-/// The rank of the root in collectives that have one.
+/// Rank of the root in collectives that have one.
 pub(crate) const ROOT: usize = 1;
 
-/// A call, and what the table says of it.
+/// A call, and its traffic by the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) collective: Collective,
@@ -20,11 +20,11 @@ pub(crate) struct Case {
     /// Length of all data, or of one block if each rank has its own.
     pub(crate) bytes: usize,
     fabric: String,
-    /// What the simulator charges, if it is not the same.
+    /// Traffic that the simulator charges, if it is not the same.
     twin: Option<String>,
 }
 
-/// What one rank does in a call.
+/// Traffic of one rank in a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Traffic {
     pub(crate) steps: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Traffic {
     pub(crate) combined: usize,
 }
 
-/// The two that are held against the table.
+/// The two implementations that are compared with the table.
 #[allow(dead_code, reason = "each test is of one of them")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -43,7 +43,7 @@ pub(crate) enum Subject {
     Twin,
 }
 
-/// Compares what the ranks of every case do with the table.
+/// Compares the traffic of the ranks of every case with the table.
 pub(crate) fn check(subject: Subject, of: impl Fn(&Case) -> Vec<Traffic>) {
     let mut wrong = Vec::new();
     for case in cases() {
@@ -89,7 +89,8 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The traffic of all ranks. Which rank combines a chunk is not determined, so what is combined is that of all.
+/// Returns the traffic of all ranks. The rank that combines a chunk is not determined, so the combined bytes are those
+/// of all ranks together.
 fn describe(ranks: &[Traffic]) -> String {
     let of = |what: fn(&Traffic) -> usize| {
         let each: Vec<String> = ranks.iter().map(|one| what(one).to_string()).collect();
