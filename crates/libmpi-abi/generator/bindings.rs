@@ -203,7 +203,7 @@ fn call(function: &Function, server: &Server) -> String {
     format!("{{ {checks}{call} }}")
 }
 
-/// Returns the arguments of communication; those that together describe one thing are one argument.
+/// Returns the arguments of communication; those that together describe one object are one argument.
 fn grouped(parameters: &[&Parameter]) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut rest = parameters;
@@ -275,8 +275,8 @@ fn is_checked(function: &Function) -> bool {
     function.result == "int" && !function.name.ends_with("_toint")
 }
 
-/// True if a parameter is the place of one result, which must not be null. Statuses may be ignored, strings of length
-/// zero may be null, and the arguments of `main` may be absent.
+/// Returns whether a parameter is the place of one result, which must not be null. Statuses may be ignored, strings of
+/// length zero may be null, and the arguments of `main` may be absent.
 fn is_result(parameter: &Parameter) -> bool {
     let Some(target) = parameter.c_type.strip_suffix('*').map(str::trim) else { return false };
     let may_be_null = ["void", "char", "Status"].contains(&target) || target.ends_with('*');

@@ -1,4 +1,4 @@
-//! Generates the functions and values of the crate libmpich-abi, which serves programs of MPICH's ABI.
+//! Generates the functions and values of the crate libmpich-abi, the library for programs of MPICH's ABI.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

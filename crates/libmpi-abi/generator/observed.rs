@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::bindings::{NOTE, local, rust_type};
 use super::data::{Abi, Function};
 
-/// Names of status parameters, of which a function has one.
+/// Names of status parameters. A function has at most one.
 const STATUSES: [&str; 2] = ["status", "array_of_statuses"];
 
 /// A line of observed.txt.

@@ -169,8 +169,8 @@ pub(crate) enum IntOrCountMut {
     Count(*mut i64),
 }
 
-/// Stores a value at a place that C declares as `void *`, whatever its alignment: programs also pass a place in the
-/// midst of other data, and compilers of C accept that.
+/// Stores a value at a place that C declares as `void *`, with any alignment: programs also pass a place inside other
+/// data, and compilers of C accept that.
 ///
 /// # Safety
 /// The place is writable.

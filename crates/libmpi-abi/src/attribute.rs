@@ -33,10 +33,10 @@ struct Keys {
 
 static KEYS: Shared<RefCell<Keys>> = Shared::new(RefCell::default);
 
-/// The first user key; those of the ABI are below.
+/// First key of programs; those of the ABI are below.
 const FIRST_KEY: c_int = 0x1000;
 
-/// The C functions of a key. They get a handle as a number, as all handles are pointers.
+/// The C functions of a key. Their handle parameter is a number, because all handles are pointers.
 struct Functions {
     key: c_int,
     copy: *mut c_void,
@@ -54,7 +54,7 @@ impl KeyFunctions for Functions {
         }
         let (mut copied, mut flag) = (0_usize, 0);
         let value = value as *mut c_void;
-        // SAFETY: the user gave this function for this use, with these parameters.
+        // SAFETY: the program passed this function for this use, with these parameters.
         let code = unsafe {
             let function = std::mem::transmute::<*mut c_void, CopyFunction>(self.copy);
             function(object, self.key, self.extra, value, (&raw mut copied).cast(), &mut flag)

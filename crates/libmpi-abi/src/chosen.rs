@@ -1,7 +1,7 @@
 //! The fabric of this process, which `cornerstone launch` selects, and the connections with processes of other runs.
 //!
-//! One [`Endpoint`] represents several, so that the rest is compiled once. The arm of shared memory is the hot one.
-//! Contexts between runs are recognised by their number, and their requests by a bit.
+//! One [`Endpoint`] represents several, so that the other modules are compiled once. The arm of shared memory is the
+//! hot one. Contexts between runs are recognised by their number, and their requests by a bit.
 
 mod beside;
 mod others;
@@ -57,7 +57,7 @@ impl RemoteMemory for Chosen {
     }
 }
 
-// SAFETY: all that touches the memory of requests are the endpoints behind it.
+// SAFETY: only the endpoints behind it access the memory of requests.
 unsafe impl Endpoint for Chosen {
     #[inline(always)]
     fn rank(&self) -> usize {

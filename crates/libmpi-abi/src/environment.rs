@@ -79,7 +79,7 @@ pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Result {
     Ok(())
 }
 
-/// Calls `ask` with the endpoint, if there is one and nothing uses it.
+/// Calls `ask` with the endpoint, if there is one and it is not in use.
 #[inline]
 fn with_endpoint<R>(ask: impl FnOnce(&mut Chosen) -> R) -> Option<R> {
     // Reading the clock does not enter the library.
@@ -131,13 +131,13 @@ pub(crate) unsafe fn processor_name(name: *mut c_char, length: *mut c_int) -> Re
     Ok(())
 }
 
-/// This library binds no rank by itself, so it knows of no resource to which a rank is restricted.
+/// Returns an empty object: this library binds no rank itself, so no rank is known to be restricted to a resource.
 pub(crate) unsafe fn resource_info(place: *mut Info) -> Result {
     *place = info::make(mpi::Info::new());
     Ok(())
 }
 
-/// MPI_Pcontrol, which profilers intercept.
+/// Implements MPI_Pcontrol, which profilers intercept.
 pub(crate) unsafe fn profile_control(_level: c_int) -> Result {
     Ok(())
 }
@@ -145,7 +145,7 @@ pub(crate) unsafe fn profile_control(_level: c_int) -> Result {
 /// Alignment of MPI_Alloc_mem: a cache line.
 const ALIGNMENT: usize = 64;
 
-/// Length from which memory comes from an arena, in whole pages: a message from there is copied once.
+/// Length in bytes from which memory comes from an arena, in whole pages: a message from there is copied once.
 const ALLOC_MEM_ARENA_FROM_BYTES: usize = 4096;
 
 /// Memory from arenas, by address, with its length.

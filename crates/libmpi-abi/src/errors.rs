@@ -11,7 +11,7 @@ use crate::process::{Phase, process, universe};
 use crate::shared::Shared;
 use crate::{codes, communicator, file, process, session, window};
 
-/// The object whose error handler gets a failure.
+/// The object whose error handler receives a failure.
 pub(crate) enum On {
     /// The communicator, if it exists.
     Communicator(Comm),
@@ -36,7 +36,7 @@ pub(crate) enum On {
 /// Number of failed calls.
 static FAILED: Shared<Cell<u64>> = Shared::new(|| Cell::new(0));
 
-/// See [`FAILED`].
+/// Returns [`FAILED`].
 pub(crate) fn count() -> u64 {
     FAILED.get()
 }
@@ -88,8 +88,9 @@ pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     apply(&handler, object.0, code, &words)
 }
 
-/// Returns the communicator whose handler gets failures that belong to none, or to MPI_COMM_SELF. That is
-/// MPI_COMM_SELF. Programs from before MPI 4 set only that of MPI_COMM_WORLD, and expect it to be used for everything.
+/// Returns the communicator whose handler receives failures that belong to no communicator, or to MPI_COMM_SELF. That
+/// is MPI_COMM_SELF. Programs from before MPI 4 set only the handler of MPI_COMM_WORLD, and expect it to be used for
+/// everything.
 fn fallback() -> Comm {
     let own = communicator::handler(COMM_SELF);
     if own.is_ok_and(|own| matches!(*own, Handler::Fatal)) { COMM_WORLD } else { COMM_SELF }
@@ -100,11 +101,11 @@ fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
         Handler::Return => code,
         Handler::User(UserErrorHandler { function, .. }) => {
             let (mut object, mut passed) = (object, code);
-            // SAFETY: the user gave this function for this use, with these parameters.
+            // SAFETY: the program passed this function for this use, with these parameters.
             unsafe { function(&mut object, &mut passed) };
             passed
         }
-        // If another rank has ended the run before, the launcher reports the reason of that one.
+        // If another rank has ended the run before, the launcher reports that rank's reason.
         Handler::Fatal | Handler::Abort => end_job(words, exit_status(code)),
     }
 }

@@ -1,7 +1,8 @@
 //! Handles and their tables.
 //!
-//! A handle's value below 0x400 is a predefined object's, as the ABI fixes it; from [`FIRST`] on it is a place in a
-//! table. So a handle survives conversion to an integer, and a freed handle is recognised until its place is reused.
+//! A handle's value below 0x400 is a predefined object's, as the ABI defines it; from [`FIRST`] on it is a place in a
+//! table. A handle therefore survives conversion to an integer, and a freed handle is recognised until its place is
+//! reused.
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -14,12 +15,12 @@ const PREDEFINED: usize = 0x400;
 /// The first value of a handle that is not predefined; the ABI reserves all below.
 const FIRST: usize = 0x1000;
 
-/// MPI_..._toint.
+/// Implements MPI_..._toint.
 pub(crate) fn to_int(handle: impl Handle) -> c_int {
     handle.number() as c_int
 }
 
-/// MPI_..._fromint.
+/// Implements MPI_..._fromint.
 pub(crate) fn from_int<H: Handle>(number: c_int) -> H {
     H::from_number(number as usize)
 }

@@ -21,10 +21,10 @@ pub(crate) enum Handler {
     User(UserErrorHandler),
 }
 
-/// A function of the user, which gets the object and the code.
+/// A function of the user, with the object and the code as parameters.
 pub(crate) struct UserErrorHandler {
     pub(crate) function: UserHandler,
-    /// Its handle, and the number of references to it that the program must free; none where the number is 0.
+    /// Its handle, and the number of references to it that the program must free; no handle if the number is 0.
     references: Cell<(Errhandler, usize)>,
 }
 
@@ -84,7 +84,7 @@ pub(crate) unsafe fn free(handle: *mut Errhandler) -> Result {
         Handler::Fatal | Handler::Abort | Handler::Return => 0,
     };
     if left == 0 {
-        // Objects that use it keep it.
+        // Objects that use the handler own references to it.
         HANDLERS.remove(*handle);
     }
     *handle = ERRHANDLER_NULL;

@@ -68,7 +68,7 @@ pub(crate) unsafe fn create(info: *mut Info) -> Result {
     Ok(())
 }
 
-/// MPI_Info_create_env: as MPI_INFO_ENV, as a new object.
+/// Implements MPI_Info_create_env: as MPI_INFO_ENV, as a new object.
 pub(crate) unsafe fn create_env(_argc: c_int, _argv: *mut *mut c_char, info: *mut Info) -> Result {
     dup(INFO_ENV, info)
 }
@@ -112,7 +112,7 @@ pub(crate) unsafe fn get_name(info: Info, index: c_int, name: *mut c_char) -> Re
     Ok(())
 }
 
-/// Returns the value of a key, and whether there is one.
+/// Returns the value of a key, and stores whether there is one.
 unsafe fn find(info: Info, name: *const c_char, flag: *mut c_int) -> Result<Option<String>> {
     let name = key(name)?;
     let found = get_object(info)?.get(&name);
@@ -120,7 +120,7 @@ unsafe fn find(info: Info, name: *const c_char, flag: *mut c_int) -> Result<Opti
     Ok(found)
 }
 
-/// The old form: `room` excludes the zero at the end.
+/// Implements the old form: `room` excludes the zero at the end.
 pub(crate) unsafe fn get(
     info: Info,
     name: *const c_char,
@@ -134,7 +134,7 @@ pub(crate) unsafe fn get(
     Ok(())
 }
 
-/// The new form: `length` is the room including the zero at the end, and becomes the required length.
+/// Implements the new form: `length` is the room including the zero at the end, and becomes the required length.
 pub(crate) unsafe fn get_string(
     info: Info,
     name: *const c_char,

@@ -12,16 +12,16 @@ use crate::{
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
 
-/// The choice of a tool, if it has made one.
+/// Setting of a tool, if it has made one.
 static CHOICE: Shared<Cell<Option<c_int>>> = Shared::new(|| Cell::new(None));
 
-/// Returns whether leaks are reported: not 0 if they are.
+/// Returns whether leaks are reported: nonzero if they are.
 pub(crate) fn setting() -> c_int {
     let asked = || std::env::var_os(VARIABLE).is_some_and(|value| value != "0");
     CHOICE.get().unwrap_or_else(|| c_int::from(asked()))
 }
 
-/// Sets whether leaks are reported, whatever the launcher's option is.
+/// Sets whether leaks are reported, which overrides the launcher's option.
 pub(crate) fn set(value: c_int) {
     CHOICE.set(Some(value));
 }
@@ -57,7 +57,7 @@ pub(crate) fn counts() -> [(usize, &'static str); 12] {
     ]
 }
 
-/// Returns the kinds of which objects are left.
+/// Returns the kinds with remaining objects.
 fn left() -> Vec<String> {
     let some = counts().into_iter().filter(|(count, _)| *count > 0);
     some.map(|(count, kind)| format!("{count} {kind}{}", if count == 1 { "" } else { "s" }))

@@ -74,7 +74,7 @@ impl UserOperation for UserFunction {
     fn apply(&self, input: &Memory, inout: &Memory) {
         let (from, to, mut count) = (input.start().cast(), inout.start().cast(), inout.count());
         datatype::with_handle(inout.of(), |mut handle| {
-            // SAFETY: the user gave this function for this use, with these parameters.
+            // SAFETY: the program passed this function for this use, with these parameters.
             unsafe {
                 if self.large {
                     let function = std::mem::transmute::<*mut c_void, Large>(self.pointer);

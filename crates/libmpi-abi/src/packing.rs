@@ -27,7 +27,7 @@ unsafe fn memory(data: Data) -> Result<Memory> {
     datatype::memory(data.start, data.count, data.of)
 }
 
-/// MPI_Pack. The communicator has no effect here.
+/// Implements MPI_Pack. The communicator has no effect here.
 pub(crate) unsafe fn pack(
     from: Data,
     to: *mut c_void,
@@ -66,7 +66,7 @@ pub(crate) unsafe fn pack_size(
     Ok(())
 }
 
-/// Only one portable form has a name.
+/// Checks the name of a data representation. Only one portable form has a name.
 unsafe fn check(form: *const c_char) -> Result {
     let form = text::read(form)?;
     ensure!(form == "external32", ERR_ARG, "no data representation {form:?}");

@@ -13,7 +13,7 @@ use crate::failure::{Result, ensure};
 use crate::point;
 use crate::request;
 
-/// Creates one side of a message, and its request.
+/// Function that creates one side of a message, and its request.
 type Side = fn(
     Rc<Context<Chosen>>,
     Memory,
@@ -22,7 +22,7 @@ type Side = fn(
     u32,
 ) -> Result<(Partitioned<Chosen>, mpi::Request<Chosen>)>;
 
-/// MPI_Psend_init and MPI_Precv_init, as `side` says.
+/// Implements MPI_Psend_init and MPI_Precv_init, as `side` specifies.
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn init(
     start: *const c_void,

@@ -20,7 +20,7 @@ pub(crate) enum Phase {
     After,
 }
 
-/// The values of which a process has one.
+/// Values of which a process has one.
 pub(crate) struct Process {
     pub(crate) phase: Cell<Phase>,
     /// Number of open sessions.
@@ -65,7 +65,7 @@ pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
     Ok(process().universe.get_or_init(|| universe))
 }
 
-/// Returns the granted level of thread support: the highest is that threads take turns.
+/// Returns the granted level of thread support. At the highest level, threads enter the library in turn.
 pub(crate) fn granted(required: c_int) -> c_int {
     required.min(THREAD_MULTIPLE)
 }
@@ -93,10 +93,10 @@ extern "C" fn leave_at_exit() {
     if !is_running()
         && let Some(universe) = universe()
     {
-        // The waits in there admit other threads and return when it is this one's turn again, which would never come to
-        // a thread that had not entered.
+        // The waits in there admit other threads and return at this thread's next turn, which a thread that had not
+        // entered would never have.
         let _inside = crate::threads::enter();
-        // Nobody is left here to whom a failure could be reported; the other ranks learn of it.
+        // No caller remains to which a failure could be reported; the other ranks detect it.
         let _ = universe.finalize();
     }
 }

@@ -9,9 +9,8 @@ pub(crate) struct Shared<T> {
     make: fn() -> T,
 }
 
-// SAFETY: at most one thread is in the library at a time. Up to MPI_THREAD_SERIALIZED that is what the program
-// promises, whose own means of keeping its threads apart order their accesses; with MPI_THREAD_MULTIPLE the room
-// `threads` does it.
+// SAFETY: at most one thread is in the library at a time. Up to MPI_THREAD_SERIALIZED the program promises that, and
+// its own synchronisation orders the accesses of its threads; with MPI_THREAD_MULTIPLE the module `threads` does it.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

@@ -191,7 +191,7 @@ pub(crate) unsafe fn copy(from: *const Status, to: *mut Status) -> Result {
     Ok(())
 }
 
-/// Fails for MPI_STATUS_IGNORE and the like.
+/// Fails for null, such as MPI_STATUS_IGNORE.
 fn check_given(status: *const Status) -> Result {
     ensure!(!status.is_null(), ERR_ARG, "MPI_STATUS_IGNORE is no status");
     Ok(())

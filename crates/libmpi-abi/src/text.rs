@@ -17,7 +17,7 @@ pub(crate) unsafe fn read(text: *const c_char) -> Result<String> {
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// Returns a file name of the caller, whatever its bytes are.
+/// Returns a file name of the caller, with any bytes.
 ///
 /// # Safety
 /// As for [`read`].

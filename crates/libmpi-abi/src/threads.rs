@@ -1,7 +1,7 @@
-//! The entrance of the library: several threads of a program (MPI_THREAD_MULTIPLE) come in one at a time, in order of
-//! arrival, and a simulation learns when the program is in the library.
+//! The entrance of the library. Several threads of a program (MPI_THREAD_MULTIPLE) enter one at a time, in order of
+//! arrival, and a simulation is informed when the program is in the library.
 //!
-//! A program that needs neither pays for one check of flags in each call.
+//! A program that needs neither executes one check of flags in each call.
 
 mod outside;
 
@@ -39,7 +39,8 @@ struct LongWait {
 }
 
 impl LongWaits {
-    /// Returns the threads that wait, among them the one that calls: it may have waited by itself, unrecorded.
+    /// Returns the threads that wait. If none is recorded, returns the one that calls, which may have waited alone,
+    /// unrecorded.
     fn threads(&self) -> Vec<i32> {
         let mut threads: Vec<i32> = self.waits.iter().map(|wait| wait.thread).collect();
         if threads.is_empty() {
@@ -59,12 +60,12 @@ fn own_thread() -> i32 {
 
 /// The program has requested several threads.
 const SHARED: u8 = 1;
-/// The time of the program outside the library is its computing on a simulated machine.
+/// A simulated machine counts the time of the program outside the library as computing.
 const TIMED: u8 = 2;
 
 /// The entrance of threads.
 struct Gate {
-    /// What has to be done at the entrance, by bits. Set before the program can have several threads.
+    /// Work at the entrance, by bits. Set before the program can have several threads.
     duties: AtomicU8,
     queue: Mutex<Queue>,
     moved: Condvar,
@@ -73,7 +74,7 @@ struct Gate {
     /// A number for the first thread, and whether others have arrived since.
     first: AtomicU32,
     are_several: AtomicBool,
-    /// Number of threads that are inside or want to be, and those of them that have waited for long.
+    /// Number of threads that are inside or wait to enter, and those of them that have waited for long.
     entered: AtomicU32,
     long_waits: Mutex<LongWaits>,
 }
@@ -191,7 +192,8 @@ impl OtherThreads for Gate {
 }
 
 impl OtherEnds for Gate {
-    /// Threads inside that have not waited for long, and threads outside that may act, can end the waits of others.
+    /// Returns the number of an inspection of the threads outside. Returns `None` if a thread may end the waits of
+    /// others: one inside that has not waited for long, or one outside that may act.
     fn ruled_out(&self) -> Option<u64> {
         let waiting = self.long_waits().threads();
         let are_all = self.entered.load(Ordering::Relaxed) as usize == waiting.len();
@@ -217,15 +219,15 @@ pub(crate) fn share(engine: &mpi::Engine<crate::chosen::Chosen>) {
     GATE.duties.fetch_or(SHARED, Ordering::Release);
 }
 
-/// Tells the simulation from now on when the program enters and leaves the library.
+/// Informs the simulation from now on when the program enters and leaves the library.
 pub(crate) fn time_calls() {
     GATE.duties.fetch_or(TIMED, Ordering::Release);
 }
 
-/// A thread that is inside, until this is dropped; and what was to be done when it entered.
+/// A thread that is inside, until this is dropped; and the work that was required when it entered.
 pub(crate) struct Inside(u8);
 
-/// Enters, which is nothing unless there is something to do at the entrance.
+/// Enters. This has no effect unless there is work at the entrance.
 #[inline(always)]
 pub(crate) fn enter() -> Inside {
     // Relaxed: starting a thread makes earlier stores visible to it.

@@ -1,4 +1,4 @@
-//! Checks that the generated files match the data.
+//! Tests that the generated files match the data.
 
 #[path = "../generator/mod.rs"]
 mod generator;

@@ -1,4 +1,4 @@
-//! C programs against the header and the library, as ranks of the launcher.
+//! Tests C programs with the header and the library, as ranks of the launcher.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ fn library_folder() -> &'static Path {
     })
 }
 
-/// Compiles a program once: another test may be running it already.
+/// Compiles a program once, because another test may be running it already.
 fn compile(name: &str) -> PathBuf {
     static COMPILED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
@@ -58,7 +58,7 @@ fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>
     run_bound(program, ranks, argument, Binding::None)
 }
 
-/// Runs a program over TCP; an argument informs the program.
+/// Runs a program over TCP. An argument informs the program of it.
 fn run_over_tcp(program: &Path, ranks: usize) -> (Result<(), LaunchError>, String) {
     job_over_tcp(program, ranks, "tcp")
 }
@@ -234,7 +234,7 @@ fn communicators_of_many_ranks_work_from_start_to_end() {
     }
 }
 
-/// In communicators of more than 32 ranks, members arrive in groups.
+/// Tests communicators of more than 32 ranks, whose members arrive in groups.
 #[test]
 fn programs_of_few_ranks_also_pass_on_many() {
     for name in ["together", "mismatched", "parted", "late"] {
@@ -243,7 +243,6 @@ fn programs_of_few_ranks_also_pass_on_many() {
     }
 }
 
-/// The list comes from the bindings.
 #[test]
 fn halves_of_a_run_meet_at_a_port_and_a_service() {
     succeeds("ports");

@@ -7,13 +7,13 @@ pub(crate) use constants::*;
 
 /// Any of the handle types.
 pub(crate) trait Handle: Copy {
-    /// Returns the value as C sees it.
+    /// Returns the value in C.
     fn number(self) -> usize;
     /// Returns the handle of a value.
     fn from_number(number: usize) -> Self;
 }
 
-/// Declares a handle as the pointer that C sees.
+/// Declares a handle as the pointer that C uses.
 macro_rules! handle {
     ($name:ident) => {
         /// A handle; small numbers are predefined ones.

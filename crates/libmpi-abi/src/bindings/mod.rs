@@ -1,4 +1,4 @@
-//! The border to C: the exported functions, which convert a result to a return code.
+//! The boundary to C: the exported functions, which convert a result to a return code.
 
 #[rustfmt::skip] // Generated.
 mod functions;
@@ -21,7 +21,7 @@ macro_rules! export {
     (raw $name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($p: $t),*) -> $r {
-            // SAFETY: the caller of an MPI function passes what the standard asks for.
+            // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
             #[allow(unused_unsafe)]
             unsafe { $body }
         }

@@ -21,7 +21,7 @@ const SHORTEST_SLEEP: Duration = Duration::from_micros(50);
 const DOUBLINGS: u32 = 5;
 const IDLE_SLEEP: Duration = Duration::from_millis(20);
 
-/// What processes of other runs send may end any wait.
+/// The other ends of waits: messages of other runs may end any wait.
 struct EndsByOthers;
 
 impl OtherEnds for EndsByOthers {
@@ -131,7 +131,7 @@ impl Chosen {
         self.wait_until(&mut |this| this.others().has(OtherProcesses::is_through))
     }
 
-    /// Returns a number that the ranks of this run share; none where it is on several hosts.
+    /// Returns a number that the ranks of this run share; `None` if the run is on several hosts.
     fn run_number(&self) -> Option<u64> {
         match self.fabric {
             // SAFETY: the pointers live as long as their owner, which is borrowed.
@@ -151,7 +151,7 @@ impl Chosen {
             })?;
             let known = OtherProcesses::begin(run, self.rank(), self.size())?;
             self.others_mut().known = Some(Box::new(known));
-            // What others send may end any wait.
+            // Messages of others may end any wait.
             self.expect_other_ends(Rc::new(EndsByOthers));
         }
         self.others_mut().known()

@@ -13,9 +13,10 @@ use launched::Joined;
 
 use super::others::Others;
 
-/// An endpoint of one of the fabrics, and connections to processes of other runs, once the program needs any.
+/// An endpoint of one of the fabrics, and connections to processes of other runs, once the program needs them.
 ///
-/// It owns what it points to. While an endpoint waits, a value that owns nothing represents it ([`Chosen::seen_as`]).
+/// It owns the targets of its pointers. While an endpoint waits, a value that owns nothing represents it
+/// ([`Chosen::seen_as`]).
 pub(crate) struct Chosen {
     pub(super) fabric: Fabric,
     pub(super) others: NonNull<Others>,
@@ -111,7 +112,7 @@ impl Chosen {
             // SAFETY: as above.
             Fabric::Proxy(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
         };
-        // SAFETY: as above. The fabric has reported to its ranks before why connections with others end.
+        // SAFETY: as above. The fabric has reported the outcome to its ranks before the connections with others end.
         drop(unsafe { taken(this.others) });
         status
     }
@@ -125,7 +126,7 @@ fn owned<E>(endpoint: E) -> NonNull<E> {
 /// Takes the target of a [`Chosen`].
 ///
 /// # Safety
-/// [`owned`] allocated the target, and nobody uses the pointer any more.
+/// [`owned`] allocated the target, and the pointer is not used any more.
 unsafe fn taken<E>(endpoint: NonNull<E>) -> E {
     // SAFETY: the caller promises the same.
     *unsafe { Box::from_raw(endpoint.as_ptr()) }
@@ -150,7 +151,7 @@ impl Drop for Chosen {
     }
 }
 
-/// Does the same with the endpoint of any fabric.
+/// Evaluates the same expression with the endpoint of any fabric.
 macro_rules! with {
     ($chosen:expr, $endpoint:ident => $body:expr) => {
         with!(shared of $chosen, $endpoint, _kind => $body)

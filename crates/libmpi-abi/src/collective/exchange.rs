@@ -46,7 +46,7 @@ pub(crate) unsafe fn all_to_all(from: Data, to: Data, comm: Comm, how: How) -> R
     go_on(AllToAll::new(context, from, to)?, how)
 }
 
-/// MPI_Alltoallv, and MPI_Alltoallw, whose blocks have datatypes of their own.
+/// Implements MPI_Alltoallv, and MPI_Alltoallw, whose blocks have datatypes of their own.
 pub(crate) unsafe fn all_to_all_unequal<T>(
     from: Blocks<T>,
     to: Blocks<T>,

@@ -20,10 +20,10 @@ use crate::communicator;
 use crate::failure::Result;
 use crate::request::{self, How};
 
-/// Runs or starts a collective, as `how` says.
+/// Runs or starts a collective, as `how` specifies.
 #[inline(always)]
 unsafe fn go_on<C: Collective<Chosen>>(call: C, how: How) -> Result {
-    // Not as for messages: called through a parameter, the path would no longer be one function.
+    // This differs from messages: called through a parameter, the path would no longer be one function.
     match how {
         How::Blocking => return call.run(),
         How::Nonblocking(place) => *place = request::register(call.start()?),

@@ -24,7 +24,7 @@ struct Terms {
 }
 
 impl Terms {
-    /// Creates a reduction of whose elements this rank gets `wanted`.
+    /// Creates a reduction of which this rank receives `wanted` elements.
     #[inline(always)]
     unsafe fn new(operands: Operands<i64>, wanted: i64) -> Result<Terms> {
         let Operands { from, to, count, of, op } = operands;
@@ -55,7 +55,7 @@ pub(crate) unsafe fn reduce(operands: Operands<i64>, root: c_int, comm: Comm, ho
     ensure!(is_root || !is_in_place(from), ERR_BUFFER, "MPI_IN_PLACE away from the root");
     let reduction = operation::reduction(op, of)?;
     let input = unless_in_place(Data::new(from, count, of))?;
-    // Only the root has a result; elsewhere the argument may be anything.
+    // Only the root has a result; the argument of other ranks may be anything.
     let output = if is_root { Some(result(to, count, &reduction)?) } else { None };
     go_on(Reduce::new(context, root, reduction, input, output)?, how)
 }

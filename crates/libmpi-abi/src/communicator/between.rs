@@ -17,7 +17,7 @@ fn rank_of(rank: c_int) -> Result<usize> {
     usize::try_from(rank).map_err(|_| error_of(ERR_RANK, format!("leader {rank}")))
 }
 
-/// Returns the connection to the other group's leader, which only the leader of this one knows.
+/// Returns the connection to the other group's leader, which only the leader of this one has.
 fn bridge(peer: Comm, leader: c_int, tag: c_int) -> Result<Bridge<Chosen>> {
     ensure!(tag >= 0, ERR_TAG, "tag {tag}");
     let context = get(peer)?.context().clone();
@@ -26,7 +26,7 @@ fn bridge(peer: Comm, leader: c_int, tag: c_int) -> Result<Bridge<Chosen>> {
     Ok(Bridge { context, leader, tag: tag as u32 })
 }
 
-/// MPI_Intercomm_create.
+/// Implements MPI_Intercomm_create.
 pub(crate) unsafe fn create_between(
     comm: Comm,
     leader: c_int,
@@ -42,7 +42,7 @@ pub(crate) unsafe fn create_between(
     Ok(())
 }
 
-/// MPI_Intercomm_merge.
+/// Implements MPI_Intercomm_merge.
 pub(crate) unsafe fn merge(comm: Comm, high: c_int, new: *mut Comm) -> Result {
     let old = get_object(comm)?;
     *new = register(Some(old.communicator.merge(high != 0)?), &old);
@@ -62,7 +62,7 @@ fn register_new(
     super::COMMUNICATORS.borrow_mut().add(Object::new(Rc::new(new), handler))
 }
 
-/// MPI_Comm_create_from_group.
+/// Implements MPI_Comm_create_from_group.
 pub(crate) unsafe fn create_from_group(
     group: Group,
     tag: *const c_char,
@@ -77,7 +77,7 @@ pub(crate) unsafe fn create_from_group(
     Ok(())
 }
 
-/// MPI_Intercomm_create_from_groups.
+/// Implements MPI_Intercomm_create_from_groups.
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn create_between_groups(
     own: Group,

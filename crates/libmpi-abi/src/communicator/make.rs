@@ -43,7 +43,7 @@ pub(crate) unsafe fn dup_with_info(comm: Comm, info: Info, new: *mut Comm) -> Re
     Ok(())
 }
 
-/// Creates the communicator at once, which may be used once the request has ended.
+/// Creates the communicator at once. It may be used once the request has ended.
 unsafe fn idup_as(comm: Comm, hints: Hints, new: *mut Comm, request: *mut Request) -> Result {
     let old = get_object(comm)?;
     let (info, attributes) = (hints.of(&old)?, old.communicator.attributes().copy(comm.0)?);
@@ -72,7 +72,8 @@ pub(crate) unsafe fn create(comm: Comm, group: Group, new: *mut Comm) -> Result 
     Ok(())
 }
 
-/// Only the members of the group make the call, so the agreement has a tag of the program's choice.
+/// Creates a communicator of a group. Only the members of the group make the call, so the agreement has a tag of the
+/// program's choice.
 pub(crate) unsafe fn create_group(comm: Comm, group: Group, tag: c_int, new: *mut Comm) -> Result {
     let (old, group) = (get_object(comm)?, group::get(group)?);
     ensure!(tag >= 0, ERR_TAG, "tag {tag}");
@@ -88,7 +89,7 @@ pub(crate) unsafe fn split(comm: Comm, colour: c_int, key: c_int, new: *mut Comm
     Ok(())
 }
 
-/// Splits a communicator, and gives the part a topology.
+/// Splits a communicator, and sets the topology of the part.
 pub(crate) fn split_with(
     comm: Comm,
     colour: Option<usize>,
@@ -109,7 +110,7 @@ pub(crate) fn made_of(
     Ok(register(make(&old.communicator)?, &old))
 }
 
-/// This library knows no parts below the host.
+/// Splits a communicator by type. This library has no parts below the host.
 pub(crate) unsafe fn split_type(
     comm: Comm,
     split_type: c_int,

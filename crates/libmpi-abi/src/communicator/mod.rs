@@ -109,7 +109,7 @@ pub(crate) fn predefine(universe: &Universe<Chosen>) {
     table.predefine(COMM_SELF, object(universe.own()));
 }
 
-/// Returns the number of communicators besides these and that with the parent.
+/// Returns the number of communicators, not counting the predefined ones and the one with the parent.
 pub(crate) fn count() -> usize {
     COMMUNICATORS.borrow().made() - usize::from(has_parent())
 }

@@ -16,14 +16,14 @@ pub(crate) fn has_parent() -> bool {
     PARENT.get() != COMM_NULL
 }
 
-/// Forgets a freed communicator, if it was the one with the parent.
+/// Clears the handle of the communicator with the parent if that communicator was freed.
 pub(super) fn forget_parent(comm: Comm) {
     if PARENT.get() == comm {
         PARENT.set(COMM_NULL);
     }
 }
 
-/// MPI_Comm_get_parent.
+/// Implements MPI_Comm_get_parent.
 pub(crate) unsafe fn get_parent(parent: *mut Comm) -> Result {
     *parent = PARENT.get();
     Ok(())

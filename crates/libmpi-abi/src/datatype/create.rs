@@ -50,7 +50,7 @@ pub(crate) unsafe fn indexed(
     Ok(())
 }
 
-/// MPI_Type_create_hindexed, whose places are addresses in either variant.
+/// Implements MPI_Type_create_hindexed, whose places are addresses in either variant.
 pub(crate) unsafe fn hindexed(
     count: i64,
     lengths: IntOrCount,

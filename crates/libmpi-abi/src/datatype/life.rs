@@ -57,18 +57,18 @@ pub(crate) unsafe fn delete_attribute(datatype: Datatype, key: c_int) -> Result 
     attribute::delete(get(datatype)?.attributes(), For::Datatype, datatype, key)
 }
 
-/// MPI_Get_address.
+/// Implements MPI_Get_address.
 pub(crate) unsafe fn get_address(location: *const c_void, address: *mut i64) -> Result {
     *address = location as i64;
     Ok(())
 }
 
-/// MPI_Aint_add.
+/// Implements MPI_Aint_add.
 pub(crate) fn address_add(base: i64, displacement: i64) -> i64 {
     base.wrapping_add(displacement)
 }
 
-/// MPI_Aint_diff.
+/// Implements MPI_Aint_diff.
 pub(crate) fn address_difference(one: i64, other: i64) -> i64 {
     one.wrapping_sub(other)
 }

@@ -51,7 +51,7 @@ pub(crate) unsafe fn envelope(
     Ok(())
 }
 
-/// The variant with a fourth list.
+/// As [`envelope`], with a fourth list.
 pub(crate) unsafe fn envelope_large(
     datatype: Datatype,
     integers: *mut i64,
@@ -132,7 +132,7 @@ pub(crate) unsafe fn contents_large(
     Ok(())
 }
 
-/// MPI_Type_get_value_index: the pair type of a value and an index type.
+/// Implements MPI_Type_get_value_index: returns the pair type of a value and an index type.
 pub(crate) unsafe fn value_index(value: Datatype, index: Datatype, pair: *mut Datatype) -> Result {
     const PAIRS: &[(Datatype, Datatype, Datatype)] = &[
         (FLOAT, INT, FLOAT_INT),

@@ -139,7 +139,7 @@ pub(crate) fn get(datatype: Datatype) -> Result<Rc<Type>> {
     TYPES.get(datatype).ok_or_else(|| error_of(ERR_TYPE, "not a datatype"))
 }
 
-/// Gives a type a handle.
+/// Assigns a handle to a type.
 pub(super) fn add(made: Rc<Type>) -> Datatype {
     let handle: Datatype = TYPES.add(made.clone());
     made.set_number(handle.number());
@@ -164,8 +164,8 @@ fn handle_of(object: &Rc<Type>) -> Option<Datatype> {
     }
 }
 
-/// Calls `with` with a handle of a type. A type that the program has freed, and that operations in progress still use,
-/// gets a temporary one.
+/// Calls `with` with a handle of a type. A type that the program has freed, but that operations in progress still use,
+/// receives a temporary one.
 pub(crate) fn with_handle(object: &Rc<Type>, with: impl FnOnce(Datatype)) {
     if let Some(handle) = handle_of(object) {
         return with(handle);

@@ -18,8 +18,8 @@ pub(super) fn named(name: &str) -> Result<Representation> {
     Representation::from_name(name, |name| NAMED.borrow().iter().any(|known| known == name))
 }
 
-/// Defines a representation. Without conversion functions, data lie in the file as in memory. This library does not
-/// call such functions.
+/// Defines a representation. Without conversion functions, data have the same form in the file as in memory. This
+/// library does not call such functions.
 pub(crate) unsafe fn register_datarep(
     name: *const c_char,
     read: *mut c_void,

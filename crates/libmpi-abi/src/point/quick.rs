@@ -1,9 +1,9 @@
 //! The fastest path for sends and receives of plain data, blocking or started: no object is created, cloned or counted.
 //!
-//! Everything unusual, including wrong arguments, is left to the general path: then these functions return `None` and
+//! The general path serves all other cases, including wrong arguments: for these the functions here return `None` and
 //! have no effect.
 //!
-//! All of them are forced into the functions that C calls; the engine of `fabric-shm` gives the reason.
+//! All of them are forced inline into the functions that C calls; the engine of `fabric-shm` states the reason.
 
 use std::ffi::c_int;
 use std::rc::Rc;

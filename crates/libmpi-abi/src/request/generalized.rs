@@ -36,10 +36,10 @@ impl mpi::Generalized for Generalized {
         self.complete.get()
     }
 
-    /// C gets the status that the program wrote, which need not be a valid one.
+    /// Stores the status that the program writes, which need not be a valid one, for C. Returns an empty one for `mpi`.
     fn status(&self) -> (mpi::Status, Result) {
         let mut status = Status::new(UNDEFINED, UNDEFINED, 0);
-        // SAFETY: the user gave this function for this use, with these parameters.
+        // SAFETY: the program passed this function for this use, with these parameters.
         let code = unsafe {
             let function = std::mem::transmute::<*mut c_void, Query>(self.query);
             function(self.extra, &mut status)

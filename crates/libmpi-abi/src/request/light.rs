@@ -1,5 +1,5 @@
-//! Handles of plain messages, which need no object: a handle is a place in a list of what the engine has started, and
-//! all sends that had ended when they began share one handle.
+//! Handles of plain messages, which need no object. A handle is a place in a list of messages that the engine has
+//! started. All sends that had ended when they began share one handle.
 //!
 //! Waits for such requests one by one or all together take the fast path here. Every other call converts them to
 //! temporary objects ([`find`](super::find)).
@@ -18,7 +18,7 @@ use crate::process::{engine, engine_if_any};
 use crate::shared::Shared;
 use crate::status::Status;
 
-/// Handles from here on are of this kind. They are also positive as `int`, as MPI_Request_toint requires.
+/// First handle of this kind. The handles are also positive as `int`, as MPI_Request_toint requires.
 const MARK: usize = 1 << 30;
 /// A send whose data were sent when it began.
 const SENT: Request = Request(MARK);
@@ -87,7 +87,7 @@ impl LightRequests {
     }
 }
 
-/// MPI_Wait, if the request is a light one.
+/// Implements MPI_Wait, if the request is a light one.
 #[inline]
 pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<Result> {
     let table = &*LIGHT_REQUESTS;
@@ -121,7 +121,7 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
     Some(outcome)
 }
 
-/// MPI_Waitall, if all requests are light ones or null.
+/// Implements MPI_Waitall, if all requests are light ones or null.
 pub(super) unsafe fn wait_all(
     count: c_int,
     requests: *mut Request,
@@ -141,8 +141,8 @@ pub(super) unsafe fn wait_all(
     Some(course.run().and_then(|()| course.outcome()))
 }
 
-/// The progress of a list of requests. Each is ended as soon as those before it have ended: while the rest is still in
-/// progress there is time for it. See docs/measurements.md#waiting-for-a-list-of-requests.
+/// The progress of a list of requests. Each is ended as soon as those before it have ended, while the others are still
+/// in progress. See docs/measurements.md#waiting-for-a-list-of-requests.
 struct Course<'a> {
     requests: &'a mut [Request],
     /// As many statuses as requests, or null.
@@ -169,7 +169,7 @@ impl Course<'_> {
             table.take(request);
             self.requests[self.ended] = REQUEST_NULL;
             if !self.statuses.is_null() {
-                // SAFETY: whoever called has room for as many statuses as there are requests.
+                // SAFETY: the caller has room for as many statuses as there are requests.
                 unsafe { *self.statuses.add(self.ended) = status };
             }
             self.ended += 1;

@@ -44,7 +44,7 @@ impl Objects {
     }
 
     /// Ends the requests at `indices`, whose statuses are stored consecutively. After an error in one of them, the
-    /// statuses hold their errors.
+    /// statuses contain their errors.
     pub(super) unsafe fn take_each(
         &self,
         indices: impl Iterator<Item = usize>,
@@ -80,7 +80,7 @@ impl Objects {
     }
 }
 
-/// Returns the error of a call on several requests, of which `first` is the first error.
+/// Returns the error of a call on several requests; `first` is the first error of one of them.
 pub(super) fn in_statuses(first: &Error) -> Error {
     let message = format!("a request failed; the statuses show which; first: {}", first.message);
     match first.context {

@@ -1,4 +1,4 @@
-//! Requests: their handles, and the ways in which a call proceeds.
+//! Requests: their handles, and the modes in which a call completes.
 
 mod generalized;
 mod life;
@@ -80,7 +80,7 @@ pub(crate) fn count() -> usize {
     REQUESTS.borrow().made() + LIGHT_REQUESTS.count()
 }
 
-/// Runs or starts a call, as `how` says.
+/// Runs or starts a call, as `how` specifies.
 #[inline(always)]
 pub(crate) unsafe fn go_on<C>(
     how: How,
@@ -120,7 +120,7 @@ impl Object {
         Object { request, generalized: None, partitioned: None }
     }
 
-    /// Converts a status for C. Only the program knows that of a generalized request.
+    /// Converts a status for C. Only the program has that of a generalized request.
     fn as_c(&self, status: mpi::Status) -> Status {
         self.generalized.as_ref().map_or_else(|| status.into(), |one| one.latest_status())
     }

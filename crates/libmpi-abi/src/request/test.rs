@@ -50,7 +50,7 @@ pub(crate) unsafe fn test_all(
     if *flag == 0 { Ok(()) } else { objects.take_all(requests, statuses) }
 }
 
-/// MPI_Request_get_status_all.
+/// Implements MPI_Request_get_status_all.
 pub(crate) unsafe fn get_status_all(
     count: c_int,
     requests: *const Request,
@@ -100,7 +100,7 @@ pub(crate) unsafe fn test_any(
     }
 }
 
-/// MPI_Request_get_status_any.
+/// Implements MPI_Request_get_status_any.
 pub(crate) unsafe fn get_status_any(
     count: c_int,
     requests: *const Request,
@@ -115,7 +115,7 @@ pub(crate) unsafe fn get_status_any(
     Ok(())
 }
 
-/// MPI_Request_get_status_some.
+/// Implements MPI_Request_get_status_some.
 pub(crate) unsafe fn get_status_some(
     count: c_int,
     requests: *const Request,

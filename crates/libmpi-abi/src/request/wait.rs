@@ -52,14 +52,14 @@ pub(crate) unsafe fn wait_any(
     objects.take_one(found[0], requests, status)
 }
 
-/// What a call on several requests does while none has ended.
+/// Behaviour of a call on several requests while none has ended.
 #[derive(Clone, Copy)]
 pub(crate) enum Manner {
     Waits,
     Returns,
 }
 
-/// MPI_Waitsome and MPI_Testsome.
+/// Implements MPI_Waitsome and MPI_Testsome.
 pub(crate) unsafe fn take_some(
     count: c_int,
     requests: *mut Request,

@@ -31,7 +31,7 @@ unsafe fn read_port(name: *const c_char) -> Result<Port> {
     text::read(name)?.parse()
 }
 
-/// MPI_Open_port.
+/// Implements MPI_Open_port.
 pub(crate) unsafe fn open_port(_info: Info, name: *mut c_char) -> Result {
     ensure!(!name.is_null(), ERR_ARG, "port_name is a null pointer");
     let port = running()?.open_port()?.to_string();
@@ -39,7 +39,7 @@ pub(crate) unsafe fn open_port(_info: Info, name: *mut c_char) -> Result {
     Ok(())
 }
 
-/// MPI_Close_port.
+/// Implements MPI_Close_port.
 pub(crate) unsafe fn close_port(name: *const c_char) -> Result {
     running()?.close_port(&read_port(name)?)
 }
@@ -51,7 +51,7 @@ pub(crate) enum Side {
     Connects,
 }
 
-/// MPI_Comm_accept and MPI_Comm_connect.
+/// Implements MPI_Comm_accept and MPI_Comm_connect.
 pub(crate) unsafe fn meet(
     name: *const c_char,
     _info: Info,
@@ -70,8 +70,8 @@ pub(crate) unsafe fn meet(
     Ok(())
 }
 
-/// MPI_Comm_disconnect: no member continues before all have reached it, because then everything that they have sent was
-/// received.
+/// Implements MPI_Comm_disconnect. No member continues before all have reached it, because then everything that they
+/// have sent was received.
 pub(crate) unsafe fn disconnect(comm: *mut Comm) -> Result {
     let one = communicator::get(*comm)?;
     if one.context().is_between_runs() {
@@ -80,8 +80,8 @@ pub(crate) unsafe fn disconnect(comm: *mut Comm) -> Result {
     communicator::free(comm)
 }
 
-/// MPI_Comm_join: each side opens a port and sends its name through the socket. The side whose name comes first
-/// accepts.
+/// Implements MPI_Comm_join. Each side opens a port and sends its name through the socket. The side whose name sorts
+/// first accepts.
 pub(crate) unsafe fn join(descriptor: c_int, new: *mut Comm) -> Result {
     let (universe, old) = (running()?, get_object(COMM_SELF)?);
     let port = universe.open_port()?;

@@ -1,8 +1,8 @@
 //! Names of services, published on this host for programs of the same user.
 //!
 //! A service lives no longer than the process that publishes it. It is a socket in the kernel's abstract name space, by
-//! which it is found, and a file in memory behind a descriptor of the process, which holds the port. A process that may
-//! not open that descriptor may not call the port.
+//! which it is found, and a file in memory behind a descriptor of the process, which contains the port. A process that
+//! may not open that descriptor may not call the port.
 
 use std::cell::RefCell;
 use std::ffi::c_char;
@@ -53,7 +53,7 @@ fn content(service: &str, port: &str) -> String {
     format!("{port}\n{service}")
 }
 
-/// MPI_Publish_name.
+/// Implements MPI_Publish_name.
 pub(crate) unsafe fn publish(service: *const c_char, _: Info, port: *const c_char) -> Result {
     check_running()?;
     let (service, port) = (text::read(service)?, text::read(port)?);
@@ -85,7 +85,7 @@ fn memory_file() -> std::io::Result<File> {
     }
 }
 
-/// MPI_Unpublish_name.
+/// Implements MPI_Unpublish_name.
 pub(crate) unsafe fn unpublish(service: *const c_char, _: Info, port: *const c_char) -> Result {
     check_running()?;
     let (service, port) = (text::read(service)?, text::read(port)?);
@@ -98,7 +98,7 @@ pub(crate) unsafe fn unpublish(service: *const c_char, _: Info, port: *const c_c
     Ok(())
 }
 
-/// MPI_Lookup_name.
+/// Implements MPI_Lookup_name.
 pub(crate) unsafe fn lookup(service: *const c_char, _: Info, port: *mut c_char) -> Result {
     check_running()?;
     ensure!(!port.is_null(), ERR_ARG, "port_name is a null pointer");

@@ -64,8 +64,8 @@ impl Start {
     }
 }
 
-/// Starts the programs of all ranks, and gives the members of `comm` a communicator with them. At the root, `wanted`
-/// returns the number of requested ranks.
+/// Starts the programs of all ranks, and creates a communicator of the members of `comm` with them. At the root,
+/// `wanted` returns the number of requested ranks.
 unsafe fn start(
     root: c_int,
     comm: Comm,
@@ -102,7 +102,7 @@ unsafe fn start(
     Ok(())
 }
 
-/// MPI_Comm_spawn.
+/// Implements MPI_Comm_spawn.
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn spawn(
     command: *const c_char,
@@ -119,7 +119,7 @@ pub(crate) unsafe fn spawn(
     start(root, comm, wanted, programs, new, codes)
 }
 
-/// MPI_Comm_spawn_multiple.
+/// Implements MPI_Comm_spawn_multiple.
 #[allow(clippy::too_many_arguments)] // The standard's.
 pub(crate) unsafe fn spawn_multiple(
     count: c_int,

@@ -4,8 +4,9 @@
 //! wait for one in MPI. They sleep on a word in memory that only a thread of this process can change, without a time
 //! limit. If all threads outside do so at one moment, none of them acts before one of the threads inside does.
 //!
-//! The threads cannot be inspected all at once. The returned number contains how often each has been off its processor.
-//! If it is the same at two inspections, every thread has slept from the end of the first until the second began.
+//! The threads cannot be inspected all at once. The returned number therefore contains how often each has been off its
+//! processor. If it is the same at two inspections, every thread has slept from the end of the first until the second
+//! began.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -38,7 +39,7 @@ pub(super) struct Outside {
     pub(super) number: u64,
 }
 
-/// Returns the state of all threads but those `inside`; `None` if the system does not show it.
+/// Returns the state of all threads except those `inside`; `None` if the system does not show it.
 pub(super) fn inspect(inside: &[i32]) -> Option<Outside> {
     let mut threads = Vec::new();
     for entry in fs::read_dir("/proc/self/task").ok()? {
@@ -60,7 +61,7 @@ pub(super) fn inspect(inside: &[i32]) -> Option<Outside> {
 
 /// Returns whether a thread sleeps until another thread of this process wakes it.
 fn sleeps_for_a_thread(thread: i32) -> bool {
-    // A thread that a debugger has stopped still shows the call that the stop has interrupted.
+    // The state of a thread that a debugger has stopped is not sleeping, although its interrupted call is still shown.
     let sleeps = status(thread).lines().any(|line| line.starts_with("State:\tS"));
     let call = fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).unwrap_or_default();
     sleeps
@@ -82,7 +83,8 @@ fn awaited_word(line: &str) -> Option<(u64, bool)> {
     (waits && limit == 0).then_some((word, operation & libc::FUTEX_PRIVATE_FLAG as u64 != 0))
 }
 
-/// Returns whether no other process shares the memory at an address, as that of the number of a thread that is joined.
+/// Returns whether no other process shares the memory at an address, such as that of the number of a thread that is
+/// joined.
 fn is_in_private_memory(address: u64) -> bool {
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     maps.lines().any(|line| {
@@ -186,7 +188,7 @@ mod tests {
     fn memory_that_other_processes_map_is_not_private() {
         let own = Box::new(0_u32);
         assert!(is_in_private_memory(&raw const *own as u64));
-        // The code of this program is mapped from its file, and nobody writes to it.
+        // The code of this program is mapped from its file, and never written.
         assert!(!is_in_private_memory(inspect as *const () as u64));
         assert!(!is_in_private_memory(0));
     }

@@ -84,7 +84,7 @@ pub(crate) unsafe fn category_counted(index: c_int, room: c_int, indices: *mut c
     Ok(())
 }
 
-/// No category contains others, and none contains events.
+/// Writes nothing: no category contains others, and none contains events.
 pub(crate) unsafe fn category_others(index: c_int, _room: c_int, _indices: *mut c_int) -> Result {
     check()?;
     at(&CATEGORIES, index).map(drop)
@@ -97,7 +97,7 @@ pub(crate) unsafe fn category_events(index: c_int, count: *mut c_int) -> Result 
     Ok(())
 }
 
-/// Categories never change.
+/// Stores 0: categories never change.
 pub(crate) unsafe fn categories_changed(stamp: *mut c_int) -> Result {
     check()?;
     write_value(stamp, 0);

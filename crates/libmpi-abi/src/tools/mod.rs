@@ -38,7 +38,7 @@ fn check() -> Result {
     Ok(())
 }
 
-/// Writes a value, if the tool wants it.
+/// Writes a value, if the tool passes a place for it.
 unsafe fn write_value<T>(place: *mut T, value: T) {
     if !place.is_null() {
         *place = value;
@@ -71,7 +71,7 @@ fn no_handle() -> Error {
     error_of(T_ERR_INVALID_HANDLE, "not a handle")
 }
 
-/// There are no events, and no sources of events.
+/// Stores 0: there are no events, and no sources of events.
 pub(crate) unsafe fn number_of_events(count: *mut c_int) -> Result {
     check()?;
     write_value(count, 0);

@@ -36,7 +36,7 @@ pub(super) fn counted() -> Vec<Counted> {
     all
 }
 
-/// Sessions and handles, whose numbers are used once.
+/// Sessions and handles. Each number is used once.
 #[derive(Default)]
 struct Open {
     sessions: Vec<usize>,
@@ -182,7 +182,7 @@ pub(crate) unsafe fn start_or_stop(session: usize, handle: usize) -> Result {
     Err(error_of(T_ERR_PVAR_NO_STARTSTOP, "the variable always counts"))
 }
 
-/// Counters cannot be set.
+/// Fails, because counters cannot be set. With all handles of a session it succeeds.
 pub(crate) unsafe fn reset_counted(session: usize, handle: usize) -> Result {
     if handle == T_PVAR_ALL_HANDLES {
         check()?;

@@ -1,4 +1,4 @@
-//! Graphs, which all members know, or of which each member knows its own part.
+//! Graphs that all members have, and graphs of which each member has its own part.
 
 use std::ffi::c_int;
 
@@ -45,7 +45,7 @@ pub(crate) unsafe fn graph_create(
     Ok(())
 }
 
-/// MPI_Graph_map: the rank that this process would have.
+/// Implements MPI_Graph_map: returns the rank that this process would have.
 pub(crate) unsafe fn graph_map(
     comm: Comm,
     nodes: c_int,

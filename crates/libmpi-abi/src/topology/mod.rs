@@ -124,7 +124,7 @@ pub(crate) unsafe fn shift(
     Ok(())
 }
 
-/// MPI_Cart_map: the rank that this process would have.
+/// Implements MPI_Cart_map: returns the rank that this process would have.
 pub(crate) unsafe fn map(
     comm: Comm,
     dimensions: c_int,

@@ -45,7 +45,7 @@ unsafe fn tell_base(place: *mut c_void, base: *mut u8) {
 /// A constructor of a window that allocates its memory, from C's arguments.
 type Allocate = fn(&Communicator, i64, i64, mpi::Info) -> Result<Window>;
 
-/// MPI_Win_allocate and MPI_Win_allocate_shared, as `allocate` says.
+/// Implements MPI_Win_allocate and MPI_Win_allocate_shared, as `allocate` specifies.
 pub(crate) unsafe fn allocate(
     size: i64,
     unit: i64,

@@ -1,5 +1,5 @@
-//! The fastest path for operations on plain data. Everything unusual, including wrong arguments, is left to the general
-//! path: then these functions have no effect.
+//! The fastest path for operations on plain data. The general path serves all other cases, including wrong arguments:
+//! for these the functions here have no effect.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
@@ -16,7 +16,7 @@ use crate::{datatype, operation};
 /// Maximum length in bytes of elements that are fetched and compared.
 const LONGEST: usize = 32;
 
-/// Returns the location of plain data at a member, if there are as many as here.
+/// Returns the location of plain data at a member, if it has as many bytes as the data here.
 #[inline(always)]
 fn reach(
     origin: Data,

@@ -78,7 +78,8 @@ pub(crate) unsafe fn unlock_all(win: Win) -> Result {
     get(win)?.unlock_all()
 }
 
-/// All operations are complete at the origin as soon as they are at the target, so the two kinds of flush are the same.
+/// Flushes operations on a member. All operations are complete at the origin as soon as they are at the target, so the
+/// two kinds of flush are the same.
 pub(crate) unsafe fn flush(rank: c_int, win: Win) -> Result {
     if let Some(outcome) = super::quick::flush(rank, win) {
         return outcome;

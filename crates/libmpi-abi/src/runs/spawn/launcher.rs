@@ -25,7 +25,8 @@ const MET: &[u8] = b"m";
 
 /// A launcher whose ranks have not called yet.
 pub(super) struct Launcher {
-    /// It closes this when it ends, and writes before why it could not start the programs, followed by a zero.
+    /// The launcher closes this when it ends. Before, it writes the reason why it could not start the programs,
+    /// followed by a zero.
     stream: UnixStream,
     said: Vec<u8>,
 }
@@ -96,7 +97,8 @@ fn request(fabric: &str, port: &mpi::Port, programs: &[Program]) -> Vec<u8> {
     words.iter().flat_map(|word| word.as_bytes().iter().copied().chain([0])).collect()
 }
 
-/// Returns the command that has launched this run; otherwise the one of this installation, or what a shell finds.
+/// Returns the command that has launched this run; otherwise the one of this installation, or the one that a shell
+/// finds.
 fn launcher() -> OsString {
     let beside = || Some(own_path()?.parent()?.parent()?.join("bin/cornerstone"));
     let known = std::env::var_os(VARIABLE).map(PathBuf::from).or_else(beside);
@@ -106,7 +108,7 @@ fn launcher() -> OsString {
 /// Returns the path of this library.
 fn own_path() -> Option<PathBuf> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: an address of this library, and room for the answer, whose name lasts as long as the library.
+    // SAFETY: an address of this library, and room for the result, whose name lasts as long as the library.
     let name = unsafe {
         let address = own_path as *const () as *const libc::c_void;
         if libc::dladdr(address, found.as_mut_ptr()) == 0 {
