@@ -13,7 +13,7 @@ impl Library {
         if status == SUCCESS { Ok(()) } else { Err(self.error(what, status)) }
     }
 
-    /// Like `check` for a collective, where counts of other ranks may be the cause.
+    /// As [`check`](Library::check), for a collective, whose error may be caused by counts of other ranks.
     #[inline]
     pub(crate) fn check_collective(&self, what: &'static str, status: c_int) -> Result<()> {
         if status == SUCCESS { Ok(()) } else { Err(self.collective_error(what, status)) }
@@ -58,7 +58,7 @@ impl Library {
     }
 }
 
-/// Returns the length of a truncated message from the error string of MPICH and its derivatives, whose statuses hold
+/// Returns the length of a truncated message from the error string of MPICH and its derivatives, whose statuses contain
 /// the length of the buffer instead: "...; 3 bytes received but buffer size is 70000". Some releases swap the two
 /// numbers; the message is the longer one.
 pub(crate) fn message_bytes_in(error_string: &str) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Launchers of MPIs: which are installed, the library that belongs to each, and the launcher of this process.
+//! Launchers of MPIs: the installed ones, the library of each, and the launcher of this process.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -47,7 +47,7 @@ impl Flavour {
     pub const ALL: [Flavour; 4] =
         [Flavour::Mpich, Flavour::Intel, Flavour::OpenMpi, Flavour::Cornerstone];
 
-    /// Returns the name that a user types.
+    /// Returns the name for users.
     pub const fn name(self) -> &'static str {
         match self {
             Flavour::Mpich => "mpich",
@@ -141,7 +141,7 @@ impl Launcher {
             command.envs(root.map(|root| ("I_MPI_ROOT", root)));
         }
         if self.flavour == Flavour::Cornerstone {
-            // All that follows belongs to the program, even if it looks like an option.
+            // All arguments that follow belong to the program, even those that look like options.
             command.arg("--");
         }
         command.arg(program).args(arguments);
@@ -181,7 +181,7 @@ fn library_beside(executable: &Path) -> Option<PathBuf> {
     installed.chain([built]).find(|file| file.is_file())
 }
 
-/// True if an MPI launcher has started this process as one of several.
+/// Returns whether an MPI launcher has started this process as one of several.
 pub fn has_started_this_process() -> bool {
     let marks = ["PMI_RANK", "PMIX_RANK", "PMI_FD", "OMPI_COMM_WORLD_RANK", "CORNERSTONE_MPI_RANK"];
     marks.iter().any(|mark| std::env::var_os(mark).is_some())

@@ -5,7 +5,7 @@
 //! with an error that names the file, its deficiency and the remedy. This crate builds without any MPI.
 //!
 //! A process that an MPI launcher started calls [`World::join`], and then runs programs on the first ranks
-//! ([`World::first`]). Calls of [`contract::Endpoint`] map directly to calls of MPI; [`MpiEndpoint`] documents the
+//! ([`World::first`]). Calls of [`contract::Endpoint`] map directly to calls of MPI. [`MpiEndpoint`] documents the
 //! mapping, and the guarantees that an MPI does not give.
 
 mod endpoint;

@@ -44,7 +44,7 @@ impl MpiProcess {
     }
 
     /// Ends this rank's part: completes its sends, cancels its receives, and frees the MPI's resources of this rank.
-    /// All ranks call it in the absence of errors; after an error the run is aborted instead
+    /// All ranks call it in the absence of errors. After an error the run is aborted instead
     /// ([`World::finish`](crate::World::finish)).
     ///
     /// # Errors

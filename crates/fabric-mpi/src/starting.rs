@@ -15,7 +15,7 @@ pub(crate) struct Starting;
 
 impl Starting {
     pub(crate) fn begin(library: &Path) -> Self {
-        // SAFETY: the function may be called at any time, and is there as long as the program.
+        // SAFETY: the function may be called at any time, and exists as long as the program.
         REGISTERED.call_once(|| unsafe {
             libc::atexit(explain);
         });

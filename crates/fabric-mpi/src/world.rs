@@ -93,7 +93,7 @@ impl World {
         let candidates = launcher::candidates();
         let library = Library::load(options.library.as_deref(), &candidates)?;
         let starting = Starting::begin(&library.path);
-        // SAFETY: null arguments are allowed since MPI 2; nobody else in this process starts an MPI.
+        // SAFETY: null arguments are permitted since MPI 2; no other code of this process starts an MPI.
         let status = unsafe { (library.general.init)(std::ptr::null_mut(), std::ptr::null_mut()) };
         drop(starting);
         let joined = library.check("MPI_Init", status).and_then(|()| World::enter(&library));
@@ -118,7 +118,7 @@ impl World {
     /// Returns the error of a process that found itself alone. Finalizes the MPI first, because an MPI that is not
     /// finalized prints a complaint.
     fn alone(library: &Library, started: usize) -> JoinError {
-        // SAFETY: MPI has been initialised, and nobody calls it after this.
+        // SAFETY: MPI has been initialised, and no call follows.
         unsafe { (library.general.finalize)() };
         JoinError::Alone {
             path: library.path.clone(),
@@ -214,7 +214,7 @@ impl World {
             let counted = unsafe { (short.count_of)(&status, constants.byte, &mut count) };
             self.library.check("MPI_Get_count", counted)?;
             let mut work = vec![0u8; count as usize];
-            // SAFETY: `work` holds `count` bytes.
+            // SAFETY: `work` has `count` bytes.
             let received = unsafe {
                 (short.receive)(
                     work.as_mut_ptr().cast(),
@@ -276,13 +276,13 @@ impl World {
         Ok(tag_max as u32)
     }
 
-    /// Ends this process's part: in order, or by ending the whole run after an error. Returns the exit status.
+    /// Ends this process's part: regularly, or after an error by ending the whole run. Returns the exit status.
     pub fn finish(mut self, outcome: &Result<()>) -> i32 {
         self.finished = true;
         match outcome {
             Ok(()) => {
-                // SAFETY: no rank calls MPI after this: each has been dropped, or its owner, who ends the world,
-                // makes no call of it any more.
+                // SAFETY: no rank calls MPI after this: each has been dropped, or its owner, which ends the world,
+                // makes no further call of it.
                 let status = unsafe { (self.library.general.finalize)() };
                 i32::from(status != SUCCESS)
             }
@@ -305,7 +305,7 @@ fn check_types(library: &Library) -> Result<()> {
         Element::ALL.map(|element| (library.constants.element(element), element.bytes()));
     for (datatype, bytes) in elements.into_iter().chain([(library.constants.byte, 1)]) {
         let mut found = 0;
-        // SAFETY: MPI has been initialised; the place is live. A handle that the library does not know is an error.
+        // SAFETY: MPI has been initialised; the place is live. A handle that the library does not have is an error.
         let status = unsafe { (library.general.type_size)(datatype, &mut found) };
         library.check("MPI_Type_size", status)?;
         if found as usize != bytes {
@@ -318,7 +318,7 @@ fn check_types(library: &Library) -> Result<()> {
 }
 
 impl Drop for World {
-    /// Ends the run if a process panics or ends without `finish`: the others might wait for it forever.
+    /// Ends the run if a process panics or ends without `finish`, because the others might wait for it forever.
     fn drop(&mut self) {
         if !self.finished {
             self.give_up();

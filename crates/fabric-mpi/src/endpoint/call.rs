@@ -36,7 +36,7 @@ pub(super) fn too_long(count: usize) -> contract::Error {
 
 // The address of an empty slice is a small number, and 1 is MPI_IN_PLACE, so empty messages use these addresses.
 static NOTHING_TO_SEND: u64 = 0;
-// An atomic lies in writable memory, which some MPIs require even of an empty buffer.
+// An atomic is in writable memory, which some MPIs require even of an empty buffer.
 static NOTHING_TO_RECEIVE: AtomicU64 = AtomicU64::new(0);
 
 /// Returns the address from which MPI may read `data`.

@@ -18,7 +18,7 @@ pub(super) struct Claimed {
 }
 
 impl MpiEndpoint {
-    /// Matches the oldest message that `selector` accepts, and gives it another context and tag.
+    /// Matches the oldest message that `selector` accepts, and assigns it another context and tag.
     pub(super) fn claim_message(
         &mut self,
         selector: Selector,
@@ -70,7 +70,7 @@ impl MpiEndpoint {
         let Claimed { mut message, envelope } = self.claimed.remove(place);
         let mut request = self.library.constants.request_null;
         let (byte, bytes) = (self.library.constants.byte, room.bytes());
-        // SAFETY: the message was matched and not yet received; whoever made `room` promised that many bytes until
+        // SAFETY: the message was matched and not yet received; the creator of `room` promised that many bytes until
         // the request has ended.
         let status = unsafe {
             counted!(

@@ -38,7 +38,7 @@ fn check_own_block(collective: &'static str, each: usize, told: Option<usize>) -
     Err(Error::UnequalCounts { collective, what, expected_bytes: each, found_bytes })
 }
 
-/// True if MPI has an operation for a call.
+/// Returns whether MPI has an operation for a call.
 pub(super) fn has_operation(call: &CollectiveCall<'_>) -> bool {
     match call {
         CollectiveCall::Reduce { combine, .. }
@@ -108,7 +108,7 @@ impl MpiEndpoint {
     /// Carries out a call in which each rank sends or receives blocks of equal lengths.
     fn mpi_blocks(&mut self, comm: Handle, call: CollectiveCall<'_>) -> Result<()> {
         let byte = self.library.constants.byte;
-        // SAFETY: in each of these calls, `send` and `receive` hold a block, or one for each rank where MPI reads or
+        // SAFETY: in each of these calls, `send` and `receive` have a block, or one for each rank where MPI reads or
         // writes as many.
         unsafe {
             match call {
@@ -135,8 +135,8 @@ impl MpiEndpoint {
         }
     }
 
-    /// Calls the reduction of MPI that has these receivers. The vectors are this rank's operand and the place of the
-    /// result; the flag says if this rank receives the result.
+    /// Calls the reduction of MPI with these receivers. The vectors are this rank's operand and the place of the
+    /// result; the flag is true if this rank receives the result.
     fn mpi_reduction(
         &mut self,
         comm: Handle,
@@ -159,7 +159,8 @@ impl MpiEndpoint {
         let count = bytes / reduction.element.bytes();
         let element = self.library.constants.element(reduction.element);
         let operation = self.reductions.operation(&self.library, reduction);
-        // SAFETY: `from` and, where the result goes, `to` are addresses of `count` elements, aligned as these need.
+        // SAFETY: `from`, and `to` on ranks that receive the result, are addresses of `count` elements, aligned as
+        // these need.
         unsafe {
             match receivers {
                 Receivers::Root(root) => {

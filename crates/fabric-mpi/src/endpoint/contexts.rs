@@ -156,7 +156,7 @@ impl Context {
 
     fn free(&self, library: &Library) -> Result<()> {
         for mut communicator in [self.programs, self.collectives] {
-            // SAFETY: both are communicators of ours, and nobody uses them any more.
+            // SAFETY: both are communicators of ours, and are not used any more.
             let status = unsafe { (library.general.comm_free)(&mut communicator) };
             library.check("MPI_Comm_free", status)?;
         }
@@ -176,7 +176,7 @@ pub(crate) fn create(
     let null = std::ptr::null_mut();
     let (mut all, mut group, mut communicator) = (null, null, null);
     let check = |what, status| library.check(what, status);
-    // SAFETY: `ranks` holds as many ranks of the parent as are said; every place is live. Only the members call
+    // SAFETY: `ranks` contains the stated number of ranks of the parent; every place is live. Only the members call
     // MPI_Comm_create_group.
     unsafe {
         check("MPI_Comm_group", (general.comm_group)(parent, &mut all))?;

@@ -68,7 +68,7 @@ unsafe impl Endpoint for MpiEndpoint {
 
     fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
         let address = self.address(to)?;
-        // SAFETY: whoever made `data` promised that it lasts.
+        // SAFETY: the creator of `data` promised that it lasts.
         let handle = unsafe { self.begin_send(address, &data, until) }?;
         let (source, bytes) = (self.setting.rank as u32, data.bytes());
         let envelope = Envelope { context: to.context, source, tag: to.tag, bytes, room: bytes };
@@ -80,7 +80,7 @@ unsafe impl Endpoint for MpiEndpoint {
             return self.post_claimed(claimed, &room);
         }
         let source = self.source(selector)?;
-        // SAFETY: whoever made `room` promised that it lasts.
+        // SAFETY: the creator of `room` promised that it lasts.
         let handle = unsafe { self.begin_receive(source, &room) }?;
         let kind = Kind::Receive { context: selector.context, room: room.bytes() };
         Ok(self.requests.add(handle, kind))
@@ -226,7 +226,7 @@ unsafe impl Endpoint for MpiEndpoint {
         match outcome.and_then(|()| self.end_in_order()) {
             Ok(()) => 0,
             Err(error) => {
-                // The other ranks do not learn the reason, and their own errors come later.
+                // The other ranks do not receive the reason, and their own errors come later.
                 let rank = self.setting.rank;
                 let _ = writeln!(std::io::stderr(), "cornerstone: error: rank {rank}: {error}");
                 self.abort();

@@ -90,8 +90,8 @@ impl MpiEndpoint {
         self.library.check("MPI_Send", status)
     }
 
-    /// Sends to this rank. An MPI may block a send to self until its receive, however short the message. Short messages
-    /// are copied here.
+    /// Sends to this rank. An MPI may block a send to self until its receive, even if the message is short. Short
+    /// messages are copied here.
     #[cold]
     pub(super) fn send_to_self(&mut self, address: Address, data: &[u8]) -> Result<()> {
         self.forget_received_from_self()?;
@@ -102,7 +102,7 @@ impl MpiEndpoint {
                 self.begin_send(address, &data, Completion::Local)
             }?;
             let mut status = library::Status::default();
-            // SAFETY: the request was made just now; both places are live.
+            // SAFETY: the request was created just now; both places are live.
             let waited = unsafe { (self.library.general.wait)(&mut request, &mut status) };
             return self.library.check("MPI_Wait", waited);
         }
@@ -176,7 +176,7 @@ impl MpiEndpoint {
         let byte = self.library.constants.byte;
         let mut status = library::Status::default();
         let largest = data.len().max(buffer.len());
-        // SAFETY: as in `send_bytes` and `receive_bytes`; the two do not overlap, as one is borrowed to write.
+        // SAFETY: as in `send_bytes` and `receive_bytes`; the two do not overlap, because one is borrowed mutably.
         let code = unsafe {
             counted!(
                 self.library,
@@ -208,14 +208,14 @@ impl MpiEndpoint {
         selector: Selector,
         buffer: &mut [u8],
     ) -> Result<Envelope> {
-        // SAFETY: the request is waited for here, also where the receive fails, so `data` outlives it.
+        // SAFETY: the request is waited for here, also if the receive fails, so `data` outlives it.
         let mut request = unsafe {
             let data = lend(data);
             self.begin_send(to, &data, Completion::Local)
         }?;
         let received = self.receive_bytes(selector, buffer);
         let mut status = library::Status::default();
-        // SAFETY: the request was made just now; both places are live.
+        // SAFETY: the request was created just now; both places are live.
         let waited = unsafe { (self.library.general.wait)(&mut request, &mut status) };
         self.library.check("MPI_Wait", waited).and(received)
     }

@@ -30,7 +30,7 @@ pub(crate) use contexts::create as create_communicator;
 /// Implementation of the collectives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Collectives {
-    /// The collectives of the MPI, as a program that uses this MPI gets them.
+    /// The collectives of the MPI, as a program that uses this MPI calls them.
     #[default]
     Mpi,
     /// The collectives of [`contract::collective`] over messages of the MPI: for comparison, and to find ranks that
@@ -43,7 +43,7 @@ pub enum Collectives {
 /// # How calls are mapped
 /// * Blocking messages use `MPI_Send`, `MPI_Recv` and `MPI_Sendrecv` of bytes, posted ones `MPI_Isend`, `MPI_Issend`
 ///   and `MPI_Irecv`. A window is a series of `MPI_Isend` or `MPI_Irecv` on one buffer and one `MPI_Waitall`, as in the
-///   OSU micro-benchmarks. A short blocking send to self is copied first, as an MPI need not buffer it.
+///   OSU micro-benchmarks. A short blocking send to self is copied first, because an MPI need not buffer it.
 /// * Each context has two communicators, created by `MPI_Comm_create_group` and `MPI_Comm_dup`: one for the messages of
 ///   programs and the collectives of the MPI, one for messages inside collectives.
 /// * Collectives are those of the MPI, with `MPI_IN_PLACE` for the contract's in-place calls, or those of the contract
@@ -54,14 +54,15 @@ pub enum Collectives {
 ///   are carried as far as they fit, all others are refused.
 ///
 /// # Guarantees that an MPI does not give
-/// * Ranks that disagree on a collective's length, root or reduction may get wrong data or hang instead of an error.
+/// * Ranks that disagree on a collective's length, root or reduction may receive wrong data or hang instead of an
+///   error.
 /// * Minimum and maximum of floating-point numbers are unspecified if one is a NaN, and so are sums of bytes that
 ///   overflow; these are combined by a function of this crate (`MPI_Op_create`). All other operations are those of the
 ///   MPI.
 /// * The length of a message that does not fit: if neither the status nor the error string of the MPI contains it, the
 ///   error is [`Error::System`] instead of [`Error::Truncated`]. Intel MPI 2021.18 reports a message that was received
 ///   into an empty buffer as empty. Open MPI 5.0 even writes a long message beyond the buffer if it copies between
-///   processes: do not receive from programs that are not trusted to send what fits.
+///   processes: do not receive from programs that may send messages that do not fit.
 /// * The departure of another rank is not reported: a wait for it does not end.
 /// * While this rank waits in a collective of the MPI, only the MPI serves other ranks: `idle` is not called there.
 /// * An error on any rank ends the whole run (`MPI_Abort`).

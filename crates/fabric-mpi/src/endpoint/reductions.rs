@@ -7,8 +7,8 @@ use contract::{Buffer, Element, Operation, Readable, Reduction, Result, Writable
 use super::call::{readable, readable_at, writable, writable_at};
 use crate::library::{Handle, Library, UserFunction};
 
-/// Operations that not every MPI implements as the contract requires: minimum and maximum of floating-point numbers of
-/// which one may be a NaN, and sums of bytes, which saturate in Open MPI 5 instead of wrapping.
+/// Operations that not every MPI implements as the contract requires: minimum and maximum of floating-point numbers
+/// that may include a NaN, and sums of bytes, which saturate in Open MPI 5 instead of wrapping.
 pub(super) struct Reductions {
     own: [(Reduction, Handle); OWN.len()],
 }
@@ -32,7 +32,7 @@ impl Reductions {
         let mut own = OWN.map(|(reduction, _)| (reduction, std::ptr::null_mut()));
         for ((_, handle), (_, function)) in own.iter_mut().zip(OWN) {
             const COMMUTATIVE: c_int = 1;
-            // SAFETY: the function combines as MPI asks; the place is live.
+            // SAFETY: the function combines as MPI requires; the place is live.
             let status = unsafe { (library.general.op_create)(function, COMMUTATIVE, handle) };
             library.check("MPI_Op_create", status)?;
         }
@@ -41,7 +41,7 @@ impl Reductions {
 
     pub(super) fn free(&mut self, library: &Library) -> Result<()> {
         for (_, handle) in &mut self.own {
-            // SAFETY: the operation was made by `new`, and no reduction is under way.
+            // SAFETY: the operation was created by `new`, and no reduction is under way.
             let status = unsafe { (library.general.op_free)(handle) };
             library.check("MPI_Op_free", status)?;
         }
@@ -102,7 +102,7 @@ macro_rules! user_function {
             _datatype: *const Handle,
         ) {
             const REDUCTION: Reduction = Reduction::new(Element::$element, Operation::$operation);
-            // SAFETY: MPI gives two vectors of `length` elements, which do not overlap, and the length.
+            // SAFETY: MPI passes two vectors of `length` elements, which do not overlap, and the length.
             unsafe {
                 let bytes = *length as usize * REDUCTION.element.bytes();
                 let operand = std::slice::from_raw_parts(operand.cast::<u8>(), bytes);

@@ -123,7 +123,7 @@ impl MpiEndpoint {
 
     /// # Safety
     /// `room` must stay in place, unused, until the request has completed; except that several requests may share it if
-    /// it does not matter which of their messages it holds at the end.
+    /// it may contain any of their messages at the end.
     pub(super) unsafe fn begin_receive(&self, from: Source, room: &Writable) -> Result<Handle> {
         let mut request = self.library.constants.request_null;
         let (byte, bytes) = (self.library.constants.byte, room.bytes());
@@ -217,7 +217,7 @@ impl MpiEndpoint {
         operation.ended = Some(outcome);
     }
 
-    /// Cancels a receive; returns false if it has matched a message, and is then complete.
+    /// Cancels a receive. Returns false if it has matched a message; it is then complete.
     pub(super) fn cancel(&mut self, request: Request) -> Result<bool> {
         let library = std::rc::Rc::clone(&self.library);
         let operation = self.requests.get_mut(request);

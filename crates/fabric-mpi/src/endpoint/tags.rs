@@ -23,7 +23,7 @@ impl Tags {
         Tags { tag_max }
     }
 
-    /// True if the contract's own tags fit.
+    /// Returns whether the contract's own tags fit.
     pub(crate) fn reserved_fit(&self) -> bool {
         self.tag_max >= RESERVED - 1
     }

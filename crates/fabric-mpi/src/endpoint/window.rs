@@ -42,8 +42,8 @@ impl MpiEndpoint {
             return receive_in_turn(self, selector, buffer, count);
         }
         let source = self.source(selector)?;
-        // SAFETY: all requests are waited for before this returns. That they share the buffer is what the contract
-        // asks for, which says that it ends up with one of the messages.
+        // SAFETY: all requests are waited for before this returns. The contract permits that they share the buffer,
+        // which contains one of the messages at the end.
         let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
         self.window.requests.clear();
         for _ in 0..count {
@@ -77,7 +77,7 @@ impl MpiEndpoint {
         }
     }
 
-    /// Completes the receives of a window of which not all could be posted: messages that have matched one are lost.
+    /// Completes the receives of a window if not all could be posted. Messages that have matched one are lost.
     fn take_window_back(&mut self) {
         for request in &mut self.window.requests {
             // SAFETY: the request is under way; its end is waited for below.

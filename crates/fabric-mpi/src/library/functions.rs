@@ -40,7 +40,8 @@ macro_rules! table {
                     $(
                         $field: {
                             let found = $field.expect("checked above");
-                            // SAFETY: dlsym gave the pointer, and it is not null; the caller answers for the signature.
+                            // SAFETY: dlsym returned the pointer, and it is not null; the caller promises the
+                            // signature.
                             unsafe {
                                 std::mem::transmute::<
                                     *mut c_void,
@@ -100,14 +101,14 @@ counted_table! {
 }
 
 counted_table! {
-    /// The same with counts of 64 bits, which MPI has had since version 4. The ABI fixes their type.
+    /// As [`Short`], with counts of 64 bits, which MPI has had since version 4. The ABI defines their type.
     Long<i64> "MPI_Send_c" "MPI_Recv_c" "MPI_Sendrecv_c" "MPI_Isend_c" "MPI_Issend_c" "MPI_Irecv_c" "MPI_Imrecv_c"
         "MPI_Get_count_c" "MPI_Bcast_c" "MPI_Scatter_c" "MPI_Gather_c" "MPI_Allgather_c" "MPI_Reduce_c"
         "MPI_Allreduce_c" "MPI_Alltoall_c" "MPI_Reduce_scatter_block_c" "MPI_Scan_c" "MPI_Exscan_c"
 }
 
 table! {
-    /// Everything else.
+    /// All other functions.
     General<c_int> {
         init "MPI_Init" (*mut c_int, *mut *mut *mut c_char),
         finalize "MPI_Finalize" (),

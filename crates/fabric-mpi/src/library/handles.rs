@@ -42,7 +42,7 @@ pub(crate) struct Constants {
     pub(crate) status_bytes: usize,
     pub(crate) any_source: c_int,
     pub(crate) any_tag: c_int,
-    /// Key of the attribute that holds the largest tag.
+    /// Key of the attribute that contains the largest tag.
     pub(crate) tag_upper_bound: c_int,
     /// Error class that indicates an error in each status.
     pub(crate) error_in_status: c_int,
@@ -129,7 +129,7 @@ fn place<T: PartialEq>(all: &[T], one: T) -> usize {
 mod tests {
     use super::*;
 
-    /// Compares the values with the text of the standard, by name.
+    /// Tests the values against the text of the standard, by name.
     #[test]
     fn the_standard_handles_are_at_their_elements_and_operations() {
         let standard = Constants::STANDARD;
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(operation(Operation::Product), 0x24);
     }
 
-    /// Handles of fixed-size types hold the logarithm of that size in bits 3 to 5.
+    /// Tests that handles of fixed-size types contain the logarithm of that size in bits 3 to 5.
     #[test]
     fn the_standard_handles_of_integers_encode_their_size() {
         for element in [Element::U8, Element::I32, Element::I64, Element::U64] {

@@ -139,7 +139,7 @@ impl Library {
                 missing: vec![symbol.into()],
             })
         })?;
-        // SAFETY: Open MPI's MPI_Count is a `long long` of 64 bits; where it has these functions they take it.
+        // SAFETY: Open MPI's MPI_Count is a `long long` of 64 bits; if it has these functions, they take it.
         let long = unsafe { Long::find(&find) }.ok();
         Library::complete(find, path, "Open MPI's own ABI", constants, long)
     }
@@ -151,8 +151,8 @@ impl Library {
         constants: Constants,
         long: Option<Long>,
     ) -> Result<Self, LoadError> {
-        // SAFETY: the callers have found out which interface the library has. In both, handles are of pointer size
-        // and integers are C's `int`, as these signatures say.
+        // SAFETY: the callers have determined which interface the library has. In both, handles are of pointer size and
+        // integers are C's `int`, as in these signatures.
         let tables = unsafe { (General::find(&find), Short::find(&find)) };
         match tables {
             (Ok(general), Ok(short)) => Ok(Library { path, abi, constants, general, short, long }),
@@ -168,7 +168,7 @@ impl Library {
         let offset = index * self.constants.status_bytes;
         assert!(offset + size_of::<Status>() <= size_of_val(statuses), "there is such a status");
         let mut status = Status::default();
-        // SAFETY: `offset` and as many bytes as the library's statuses have lie inside `statuses`; a status is plain
+        // SAFETY: `offset` and as many bytes as the library's statuses have are inside `statuses`; a status is plain
         // integers.
         unsafe {
             let from = statuses.as_ptr().cast::<u8>().add(offset);
@@ -200,8 +200,8 @@ impl Library {
 }
 
 fn open(name: &Path) -> Result<Object, String> {
-    // SAFETY: loading runs the library's initialisers. That is what the user asked for by naming it, or by having it
-    // where the loader looks for an MPI. RTLD_GLOBAL because MPIs load plug-ins that refer to them.
+    // SAFETY: loading runs the library's initialisers. The user requests that by naming the library, or by installing
+    // it where the loader searches for an MPI. RTLD_GLOBAL because MPIs load plug-ins that refer to them.
     let opened = unsafe { Object::open(Some(name.as_os_str()), RTLD_NOW | RTLD_GLOBAL) };
     opened.map_err(|error| {
         let source = std::error::Error::source(&error).map(ToString::to_string);
@@ -233,7 +233,7 @@ fn abi_version(find: impl Fn(&str) -> Option<*mut c_void>) -> Option<(i32, i32)>
     (status == SUCCESS).then_some((major, minor))
 }
 
-/// Returns the file that holds the code at `address`.
+/// Returns the file that contains the code at `address`.
 fn file_of(address: *mut c_void) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     // SAFETY: all-zero is a valid Dl_info; dladdr only reads the address and fills the struct.

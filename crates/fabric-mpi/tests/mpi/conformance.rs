@@ -1,4 +1,5 @@
-//! Conformance suite of every fabric, with the collectives of the MPI and with those of the contract over its messages.
+//! The conformance suite of every fabric, with the collectives of the MPI and with those of the contract over its
+//! messages.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::programs::Program;
 const ALL_LIMIT: Duration = Duration::from_secs(240);
 const ONE_LIMIT: Duration = Duration::from_secs(30);
 
-/// Returns the reason for which this MPI cannot run this case, if there is one.
+/// Returns the reason why this MPI cannot run this case, if there is one.
 pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> {
     match case {
         // The case uses a tag in the middle of the contract's range.
@@ -23,7 +24,7 @@ pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> 
         "sizes/truncation-loses-one-message-only"
         | "sizes/truncation-of-a-posted-receive"
         | "in-place/a-message-that-is-too-long" => {
-            // Seen with Open MPI 5.0.11, MPICH 5.0.2 and Intel MPI 2021.18.
+            // Observed with Open MPI 5.0.11, MPICH 5.0.2 and Intel MPI 2021.18.
             let overruns = version.starts_with("Open MPI");
             Some(if overruns {
                 "it writes the whole of a long message behind a buffer that is too short".into()
@@ -35,7 +36,7 @@ pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> 
     }
 }
 
-/// Returns the reason for which a mistake need not be found, if there is one.
+/// Returns the reason why a mistake need not be found, if there is one.
 fn unpromised(flavour: Flavour, case: &Case, collectives: Collectives) -> Option<&'static str> {
     match case.name {
         "mistakes/a-program-that-gives-up" | "mistakes/a-program-that-panics" => None,

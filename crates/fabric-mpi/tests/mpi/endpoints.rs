@@ -1,4 +1,4 @@
-//! Use of an endpoint by libraries.
+//! Tests the use of an endpoint by libraries.
 
 use contract::{
     CollectiveCall, Combine, ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error,
@@ -26,7 +26,7 @@ pub(crate) fn all(world: &World) -> Result<()> {
 }
 
 /// Tests an endpoint in contexts as a library uses it: ranks and messages, collectives with blocks in place, and
-/// operations that the MPI does not know.
+/// operations that the MPI does not have.
 pub(crate) fn contexts(world: &World) -> Result<()> {
     let mut process = world.first(world.size())?;
     let endpoint = process.endpoint_mut();
@@ -65,7 +65,7 @@ pub(crate) fn contexts(world: &World) -> Result<()> {
 
         let mut sum = [me as f64];
         let memory = sum.as_mut_ptr().cast::<u8>();
-        // SAFETY: `sum` outlives the collective; what is sent may be where the result goes.
+        // SAFETY: `sum` outlives the collective; the sent data may be at the place of the result.
         let (send, receive) = unsafe { (Readable::new(memory, 8), Writable::new(memory, 8)) };
         let mut unused = |_: *const u8, _: *const u8, _: *mut u8, _: usize| {};
         let reduction = Some(Reduction::SUM_F64);

@@ -55,7 +55,7 @@ fn drain(mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle<Stri
     })
 }
 
-/// Waits for the child. Returns if it succeeded; `None` if it had to be terminated.
+/// Waits for the child. Returns whether it succeeded; `None` if it had to be terminated.
 fn wait(child: &mut Child, limit: Duration) -> Option<bool> {
     let begin = Instant::now();
     while begin.elapsed() < limit {

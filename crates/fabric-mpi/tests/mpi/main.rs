@@ -1,4 +1,4 @@
-//! Runs under real MPIs: this program starts itself again under each launcher that it finds.
+//! Tests runs under real MPIs: this program starts itself again under each launcher that it finds.
 //!
 //! MPIs are searched in the installations that `CORNERSTONE_MPI_ROOTS` lists (separated by colons), in `.venv` of the
 //! repository, and in PATH. Without any, all tests are skipped by name.

@@ -106,7 +106,7 @@ pub(crate) fn say(world: &World, line: &str) {
     }
 }
 
-/// Checks the shared time. All ranks are on one host here, whose clock is the reference: the difference of a rank's
+/// Tests the shared time. All ranks are on one host here, whose clock is the reference. The difference of a rank's
 /// shared time from it must be the same on every rank, within the uncertainty that the rank reports and that of this
 /// comparison; now, and some time later.
 fn common_clock(world: &World, skewed: bool) -> Result<()> {
@@ -178,7 +178,7 @@ fn longer_than_32_bits(world: &World) -> Result<()> {
     process.end()
 }
 
-/// Distributes work to idle ranks; programs run on some of them, and then on all.
+/// Distributes work to idle ranks. Programs run on some of them, and then on all.
 fn work(world: &World) -> Result<()> {
     if world.rank() == 0 {
         for ranks in 1..=world.size() {
