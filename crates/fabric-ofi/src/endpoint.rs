@@ -31,18 +31,18 @@ pub struct OfiEndpoint {
     /// The shared memory of this rank's host, if the process of a host has started this rank.
     launched: Option<RankOnHost>,
     spins: bool,
-    /// Whether the provider has one-sided operations.
+    /// True if the provider has one-sided operations.
     has_one_sided: bool,
     details: Vec<(&'static str, String)>,
     /// Room for the requests of a window, kept so that measurements contain no allocation.
     window: Vec<Request>,
-    /// Whether the present wait has found nothing for so long that a check at each poll costs little.
+    /// True if the present wait has found nothing for so long that a check at each poll costs little.
     waits_long: bool,
     /// The engine's activity at the program's last idle poll.
     rested_at: u64,
 }
 
-/// A program that polls checks after this many idle polls whether its wait can end.
+/// Number of idle polls after which a program that polls checks whether its wait can end.
 const POLLS_BETWEEN_CHECKS: u32 = 1024;
 
 impl OfiEndpoint {
@@ -83,7 +83,7 @@ impl OfiEndpoint {
         self.outer.reporter()
     }
 
-    /// Replaces an error of the engine by its cause, such as a dead rank, if the process that started the run knows it.
+    /// Replaces an error of the engine by its cause, such as a dead rank, if the process that started the run has it.
     fn known<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match outcome {
             // Concerns one call only. The run continues.

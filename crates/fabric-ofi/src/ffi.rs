@@ -17,7 +17,7 @@ pub(crate) type Address = u64;
 /// A function that is never called.
 pub(crate) type Unused = Option<unsafe extern "C" fn()>;
 
-/// The requested version of the interface: 1.9, the oldest with everything that this crate uses.
+/// The requested version of the interface: 1.9, the oldest with all parts that this crate uses.
 pub(crate) const API_VERSION: u32 = 1 << 16 | 9;
 
 pub(crate) const RMA: u64 = 1 << 2;
@@ -50,7 +50,8 @@ pub(crate) const MR_ALLOCATED: c_int = 1 << 5;
 pub(crate) const MR_PROV_KEY: c_int = 1 << 6;
 /// Registered memory is bound to an endpoint.
 pub(crate) const MR_ENDPOINT: c_int = 1 << 9;
-/// The permitted requirements on registered memory. That memory of the own operations is registered is none of them.
+/// The permitted requirements on registered memory. They do not include that the memory of the rank's own operations is
+/// registered.
 pub(crate) const MR_MODES: c_int = MR_VIRT_ADDR | MR_ALLOCATED | MR_PROV_KEY | MR_ENDPOINT;
 
 pub(crate) const EP_RDM: c_int = 3;

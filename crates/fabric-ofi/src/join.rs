@@ -1,4 +1,4 @@
-//! Joining a run, over the connections of `fabric-tcp`, through which the ranks exchange their addresses.
+//! Joins a run, over the connections of `fabric-tcp`, through which the ranks exchange their addresses.
 
 use contract::{Endpoint, Error, Process, Result};
 use fabric_shm::ShmEndpoint;
@@ -15,7 +15,7 @@ const MARK: &[u8] = b"cornerstone-ofi-1\n";
 /// The first line of a job of a rank that the process of a host starts. A line with the name of the provider and the
 /// lines of [`HostPart::job`] follow.
 const HOST_MARK: &[u8] = b"cornerstone-ofi-host-1\n";
-/// The bytes of a provider's name that ranks exchange.
+/// Length of a provider's name that ranks exchange, in bytes.
 const NAME_BYTES: usize = 64;
 
 /// Returns the job of ranks of this host that pass their messages over `provider`, or over the first that libfabric
@@ -30,7 +30,7 @@ pub fn host_job(host: &HostPart, provider: Option<&str>) -> Vec<u8> {
     [HOST_MARK, provider.as_bytes(), &host.job()].concat()
 }
 
-/// The content of a job: how a rank joins.
+/// The content of a job: the way in which a rank joins.
 #[derive(Debug, PartialEq, Eq)]
 enum JobContent {
     Here { secret: Secret, provider: String },
@@ -59,8 +59,8 @@ fn parse_job(job: &[u8]) -> Option<Result<JobContent>> {
     Some(read.ok_or_else(bad))
 }
 
-/// Makes a rank that has joined its run over TCP pass its messages over `provider` of libfabric, or over the first that
-/// there is. All ranks must call it with the same provider.
+/// Makes a rank that has joined its run over TCP pass its messages over `provider` of libfabric, or over the first
+/// available one. All ranks must call it with the same provider.
 ///
 /// # Errors
 /// If the provider cannot be used. The process that started the run is informed.

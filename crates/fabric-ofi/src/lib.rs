@@ -2,8 +2,8 @@
 //! Slingshot, sockets, shared memory).
 //!
 //! The library is opened when a rank joins. Building this crate needs neither the library nor its headers. `fabric-tcp`
-//! starts the ranks, exchanges their addresses, watches them and ends the run; its connections carry no message of the
-//! program.
+//! starts the ranks, exchanges their addresses, supervises them and ends the run; its connections carry no message of
+//! the program.
 //!
 //! A message of up to 4 KiB is one tagged message of libfabric, which the provider matches. A longer message is divided
 //! into an RTS, which the provider matches, and the data, which have their own tag and are copied only by the provider.

@@ -18,7 +18,7 @@ pub(crate) const BATCH: usize = 16;
 /// The longest address of an endpoint, in bytes. Each rank sends the others this many.
 pub(crate) const ADDRESS_BYTES: usize = 256;
 
-/// Whether the provider has accepted an operation. If not, it has no room for it at the moment.
+/// True if the provider has accepted an operation. Otherwise it has no room for it at the moment.
 pub(crate) type Taken = Result<bool>;
 
 /// An operation that has completed.
@@ -241,7 +241,7 @@ impl Objects {
         }
     }
 
-    /// Asks the provider to cancel a receive. The queue reports whether the receive was cancelled or completed.
+    /// Requests the provider to cancel a receive. The queue reports whether the receive was cancelled or completed.
     pub(crate) fn cancel(&self, token: Token) {
         // SAFETY: the endpoint is enabled. The call returns an error if the operation has completed. This is no
         // error here.
@@ -265,7 +265,7 @@ impl Objects {
             tag: 0,
         };
         let mut entries = [none; BATCH];
-        // SAFETY: the queue is open, of this format, and there is room for so many entries.
+        // SAFETY: the queue is open, of this format, and there is room for this number of entries.
         let code = unsafe { ((*(*self.cq).ops).read)(self.cq, entries.as_mut_ptr(), BATCH) };
         match code {
             count if count >= 0 => {

@@ -24,7 +24,7 @@ pub(crate) struct Provider {
     /// The list with the entry, which owns its memory.
     all: Entries,
     info: NonNull<Info>,
-    /// Its name, as libfabric gives it.
+    /// Its name in libfabric.
     pub(crate) name: String,
     /// The name of the device or network.
     pub(crate) domain: String,
@@ -33,24 +33,24 @@ pub(crate) struct Provider {
     /// The most receives that may be posted at once, or 0 if the provider does not state it.
     pub(crate) receives_max: usize,
     pub(crate) tags: Tags,
-    /// What it offers for memory of other ranks, if anything.
+    /// Its operations on memory of other ranks, if it has any.
     pub(crate) remote: Option<Remote>,
 }
 
 /// Checks that the library can be opened and that a provider can carry messages: the provider `wanted`, or any.
 ///
 /// # Errors
-/// What is missing, and which providers there are.
+/// The missing part, and the available providers.
 pub fn check(wanted: Option<&str>) -> Result<()> {
     Provider::find(wanted).map(drop)
 }
 
 impl Provider {
-    /// Finds the provider `wanted`, or else the first that the library offers and that keeps messages in order.
+    /// Returns the provider `wanted`, or else the first that the library offers and that keeps messages in order.
     ///
     /// # Errors
-    /// If there is none; the error lists the providers that there are. If the provider does not keep messages in order,
-    /// or lacks a property that this fabric requires.
+    /// If there is none; the error lists the available providers. If the provider does not keep messages in order, or
+    /// lacks a property that this fabric requires.
     pub(crate) fn find(wanted: Option<&str>) -> Result<Self> {
         let library = library()?;
         let name = wanted.map(CString::new).transpose().map_err(|_| Error::Unsupported {
@@ -154,7 +154,7 @@ fn provider_name(entry: NonNull<Info>) -> String {
     unsafe { text((*entry.as_ref().fabric_attr).prov_name) }
 }
 
-/// Returns whether the provider with these layers is not known to let messages overtake each other.
+/// Returns whether the provider with these layers keeps messages in order, as far as known.
 fn keeps_order(name: &str) -> bool {
     name.split(';').all(|layer| layer != UNORDERED)
 }
@@ -217,7 +217,7 @@ fn query(library: &Library, hints: *const Info) -> std::result::Result<NonNull<I
     NonNull::new(info).filter(|_| code == 0).ok_or(i64::from(code))
 }
 
-/// Returns the names of all providers that the library offers for anything, each once.
+/// Returns the names of all providers that the library offers for any purpose, each once.
 fn names(library: &'static Library) -> Vec<String> {
     let mut names = Vec::new();
     let Ok(first) = query(library, null()) else { return names };

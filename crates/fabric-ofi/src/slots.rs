@@ -63,7 +63,7 @@ impl Content {
 pub(crate) enum SendStage {
     /// The provider has it, or it waits in the queue for room there.
     Posted,
-    /// The RTS of the long message with this number was sent. The data wait for the receiver's word.
+    /// The RTS of the long message with this number was sent. The data wait for the receiver's CTS.
     Waits(u32),
     Done,
 }
@@ -77,7 +77,7 @@ pub(crate) enum ReceiveStage {
     Posted,
     /// The RTS of its message has arrived. The data are under way.
     Data,
-    /// The provider was asked to cancel it, but may find its message first.
+    /// The provider was requested to cancel it, but may find its message first.
     Cancelling,
     Cancelled,
     Done,
@@ -88,7 +88,7 @@ pub(crate) struct Sending {
     pub(crate) envelope: Envelope,
     pub(crate) content: Content,
     pub(crate) stage: SendStage,
-    /// Whether the request has ended. The slot is then freed when the provider has completed the operation.
+    /// True if the request has ended. The slot is then freed when the provider has completed the operation.
     pub(crate) is_forgotten: bool,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Receiving {
 }
 
 impl Receiving {
-    /// Returns how many bytes of its message the room holds. The message must be known.
+    /// Returns the number of bytes of its message that the room contains. The envelope of the message must be known.
     pub(crate) fn kept_bytes(&self) -> usize {
         self.envelope.map_or(0, |envelope| envelope.bytes.min(envelope.room))
     }
@@ -265,7 +265,7 @@ impl Slots {
         })
     }
 
-    /// Returns the send of long message `number` to rank `to`, if its data wait for the receiver's word.
+    /// Returns the send of long message `number` to rank `to`, if its data wait for the receiver's CTS.
     pub(crate) fn held(&self, to: usize, number: u32) -> Option<u32> {
         let is_it = |slot: &Slot| match slot {
             Slot::Send(send) => send.to == to && send.stage == SendStage::Waits(number),

@@ -25,10 +25,10 @@ pub(crate) struct Tags {
 
 const TAG_BITS: u32 = 32;
 const KIND_BITS: u32 = 2;
-/// Ranks are below 256.
+/// Number of bits of a sender, because ranks are below 256.
 const SENDER_BITS: u32 = 8;
-/// Tags with this many bits contain the sender. A receive by address may miss the first message of a sender, because
-/// the provider may not know yet to which address it belongs.
+/// Least number of bits of tags that contain the sender. A receive by address may miss the first message of a sender,
+/// because the provider may not yet have its address.
 const BITS_WITH_SENDER: u32 = 60;
 /// The least number of bits for the context.
 const CONTEXT_BITS_MIN: u32 = 8;
@@ -153,7 +153,7 @@ pub(crate) enum Beside {
         number: u32,
         bytes: u64,
     },
-    /// With a word: the sender asks for the first bytes of the receiver's long message of this number.
+    /// With a word: the sender requests the first bytes of the receiver's long message of this number.
     Cts { sender: u32, number: u32, bytes: u64 },
     /// With a word: the sender has left.
     Left(u32),
@@ -196,7 +196,7 @@ impl Beside {
         }
     }
 
-    /// Reads a word between engines. Returns `None` if it is of a kind that this version does not know.
+    /// Reads the word of an engine. Returns `None` if it is of a kind that this version does not have.
     pub(crate) fn of_engine(word: u64) -> Option<Self> {
         let sender = Self::sender(word);
         match (word >> 24) & 3 {
@@ -231,7 +231,8 @@ mod tests {
         assert!(Tags { bits: 48 }.are_enough() && !Tags { bits: 42 }.are_enough());
     }
 
-    /// 64 bits: 2 of kind, 1, 8 of sender, 21 of context, 32 of tag. 48 bits: no sender, 13 of context.
+    /// Tests both formats. 64 bits: 2 of kind, 1, 8 of sender, 21 of context, 32 of tag. 48 bits: no sender, 13 of
+    /// context.
     #[test]
     fn contexts_and_tags_come_back_and_too_large_ones_are_refused() {
         for (format, contexts) in FORMATS.into_iter().zip([1 << 21, 1 << 13]) {

@@ -1,4 +1,4 @@
-//! Compares the structures and constants with the C headers, if these are installed.
+//! Tests the structures and constants against the C headers, if these are installed.
 
 use std::mem::offset_of;
 use std::path::Path;
@@ -81,7 +81,7 @@ fn fields_of_one_sided_operations() -> Vec<Field> {
     }
 }
 
-/// A constant: its name in C, and its value here.
+/// Returns the constants: the name in C, and the value here.
 fn constants() -> Vec<(&'static str, u64)> {
     vec![
         ("FI_RMA", RMA),
@@ -124,7 +124,7 @@ fn constants() -> Vec<(&'static str, u64)> {
     ]
 }
 
-/// The numbers of elements and atomic operations.
+/// Returns the numbers of elements and atomic operations.
 fn numbers() -> Vec<(&'static str, u64)> {
     vec![
         ("FI_INT8", AtomicElement::I8 as u64),

@@ -1,11 +1,11 @@
-//! What a provider offers for memory of other ranks: registration, writes, reads and atomic operations.
+//! A provider's operations on memory of other ranks: registration, writes, reads and atomic operations.
 
 use std::ffi::CString;
 
 use super::{Entries, Hints, Provider, query};
 use crate::ffi;
 
-/// What a provider offers for memory of other ranks. Writes can be completed by their delivery.
+/// A provider's operations on memory of other ranks. Writes can be completed by their delivery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Remote {
     pub(crate) has_atomics: bool,
@@ -37,14 +37,14 @@ impl AtomicOrder {
 }
 
 impl Provider {
-    /// Returns the same provider with endpoints that access memory of other ranks as well, if it has such. Which
-    /// provider is used does not depend on that.
+    /// Returns the same provider with endpoints that access memory of other ranks as well, if it has such. The choice
+    /// of the provider does not depend on that.
     pub(super) fn with_one_sided(self) -> Self {
         let with = [ffi::ATOMIC, 0].into_iter().find_map(|atomics| self.asked_for(atomics));
         with.unwrap_or(self)
     }
 
-    /// Asks the library for the provider with writes and reads, and with the capability `atomics`.
+    /// Requests from the library the provider with writes and reads, and with the capability `atomics`.
     fn asked_for(&self, atomics: u64) -> Option<Self> {
         let library = self.library();
         let name = CString::new(self.name.as_str()).ok()?;

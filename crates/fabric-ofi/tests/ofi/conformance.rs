@@ -1,7 +1,7 @@
 //! The conformance suites of the contract: of ranks, for 1 to 6 of them, and of the endpoint.
 //!
 //! A process opens libfabric far more slowly than it runs a case, because the library searches for all its networks.
-//! Therefore the same processes run all cases of ranks that must end well, one after the other.
+//! Therefore the same processes run all cases of ranks that must succeed, one after the other.
 
 use contract::conformance;
 use fabric_ofi::OfiEndpoint;
@@ -13,7 +13,7 @@ use crate::job::options;
 /// Numbers that are not powers of two, and more ranks than this machine may have processors.
 const RANKS: [usize; 5] = [1, 2, 3, 4, 6];
 
-/// A launch of all cases that must end well.
+/// Returns the test of a launch of all cases that must succeed.
 fn test_of_all(provider: &'static str, ranks: usize) -> Test {
     Test::new(format!("{provider}/conformance/{ALL_THAT_END_WELL}/{ranks}"), move || {
         let case = format!("conformance {ALL_THAT_END_WELL}");

@@ -1,4 +1,4 @@
-//! Ranks that die while others wait: the run ends soon and names the dead rank, on one host and on several.
+//! Tests ranks that die while others wait: the run ends soon and names the dead rank, on one host and on several.
 
 use fabric_shm::LaunchError;
 

@@ -11,7 +11,7 @@ use crate::started::{self, Call};
 /// Set in the processes of a run on several hosts.
 pub(crate) const REMOTE: &str = "FABRIC_OFI_TEST_RANK";
 
-/// A launch of `ranks` ranks on this host that run `case` over `provider`.
+/// Returns a launch of `ranks` ranks on this host that run `case` over `provider`.
 pub(crate) fn options(ranks: usize, provider: &str, case: &str) -> LaunchOptions {
     let secret = Secret::generate().expect("the system has random numbers");
     LaunchOptions::new(ranks, format!("{}\n{provider}\n{case}", secret.to_line()).into_bytes())

@@ -1,5 +1,5 @@
-//! Runs of real processes over libfabric's provider `tcp`. This program starts itself again as the ranks of each case.
-//! Without the library, all cases are skipped by name.
+//! Tests runs of real processes over libfabric's provider `tcp`. This program starts itself again as the ranks of each
+//! case. Without the library, all cases are skipped by name.
 //!
 //! `cargo test -p fabric-ofi --test ofi -- WORD` runs the cases whose name contains the word.
 

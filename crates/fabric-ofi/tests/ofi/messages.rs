@@ -1,5 +1,5 @@
-//! Messages in situations that are particular to libfabric: more receives than a provider accepts, long messages whose
-//! data wait, and probes between receives.
+//! Tests messages in situations that are particular to libfabric: more receives than a provider accepts, long messages
+//! whose data wait, and probes between receives.
 
 use contract::{
     Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
@@ -16,9 +16,9 @@ const CASES: [(&str, usize); 5] = [
     ("receives-that-are-too-short-hold-the-beginning", 2),
     ("a-rank-alone-talks-to-itself", 1),
 ];
-/// More receives than any of the tested providers accepts.
+/// Number of receives, more than any of the tested providers accepts.
 const MANY: u32 = 2500;
-/// Longer than a message that is not divided.
+/// Length in bytes of a message that is divided.
 const LONG_BYTES: usize = 40_000;
 
 fn to_rank(rank: usize, tag: u32) -> Destination {
@@ -79,8 +79,8 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::Program(what())) }
 }
 
-/// Rank 0 posts a receive for each tag from 0 up. Rank 1 sends them from the last down, so that the first messages are
-/// for receives that the provider has no room for.
+/// Tests many receives. Rank 0 posts a receive for each tag from 0 up. Rank 1 sends them from the last down, so the
+/// first messages are for receives for which the provider has no room.
 fn many_receives(endpoint: &mut OfiEndpoint) -> Result<()> {
     if endpoint.rank() == 1 {
         endpoint.receive(from(0, Some(MANY)), &mut [])?;
@@ -101,7 +101,8 @@ fn many_receives(endpoint: &mut OfiEndpoint) -> Result<()> {
     ensure(right, || "a receive has another's message".into())
 }
 
-/// Rank 1 starts many long sends, and then sends an empty message that rank 0 receives before them all.
+/// Tests many long messages. Rank 1 starts many long sends, and then sends an empty message that rank 0 receives before
+/// them all.
 fn many_long(endpoint: &mut OfiEndpoint) -> Result<()> {
     const LONG: u32 = 200;
     if endpoint.rank() == 1 {
@@ -124,8 +125,8 @@ fn many_long(endpoint: &mut OfiEndpoint) -> Result<()> {
     Ok(())
 }
 
-/// Rank 1 sends tags 1, 2, 1, 2, and so on. Rank 0 waits until a probe finds tag 2, and then receives any tag in order,
-/// with probes in between.
+/// Tests probes between receives. Rank 1 sends tags 1, 2, 1, 2, and so on. Rank 0 waits until a probe finds tag 2, and
+/// then receives any tag in order, with probes in between.
 fn probes(endpoint: &mut OfiEndpoint) -> Result<()> {
     const ALL: u8 = 20;
     if endpoint.rank() == 1 {
@@ -147,9 +148,9 @@ fn probes(endpoint: &mut OfiEndpoint) -> Result<()> {
     Ok(())
 }
 
-/// Rank 1 sends messages of several lengths to receives of several lengths, which rank 0 has posted before or posts
-/// after a probe has found the last message. Each receive reports the length of its message, and nothing behind it is
-/// written to.
+/// Tests buffers that are too short. Rank 1 sends messages of several lengths to receives of several lengths, which
+/// rank 0 has posted before or posts after a probe has found the last message. Each receive reports the length of its
+/// message, and writes nothing beyond its buffer.
 fn too_short(endpoint: &mut OfiEndpoint, is_probed: bool) -> Result<()> {
     const LENGTHS: [usize; 4] = [100, 4096, 4097, LONG_BYTES];
     const ROOMS: [usize; 4] = [0, 10, 4095, 4096];
@@ -194,7 +195,8 @@ fn too_short(endpoint: &mut OfiEndpoint, is_probed: bool) -> Result<()> {
     Ok(())
 }
 
-/// A send of a rank to itself does not wait, whatever its length. A receive without a message is a deadlock.
+/// Tests messages of a rank to itself. The send does not wait, at any length. A receive without a message is a
+/// deadlock.
 fn alone(endpoint: &mut OfiEndpoint) -> Result<()> {
     for bytes in [0, 100, LONG_BYTES] {
         let (data, mut room) = (vec![7; bytes], vec![0; bytes]);

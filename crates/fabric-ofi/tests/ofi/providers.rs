@@ -1,4 +1,4 @@
-//! The choice of the provider, and the errors if there is none.
+//! Tests the choice of the provider, and the errors if there is none.
 
 use contract::Error;
 use fabric_ofi::check as check_provider;

@@ -1,4 +1,4 @@
-//! Windows whose accesses the provider carries out: the target is in no call of the window meanwhile.
+//! Tests windows whose accesses the provider carries out: the target is in no call of the window meanwhile.
 
 use contract::{
     Element, Error, Operation, Rank, RankWindow, Reduction, Result, Source, Tag, TagSelector,
@@ -9,7 +9,7 @@ use crate::job::options;
 
 const CASES: [(&str, usize); 2] = [("the-target-takes-no-part", 2), ("notices-follow-puts", 3)];
 const TAG: Tag = Tag::new(7);
-/// More than the provider carries in one atomic operation.
+/// Length in bytes beyond that of one atomic operation of the provider.
 const LONG_BYTES: usize = 100_000;
 const BYTES: usize = 400_000;
 const WORDS: Reduction = Reduction::new(Element::U64, Operation::Sum);
@@ -42,7 +42,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::Program(what())) }
 }
 
-/// Rank 1 waits for a message, and rank 0 does everything to its memory before it sends one.
+/// Tests accesses. Rank 1 waits for a message, and rank 0 makes all accesses to its memory before it sends one.
 fn accesses(rank: &mut dyn Rank, window: &mut RankWindow) -> Result<()> {
     if rank.rank() == 1 {
         rank.receive(Source::Rank(0), TagSelector::Is(TAG), &mut [])?;
@@ -84,8 +84,8 @@ fn accesses(rank: &mut dyn Rank, window: &mut RankWindow) -> Result<()> {
     window.fence(rank)
 }
 
-/// Each rank puts long blocks to the next one with a notice after each, and starts the next put before the previous one
-/// is complete. The blocks have parts of their own, so that each is there when its notice has come.
+/// Tests notices. Each rank puts long blocks to the next one with a notice after each, and starts the next put before
+/// the previous one is complete. The blocks do not overlap, so each is there when its notice has arrived.
 fn notices(rank: &mut dyn Rank, window: &mut RankWindow) -> Result<()> {
     const ROUNDS: u64 = 8;
     const BLOCK: usize = BYTES / ROUNDS as usize;
