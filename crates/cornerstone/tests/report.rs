@@ -1,4 +1,4 @@
-//! What every report holds, whatever it is made from.
+//! Tests the content of every report, from any results.
 
 use base64::Engine as _;
 use cornerstone::report::render;
@@ -9,7 +9,7 @@ mod synthetic;
 
 use synthetic::{CABINET, DESK, PREDICTED, run, run_of};
 
-/// The data that the page's script draws.
+/// Returns the data that the page's script draws.
 fn data(page: &str) -> serde_json::Value {
     let opening = r#"<script id="data" type="application/json">"#;
     let start = page.find(opening).expect("the page holds data") + opening.len();
@@ -21,7 +21,7 @@ fn benchmarks(page: &str) -> Vec<serde_json::Value> {
     data(page)["benchmarks"].as_array().unwrap().clone()
 }
 
-/// The scripts of a page that a browser would run.
+/// Returns the scripts of a page that a browser would run.
 fn scripts(page: &str) -> Vec<&str> {
     page.split("<script>").skip(1).map(|rest| &rest[..rest.find("</script>").unwrap()]).collect()
 }
@@ -172,7 +172,7 @@ fn the_same_runs_give_the_same_bytes() {
 #[test]
 fn each_pair_has_a_bar_beside_an_equal_share_and_jains_index() {
     let page = render(&[synthetic::pairs_run()]);
-    // 20 of at most 40 MB/s; an equal share would be 30.
+    // 20 of at most 40 MB/s; an equal part would be 30.
     for part in ["width:50.00%", "width:100.00%", "left:75.00%"] {
         assert!(page.contains(part), "{part}");
     }

@@ -1,4 +1,4 @@
-//! Light and dark, paper, a phone, and what WCAG asks of names and contrast.
+//! Tests the appearance in light and dark, on paper and on a phone, and WCAG's requirements on names and contrast.
 
 use crate::stage::{SHOW_ALL, Stage};
 use crate::synthetic::{self, CABINET, DESK, PREDICTED, run, run_of};
@@ -82,7 +82,7 @@ fn everything_that_can_be_pressed_has_a_name_and_can_be_reached_by_key() {
     assert_eq!(dangling, serde_json::json!([]));
 }
 
-/// The contrast that WCAG 2.1 asks for: 4.5 for text, 3 for lines.
+/// Tests the contrast that WCAG 2.1 requires: 4.5 for text, 3 for lines.
 #[test]
 fn text_and_lines_stand_out_from_what_is_behind_them_in_light_and_dark() {
     let Some(mut stage) = Stage::new(
@@ -112,7 +112,7 @@ fn text_and_lines_stand_out_from_what_is_behind_them_in_light_and_dark() {
     }
 }
 
-/// The relative luminance of `#rrggbb` (WCAG 2.1).
+/// Returns the relative luminance of `#rrggbb` (WCAG 2.1).
 fn luminance(colour: &str) -> f64 {
     let channel = |at: usize| {
         let c = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).expect("a colour")) / 255.0;

@@ -1,4 +1,4 @@
-//! Charts: drawn when they are seen, read with pointer and keys.
+//! Tests charts: they are drawn when they are visible, and read with pointer and keys.
 
 use crate::stage::{FIRST_CHART, PAINTED, SHOW_ALL, Stage};
 use crate::synthetic::{self, DESK, run, run_of};
@@ -44,7 +44,7 @@ fn pointing_at_a_chart_shows_what_the_table_says() {
     let times: Vec<_> =
         runs[0].measurements.iter().filter(|m| m.metric == "time").map(|m| &m.summary).collect();
     for row in [0, 2, 11] {
-        // Else the test could not tell a median from an end of its interval.
+        // Otherwise the test could not distinguish a median from an end of its interval.
         assert!(times[row].ci_low < 0.995 * times[row].median, "{:?}", times[row]);
         let place = stage.place_of(FIRST_CHART, row);
         stage.browser.press("Escape");

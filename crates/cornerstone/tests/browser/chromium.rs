@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// A machine under load takes its time; a browser that says nothing for so long is broken.
+/// Time limit of an answer, long enough for a machine under load.
 const PATIENCE: Duration = Duration::from_secs(60);
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 const FLAGS: [&str; 11] = [
@@ -38,15 +38,15 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// `None`, with a line that says so, where no Chromium is installed.
+    /// Starts a browser. Returns `None`, and prints a line, if no Chromium is installed.
     pub(crate) fn start(test: &str) -> Option<Browser> {
         let Some(program) = NAMES.into_iter().find(|name| is_installed(name)) else {
-            // Past the test runner's capture of output.
+            // Written directly, because the test runner captures printed output.
             let _ = writeln!(std::io::stderr(), "skipped: {test}: no Chromium is installed");
             return None;
         };
         let profile = tempfile::tempdir().expect("a folder for the browser");
-        // Chromium listens on descriptor 3 and talks on 4; what it prints goes elsewhere.
+        // Chromium reads descriptor 3 and writes to 4; its other output is discarded.
         let mut child = Command::new("sh")
             .args(["-c", r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#, program])
             .args(FLAGS)
@@ -119,14 +119,14 @@ impl Browser {
         }
     }
 
-    /// Goes to a file and waits until it is loaded.
+    /// Opens a file and waits until it is loaded.
     pub(crate) fn open(&mut self, page: &Path) {
         self.events.clear();
         self.call("Page.navigate", json!({"url": format!("file://{}", page.display())}));
         self.wait_for("document.readyState === 'complete' && location.protocol === 'file:'");
     }
 
-    /// The value of an expression; promises are awaited.
+    /// Returns the value of an expression; promises are awaited.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let answer = self.call(
             "Runtime.evaluate",
@@ -136,13 +136,13 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// The number that an expression comes to.
+    /// Returns the number that is the value of an expression.
     pub(crate) fn number(&mut self, expression: &str) -> f64 {
         let value = self.evaluate(expression);
         value.as_f64().unwrap_or_else(|| panic!("{expression} is {value}, no number"))
     }
 
-    /// The text that an expression comes to.
+    /// Returns the text that is the value of an expression.
     pub(crate) fn text(&mut self, expression: &str) -> String {
         let value = self.evaluate(expression);
         value.as_str().unwrap_or_else(|| panic!("{expression} is {value}, no text")).to_string()
@@ -157,7 +157,7 @@ impl Browser {
         }
     }
 
-    /// The size of the window in CSS pixels.
+    /// Sets the size of the window in CSS pixels.
     pub(crate) fn size(&mut self, width: u32, height: u32) {
         self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -165,7 +165,7 @@ impl Browser {
         );
     }
 
-    /// What the system prefers: `light` or `dark`.
+    /// Sets the colour scheme that the system prefers: `light` or `dark`.
     pub(crate) fn prefer(&mut self, scheme: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});
         self.call("Emulation.setEmulatedMedia", json!({"features": [feature]}));
@@ -173,7 +173,7 @@ impl Browser {
 
     /// Moves the mouse to a point of the window.
     pub(crate) fn point_at(&mut self, (x, y): (f64, f64)) {
-        // The first event enters, the second moves: some handlers want both.
+        // The first event enters, the second moves: some handlers need both.
         for x in [x - 1.0, x] {
             self.mouse("mouseMoved", x, y);
         }
@@ -202,8 +202,7 @@ impl Browser {
         }
     }
 
-    /// Everything that the browser complained about since the page was opened: errors, warnings, refused content,
-    /// exceptions, dialogs.
+    /// Returns all errors, warnings, refused content, exceptions and dialogs since the page was opened.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
         self.call("Runtime.evaluate", json!({"expression": "0"}));
         let is_complaint = |event: &&Value| match event["method"].as_str() {
@@ -217,7 +216,7 @@ impl Browser {
         self.events.iter().filter(is_complaint).map(|event| event["params"].to_string()).collect()
     }
 
-    /// What was asked for since the page was opened, the page itself and data in it apart.
+    /// Returns the requests since the page was opened, except for the page itself and data in it.
     pub(crate) fn requests(&self) -> Vec<String> {
         let asked =
             self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
@@ -232,7 +231,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Asked to close it takes its children along; killed it would leave them.
+        // A browser that is closed ends its children. If it were killed, they would remain.
         self.session = None;
         let message = json!({"id": 0, "method": "Browser.close"}).to_string() + "\0";
         let _ = self.commands.write_all(message.as_bytes());

@@ -1,6 +1,7 @@
-//! The report in a real browser: drawn, read with pointer and keys, copied, printed, in light and dark, on a phone.
+//! Tests the report in a real browser: drawn, read with pointer and keys, copied, printed, in light and dark, on a
+//! phone.
 //!
-//! What a chart shows is compared with the table under it, which other code wrote.
+//! The values that a chart shows are compared with the table under it, which other code wrote.
 
 mod appearance;
 mod charts;

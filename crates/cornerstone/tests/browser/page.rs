@@ -1,4 +1,4 @@
-//! The page as a whole: it asks for nothing, its tables are copied, and it can be read without a script.
+//! Tests the page as a whole: it requests nothing, its tables are copied, and it can be read without a script.
 
 use record::Run;
 

@@ -1,4 +1,4 @@
-//! A page in a browser, and what tests ask of it.
+//! A page in a browser, with the queries of the tests.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -8,7 +8,7 @@ use record::Run;
 
 use crate::chromium::Browser;
 
-/// Scrolls through the page until all that can be drawn is drawn.
+/// Script that scrolls through the page until all charts are drawn.
 pub(crate) const SHOW_ALL: &str = r"(async () => {
     document.querySelectorAll('details').forEach((d) => { d.open = true; });
     for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
@@ -17,7 +17,7 @@ pub(crate) const SHOW_ALL: &str = r"(async () => {
     }
 })()";
 
-/// For each drawn chart, how many pixels of its canvas are painted.
+/// Expression for the number of painted pixels on the canvas of each drawn chart.
 pub(crate) const PAINTED: &str = r"[...document.querySelectorAll('figure[data-drawn] canvas:not(.line-sample)')].map((canvas) => {
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     let painted = 0;
@@ -27,7 +27,7 @@ pub(crate) const PAINTED: &str = r"[...document.querySelectorAll('figure[data-dr
 
 pub(crate) const FIRST_CHART: &str = "#benchmark-0 figure";
 
-/// A page in a browser. Browsers run one at a time: several at once starve each other on a small machine.
+/// A page in a browser. Browsers run one at a time, because several at once starve each other on a small machine.
 pub(crate) struct Stage {
     pub(crate) browser: Browser,
     _folder: tempfile::TempDir,
@@ -47,7 +47,7 @@ impl Stage {
         Some(Stage { browser, _folder: folder, _turn: turn })
     }
 
-    /// Brings a chart into view and gives the middle of one of its points: the `index`th of its first line.
+    /// Scrolls to a chart and returns the middle of one of its points: the `index`th of its first line.
     pub(crate) fn place_of(&mut self, chart: &str, index: usize) -> (f64, f64) {
         // A pointer that rests on the chart moves the focus between two keys: a browser repeats its last movement when
         // the layout has changed.
@@ -59,7 +59,7 @@ impl Stage {
             self.browser.number(&format!("{over}.left")),
             self.browser.number(&format!("{over}.top")),
         );
-        // The keyboard moves to the point; the ring around it is where the pointer must go.
+        // The keyboard moves to the point. The ring around it is the place for the pointer.
         self.browser.evaluate(&format!(
             "document.querySelector('{chart} .plot').focus({{preventScroll: true}})"
         ));
@@ -71,7 +71,7 @@ impl Stage {
         (left + x.parse::<f64>().unwrap(), top + y.parse::<f64>().unwrap())
     }
 
-    /// The value as the table under the chart writes it, of a row of the first benchmark.
+    /// Returns the value in the table under the chart, of a row of the first benchmark.
     pub(crate) fn table_value(&mut self, row: usize) -> String {
         self.browser.text(&format!(
             "document.querySelectorAll('table.numbers tbody tr')[{row}].querySelector('td.median').title"

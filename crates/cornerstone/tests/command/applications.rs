@@ -1,8 +1,8 @@
-//! Applications, on every fabric that this host has by itself.
+//! Tests applications, on every fabric that needs only this host.
 
 use crate::lab::{Lab, signal};
 
-/// Short runs of one launch.
+/// Options of short runs of one launch.
 const SHORT: [&str; 4] = ["--time-limit", "10ms", "--launches", "1"];
 
 #[test]
@@ -22,7 +22,7 @@ fn applications_tell_their_efficiency_on_real_and_simulated_fabrics() {
             };
             all.iter().filter(of).count()
         };
-        // Stages cannot be made by three ranks, which is said.
+        // Three ranks cannot form stages, which is reported.
         for (name, forms) in [("multiply", 4), ("parallel-sort", 3), ("sor", 8)] {
             assert_eq!([1, 2, 3].map(|ranks| count(name, ranks)), [forms; 3], "{fabric} {name}");
         }

@@ -1,4 +1,4 @@
-//! The command line: what it teaches, and what it refuses before anything is measured.
+//! Tests the command line: its help, and its refusals before anything is measured.
 
 use std::process::Stdio;
 
@@ -66,7 +66,7 @@ fn a_benchmark_without_the_wanted_algorithm_is_refused_if_named_and_said_if_not(
         .refuses(2, &["`broadcast` has no algorithm ring", "binomial", "omit broadcast"]);
     run(&["allreduce", "ping-pong", "--algorithm", "ring"])
         .refuses(2, &["`ping-pong` has no algorithm ring; it has none"]);
-    // Of several algorithms each must be that of a benchmark.
+    // Each of several algorithms must be one of a benchmark.
     run(&["allreduce", "--algorithm", "ring,bruck"])
         .refuses(2, &["no benchmark of the selection has an algorithm `bruck`", "allreduce has"]);
     let said = run(&["collectives", "--ranks", "4", "--algorithm", "ring"]);

@@ -1,5 +1,5 @@
-//! Reports of programs whose calls come from a library of bindings, as those in Fortran do. The library here is in C,
-//! so that no compiler for Fortran is needed.
+//! Tests reports of programs whose calls come from a library of bindings, as those in Fortran do. The library here is
+//! in C, so no compiler for Fortran is needed.
 
 use std::process::Command;
 

@@ -1,12 +1,12 @@
-//! `cornerstone launch --check` with programs that have one mistake in the use of memory each, and with programs that
-//! come close to one (`checked.c`).
+//! Tests `cornerstone launch --check` with programs that have one mistake in the use of memory each, and with programs
+//! that nearly have one (`checked.c`).
 
 use crate::lab::Lab;
 use crate::launching::{lab_with, run_program};
 
 const SOURCE: &str = include_str!("checked.c");
 
-/// Fabrics that move data in different ways: by copies between processes, by a stream, by a simulation.
+/// Fabrics that move data by different means: by copies between processes, by a stream, by a simulation.
 const WAYS: [&[&str]; 3] =
     [&["-n", "2"], &["-n", "2", "--fabric", "tcp"], &["-n", "2", "--fabric", "sim:cluster"]];
 
@@ -69,7 +69,7 @@ const MISTAKES: &[(&str, &str)] = &[
 const RIGHT: [&str; 7] =
     ["columns", "read_twice", "fails", "insignificant", "persistent", "windows", "receives"];
 
-/// What `--check` reports of a program, each line once, without its rank and how often.
+/// Returns the reports of `--check` for a program, each line once, without its rank and count.
 fn checked(lab: &Lab, way: &[&str], name: &str) -> Vec<String> {
     let ended = run_program(lab, &[way, &["--check"]].concat(), name);
     assert_eq!(ended.status, Some(0), "{name} {way:?}: {ended:#?}");
@@ -84,7 +84,7 @@ fn checked(lab: &Lab, way: &[&str], name: &str) -> Vec<String> {
     found
 }
 
-/// The place of a call: its line in a function ends with a remark.
+/// Returns the place of a call, whose line in a function ends with a remark.
 fn place(function: &str, remark: &str) -> String {
     let mut lines = SOURCE.lines().enumerate();
     let begin = format!("static void {function}(void) {{");
@@ -125,7 +125,8 @@ fn members_of_a_collective_that_name_different_roots_are_told_with_both_calls() 
     }
 }
 
-/// Rank 0 is the root of the broadcast: it sends where the reduction receives, and the other receives there too.
+/// Tests two collectives that use the same memory. Rank 0 is the root of the broadcast: it sends from the memory into
+/// which the reduction receives, and the other rank receives there too.
 #[test]
 fn collectives_that_use_the_same_memory_are_told_by_what_each_rank_does() {
     let Some(lab) = lab_with("collectives that use the same memory", SOURCE) else { return };

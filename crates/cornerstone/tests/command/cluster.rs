@@ -1,5 +1,5 @@
-//! Runs on several hosts: shared memory inside each, TCP between them. Most have "hosts" that are all this one; one has
-//! two hosts of network name spaces, and is skipped where the system does not allow these.
+//! Tests runs on several hosts: shared memory inside each, TCP between them. Most have "hosts" that are all this one.
+//! One has two hosts of network name spaces, and is skipped if the system does not permit these.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use crate::lab::{Lab, eventually, signal, skip};
 use crate::launching::{compile, library};
 use crate::spaces::Hosts;
 
-/// Every rank sends every other a long message and receives from any; then collectives, a window of all ranks, and
-/// memory that the ranks of a host share.
+/// A program in which every rank sends every other a long message and receives from any. Then follow collectives, a
+/// window of all ranks, and memory that the ranks of a host share.
 pub(crate) const PROGRAM: &str = r#"
 #include <mpi.h>
 #include <stdio.h>
@@ -111,9 +111,9 @@ fn an_mpi_program_runs_on_the_hosts_of_one_word_and_its_status_comes_back() {
     assert!(lab.becomes_empty());
 }
 
-/// Collectives in two levels, in communicators whose members of a host are consecutive, or not. The operation composes
-/// functions x -> a x + b, of which the order matters. The last call of rank `argv[1]` is another than that of the
-/// others.
+/// A program with collectives in two levels, in communicators whose members of a host are consecutive, or not. The
+/// operation composes functions x -> a x + b, so the order matters. The last call of rank `argv[1]` differs from that
+/// of the others.
 const TWO_LEVELS: &str = r#"
 #include <mpi.h>
 #include <stdio.h>
@@ -201,7 +201,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Hosts of two and of three ranks. That other calls than all others' are found is seen from either host.
+/// Tests hosts of two and of three ranks. A call that differs from all others is detected from either host.
 #[test]
 fn collectives_go_in_two_levels_and_find_calls_that_do_not_match() {
     let lab = Lab::new();
@@ -242,7 +242,7 @@ fn an_mpi_program_runs_across_two_hosts() {
     assert!(lab.becomes_empty() && program.exists());
 }
 
-/// Nobody says anything when a cable is cut; the ranks at its far end are still there.
+/// Tests a cable that is cut without a message. The ranks at its far end are still running.
 #[test]
 fn a_host_whose_cable_is_cut_is_a_dead_rank_by_name() {
     const NAME: &str = "a host whose cable is cut";
@@ -263,7 +263,7 @@ fn a_host_whose_cable_is_cut_is_a_dead_rank_by_name() {
     command.current_dir(lab.path(""));
     let running = lab.spawn(command);
     assert!(eventually(|| of_rank(&lab, "1").len() == 2), "both hosts have a second rank");
-    // Not while they still connect.
+    // The cable is not cut while they still connect.
     std::thread::sleep(std::time::Duration::from_secs(2));
     hosts.cut_cable();
     let ended = running.wait();
@@ -271,7 +271,7 @@ fn a_host_whose_cable_is_cut_is_a_dead_rank_by_name() {
     assert!(lab.becomes_empty());
 }
 
-/// The ranks with this number on their host.
+/// Returns the ranks with this number on their host.
 fn of_rank(lab: &Lab, local: &str) -> Vec<u32> {
     let is_rank = |pid: &u32| {
         let bytes = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -333,7 +333,7 @@ fn benchmarks_run_on_the_hosts_of_a_batch_system() {
     lab.spawn(command).wait().refuses(2, &["SLURM_JOB_NODELIST='n[1-'", "do not close"]);
 }
 
-/// Ranks that this host has slots for stay here. Others use the job's hosts in their order.
+/// Tests that ranks for which this host has slots stay here, and that others use the job's hosts in their order.
 #[test]
 fn a_program_in_a_batch_job_uses_its_hosts_when_it_needs_them() {
     let lab = Lab::new();
@@ -349,7 +349,7 @@ fn a_program_in_a_batch_job_uses_its_hosts_when_it_needs_them() {
         assert_eq!(ended.status, Some(0), "{ended:#?}");
         assert_eq!(sorted(&ended.stdout), OF_TWO_HOSTS, "{ended:#?}");
     }
-    // Where several hosts are used, --watch is refused.
+    // If several hosts are used, --watch is refused.
     for (ranks, more) in [("2", &[][..]), ("5", &["--fabric", "local"])] {
         let words = [&["launch", "-n", ranks, "--watch", "60s"], more, &["true"]].concat();
         let ended = launched(&words, "localhost,127.0.0.1");
@@ -359,7 +359,7 @@ fn a_program_in_a_batch_job_uses_its_hosts_when_it_needs_them() {
     launched(&words, "localhost,127.0.0.1").refuses(2, &["--watch", "--fabric local"]);
     launched(&["launch", "-n", "6", "true"], "localhost,127.0.0.1")
         .refuses(2, &["the hosts take 5 ranks, not 6", "--fabric local"]);
-    // A job that was submitted from here runs elsewhere.
+    // A job that was submitted from this host runs elsewhere.
     launched(&["launch", "-n", "2", "true"], "somewhere.invalid,localhost")
         .refuses(1, &["somewhere.invalid"]);
     assert!(lab.becomes_empty());

@@ -1,11 +1,11 @@
-//! Benchmarks of congestion, on a network whose answers are derived by hand and on real fabrics.
+//! Tests benchmarks of congestion, on a network with results that are derived by hand and on real fabrics.
 
 use serde_json::Value;
 
 use crate::lab::Lab;
 
-/// Computers around a switch, which takes a whole message in before it sends it on. A message of 125000 bytes takes 125
-/// us on each link and costs nothing else.
+/// Computers around a switch, which receives a whole message before it forwards it. A message of 125000 bytes takes 125
+/// us on each link and has no other cost.
 const SWITCH: &str = r#"
 name = "plain-switch"
 title = "a switch and nothing that costs, but links"
@@ -31,7 +31,7 @@ from = "an example"
 "#;
 const LINK_US: f64 = 125.0;
 
-/// The medians of a metric, with the parameter that tells them apart.
+/// Returns the medians of a metric, with the parameter that distinguishes them.
 fn medians(all: &[Value], benchmark: &str, metric: &str, parameter: &str) -> Vec<(String, f64)> {
     let wanted = |one: &&Value| one["benchmark"] == benchmark && one["metric"] == metric;
     let of = |one: &Value| {
@@ -54,7 +54,7 @@ fn a_plain_switch_gives_what_its_links_give() {
             assert!(name == wanted && (median - us).abs() < 1e-6, "{found:?}, {expected:?}");
         }
     };
-    // One link up and one down, without anybody in the way; a ring goes both ways, one after the other.
+    // One link up and one down, without other traffic; a ring is used in both directions, one after the other.
     let twice = 2.0 * LINK_US;
     let rings = [("natural", 2.0 * twice), ("random", 2.0 * twice)];
     same(medians(&all, "rings", "time", "order"), &rings);
@@ -68,7 +68,7 @@ fn a_plain_switch_gives_what_its_links_give() {
         medians(&all, "bisection", "rate", "half"),
         &["1", "2", "3", "4"].map(|half| (half, 2000.0)),
     );
-    // All come up at once and go down one after the other.
+    // All go up at once and down one after the other.
     let incast = [("1", 2.0), ("2", 3.0), ("4", 5.0)].map(|(name, links)| (name, links * LINK_US));
     same(medians(&all, "incast", "time", "senders"), &incast);
     // Ten pairs of five ranks, each there and back.
@@ -94,7 +94,7 @@ fn congestion_is_measured_on_real_fabrics() {
         lab.succeed(&[&words[..], &more].concat());
         let found =
             medians(&lab.measurements("impact.jsonl"), "congestion-impact", "impact", "victim");
-        // Two victims beside three loads. What they cost here depends on the host.
+        // Two victims beside three loads. Their slowdown here depends on the host.
         assert_eq!(found.len(), 6);
         assert!(found.iter().all(|(_, factor)| *factor > 0.0), "{found:?}");
         assert!(lab.becomes_empty());
@@ -157,8 +157,8 @@ fn congestors_take_half_of_a_shared_link_and_nothing_of_others() {
                 let range = match (machine, load) {
                     ("apart", _) => 1.0..=1.0,
                     // Packets of the victim and of the congestor alternate: 255 from the first to the last of the
-                    // victim's, and two on links that are free. Two more of the congestor's may go before them. As
-                    // these come one by one until then, one may be missing at its first turn.
+                    // victim's, and two on links that are free. Two more of the congestor's may precede them. As these
+                    // arrive one by one until then, one may be missing at its first turn.
                     (_, "incast") => (254.0 + 2.0) / 130.0..=(257.0 + 2.0) / 130.0,
                     // The congestors also wait for each other.
                     _ => 1.5..=(257.0 + 2.0) / 130.0,

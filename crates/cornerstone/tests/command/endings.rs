@@ -1,4 +1,4 @@
-//! How a run ends when something ends it: nothing hangs, nobody is left behind, nothing that was measured is lost.
+//! Tests the end of an interrupted run: nothing hangs, no process is left, and no measurement is lost.
 
 use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
 
@@ -25,7 +25,7 @@ fn start(lab: &Lab) -> Running<'_> {
     running
 }
 
-/// What every end must leave: no process, a file of whole lines that can be resumed to the full set.
+/// Checks the state after every end: no process, and a file of whole lines that can be resumed to the full set.
 fn goes_on(lab: &Lab) {
     assert!(lab.becomes_empty(), "processes are left: {:?}", lab.processes());
     let before = lab.measurements("run.jsonl");

@@ -1,11 +1,11 @@
-//! The programs in `examples/`, as a reader runs them.
+//! Tests the programs in `examples/`, as a reader runs them.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::lab::{Lab, skip, words};
 
-/// A Python that has pandas: of `.venv`, where `make test` puts it, or of the system.
+/// Returns a Python that has pandas: of `.venv`, where `make test` installs it, or of the system.
 fn python_with_pandas(root: &Path) -> Option<Command> {
     let candidates = [root.join(".venv/bin/python3"), "python3".into()];
     let has_pandas = |python: &&std::path::PathBuf| {
@@ -35,7 +35,7 @@ fn pandas_keeps_cases_apart_that_differ_in_their_parameters() {
     let (shown, errors) =
         (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     assert!(ended.status.success(), "{shown}{errors}");
-    // A line for the latency and one for the worst of each.
+    // One line for the latency and one for the worst of each.
     for method in ["spin", "yield", "futex", "clock-nanosleep", "epoll"] {
         let name = format!("by={method} for=moment idle=allowed load=none ");
         let lines = shown.lines().filter(|line| line.contains(&name) && !line.contains("launch"));

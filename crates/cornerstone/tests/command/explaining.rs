@@ -1,6 +1,5 @@
-//! `cornerstone launch --report`, `--trace` and `--check` with programs whose profile is known because they are made so
-//! (`explained.c`). No test asserts a time beyond its order: a rank that sleeps for 50 ms makes another wait for more
-//! than 25.
+//! Tests `cornerstone launch --report`, `--trace` and `--check` with programs of a known profile (`explained.c`). No
+//! test asserts a time beyond its order: a rank that sleeps for 50 ms makes another wait for more than 25.
 
 use std::path::Path;
 
@@ -12,7 +11,7 @@ use crate::predictions::other_mpi;
 
 const SOURCE: &str = include_str!("explained.c");
 
-/// Each fabric, and 4 ranks.
+/// Options of each fabric, and of 4 ranks.
 pub(crate) const WAYS: [&[&str]; 4] = [
     &["-n", "4"],
     &["-n", "4", "--fabric", "tcp"],
@@ -20,12 +19,12 @@ pub(crate) const WAYS: [&[&str]; 4] = [
     &["-n", "4", "--fabric", "sim:cluster"],
 ];
 
-/// A lab with the program; none where our libraries are not built.
+/// Returns a lab with the program; `None` if our libraries are not built.
 pub(crate) fn prepared(test: &str) -> Option<Lab> {
     lab_with(test, SOURCE)
 }
 
-/// The JSON report of a run that ends well.
+/// Returns the JSON report of a run that succeeds.
 pub(crate) fn reported(lab: &Lab, options: &[&str], name: &str) -> Value {
     let ended = run(lab, &[options, &["--report=report.json"]].concat(), name);
     assert_eq!(ended.status, Some(0), "{name} {options:?}: {ended:#?}");
@@ -39,14 +38,14 @@ fn json(lab: &Lab) -> Value {
     report
 }
 
-/// The number of the line of the source that ends with this remark.
+/// Returns the number of the line of the source that ends with this remark.
 fn line_with(remark: &str) -> usize {
     let wanted = format!("// {remark}");
     let index = SOURCE.lines().position(|line| line.ends_with(&wanted));
     1 + index.unwrap_or_else(|| panic!("no line ends with {wanted}"))
 }
 
-/// Where a function of the program calls, in the words of the report.
+/// Returns the place at which a function of the program calls, in the words of the report.
 pub(crate) fn place(function: &str, remark: &str) -> String {
     format!("{function}, program.c:{}", line_with(remark))
 }
@@ -55,14 +54,14 @@ pub(crate) fn rows<'a>(report: &'a Value, table: &str) -> &'a Vec<Value> {
     report[table].as_array().unwrap_or_else(|| panic!("{table} in {report}"))
 }
 
-/// The row of the longest wait of a rank.
+/// Returns the row of the longest wait of a rank.
 #[track_caller]
 fn wait_of(report: &Value, rank: usize) -> &Value {
     let found = rows(report, "waits").iter().find(|row| row["rank"] == rank);
     found.unwrap_or_else(|| panic!("rank {rank} waits for nobody: {report:#}"))
 }
 
-/// How often a function was called, by all ranks.
+/// Returns the number of calls of a function, by all ranks.
 fn calls(report: &Value, function: &str) -> u64 {
     let of = rows(report, "calls").iter().filter(|row| row["function"] == function);
     of.map(|row| row["calls"].as_u64().unwrap()).sum()
@@ -82,9 +81,9 @@ fn a_late_sender_is_named_with_both_calls_on_every_fabric() {
         );
         assert_eq!(row["place"], place("sender", "receive"), "{way:?}");
         assert_eq!(row["for_place"], place("sender", "send"), "{way:?}");
-        // Four times 50 ms, less what the sender's start was earlier; the first may be short.
+        // Four times 50 ms, less the earlier start of the sender; the first may be short.
         assert!(row["total_s"].as_f64().unwrap() > 0.075, "{way:?}: {row}");
-        // The path is where the time goes: in rank 0, which sleeps outside of MPI.
+        // The path is mostly in rank 0, which sleeps outside of MPI.
         let path = &report["critical_path"];
         let first = &path["by_rank"][0];
         assert_eq!(first["rank"], 0);
@@ -202,7 +201,7 @@ fn a_program_that_dies_aborts_or_hangs_leaves_what_was_seen() {
 fn very_many_places_and_calls_are_counted_in_bounded_memory() {
     let Some(lab) = prepared("very many places and calls") else { return };
     let report = reported(&lab, &["-n", "1"], "places");
-    // With MPI_Finalize, which may have found no room either.
+    // This includes MPI_Finalize, for which there may have been no room either.
     let rows = rows(&report, "calls");
     assert_eq!(rows.iter().map(|row| row["calls"].as_u64().unwrap()).sum::<u64>(), 5121);
     let counted = calls(&report, "MPI_Barrier");
@@ -212,7 +211,7 @@ fn very_many_places_and_calls_are_counted_in_bounded_memory() {
     assert_eq!(calls(&report, "MPI_Sendrecv"), 2_000_000);
     let remark = report["remarks"][0].as_str().unwrap();
     assert!(remark.contains("critical path are those of the first"), "{remark}");
-    // What is not known is not on the path.
+    // Time of unknown calls is not on the path.
     assert!(report["critical_path"]["length_s"].as_f64() < report["run_s"].as_f64(), "{report}");
 }
 
@@ -262,12 +261,12 @@ fn the_trace_has_calls_arrows_and_the_path() {
     assert!(count("X", "rank 0") >= 1);
 }
 
-/// The lines with mistakes: a simulation also tells its times.
+/// Returns the lines with mistakes. A simulation also prints its times.
 fn checks(stderr: &str) -> Vec<&str> {
     stderr.lines().filter(|line| line.contains(": check: ")).collect()
 }
 
-/// Where computing takes no time, sleeps are all the time that there is.
+/// Tests a run in which computing takes no time, so that all time is sleep.
 #[test]
 fn the_report_of_a_simulated_run_is_in_virtual_time() {
     let Some(lab) = prepared("a report in virtual time") else { return };
@@ -278,7 +277,7 @@ fn the_report_of_a_simulated_run_is_in_virtual_time() {
         let s = value.as_f64().unwrap();
         assert!((s - expected).abs() < 0.002, "{s} for {expected} in {report:#}");
     };
-    // The sleeps of rank 0; the messages take next to nothing beside them.
+    // The sleeps of rank 0. The messages take very little time in comparison.
     near(&row["total_s"], 0.2);
     near(&report["critical_path"]["length_s"], 0.2);
     for rank in rows(&report, "by_rank") {
@@ -376,7 +375,7 @@ fn what_cannot_be_written_is_refused_before_anything_starts() {
     let twice = ["launch", "-n", "1", "--report=a.json", "--trace=a.json", "echo", "started"];
     lab.run(&twice).refuses(2, &["named for two files"]);
     assert_eq!(std::fs::read_to_string(lab.path("mine.html")).unwrap(), "my own page");
-    // A disk that fills only shows when something is written.
+    // A full disk is only detected when something is written.
     if Path::new("/dev/full").exists() {
         let full = lab.path("full.json");
         std::os::unix::fs::symlink("/dev/full", &full).unwrap();

@@ -1,11 +1,11 @@
-//! The waits and messages of neighbourhood collectives and of partitioned messages in a report (`explained.c`). A rank
-//! that sleeps for 50 ms makes another wait for more than 25.
+//! Tests the waits and messages of neighbourhood collectives and of partitioned messages in a report (`explained.c`). A
+//! rank that sleeps for 50 ms makes another wait for more than 25.
 
 use serde_json::Value;
 
 use crate::explaining::{WAYS, place, prepared, reported, rows};
 
-/// The waits of more than 25 ms: the rank, the place, the kind, the other rank and its place, in order.
+/// Returns the waits of more than 25 ms: the rank, the place, the kind, the other rank and its place, in order.
 fn late(report: &Value) -> Vec<(u64, String, String, u64, String)> {
     let word = |row: &Value, name: &str| row[name].as_str().unwrap().to_string();
     let number = |row: &Value, name: &str| row[name].as_u64().unwrap();
@@ -52,7 +52,7 @@ fn a_rank_waits_for_its_late_neighbour_in_a_ring_and_no_other_does() {
     }
 }
 
-/// Rank 0 sends one int to rank 1, which comes later still, and two to rank 2.
+/// Tests a graph in which rank 0 sends one int to rank 1, which arrives even later, and two to rank 2.
 #[test]
 fn in_a_graph_ranks_wait_for_those_that_send_to_them() {
     let Some(lab) = prepared("ranks wait in a graph") else { return };
@@ -77,7 +77,7 @@ fn a_partitioned_message_is_sent_by_the_call_that_makes_its_last_partition_ready
     }
 }
 
-/// Rank 0 gives an int for each of the three others, and they give it one each: 24 bytes.
+/// Tests the count of bytes. Rank 0 sends an int to each of the three others, and each sends one to it: 24 bytes.
 #[test]
 fn a_collective_of_two_groups_counts_what_is_given_to_the_other_group() {
     let Some(lab) = prepared("a collective of two groups") else { return };

@@ -1,5 +1,5 @@
-//! Two to four hosts with two cables each, which are cut at random moments while a program sends messages. Where the system does
-//! not allow network name spaces, these tests are skipped.
+//! Tests two to four hosts with two cables each, which are cut at random moments while a program sends messages. If the
+//! system does not permit network name spaces, these tests are skipped.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use crate::lab::{Lab, Running, eventually, skip};
 use crate::launching::{compile, library};
 use crate::spaces::Hosts;
 
-/// How often a cable is cut. The suite `cuts` of interop does it hundreds of times.
+/// Number of cuts. The suite `cuts` of interop makes hundreds.
 const CUTS: u64 = 6;
 
-/// A run of the program on hosts of two ranks each, whose cables can be cut.
+/// A run of the program on hosts of two ranks each, with cables that can be cut.
 struct Run<'a> {
     lab: &'a Lab,
     hosts: Hosts,
@@ -19,12 +19,12 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Starts it, and waits until messages pass; `None` where that cannot be tried.
+    /// Starts it, and waits until messages pass. Returns `None` if the system does not permit it.
     fn start(lab: &'a Lab, test: &str, number: u8, cables: usize, more: &[&str]) -> Option<Self> {
         Run::on(2, lab, test, number, cables, more)
     }
 
-    /// The same on so many hosts.
+    /// As [`start`](Run::start), on this number of hosts.
     fn on(
         count: u32,
         lab: &'a Lab,
@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
         Some(run)
     }
 
-    /// How many rounds are made in so long.
+    /// Returns the number of rounds in this time.
     fn rounds_in(&self, time: Duration) -> u64 {
         let before = rounds(&self.lab.path("counter"));
         std::thread::sleep(time);
@@ -96,7 +96,7 @@ fn messages_go_on_over_the_other_cable_and_none_is_lost() {
     cut_at_random(run, 2, CUTS);
 }
 
-/// The other hosts do not notice a cut: their cables lead to a switch.
+/// Tests cuts that the other hosts do not notice, because their cables lead to a switch.
 #[test]
 fn messages_between_three_and_four_hosts_go_on_over_the_other_network() {
     let test = "messages between three and four hosts go on";
@@ -107,7 +107,7 @@ fn messages_between_three_and_four_hosts_go_on_over_the_other_network() {
     }
 }
 
-/// Cuts one cable of one host at a time, and mends it.
+/// Cuts one cable of one host at a time, and repairs it.
 fn cut_at_random(run: Run<'_>, hosts: u32, cuts: u64) {
     let mut state = u64::from(std::process::id());
     println!("seed {state}");
@@ -162,7 +162,7 @@ fn a_host_without_any_cable_is_a_dead_rank_by_name() {
     let begin = Instant::now();
     (0..2).for_each(|cable| run.hosts.set_cable(cable, 1, "down"));
     let ended = run.running.wait();
-    // Whoever finds it first says so: a rank, with the status that its program ends with.
+    // The first that detects it reports it: a rank, with the exit status of its program.
     assert!(ended.status.is_some_and(|status| status != 0), "{ended:#?}");
     assert!(
         ended.stderr.contains("rank") && ended.stderr.contains("was out of reach for 2.0s"),

@@ -1,10 +1,10 @@
-//! What a search predicts before it tries, on a simulated machine whose pauses are known.
+//! Tests the predictions of a search before its trials, on a simulated machine with known pauses.
 
 use serde_json::Value;
 
 use crate::lab::{Ended, Lab, words};
 
-/// A machine whose two processors pause for 400 us every 10 ms at the same moments: 4 % of the time.
+/// A machine with two processors that pause for 400 us every 10 ms at the same moments: 4 % of the time.
 const PAUSING: &str = "\
 name = \"pausing\"
 title = \"a machine with known pauses\"
@@ -44,7 +44,7 @@ fn pair(lab: &Lab, machine: &str, more: &[&str]) -> Ended {
     lab.succeed(&[&["pmp", "pair.pmp", "--fabric", &fabric, "--miss-rate", "6%"], more].concat())
 }
 
-/// The search in a results file.
+/// Returns the search in a results file.
 fn search(lab: &Lab, file: &str) -> Value {
     let found = lab.measurements(file);
     found.iter().find(|m| m["search"].is_object()).expect("a search")["search"].clone()
@@ -171,7 +171,7 @@ fn a_chain_on_processors_that_pause_at_different_moments_misses_what_is_predicte
     let lab = Lab::new();
     lab.write("chain.toml", CHAIN);
     lab.write("messages.toml", APART);
-    // With a rate of computing and a faster link the processors are the bottleneck instead of the link.
+    // With a rate of computing and a faster link, the processors are the bottleneck instead of the link.
     let computing = APART
         .replace("polling_us = 1", "polling_us = 1\nfft_mflops = 1000")
         .replace("link_mb_per_s = 64", "link_mb_per_s = 400");

@@ -1,11 +1,11 @@
-//! The guides: every command that they show is run, as a reader would run it.
+//! Tests the guides: every command that they show is run, as a reader would run it.
 
 use std::process::Command;
 
 use crate::lab::Lab;
 use crate::package::install;
 
-/// The blocks of shell words of a page, as one script.
+/// Returns the blocks of shell commands of a page, as one script.
 fn script(page: &str) -> String {
     let mut script = String::from("set -e\n");
     let mut inside = false;

@@ -1,5 +1,5 @@
-//! `cornerstone launch` with programs whose ranks wait for each other for ever, and with programs that only look like it
-//! (`hangs.c`). No test asserts a time: a hang that is not found ends the test, which waits for two minutes.
+//! Tests `cornerstone launch` with programs whose ranks wait for each other for ever, and with programs that only seem
+//! to (`hangs.c`). No test asserts a time: a hang that is not detected ends the test, which waits for two minutes.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ const SOURCE: &str = include_str!("hangs.c");
 const STATUS: i32 = 124;
 const STUCK: &str = "all ranks wait, and no message is under way";
 
-/// How programs are launched: ranks that sleep, ranks that spin, ranks over TCP, on one host as one of several, and on
+/// Options of the launches: ranks that sleep, ranks that spin, ranks over TCP, on one host as one of several, and on
 /// several.
 const WAYS: [&[&str]; 5] = [
     &["-n", "4"],
@@ -19,24 +19,24 @@ const WAYS: [&[&str]; 5] = [
     &["-n", "4", "--fabric", "cluster"],
     &["-n", "4", "--host", "localhost:1,127.0.0.1:3"],
 ];
-/// The same over libfabric.
+/// Options of the launches over libfabric.
 const WAYS_OF_LIBFABRIC: [&[&str]; 2] = [
     &["-n", "4", "--fabric", "ofi:tcp"],
     &["-n", "4", "--host", "localhost:1,127.0.0.1:3", "--fabric", "ofi:tcp"],
 ];
 
-/// All of them, without those that the machine lacks.
+/// Returns all of them, without those that the machine does not support.
 fn ways(test: &str) -> Vec<&'static [&'static str]> {
     let more = crate::ofi::is_here(test).then_some(WAYS_OF_LIBFABRIC);
     WAYS.into_iter().chain(more.into_iter().flatten()).collect()
 }
 
-/// A lab with the programs; none where our library is not built.
+/// Returns a lab with the programs; `None` if our library is not built.
 fn prepared(test: &str) -> Option<Lab> {
     lab_with(test, SOURCE)
 }
 
-/// The number of the line of the source that ends with this remark.
+/// Returns the number of the line of the source that ends with this remark.
 fn line_with(remark: &str) -> usize {
     let index = SOURCE.lines().position(|line| line.ends_with(remark));
     1 + index.unwrap_or_else(|| panic!("no line ends with {remark}"))
@@ -252,8 +252,8 @@ fn a_rank_that_computes_while_the_others_wait_is_told_again_and_again_on_request
     assert_eq!((quiet.status, quiet.stderr.as_str()), (Some(0), ""));
 }
 
-/// Launches a program, asks the launcher with signals what the ranks do until it has written some words, and then
-/// carries out a command that ends the run. Returns all that it has written.
+/// Launches a program, sends the launcher signals that request the state of the ranks until it has written some words,
+/// and then carries out a command that ends the run. Returns all its output.
 fn while_it_runs(lab: &Lab, options: &str, name: &str, words: &str, end: &str) -> String {
     let asks = if options.contains("--watch") || options.contains("--on-hang") {
         ":"

@@ -1,11 +1,11 @@
-//! A folder of results as a history, and the check of a new run against it.
+//! Tests a folder of results as a history, and the check of a new run against it.
 
 use serde_json::{Value, json};
 
 use crate::lab::{Ended, Lab};
 use crate::results::brief;
 
-/// A history of `runs` runs on this machine, a day apart, whose times are those of a short run; from run `change` on
+/// Creates a history of `runs` runs on this machine, a day apart, with the times of a short run. From run `change` on
 /// they take 1.5 times as long.
 fn history(lab: &Lab, runs: usize, change: usize) {
     std::fs::create_dir(lab.path("past")).unwrap();
@@ -138,7 +138,7 @@ fn runs_of_other_machines_are_series_of_their_own() {
     );
 }
 
-/// A program that prints a table as the OSU micro-benchmarks do: what the file `us` says.
+/// A program that prints a table as the OSU micro-benchmarks do, with the content of the file `us`.
 const PROGRAM: &str = "echo '# OSU MPI Latency Test v7.4'\necho '# Size          Avg Latency(us)'\n\
     echo \"8 $(cat us)\"\n";
 
@@ -146,7 +146,7 @@ fn check(lab: &Lab, more: &[&str]) -> Ended {
     lab.run(&[&["check", "--against", "past"], more, &["sh program"]].concat())
 }
 
-/// A lab with a program whose history has ten runs of about 1 ms.
+/// Returns a lab with a program whose history has ten runs of about 1 ms.
 fn checked() -> Lab {
     let lab = Lab::new();
     lab.write("program", PROGRAM);
@@ -162,7 +162,7 @@ fn checked() -> Lab {
 fn a_number_that_is_slower_twice_fails_the_check_and_one_that_is_so_once_does_not() {
     let lab = Lab::new();
     history(&lab, 8, 99);
-    // The same run, half as fast: the command writes nothing but copies it to where it is told to.
+    // The same run, half as fast: the command only copies it to the requested place.
     let slow: String = lab
         .records("past/00.jsonl")
         .iter()
@@ -173,7 +173,7 @@ fn a_number_that_is_slower_twice_fails_the_check_and_one_that_is_so_once_does_no
         .collect();
     lab.write("slow.jsonl", &slow);
     std::fs::copy(lab.path("past/03.jsonl"), lab.path("same.jsonl")).unwrap();
-    // A `cornerstone` that is a script: $1 is run, $2 says which results, and the last word where they go.
+    // A `cornerstone` that is a script: $1 is run, $2 selects the results, and the last word is their destination.
     lab.write(
         "cornerstone",
         "echo x >> count\nfrom=$2\ntest $2 = once && { from=same; test $(wc -l < count) = 1 && from=slow; }\n\
@@ -194,8 +194,8 @@ fn a_number_that_is_slower_twice_fails_the_check_and_one_that_is_so_once_does_no
     assert!(once.stdout.contains("slower only in the first measurement"), "{once:#?}");
 }
 
-/// A lab whose history is one run of one launch of `program`, with the sizes 8 and 16 at 1 ms; the program then takes
-/// as many microseconds, for the size 8 alone.
+/// Returns a lab whose history is one run of one launch of `program`, with the sizes 8 and 16 at 1 ms. The program then
+/// takes this number of microseconds, for the size 8 alone.
 fn with_a_short_history(us: &str) -> Lab {
     let lab = Lab::new();
     lab.write("program", &format!("{PROGRAM}echo \"16 $(cat us)\"\n"));
@@ -255,7 +255,7 @@ fn a_number_a_hundred_times_as_slow_fails_the_check_although_the_history_has_one
 fn a_history_is_begun_and_one_of_another_machine_is_refused() {
     let lab = checked();
     assert_eq!(std::fs::read_dir(lab.path("past")).unwrap().count(), 10);
-    // A program that says nothing of launches is launched six times, so that one can tell.
+    // A program that does not report launches is launched six times, so that a change can be decided.
     let shown = lab.succeed(&["history", "Latency", "--folder", "past", "--json"]).json();
     assert_eq!(shown[0][0]["points"][0]["launches"].as_array().unwrap().len(), 6);
     lab.write("us", "3000.5");

@@ -1,4 +1,4 @@
-//! Kernels of the HPEC Challenge, as a user runs them.
+//! Tests kernels of the HPEC Challenge, as a user runs them.
 
 use crate::lab::Lab;
 
@@ -17,6 +17,6 @@ fn each_kernel_has_a_rate_for_each_of_its_data_sets() {
             assert!(rate["median"].as_f64().unwrap() > 0.0, "{rate:#?}");
         }
     }
-    // The peak of the core stands beside them, and each has its share of it.
+    // The peak of the core is measured with them, and each has its share of it.
     assert!(found.iter().any(|m| m["benchmark"] == "peak"), "{found:#?}");
 }

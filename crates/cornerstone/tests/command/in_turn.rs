@@ -1,9 +1,9 @@
-//! Two commands that are measured in turn until one can tell.
+//! Tests two commands that are measured in turn until the comparison is decided.
 
 use crate::lab::Lab;
 
-/// A program that prints a table as the OSU micro-benchmarks do, with a time near `us` that differs from launch to
-/// launch. Each launch adds a line to the file `count`.
+/// Creates a program that prints a table as the OSU micro-benchmarks do, with a time near `us` that differs from launch
+/// to launch. Each launch adds a line to the file `count`.
 fn program(lab: &Lab, name: &str, us: u32) {
     lab.write(
         name,
@@ -21,7 +21,7 @@ fn in_turn<'a>(lab: &Lab, words: &[&'a str]) -> Vec<&'a str> {
     [&["compare", "--measure", "--out", "kept"], words].concat()
 }
 
-/// How often a program was launched.
+/// Returns the number of launches of a program.
 fn launches(lab: &Lab, name: &str) -> usize {
     let text = std::fs::read_to_string(lab.path(&format!("{name}.count"))).unwrap_or_default();
     text.lines().count()

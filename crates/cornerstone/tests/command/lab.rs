@@ -1,4 +1,4 @@
-//! The built command in a folder of its own, and the processes that it starts.
+//! The built command in a folder of its own, and its processes.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Longer than anything here can take, on a machine under any load; only a hang reaches it.
+/// Time limit beyond that of any command here, on a machine under any load. Only a hang reaches it.
 pub(crate) const NO_HANG: Duration = Duration::from_secs(120);
 
-/// In the environment of every process that a test starts: ranks inherit it, so that none can hide.
+/// Variable in the environment of every process that a test starts. Ranks inherit it, so each of them can be found.
 const MARK: &str = "CORNERSTONE_TEST_MARK";
 
-/// A folder to work in, and a mark for the processes that work there.
+/// A working folder, and a mark for the processes that work there.
 pub(crate) struct Lab {
     folder: tempfile::TempDir,
     mark: String,
 }
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// The exit status; none if a signal ended it.
+    /// The exit status; `None` if a signal ended it.
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -52,19 +52,19 @@ impl Lab {
         self.folder.path().join(name)
     }
 
-    /// The mark as a variable's assignment.
+    /// Returns the mark as a variable's assignment.
     pub(crate) fn mark(&self) -> String {
         format!("{MARK}={}", self.mark)
     }
 
-    /// The command with these words, to be started in the folder.
+    /// Returns the command with these words, to be started in the folder.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cornerstone"));
         command.args(words).current_dir(self.folder.path());
         self.marked(command)
     }
 
-    /// Another command with the mark of what is started here.
+    /// Adds the mark of the processes of this lab to another command.
     pub(crate) fn marked(&self, mut command: Command) -> Command {
         command.env(MARK, &self.mark);
         command
@@ -95,7 +95,7 @@ impl Lab {
         Running { lab: self, child, stdout, stderr }
     }
 
-    /// The processes that carry this lab's mark.
+    /// Returns the processes with this lab's mark.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let mark = self.mark();
         std::fs::read_dir("/proc")
@@ -106,24 +106,24 @@ impl Lab {
             .collect()
     }
 
-    /// Waits until no process is left; says whether that came to be.
+    /// Waits until no process is left. Returns whether that happened.
     pub(crate) fn becomes_empty(&self) -> bool {
         eventually(|| self.processes().is_empty())
     }
 
-    /// The measurements in a results file; the last line may be cut off.
+    /// Returns the measurements in a results file; the last line may be truncated.
     pub(crate) fn measurements(&self, name: &str) -> Vec<Value> {
         self.records(name).into_iter().filter(|record| record["kind"] == "measurement").collect()
     }
 
-    /// The whole lines of a results file.
+    /// Returns the whole lines of a results file.
     pub(crate) fn records(&self, name: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.path(name)).unwrap_or_default();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Expects that no process is left, and then what `holds` does.
+    /// Expects that no process is left, and then calls `holds`.
     #[track_caller]
     fn is_left(&self, holds: &impl Fn(&Lab)) {
         assert!(self.becomes_empty(), "processes are left: {:?}", self.processes());
@@ -135,8 +135,8 @@ impl Lab {
     }
 }
 
-/// The same command, which the signals that end it do end: where the tests were started with them ignored (by `nohup`,
-/// or in the background of a shell), it would inherit that.
+/// Returns the same command with default actions for the signals that end it. If the tests were started with these
+/// ignored (by `nohup`, or in the background of a shell), it would inherit that.
 fn with_default_signals(command: &Command) -> Command {
     let mut wrapped = Command::new("env");
     wrapped.arg("--default-signal=HUP,INT,TERM").arg(command.get_program());
@@ -155,7 +155,7 @@ fn with_default_signals(command: &Command) -> Command {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        // A test that fails half-way must not leave ranks that burn a processor.
+        // A test that fails in the middle must not leave ranks that spin.
         for pid in self.processes() {
             let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
         }
@@ -167,7 +167,7 @@ impl Running<'_> {
         self.child.id()
     }
 
-    /// The processes of its ranks, by rank.
+    /// Returns the process of a rank.
     pub(crate) fn rank(&self, rank: usize) -> Option<u32> {
         let place = format!("rank={rank} ");
         let mine = self.lab.processes().into_iter().filter(|pid| *pid != self.id());
@@ -175,8 +175,8 @@ impl Running<'_> {
             .find(|pid| environment(*pid).iter().any(|variable| variable.contains(&place)))
     }
 
-    /// The process of a rank, once it has started. One that is just becoming another program shows no environment for
-    /// a moment, so asking whether it is there and then for its number may find and not find it.
+    /// Returns the process of a rank, once it has started. A process in exec shows no environment for a moment, so a
+    /// second search might not find it. The number is therefore taken from the same search.
     pub(crate) fn started(&self, rank: usize) -> u32 {
         let mut found = None;
         let is_there = eventually(|| {
@@ -191,7 +191,7 @@ impl Running<'_> {
         signal(self.id(), name);
     }
 
-    /// Waits for the end; kills what hangs, and fails.
+    /// Waits for the end. If the command hangs, kills it and fails.
     pub(crate) fn wait(mut self) -> Ended {
         let limit = Instant::now() + NO_HANG;
         let status = loop {
@@ -213,8 +213,8 @@ impl Running<'_> {
     }
 }
 
-/// Starts a run in a new lab for each of its two ranks, kills that rank, and expects that the end names it and says
-/// `told`; then `holds` looks at what is left.
+/// Starts a run in a new lab for each of its two ranks, kills that rank, and expects that the output names it and
+/// contains `told`. Then calls `holds` to check the remaining state.
 #[track_caller]
 pub(crate) fn kill_each_rank(
     start: impl Fn(&Lab) -> Running<'_>,
@@ -230,8 +230,8 @@ pub(crate) fn kill_each_rank(
     }
 }
 
-/// Starts a run, sends its launcher a signal, and expects that it ends with `status` and says how to go on; then
-/// `holds` looks at what is left.
+/// Starts a run, sends its launcher a signal, and expects that it ends with `status` and prints how to resume. Then
+/// calls `holds` to check the remaining state.
 #[track_caller]
 pub(crate) fn interrupt(
     (name, status): (&str, i32),
@@ -246,14 +246,14 @@ pub(crate) fn interrupt(
 }
 
 impl Ended {
-    /// Each line of standard output as JSON.
+    /// Returns each line of standard output as JSON.
     pub(crate) fn json(&self) -> Vec<Value> {
         let read =
             |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
         self.stdout.lines().map(read).collect()
     }
 
-    /// Expects an error with this status whose message holds each of `words`, and a message that ends well.
+    /// Expects an error with this status, and a message that contains each of `words` and no panic.
     #[track_caller]
     pub(crate) fn refuses(&self, status: i32, words: &[&str]) {
         assert_eq!(self.status, Some(status), "{self:#?}");
@@ -270,12 +270,12 @@ pub(crate) fn signal(pid: u32, name: &str) {
     assert!(status.unwrap().success());
 }
 
-/// The words of a command line without quotes.
+/// Returns the words of a command line without quotes.
 pub(crate) fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// Waits for something that must come about; says whether it did.
+/// Waits for a condition. Returns whether it became true.
 pub(crate) fn eventually(mut done: impl FnMut() -> bool) -> bool {
     let limit = Instant::now() + NO_HANG;
     while Instant::now() < limit {
@@ -287,7 +287,7 @@ pub(crate) fn eventually(mut done: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// Says that a test was left out, and why, past the test runner's capture of output.
+/// Prints that a test was skipped, and the reason, without the test runner's capture of output.
 pub(crate) fn skip(test: &str, reason: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
 }
@@ -300,7 +300,7 @@ fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-/// The environment that a process was started with; empty for one that has ended.
+/// Returns the environment with which a process was started; empty for one that has ended.
 fn environment(pid: u32) -> Vec<String> {
     let bytes = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()

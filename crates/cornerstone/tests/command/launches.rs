@@ -1,4 +1,4 @@
-//! Cases that are measured in several launches.
+//! Tests cases that are measured in several launches.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn launched_to(lab: &Lab, file: &str, more: &[&str]) -> String {
     lab.succeed(&[&BRIEF[..], &[file], more].concat()).stdout
 }
 
-/// How many measurements of each launch a results file holds.
+/// Returns the number of measurements of each launch in a results file.
 fn by_launch(lab: &Lab) -> BTreeMap<u64, usize> {
     let mut found = BTreeMap::new();
     for measurement in lab.measurements("a.jsonl") {
@@ -75,7 +75,7 @@ fn a_period_is_tried_in_each_launch_and_the_launches_are_counted() {
     assert_eq!(launches, (0..3).flat_map(|launch| vec![launch; each]).collect::<Vec<_>>());
     assert!(each > 0);
     assert_eq!(ended.stdout.matches("; 3 launches: ").count(), each, "{}", ended.stdout);
-    // What is read from the file later is the same.
+    // Values that are read from the file later are the same.
     let page = std::fs::read_to_string(lab.path("a.html")).unwrap();
     assert!(page.contains("3 launches: "), "no count of launches");
 }

@@ -1,5 +1,5 @@
-//! `cornerstone launch`, as a user of `mpiexec` meets it. Its programs are scripts, or C programs with our library where that
-//! was built.
+//! Tests `cornerstone launch`, as a user of `mpiexec` uses it. Its programs are scripts, or C programs with our library
+//! if it was built.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use crate::lab::{Ended, Lab, Running, eventually, signal, skip};
 
-/// What a script knows its rank by.
+/// Shell command that sets a script's rank.
 const RANK: &str = "rank=$(echo \"$CORNERSTONE_MPI_RANK\" | sed 's/.*rank=\\([0-9]*\\).*/\\1/');";
 
-/// `cornerstone launch -n RANKS OPTIONS -- sh -c SCRIPT`, where the script knows its `$rank`.
+/// Returns `cornerstone launch -n RANKS OPTIONS -- sh -c SCRIPT`, with the rank in `$rank`.
 fn shell<'a>(ranks: &'a str, options: &[&'a str], script: &str) -> Vec<String> {
     let begin = ["launch", "-n", ranks].into_iter().chain(options.iter().copied());
     let words = begin.chain(["--", "sh", "-c"]).map(String::from);
@@ -25,19 +25,19 @@ fn start<'a>(lab: &'a Lab, words: &[String]) -> Running<'a> {
     lab.start(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// The lines of both streams in the order of the alphabet, for ranks write when they like.
+/// Returns the lines in alphabetical order, because ranks write in any order.
 fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
     lines
 }
 
-/// Our library as the tests' build leaves it: the newer of the two places.
+/// Returns our library from the tests' build: the newer of the two places.
 pub(crate) fn library(test: &str) -> Option<PathBuf> {
     built(test, "libmpi_abi.so", "libmpi-abi")
 }
 
-/// The same of a library of any crate.
+/// As [`library`], for a library of any crate.
 pub(crate) fn built(test: &str, file: &str, package: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_BIN_EXE_cornerstone")).parent().unwrap();
     let places = [folder.join(file), folder.join("deps").join(file)];
@@ -49,7 +49,7 @@ pub(crate) fn built(test: &str, file: &str, package: &str) -> Option<PathBuf> {
     found
 }
 
-/// A lab with this C program; none where our library is not built.
+/// Returns a lab with this C program; `None` if our library is not built.
 pub(crate) fn lab_with(test: &str, source: &str) -> Option<Lab> {
     let library = library(test)?;
     let lab = Lab::new();
@@ -57,18 +57,18 @@ pub(crate) fn lab_with(test: &str, source: &str) -> Option<Lab> {
     Some(lab)
 }
 
-/// Launches the program of such a lab, which does what `name` says.
+/// Launches the part `name` of the program of such a lab.
 pub(crate) fn start_program<'a>(lab: &'a Lab, options: &[&str], name: &str) -> Running<'a> {
     let program = lab.path("program");
     lab.start(&[&["launch"], options, &[program.to_str().unwrap(), name]].concat())
 }
 
-/// As `start_program`, to the end.
+/// As [`start_program`], to the end.
 pub(crate) fn run_program(lab: &Lab, options: &[&str], name: &str) -> Ended {
     start_program(lab, options, name).wait()
 }
 
-/// Compiles a C program against our header and library.
+/// Compiles a C program with our header and library.
 pub(crate) fn compile(lab: &Lab, library: &Path, source: &str) -> PathBuf {
     let program = lab.path("program");
     lab.write("program.c", source);
@@ -151,7 +151,7 @@ fn what_ranks_have_started_ends_with_a_run_that_fails_and_holds_up_none() {
     assert!(lab.becomes_empty());
     run(&lab, &shell("2", &["--prefix"], script)).refuses(3, &["rank 1"]);
     assert!(lab.becomes_empty());
-    // What a program leaves running on purpose stays.
+    // Processes that a program leaves running on purpose are not ended.
     let script = "sleep 1000 > /dev/null 2>&1 & exit 0";
     assert_eq!(run(&lab, &shell("2", &[], script)).status, Some(0));
     assert_eq!(lab.processes().len(), 2);
@@ -280,7 +280,7 @@ fn more_ranks_start_than_the_soft_limit_of_descriptors_has_room_for() {
     limited.args(["-c", &script]);
     let ended = lab.spawn(limited).wait();
     assert_eq!(ended.status, Some(0), "{ended:#?}");
-    // Programs that are started have what the user had.
+    // Started programs have the limit of the user.
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert_eq!(lines.len(), 40, "{ended:#?}");
     assert!(lines.iter().all(|line| line.ends_with("] 100")), "{ended:#?}");
@@ -313,7 +313,7 @@ fn an_mpi_program_that_ends_without_finalizing_is_told_apart() {
     assert!(lab.becomes_empty());
 }
 
-/// 1000 threads of each rank are more than any of these machines has processors for.
+/// Tests 1000 threads of each rank, more than any of these machines has processors.
 #[test]
 fn threads_of_openmp_sleep_where_ranks_have_too_many_unless_the_user_decides() {
     let lab = Lab::new();
@@ -323,7 +323,7 @@ fn threads_of_openmp_sleep_where_ranks_have_too_many_unless_the_user_decides() {
     assert_eq!(told(&["--env", "OMP_NUM_THREADS=1"]), "policy unset\n".repeat(2));
     let decided = ["--env", "OMP_NUM_THREADS=1000", "--env", "OMP_WAIT_POLICY=active"];
     assert_eq!(told(&decided), "policy active\n".repeat(2));
-    // Each host counts its own: two ranks on one, one on the other.
+    // Each host counts its own ranks: two on one, one on the other.
     let threads = std::thread::available_parallelism().unwrap().to_string();
     let both =
         ["--env", &format!("OMP_NUM_THREADS={threads}"), "--host", "localhost:2,127.0.0.1:1"];

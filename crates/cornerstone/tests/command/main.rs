@@ -1,4 +1,4 @@
-//! The built command, end to end, as a user meets it.
+//! Tests the built command, end to end, as a user runs it.
 
 mod applications;
 mod arguments;

@@ -1,5 +1,6 @@
-//! Runs over an MPI, under its launcher and with the launcher started from here. MPICH from the roots that
-//! `CORNERSTONE_MPI_ROOTS` names, from `.venv` (where `make test` puts it) or from PATH; without one these tests are skipped.
+//! Tests runs over an MPI, under its launcher and with the launcher started from here. MPICH comes from the roots in
+//! `CORNERSTONE_MPI_ROOTS`, from `.venv` (where `make test` installs it) or from PATH. Without one these tests are
+//! skipped.
 
 use std::path::Path;
 
@@ -25,12 +26,12 @@ pub(crate) fn mpich(test: &str) -> Option<Launcher> {
     found
 }
 
-/// `mpiexec -n RANKS cornerstone WORDS`, until its end.
+/// Runs `mpiexec -n RANKS cornerstone WORDS` to its end.
 fn under(mpich: &Launcher, lab: &Lab, ranks: usize, words: &[&str]) -> Ended {
     started_under(mpich, lab, ranks, words).wait()
 }
 
-/// `mpiexec -n RANKS cornerstone WORDS`.
+/// Starts `mpiexec -n RANKS cornerstone WORDS`.
 fn started_under<'a>(mpich: &Launcher, lab: &'a Lab, ranks: usize, words: &[&str]) -> Running<'a> {
     let cornerstone = lab.command(words);
     let arguments: Vec<String> =
@@ -76,7 +77,7 @@ fn one_launch_of_mpiexec_serves_measurements_on_fewer_ranks_too() {
         of_name["ranks"].as_u64()
     };
     assert_eq!((ranks("ping-pong"), ranks("allgather")), (Some(2), Some(3)));
-    // One process speaks, whatever the number of ranks.
+    // One process prints, for any number of ranks.
     assert_eq!(ended.stdout.matches("ping-pong, 2 ranks").count(), 1, "{ended:#?}");
     assert!(lab.becomes_empty());
 }
@@ -156,7 +157,7 @@ fn our_own_mpi_is_measured_as_any_other_under_our_own_launcher() {
         times.iter().filter(|one| one["benchmark"] == name && one["metric"] == "time").count()
     };
     assert_eq!((of("ping-pong"), of("allgather")), (2, 2));
-    // The launcher by hand, as any mpiexec.
+    // The launcher started explicitly, as any mpiexec.
     let mut by_hand = vec!["launch", "-n", "2", env!("CARGO_BIN_EXE_cornerstone")];
     by_hand.extend(words("mpi", "by-hand.jsonl"));
     lab.succeed(&by_hand);
@@ -193,7 +194,7 @@ fn an_interrupted_launcher_leaves_no_rank_behind() {
     assert!(lab.becomes_empty(), "{ended:#?}");
 }
 
-/// The first rank is the one that measures, and in the middle of it: the launcher only hands the signal on.
+/// Tests a signal during a measurement. The first rank measures, and the launcher only forwards the signal.
 #[test]
 fn an_interrupted_mpiexec_ends_in_the_middle_of_a_measurement() {
     let Some(mpich) = mpich("an interrupted mpiexec ends a measurement") else { return };
@@ -250,7 +251,7 @@ fn what_is_no_mpi_of_the_standard_abi_is_refused_by_name() {
     assert!(lab.measurements("a.jsonl").is_empty());
 }
 
-/// `mpiexec` of MPICH or our launcher, with the library of the other: each process is alone, and nobody measures anything.
+/// Tests `mpiexec` of MPICH or our launcher, with the library of the other: each process is alone, and none measures.
 #[test]
 fn a_library_of_another_mpi_than_the_launchers_is_refused() {
     let test = "a library of another MPI than the launcher's is refused";
@@ -288,7 +289,7 @@ fn a_run_that_a_launcher_starts_several_times_is_refused_unless_it_is_over_that_
     assert!(lab.becomes_empty());
 }
 
-/// Libraries that are no complete MPI of this ABI, made for the purpose.
+/// Tests libraries, compiled for this test, that are no complete MPI of this ABI.
 #[test]
 fn a_library_with_another_abi_or_an_older_one_is_refused_by_name() {
     let lab = Lab::new();

@@ -1,4 +1,5 @@
-//! Machines of several networks whose parts break, and what of messages is hidden, through the built command.
+//! Tests machines of several networks with parts that break, and the hidden share of messages, through the built
+//! command.
 
 use serde_json::Value;
 
@@ -74,8 +75,8 @@ fn metric<'a>(all: &'a [Value], benchmark: &str, name: &str) -> &'a Value {
     all.iter().find(is).unwrap_or_else(|| panic!("no {name} of {benchmark}"))
 }
 
-/// A link of SCI breaks after 1 s, all of SCI after 2, an ATM port after 3 and all of ATM after 4. ATM is repaired after
-/// 5 s and SCI after 6; a workstation is away from 7 to 7.5 s.
+/// Tests a stream during faults. A link of SCI breaks after 1 s, all of SCI after 2, an ATM port after 3 and all of ATM
+/// after 4. ATM is repaired after 5 s and SCI after 6; a workstation is away from 7 to 7.5 s.
 #[test]
 fn a_stream_over_four_networks_slows_down_in_steps_as_they_break() {
     let lab = Lab::new();
@@ -104,7 +105,7 @@ fn a_stream_over_four_networks_slows_down_in_steps_as_they_break() {
     ];
     for (time, rate) in expected {
         // A hundred parts of 80 ms. Those in which networks change are left out, and the two after them, in which
-        // messages arrive that have waited. What waits for Ethernet when ATM is repaired still takes half a second.
+        // delayed messages arrive. Messages that wait for Ethernet when ATM is repaired still take half a second.
         let part = |moment: f64| (moment / 0.08).ceil() as usize;
         let settle = if time.start == 5.0 { 8 } else { 2 };
         let parts = &rates[part(time.start) + settle..part(time.end) - 1];
@@ -161,10 +162,10 @@ fn a_stream_goes_around_a_broken_ring_and_comes_back() {
     assert!((80.0..101.0).contains(&before), "{rates:?}");
     assert!((5.0..11.0).contains(&between), "{rates:?}");
     assert!((80.0..101.0).contains(&after), "{rates:?}");
-    // Until the loss is noticed, and 800 us for a message over each link of the switch.
+    // Time until the loss is detected, and 800 us for a message over each link of the switch.
     let gap = metric(&all, "steady-stream", "gap")["median"].as_f64().unwrap();
     assert!((500.0..10_000.0).contains(&gap), "{gap}");
-    // Broken for 50 ms; then what waits at the switch, eight messages of each sender, goes out there.
+    // Broken for 50 ms; then the messages that wait at the switch, eight of each sender, leave it.
     let recovery = metric(&all, "steady-stream", "recovery")["median"].as_f64().unwrap();
     assert!((44_000.0..70_000.0).contains(&recovery), "{recovery}");
     lab.succeed(&["report", "run.jsonl"]);
@@ -184,7 +185,7 @@ fn a_stream_has_half_of_a_bus_while_another_shares_it() {
         samples[parts].iter().map(|rate| rate.as_f64().unwrap()).sum::<f64>() / count
     };
     // The bus carries 1 MB/s. The other pair sends from a third of 0.2 s to two thirds, and then the eight messages
-    // that it has posted, which takes 16 ms. The last message comes after 0.208 s, so a part has 2.08 ms.
+    // that it has posted, which takes 16 ms. The last message arrives after 0.208 s, so a part has 2.08 ms.
     let [alone, shared, again] = [2..31, 35..63, 75..98].map(|parts| mean("rate", parts));
     assert!((0.95..1.01).contains(&alone) && (0.95..1.01).contains(&again), "{alone} {again}");
     assert!((0.47..0.53).contains(&shared), "{shared}");
@@ -230,7 +231,8 @@ fn machines_and_faults_that_cannot_be_are_told() {
     assert!(real.contains("--faults"), "{real}");
 }
 
-/// The memory moves messages by itself, so all but the overheads is hidden: 0.2 of 8.2 us at 8000 bytes.
+/// Tests the hidden share. The memory moves messages by itself, so all except the overheads is hidden: 0.2 of 8.2 us at
+/// 8000 bytes.
 #[test]
 fn what_a_machine_does_beside_computing_is_hidden_there() {
     let lab = Lab::new();
@@ -249,7 +251,8 @@ fn what_a_machine_does_beside_computing_is_hidden_there() {
     assert!(delay < 0.5, "{delay}");
 }
 
-/// All ranks of a bus share it, so that messages of ranks without a part would delay those of the pair.
+/// Tests that only the pair sends. All ranks of a bus share it, so messages of the other ranks would delay those of the
+/// pair.
 #[test]
 fn ranks_without_a_part_in_an_exchange_do_not_disturb_it() {
     let lab = Lab::new();

@@ -1,4 +1,5 @@
-//! Runs over libfabric on this host, and on this host acting as two. Without the library they are skipped by name.
+//! Tests runs over libfabric on this host, and on this host acting as two. Without the library they are skipped by
+//! name.
 
 use crate::cluster::{PROGRAM, sorted};
 use crate::lab::{Lab, skip};
@@ -66,7 +67,7 @@ fn a_provider_that_is_not_there_is_refused_with_those_that_are() {
     let words = ["'shm'", "keep messages in order", "--fabric local", "--fabric cluster"];
     lab.run(&["run", "ping-pong", "--fabric", "ofi:shm"]).refuses(2, &words);
     lab.run(&["launch", "-n", "2", "--fabric", "ofi:shm", "true"]).refuses(2, &words);
-    // Without the layer that adds tags to datagrams.
+    // This excludes the layer that adds tags to datagrams.
     let mut command = lab.command(&["launch", "-n", "2", "--fabric", "ofi:udp", "true"]);
     command.env("FI_PROVIDER", "^ofi_rxd");
     let words = ["the provider 'udp', which has no tagged messages", "FI_PROVIDER=^ofi_rxd"];

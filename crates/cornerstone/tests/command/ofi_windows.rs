@@ -1,14 +1,14 @@
-//! Windows over libfabric: MPI programs, measurements, and ranks that die. Without the library they are skipped by
-//! name.
+//! Tests windows over libfabric: MPI programs, measurements, and ranks that die. Without the library they are skipped
+//! by name.
 
 use crate::lab::{Lab, signal};
 use crate::launching::{compile, library};
 use crate::ofi::is_here;
 use crate::windows::UNFREED;
 
-/// Every operation, on memory of every kind.
+/// Program with every operation, on memory of every kind.
 const WINDOWS: &str = include_str!("../../../libmpi-abi/tests/programs/windows.c");
-/// What is particular to operations that the network carries out.
+/// Program for properties of operations that the network carries out.
 const IN_NETWORK: &str = include_str!("ofi_windows.c");
 
 #[test]

@@ -1,5 +1,5 @@
-//! The wheel and the installation, as a user gets them: a new environment, a C program, CMake, and several programs at
-//! once.
+//! Tests the wheel and the installation, as a user installs them: a new environment, a C program, CMake, and several
+//! programs at once.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -38,7 +38,7 @@ fn packaging(words: &[&str], place: &Path) -> Output {
         .expect("the tests need python3")
 }
 
-/// Runs a command, which must succeed, and gives what it printed.
+/// Runs a command, which must succeed, and returns its output.
 #[track_caller]
 fn must(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -55,7 +55,7 @@ fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// A program of an installation, or another that finds those first.
+/// Returns a program of an installation, or another that finds those first.
 fn program(lab: &Lab, prefix: &Path, name: &str) -> Command {
     let own = prefix.join("bin").join(name);
     let mut command = Command::new(if own.exists() { own } else { name.into() });
@@ -64,7 +64,7 @@ fn program(lab: &Lab, prefix: &Path, name: &str) -> Command {
     command
 }
 
-/// Whether the libraries that go into an installation are built.
+/// Returns `Some` if the libraries of an installation are built.
 fn libraries(test: &str) -> Option<()> {
     library(test)?;
     built(test, "libmpich_abi.so", "libmpich-abi")?;
@@ -72,7 +72,7 @@ fn libraries(test: &str) -> Option<()> {
     built(test, "libcornerstone_time.so", "libvirtual-time").map(drop)
 }
 
-/// An installation in a folder of that name, or nothing where our library is not built.
+/// Returns an installation in a folder of that name, or `None` if our library is not built.
 fn installed(test: &str, folder: &str) -> Option<(Lab, PathBuf)> {
     let lab = Lab::new();
     let prefix = install(test, &lab, folder)?;
@@ -80,7 +80,7 @@ fn installed(test: &str, folder: &str) -> Option<(Lab, PathBuf)> {
     Some((lab, prefix))
 }
 
-/// The same in a lab.
+/// As [`installed`], in a lab.
 pub(crate) fn install(test: &str, lab: &Lab, folder: &str) -> Option<PathBuf> {
     libraries(test)?;
     let prefix = lab.path(folder);
@@ -132,7 +132,7 @@ fn a_wheel_brings_what_compiles_and_runs_a_program_into_a_new_environment() {
     assert!(!environment.join("bin/mpiexec").exists());
 }
 
-/// The bindings are stood for by a script that says what it got.
+/// Tests `mpifort` with a script in place of the bindings, which prints its arguments.
 #[test]
 fn mpifort_passes_on_to_the_bindings_or_says_how_to_get_them() {
     let Some((lab, prefix)) = installed("mpifort", "own place") else { return };
@@ -197,7 +197,7 @@ fn mpiexec_refuses_what_it_cannot_do_by_name() {
     let help = lab.succeed(&["mpiexec", "-help"]).stdout;
     assert!(help.contains("-genv NAME VALUE") && help.contains("-hosts alpha,beta"), "{help}");
     assert!(lab.succeed(&["mpiexec", "--version"]).stdout.starts_with("mpiexec (Cornerstone) "));
-    // A rank's failure is mpiexec's.
+    // A rank's failure becomes mpiexec's.
     lab.run(&["mpiexec", "-n", "1", "true", ":", "-n", "1", "sh", "-c", "exit 7"])
         .refuses(7, &["rank 1"]);
 }

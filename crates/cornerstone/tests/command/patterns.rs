@@ -1,9 +1,9 @@
-//! Patterns and corner turns as a user runs them.
+//! Tests patterns and corner turns as a user runs them.
 
 use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
 
 const PAIR: &str = "# Ping.\nblock = 4 KiB\n0: S 1 block R E\n1: R S 0 0 E\n";
-/// Few instances of a period that any machine keeps.
+/// Options for few instances of a period that any machine sustains.
 const SHORT: [&str; 4] = ["--period", "1s", "--instances", "2"];
 
 fn patterns() -> std::path::PathBuf {
@@ -108,7 +108,7 @@ fn a_period_that_cannot_be_kept_is_a_result_not_an_error() {
     assert!(miss_rate["search"]["worst"][0]["late_us"].as_f64().unwrap() > 0.0);
 }
 
-/// Starts a search that takes long, and waits for its first trial.
+/// Starts a long search, and waits for its first trial.
 fn start(lab: &Lab) -> Running<'_> {
     lab.write("pair.pmp", PAIR);
     let words = ["pmp", "pair.pmp", "--duration", "300ms", "--repeats", "50", "--out", "run.jsonl"];

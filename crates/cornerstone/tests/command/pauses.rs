@@ -1,11 +1,11 @@
-//! What `clock` says of pauses: how much time is left, what caused them, and whether a limit held.
+//! Tests the output of `clock` on pauses: the available time, their causes, and whether a limit was kept.
 
 use serde_json::Value;
 
 use crate::lab::{Lab, eventually};
 use crate::real_time::PAUSING;
 
-/// The latest summary of each rank's pauses in a results file.
+/// Returns the latest summary of each rank's pauses in a results file.
 fn summaries(lab: &Lab, file: &str) -> Vec<Value> {
     let found = lab.measurements(file);
     let of_rank = |rank: u64| {

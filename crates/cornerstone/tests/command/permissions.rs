@@ -1,10 +1,11 @@
-//! Machines that refuse what a run would like: the run goes on without, and its record says so.
+//! Tests machines that refuse calls of a run: the run continues without them, and its record contains that.
 
 use std::process::Command;
 
 use crate::lab::{Lab, skip};
 
-/// A library that refuses the calls of these names as a machine without permission does, to be loaded before libc.
+/// Builds a library, to be loaded before libc, that refuses the calls of these names as a machine without permission
+/// does.
 fn refusing(lab: &Lab, calls: &[&str]) -> Result<std::path::PathBuf, String> {
     let body: String = calls
         .iter()
@@ -21,7 +22,7 @@ fn refusing(lab: &Lab, calls: &[&str]) -> Result<std::path::PathBuf, String> {
     }
 }
 
-/// Runs a brief ping-pong where `calls` are refused, and gives what the record says of the fabric.
+/// Runs a brief ping-pong while `calls` are refused, and returns the details of the fabric in the record.
 fn details_without(lab: &Lab, calls: &[&str]) -> Result<serde_json::Value, String> {
     let library = refusing(lab, calls)?;
     let words =

@@ -1,4 +1,4 @@
-//! Processing chains as a user runs them: the chains of these tests, and what several of them use.
+//! Tests processing chains as a user runs them: the chains of these tests, and their common functions.
 
 mod endings;
 mod files;
@@ -23,7 +23,7 @@ functions = ['weight', 'fft', 'corner-turn']
 functions = ['fft']
 ";
 
-/// The same on two ranks, each with a share of both stages.
+/// The chain on two ranks, each with a part of both stages.
 pub(crate) const CHAIN_OF_TWO: &str = "\
 title = 'a small image on two ranks'
 [matrix]
@@ -44,10 +44,10 @@ functions = ['fft']
 on = [1]
 ";
 
-/// Few instances of a period that any machine keeps.
+/// Options for few instances of a period that any machine sustains.
 const SHORT: [&str; 4] = ["--period", "1s", "--instances", "2"];
 
-/// A machine of two processors that stop together for 9 ms every 100 ms, and else keep 2 ms easily.
+/// A machine of two processors that stop together for 9 ms every 100 ms, and otherwise sustain 2 ms easily.
 const STOPPING: &str = "\
 name = \"stopping\"
 title = \"a machine that stops now and then\"
@@ -69,7 +69,7 @@ kind = \"assumed\"
 from = \"a test\"
 ";
 
-/// Of the chain that stands in `image.toml`, on a machine where nothing disturbs.
+/// Returns the measurements of the chain in `image.toml`, on a machine without disturbances.
 fn simulated(lab: &Lab, words: &[&str]) -> Vec<serde_json::Value> {
     let machine = ["pipeline", "image.toml", "--fabric", "sim:paragon-osf1-plain"];
     lab.succeed(&[&machine[..], words, &["--out", "run.jsonl"]].concat());

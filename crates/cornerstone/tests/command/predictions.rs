@@ -1,4 +1,4 @@
-//! `cornerstone launch --fabric sim:MACHINE`: unmodified programs (`predictions.c`) in virtual time.
+//! Tests `cornerstone launch --fabric sim:MACHINE`: unmodified programs (`predictions.c`) in virtual time.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use crate::launching::{lab_with, library, run_program as run};
 
 const SOURCE: &str = include_str!("predictions.c");
 
-/// A lab with the program; none where our libraries are not built.
+/// Returns a lab with the program; `None` if our libraries are not built.
 fn prepared(test: &str) -> Option<Lab> {
     prepared_with(test, SOURCE)
 }
 
-/// The same with another program.
+/// As [`prepared`], with another program.
 pub(crate) fn prepared_with(test: &str, source: &str) -> Option<Lab> {
     let library = library(test)?;
     if !library.with_file_name("libcornerstone_time.so").exists() {
@@ -25,7 +25,7 @@ pub(crate) fn prepared_with(test: &str, source: &str) -> Option<Lab> {
     lab_with(test, source)
 }
 
-/// Runs a part of the program, which ends well.
+/// Runs a part of the program, which must succeed.
 pub(crate) fn well(lab: &Lab, options: &[&str], name: &str) -> Ended {
     let ended = run(lab, options, name);
     assert_eq!(ended.status, Some(0), "{options:?} {name}: {ended:#?}");
@@ -34,7 +34,7 @@ pub(crate) fn well(lab: &Lab, options: &[&str], name: &str) -> Ended {
     ended
 }
 
-/// The hash of all events that a run has told.
+/// Returns the hash of all events that a run has printed.
 fn hash(ended: &Ended) -> &str {
     ended.stderr.split("event hash ").nth(1).expect("a run tells its hash").trim()
 }
@@ -47,7 +47,7 @@ fn data_arrive_by_messages_collectives_and_windows_on_machines_of_all_kinds() {
             well(&lab, &["-n", ranks, "--fabric", machine], "all");
         }
     }
-    // Its collectives are the machine's own, and windows are served while ranks wait there.
+    // The machine has collectives of its own, and windows are served while ranks wait there.
     well(&lab, &["-n", "5", "--fabric", "sim:sharc-ring"], "all");
     let shared = ["-n", "6", "--fabric", "sim:paragon-osf1", "--ranks-per-processor", "3"];
     well(&lab, &shared, "all");
@@ -82,8 +82,8 @@ fn programs_that_poll_end() {
     well(&lab, &["-n", "4", "--fabric", "sim:cluster"], "polls");
 }
 
-/// While another rank is known to compute, polls find nothing, and nobody is asked: a poll of the simulation's own
-/// takes a switch between processes, and the loop makes some hundred thousand.
+/// Tests the cost of polls. While another rank is known to compute, polls find nothing and send no request: a poll of
+/// the simulation takes a switch between processes, and the loop makes some hundred thousand.
 #[test]
 fn a_program_that_polls_beside_one_that_computes_asks_little() {
     let Some(lab) = prepared("a program that polls asks little") else { return };
@@ -95,7 +95,7 @@ fn a_program_that_polls_beside_one_that_computes_asks_little() {
     well(&lab, &["-n", "3", "--fabric", "sim:cluster", "--compute", "none"], "listens");
 }
 
-/// A rank that ends early waits in MPI_Finalize for those that are still on their way there.
+/// Tests a rank that ends early: it waits in MPI_Finalize for those that have not arrived.
 #[test]
 fn programs_of_several_threads_end_together() {
     let Some(lab) = prepared("programs of several threads end") else { return };
@@ -115,7 +115,7 @@ fn computing_costs_its_factor_of_the_processors_time() {
         let words = ended.stdout.lines().find_map(|line| line.strip_prefix("computed "));
         words.unwrap().parse::<f64>().unwrap()
     };
-    // However fast this machine is, a hundred times as much is more, and nothing is next to nothing.
+    // On a machine of any speed, the factor of a hundred makes the time longer, and `none` makes it nearly zero.
     let (once, often) = (computed("measured"), computed("measured*100"));
     assert!(once > 0.001 && often > 10.0 * once, "{once} {often}");
     assert!(computed("none") < 0.001);
@@ -129,8 +129,8 @@ fn what_arrives_while_a_program_looks_at_a_clock_is_not_lost() {
     }
 }
 
-/// Processes compute beside each other, in an order that the system chooses; their messages come in that of virtual
-/// time.
+/// Tests the order of messages. Processes compute at the same time, in an order that the system chooses, but their
+/// messages are in the order of virtual time.
 #[test]
 fn ranks_that_compute_at_once_come_in_the_order_of_virtual_time() {
     let Some(lab) = prepared("ranks that compute at once") else { return };
@@ -205,7 +205,7 @@ fn what_cannot_be_simulated_is_told_before_it_fails() {
     assert!(lab.becomes_empty());
 }
 
-/// A program that needs another MPI's library, of this name.
+/// Builds a program that needs another MPI's library, of this name.
 pub(crate) fn other_mpi(lab: &Lab, library: &str) -> std::path::PathBuf {
     lab.write("other.c", "int MPI_Nothing(void) { return 0; }");
     lab.write("caller.c", "int MPI_Nothing(void); int main(void) { return MPI_Nothing(); }");
@@ -234,7 +234,8 @@ fn a_recorded_program_is_replayed_on_other_machines_and_in_other_formats() {
     };
     let (first, second) = (replay("r", "sim:cluster"), replay("r", "sim:cluster"));
     assert_eq!(hash(&first), hash(&second));
-    // Its messages are the program's, but for those inside collectives of all ranks, whose algorithms are the same.
+    // Its messages are those of the program, except for those inside collectives of all ranks, which have the same
+    // algorithms.
     assert!(messages(&first) * 10 > messages(&recorded) * 8, "{recorded:#?} {first:#?}");
     assert!(first.stderr.contains("5 ranks") && first.stderr.contains("rank 4: computing 0"));
     for machine in ["sim:sharc-ring", "sim:paragon-osf1"] {
@@ -246,7 +247,7 @@ fn a_recorded_program_is_replayed_on_other_machines_and_in_other_formats() {
     assert!(messages(&replay("r.goal", "sim:cluster")) > 100);
 }
 
-/// Ranks serve each other's windows while they wait in collectives.
+/// Tests ranks that serve each other's windows while they wait in collectives.
 #[test]
 fn a_program_with_windows_is_replayed_and_not_written_as_text() {
     let Some(lab) = prepared("a program with windows is replayed") else { return };
@@ -315,13 +316,13 @@ fn a_run_that_fails_leaves_no_recording() {
         run(&lab, &record, name).refuses(status, &["the recording 'r' was removed"]);
         assert!(!lab.path("r").exists(), "{name}");
     }
-    // All ranks came to their end: what one returned afterwards is not in it.
+    // All ranks have finalized, so the later exit status of one is not recorded.
     let late = run(&lab, &record, "late");
     assert!(late.status == Some(6) && !late.stderr.contains("removed"), "{late:#?}");
     lab.succeed(&["replay", "r", "--fabric", "sim:cluster"]);
 }
 
-/// An index names a file for each rank, as SimGrid writes them.
+/// Tests an index that names a file for each rank, as SimGrid writes it.
 #[test]
 fn traces_of_simgrid_are_replayed_by_their_index() {
     let lab = Lab::new();
@@ -355,7 +356,7 @@ fn traces_of_simgrid_are_replayed_by_their_index() {
 #[test]
 fn the_help_of_replays_speaks_of_recorded_times() {
     let lab = Lab::new();
-    // Lines end where the terminal does.
+    // Lines break at the width of the terminal.
     let help = |command| {
         let help = lab.succeed(&[command, "--help"]).stdout;
         help.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,11 +1,11 @@
-//! What is made of results afterwards: reports, comparisons, models.
+//! Tests the uses of results: reports, comparisons, models.
 
 use serde_json::Value;
 
 use crate::lab::{Lab, words};
 use crate::results::brief;
 
-/// A copy of a results file in which every time is `factor` times as long, and every rate accordingly lower.
+/// Writes a copy of a results file in which every time is `factor` times as long, and every rate accordingly lower.
 pub(crate) fn slowed(lab: &Lab, from: &str, to: &str, factor: f64) {
     let text: String = lab
         .records(from)
@@ -65,20 +65,20 @@ fn a_report_replaces_nothing_but_a_report() {
     lab.write("thesis.html", "<title>years of work</title>");
     lab.run(&["report", "a.jsonl", "-o", "thesis.html"]).refuses(2, &["thesis.html", "-o FILE"]);
     assert!(std::fs::read_to_string(lab.path("thesis.html")).unwrap().contains("years"));
-    // Not even the results themselves, by a slip of the hand.
+    // Not even the results themselves are overwritten by accident.
     let before = std::fs::read(lab.path("a.jsonl")).unwrap();
     lab.run(&["report", "a.jsonl", "-o", "a.jsonl"]).refuses(2, &["a.jsonl"]);
     assert_eq!(std::fs::read(lab.path("a.jsonl")).unwrap(), before);
     lab.run(&["report", "a.jsonl", "-o", "no/where.html"]).refuses(1, &["no/where.html"]);
 }
 
-/// The brief run in as many launches as it takes to compare, which differ by a percent.
+/// Makes the brief run in as many launches as a comparison needs, which differ by a percent.
 fn in_six_launches(lab: &Lab, file: &str) {
     brief(lab, file);
     six_times(lab, file);
 }
 
-/// Makes a run of one launch one of six, of which each takes a little longer than the one before.
+/// Rewrites a run of one launch as one of six, each of which takes a little longer than the one before.
 pub(crate) fn six_times(lab: &Lab, file: &str) {
     let (mut text, records) = (String::new(), lab.records(file));
     let is_measurement = |record: &&Value| record["kind"] == "measurement";
@@ -168,7 +168,8 @@ fn a_run_without_sizes_has_no_line_to_fit() {
     lab.run(&["fit", "b.jsonl"]).refuses(1, &["b.jsonl", "three message sizes", "--sizes"]);
 }
 
-/// The Mark-III is straight lines, so its twin meets what lies between and, as its channels are simplex too, exchanges.
+/// Tests the twin of the Mark-III, which consists of straight lines. The twin therefore reproduces the sizes between
+/// and, because its channels are simplex too, exchanges.
 #[test]
 fn a_twin_is_made_of_a_run_and_validated_with_what_was_held_back() {
     let lab = Lab::new();
@@ -181,7 +182,7 @@ fn a_twin_is_made_of_a_run_and_validated_with_what_was_held_back() {
         let row = errors.lines().find(|line| line.trim_start().starts_with(name)).expect(name);
         row.split_whitespace().nth(column).unwrap().parse().unwrap()
     };
-    // Two sizes of the first three lie between those that were kept; of exchanges nothing was.
+    // Two sizes of the first three are between those that were kept; no exchange was kept.
     let names = ["ping-pong", "bandwidth", "two-way-bandwidth", "exchange", "all"];
     assert_eq!(names.map(|name| cell(name, 1)), [2.0, 2.0, 2.0, 5.0, 11.0]);
     assert!(cell("all", 2) < 1.0, "{errors}");
@@ -189,7 +190,7 @@ fn a_twin_is_made_of_a_run_and_validated_with_what_was_held_back() {
     lab.run(&["calibrate", "a.jsonl"]).refuses(2, &["--output"]);
 }
 
-/// The lines beside the turns are written over: one of the three turns of each ping-pong, and all of one exchange, were
+/// Tests overwritten lines beside the turns: one of the three turns of each ping-pong, and all of one exchange, were
 /// made while a line took ten times as long.
 #[test]
 fn turns_of_another_state_of_the_machine_are_set_aside_and_told() {

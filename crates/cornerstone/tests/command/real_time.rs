@@ -1,11 +1,11 @@
-//! `clock` and `hartstone` as a user runs them, and the way from measured pauses to a machine that has them.
+//! Tests `clock` and `hartstone` as a user runs them, and a machine that is made from measured pauses.
 
 use serde_json::Value;
 
 use crate::lab::Lab;
 
-/// A machine whose two processors pause for 2 ms every 50 ms at the same moments, and the second one for 5 ms every
-/// 170 ms besides. Its clock takes 20 us to read, so that little is simulated.
+/// A machine with two processors that pause for 2 ms every 50 ms at the same moments. The second also pauses for 5 ms
+/// every 170 ms. Its clock takes 20 us to read, so that little is simulated.
 pub(crate) const PAUSING: &str = "\
 name = \"pausing\"
 title = \"a machine with known pauses\"
@@ -34,7 +34,7 @@ kind = \"assumed\"
 from = \"a test\"
 ";
 
-/// The kinds of pauses of each rank in a results file.
+/// Returns the kinds of pauses of each rank in a results file.
 fn kinds(lab: &Lab, file: &str) -> Vec<Vec<Value>> {
     let found = lab.measurements(file);
     let of_rank = |rank: u64| {
@@ -44,7 +44,7 @@ fn kinds(lab: &Lab, file: &str) -> Vec<Vec<Value>> {
     [0, 1].map(|rank| of_rank(rank).as_array().unwrap().clone()).to_vec()
 }
 
-/// Period and median length in milliseconds of the regular kinds.
+/// Returns period and median length in milliseconds of the regular kinds.
 fn regular(kinds: &[Value]) -> Vec<[f64; 2]> {
     let ms = |kind: &Value, field: &str| (kind[field].as_f64().unwrap() / 100.0).round() / 10.0;
     let regular = kinds.iter().filter(|kind| kind["regular"] == true);
@@ -64,7 +64,7 @@ fn pauses_that_were_measured_are_those_of_the_twin_made_from_them() {
     measure_pauses("sim:pausing.toml", "measured.jsonl", &more);
     let before = kinds(&lab, "measured.jsonl");
     assert_eq!(regular(&before[0]), [[50.0, 2.0]], "{before:#?}");
-    // A pause of the second kind may lie within one of the first and lengthen it: the medians stay.
+    // A pause of the second kind may be within one of the first and lengthen it: the medians are unchanged.
     let second = regular(&before[1]);
     assert!(second.len() == 2 && second[0][0] == 50.0 && second[1][0] == 170.0, "{before:#?}");
 
@@ -141,11 +141,11 @@ fn hartstone_gives_an_interval_of_periods_with_and_without_priorities_or_says_wh
     }
 }
 
-/// A task's period is long enough if its work is done within it at the worst moment, when all three are due (Liu and
-/// Layland, *Scheduling algorithms for multiprogramming in a hard-real-time environment*, 1973). Each computes 10 ms in
-/// periods of T, 2T and 4T. In turns of 0.1 ms the three share the processor and the first is done after 30 ms: T = 30,
-/// 58 % of the processor. With rate-monotonic priorities and periods that divide each other nothing is lost:
-/// 10 (1 + 1/2 + 1/4) = 17.5 ms.
+/// Tests periods against theory. A task's period is long enough if its work is done within it at the worst moment, when
+/// all three are due (Liu and Layland, *Scheduling algorithms for multiprogramming in a hard-real-time environment*,
+/// 1973). Each computes 10 ms in periods of T, 2T and 4T. In turns of 0.1 ms the three share the processor and the
+/// first is done after 30 ms: T = 30, 58 % of the processor. With rate-monotonic priorities and periods that divide
+/// each other nothing is lost: 10 (1 + 1/2 + 1/4) = 17.5 ms.
 #[test]
 fn tasks_that_compute_keep_the_periods_that_theory_allows() {
     let lab = Lab::new();
@@ -266,7 +266,7 @@ fn a_search_ends_in_time_and_says_so() {
 #[test]
 fn a_miss_rate_of_nothing_forgives_no_miss() {
     let lab = Lab::new();
-    // A period of which a trial misses some instances, as the machine stops for 112 us every 10 ms.
+    // The shortest period at which a trial misses some instances, because the machine stops for 112 us every 10 ms.
     let period = ["pmp", "pair.pmp", "--fabric", "sim:paragon-osf1", "--search-limit", "5s"];
     lab.write("pair.pmp", "0: S 1 1024 R E\n1: R S 0 0 E\n");
     let shortest_us = |rate: &str| {

@@ -1,4 +1,4 @@
-//! The results of a run: what is in the file, what is on standard output, and what happens when they cannot be written.
+//! Tests the results of a run: the file, standard output, and failures to write them.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::lab::{Lab, skip};
 
-/// A run that takes a moment: 5 sizes, of which the empty one has a time only, so 9 metrics.
+/// A brief run: 5 sizes, of which the empty one has only a time, so 9 metrics.
 pub(crate) const BRIEF: [&str; 7] =
     ["run", "ping-pong", "--sizes", "0,8,64,1KiB,64KiB", "--time-limit", "50ms", "--out"];
 
@@ -151,7 +151,7 @@ fn a_report_that_cannot_be_written_does_not_cost_the_results() {
     assert_eq!(lab.records("a.jsonl").last().unwrap()["kind"], "end");
 }
 
-/// A file system of a given size, for as long as it lives.
+/// A file system of a given size, which exists as long as this.
 struct TinyDisk<'a>(&'a Path);
 
 impl<'a> TinyDisk<'a> {

@@ -1,4 +1,4 @@
-//! Rings of the Scalable Coherent Interface under load.
+//! Tests rings of the Scalable Coherent Interface under load.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn the_rings_of_a_machine_can_be_loaded_like_those_of_the_command_line() {
     let lab = Lab::new();
     let words = ["sci", "--destinations", "fixed:0", "--loads", "80", "--duration-us", "200"];
     let run = |more: &[&str]| lab.succeed(&[&words[..], more].concat()).stdout;
-    // Its rings are those of the defaults.
+    // Its rings have the default values.
     let of_machine = run(&["--machine", "sci-ring", "--out", "machine.jsonl"]);
     let of_options = run(&["--out", "options.jsonl"]);
     assert_eq!(of_machine, of_options);
@@ -93,7 +93,7 @@ fn results_have_what_decides_them_and_are_never_overwritten() {
     // A turn takes one or two packets of each node.
     assert!(share["median"].as_f64().unwrap() >= 50.0, "{share}");
 
-    // A simulated second would take seconds: the file is checked before.
+    // A simulated second would take seconds, so the file is checked before.
     let ended = lab.run(&["sci", "--duration-us", "10000000", "--out", "r.jsonl"]);
     assert_eq!(ended.status, Some(2), "{ended:#?}");
     assert!(ended.stderr.contains("choose another name") && !ended.stderr.contains("--resume"));
@@ -127,7 +127,8 @@ kind = "assumed"
 from = "an example"
 "#;
 
-/// 64 bytes take 48 + 40 x 16 + 300 ns to the next node, and two hops of 64 ns more from there back: 988 and 1116 ns.
+/// Tests times that are derived by hand: 64 bytes take 48 + 40 x 16 + 300 ns to the next node, and two hops of 64 ns
+/// more from there back: 988 and 1116 ns.
 #[test]
 fn benchmarks_run_on_rings_of_a_machine_file() {
     let lab = Lab::new();

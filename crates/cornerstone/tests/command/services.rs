@@ -1,4 +1,4 @@
-//! Services, on every fabric that this host has by itself.
+//! Tests services, on every fabric that needs only this host.
 
 use crate::lab::{Lab, signal};
 
@@ -15,11 +15,11 @@ fn services_are_measured_on_real_and_simulated_fabrics() {
         };
         assert_eq!(measured("active-messages", "time"), 3, "{ended:#?}");
         assert_eq!(measured("active-stream", "rate"), 3, "{ended:#?}");
-        // Both modes, with another rank and with itself; the others are no buffers.
+        // Both modes, with another rank and with itself; the other sizes are no buffers.
         assert_eq!(measured("send-and-receive", "time"), 4, "{ended:#?}");
-        // The longest is no tuple.
+        // The longest size is no tuple.
         assert_eq!(measured("tuple-space", "rate"), 2, "{ended:#?}");
-        // A broadcast in three ways, and an allgather, of each length.
+        // Three variants of a broadcast, and an allgather, of each length.
         assert_eq!(measured("ring-protocol", "time"), 4 * 3, "{ended:#?}");
         // Messages, blocks and memory of each length, and signals.
         assert_eq!(measured("hcs", "time"), 3 * 3 + 1, "{ended:#?}");

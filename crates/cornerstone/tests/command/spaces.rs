@@ -7,12 +7,12 @@ use std::process::Command;
 
 use crate::lab::{Lab, eventually};
 
-/// Several hosts, as far as the network knows.
+/// Several hosts in the view of the network.
 pub(crate) struct Hosts {
     spaces: Vec<String>,
     /// The name space with the switches, if there are more than two hosts.
     switch: Option<String>,
-    /// Those of the first network.
+    /// Addresses in the first network.
     pub(crate) addresses: Vec<String>,
     networks: Vec<Network>,
 }
@@ -25,12 +25,13 @@ struct Network {
 }
 
 impl Hosts {
-    /// Makes two with a cable of this rate, or says why that cannot be. `number` is another in each test.
+    /// Creates two hosts with a cable of this rate, or returns the reason why the system does not permit it. `number`
+    /// differs in each test.
     pub(crate) fn with_rate(number: u8, rate: &str) -> Result<Hosts, String> {
         Hosts::with_cables(number, rate, 2, 1)
     }
 
-    /// The same for up to six hosts with so many cables each, up to two.
+    /// As [`with_rate`](Hosts::with_rate), for up to six hosts with up to two cables each.
     pub(crate) fn with_cables(
         number: u8,
         rate: &str,
@@ -40,7 +41,7 @@ impl Hosts {
         let space = |end: &str| format!("cornerstone-{}-{number}{end}", std::process::id());
         let spaces = ["a", "b", "c", "d", "e", "f"].iter().take(hosts as usize);
         let spaces: Vec<String> = spaces.map(|end| space(end)).collect();
-        // A net of eight addresses out of a range that is kept for measurements (RFC 2544), by process and network.
+        // A net of eight addresses in a range that is reserved for measurements (RFC 2544), by process and network.
         let part = std::process::id() % 8_000 * 8;
         let address = |network: usize, host: u32| {
             format!("198.{}.{}.{}", 18 + network, part / 256, part % 256 + host)
@@ -74,7 +75,7 @@ impl Hosts {
             run("ip", &["-n", space, "link", "set", name, "up"])?;
             limit(space, name, rate)?;
         }
-        // The system takes note of a cable's state a while after it has both ends, and an MPI looks at that.
+        // The system updates a cable's state some time after it has both ends, and an MPI reads that state.
         let up = |space: &String| {
             let show = ["-n", space, "-brief", "link", "show", name];
             let output = Command::new("ip").args(show).output();
@@ -87,7 +88,8 @@ impl Hosts {
         }
     }
 
-    /// Lays a cable from each host to the switch of a network. Its ports have the rate of the cables, too.
+    /// Connects each host to the switch of a network by a cable. The ports of the switch have the rate of the cables,
+    /// too.
     fn lay_to(&self, switch: &str, name: &str, rate: &str) -> Result<(), String> {
         let bridge = format!("switch-{name}");
         run("ip", &["-n", switch, "link", "add", &bridge, "type", "bridge"])?;
@@ -101,13 +103,13 @@ impl Hosts {
         Ok(())
     }
 
-    /// The addresses of a host, as a file of hosts has them.
+    /// Returns the addresses of a host in the form of a file of hosts.
     pub(crate) fn all_addresses(&self, host: usize) -> String {
         let of_host = |network: &Network| network.addresses[host].clone();
         self.networks.iter().map(of_host).collect::<Vec<_>>().join(",")
     }
 
-    /// Cuts a cable at a host (`down`), or mends it (`up`).
+    /// Cuts a cable at a host (`down`), or repairs it (`up`).
     pub(crate) fn set_cable(&self, cable: usize, host: usize, state: &str) {
         let name = &self.networks[cable].cable;
         run("ip", &["-n", &self.spaces[host], "link", "set", name, state]).unwrap();
@@ -118,7 +120,7 @@ impl Hosts {
         self.set_cable(0, 1, "down");
     }
 
-    /// An agent, called as ssh is, that reaches all.
+    /// Creates an agent, called as ssh is, that reaches all hosts.
     pub(crate) fn agent(&self, lab: &Lab) -> String {
         let known = self.addresses.iter().zip(&self.spaces);
         let known = known.map(|(address, space)| format!("{address}) space={space};;\n"));
@@ -133,7 +135,7 @@ impl Hosts {
         path.display().to_string()
     }
 
-    /// `program` with `words` on the first host.
+    /// Returns `program` with its words, to run on the first host.
     pub(crate) fn on_first(&self, program: &Command) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.spaces[0]]).arg(program.get_program());
@@ -146,7 +148,7 @@ impl Hosts {
 impl Drop for Hosts {
     fn drop(&mut self) {
         for space in self.spaces.iter().chain(&self.switch) {
-            // The cables go with their ends.
+            // The cables are removed with their ends.
             let _ = run("ip", &["netns", "delete", space]);
         }
     }
@@ -158,9 +160,9 @@ fn link((name, space): (&str, &str), (other, other_space): (&str, &str)) -> Resu
     run("ip", &[&["link", "add", name][..], &ends].concat())
 }
 
-/// Sets the rate in which a cable takes what is sent at one end.
+/// Limits the rate at which a cable accepts data at one end.
 fn limit(space: &str, name: &str, rate: &str) -> Result<(), String> {
-    // The queue holds more than TCP ever has under way here, so nothing is lost.
+    // The queue is longer than the data that TCP ever has under way here, so nothing is lost.
     let shape = ["rate", rate, "burst", "32kb", "limit", "16mb"];
     let start = ["-n", space, "qdisc", "add", "dev", name, "root", "tbf"];
     run("tc", &[&start[..], &shape].concat())

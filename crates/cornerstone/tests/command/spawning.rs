@@ -1,4 +1,4 @@
-//! Programs whose ranks start other programs (`spawned.c`): what becomes of all of them, however they end.
+//! Tests programs whose ranks start other programs (`spawned.c`), and the end of all of them in each case.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use crate::launching::{lab_with, run_program as run};
 
 const SOURCE: &str = include_str!("spawned.c");
 
-/// A lab with the program; none where our library is not built.
+/// Returns a lab with the program; `None` if our library is not built.
 fn prepared(test: &str) -> Option<Lab> {
     lab_with(test, SOURCE)
 }
@@ -45,7 +45,7 @@ fn the_failure_of_a_run_that_ranks_started_is_told_with_its_status() {
     let ended = run(&lab, &["-n", "2"], "fails");
     ended.refuses(7, &["a run that a rank has started failed", "rank 0"]);
     assert!(lab.becomes_empty());
-    // SIGABRT is number 6. The parent's program goes on, and ends well.
+    // SIGABRT is number 6. The parent's program continues, and succeeds.
     let ended = run(&lab, &["-n", "1"], "dies");
     assert_eq!((ended.status, ended.stdout.as_str()), (Some(128 + 6), "went on\n"), "{ended:#?}");
     assert!(lab.becomes_empty());

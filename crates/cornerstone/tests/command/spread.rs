@@ -1,4 +1,4 @@
-//! Launches that are spread over a time, and runs of which most numbers differ.
+//! Tests launches that are spread over a time, and runs most of whose numbers differ.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ fn launches_begin_where_their_place_in_the_spread_is() {
     let more = ["--launches", "3", "--spread", "1500ms", "--out", "a.jsonl"];
     let begin = Instant::now();
     lab.succeed(&[&words[..], &more].concat());
-    // The third of three begins when two thirds of the time are over, however busy the machine is.
+    // The third of three begins when two thirds of the time are over, on a machine under any load.
     assert!(begin.elapsed() >= Duration::from_secs(1));
     assert_eq!(lab.measurements("a.jsonl").len(), 3 * METRICS);
 }

@@ -1,5 +1,5 @@
-//! Ranks that a real `ssh` starts: by a server of its own, on a port of its own, with keys made for one test. Where
-//! there is no `sshd`, or it does not start, the tests are skipped by name.
+//! Tests ranks that a real `ssh` starts: by a server of its own, on a port of its own, with keys created for one test.
+//! If there is no `sshd`, or it does not start, the tests are skipped by name.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
@@ -10,13 +10,13 @@ use crate::cluster::{PROGRAM, sorted};
 use crate::lab::{Lab, eventually, signal, skip};
 use crate::launching::{compile, library};
 
-/// The host as our file and ssh's settings name it; no resolver knows it.
+/// Name of the host in our file and in ssh's settings. No resolver has it.
 const HOST: &str = "elsewhere";
 
 /// An ssh server on this host's loopback address, ended when it is dropped.
 struct Server {
     process: Child,
-    /// Called as ssh is, and reaches this server as [`HOST`].
+    /// Agent, called as ssh is, that reaches this server as [`HOST`].
     agent: PathBuf,
 }
 
@@ -56,7 +56,7 @@ impl Server {
         let agent = lab.path("agent");
         lab.write("agent", &format!("#!/bin/sh\nexec ssh -F '{}' \"$@\"\n", path("ssh_config")));
         std::fs::set_permissions(&agent, PermissionsExt::from_mode(0o755)).unwrap();
-        // A server that root starts wants this folder, which is on a file system that every boot empties.
+        // A server that root starts needs this folder, which is on a file system that every boot empties.
         let _ = std::fs::create_dir("/run/sshd");
         let mut process = Command::new(sshd)
             .args(["-D", "-f"])
@@ -83,18 +83,18 @@ impl Drop for Server {
     }
 }
 
-/// A program in PATH, or where servers lie.
+/// Returns a program in PATH, or in a folder of servers.
 fn found(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
     places.map(|place| place.join(name)).find(|file| file.is_file())
 }
 
-/// A run on this host and, through ssh, once more on it.
+/// Returns the command line of a run on this host and, through ssh, once more on it.
 fn run<'a>(agent: &'a Path, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut words = vec!["run", "ping-pong", "--sizes", "8,64KiB", "--ranks", "2"];
     words.extend(["--fabric", "tcp", "--hosts", "hosts", "--agent", agent.to_str().unwrap()]);
-    // Nobody can find out which of our addresses a made-up host sees.
+    // Which of our addresses an invented host can reach cannot be determined.
     words.extend(["--listen", "127.0.0.1:0", "--out", out]);
     words.extend(more);
     words

@@ -1,4 +1,5 @@
-//! What a run prints at its end: its tables if they fit two screens, else a summary that says where they are.
+//! Tests the output at the end of a run: its tables if they fit two screens, else a summary that names the file with
+//! them.
 
 use crate::lab::Lab;
 

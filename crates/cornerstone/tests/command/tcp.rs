@@ -1,4 +1,4 @@
-//! Runs over TCP on this host, alone and beside other fabrics.
+//! Tests runs over TCP on this host, alone and compared with other fabrics.
 
 use crate::lab::{Lab, eventually, signal, skip};
 
@@ -71,7 +71,7 @@ fn hosts_that_make_no_sense_are_refused_with_their_place() {
     with(&["--interfaces", "eth0"]).refuses(2, &["--interfaces means nothing without --hosts"]);
     with(&["--host", "localhost:2", "--interfaces", "127.0.0.1"])
         .refuses(2, &["the address of one host", "NAME:SLOTS@127.0.0.1"]);
-    // Each rank finds it; it is said once, with a rank and its host.
+    // Each rank detects it; it is printed once, with a rank and its host.
     for fabric in ["tcp", "cluster", "ofi"] {
         let words = ["run", "ping-pong", "--fabric", fabric, "--interfaces", "lo,nosuch0"];
         let ended = lab.run(&[&words[..], &["--host", "localhost:2,127.0.0.1:2"]].concat());
@@ -92,7 +92,7 @@ fn hosts_that_make_no_sense_are_refused_with_their_place() {
     assert!(lab.becomes_empty());
 }
 
-/// Measurements that take long enough to be ended among them.
+/// Returns the command line of measurements that are long enough to be interrupted.
 fn long<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let words = [
         "run",
@@ -145,7 +145,7 @@ fn ranks_on_other_hosts_do_not_outlive_the_process_that_started_them() {
     assert!(lab.becomes_empty());
 }
 
-/// The processors that a process may use, as the system lists them.
+/// Returns the processors that a process may use, as the system lists them.
 fn allowed(pid: u32) -> String {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));

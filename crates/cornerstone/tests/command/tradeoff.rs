@@ -1,4 +1,4 @@
-//! What faster processors and links are worth, as a user asks.
+//! Tests the gain of faster processors and links, as a user requests it.
 
 use crate::lab::Lab;
 
@@ -54,7 +54,7 @@ fn parameters_of_few_ranks_predict_more_on_a_machine_whose_model_they_are() {
         ["--ranks", "2,3,4,8,16", "--sizes", "4,128,2048,4KiB,8KiB,16KiB", "--out", "run.jsonl"];
     lab.succeed(&[&calls[..], &sizes].concat());
     let told = lab.succeed(&["fit", "run.jsonl", "--loggp"]).stdout;
-    // The paper's own models deviate by 3.00 % at most from its machine. Full packets meet them.
+    // The paper's own models deviate by at most 3.00 % from its machine. Full packets agree with them.
     let errors = told.lines().skip_while(|line| !line.contains("largest error"));
     let errors: Vec<_> = errors.filter(|line| line.contains(" ranks: too ")).collect();
     assert_eq!(errors.len(), 3, "{told}");
@@ -81,8 +81,8 @@ fn parameters_of_few_ranks_predict_more_on_a_machine_whose_model_they_are() {
     lab.run(&["fit", "one.jsonl", "--loggp"]).refuses(1, &["one number of ranks only"]);
 }
 
-/// Rank 0 computes for 100 us and sends; rank 1 waits for that and computes for 50 us (1000 operations are a
-/// microsecond).
+/// A program in which rank 0 computes for 100 us and sends, and rank 1 waits for the message and computes for 50 us
+/// (1000 operations are a microsecond).
 const PROGRAM: &str = "0 init\n0 compute 100000\n0 send 1 0 8\n0 finalize\n\
     1 init\n1 recv 0 0 8\n1 compute 50000\n1 finalize\n";
 
@@ -103,13 +103,13 @@ fn a_recorded_program_is_replayed_on_other_systems() {
         json["systems"][index]["critical_path"][field].as_f64().unwrap()
     };
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} and not {b}: {json:#}");
-    // The path is all that either rank does; the machine's file has 0.3 us at each end of a message.
+    // The path contains all work of both ranks; the machine's file has 0.3 us at each end of a message.
     close(of(0, "computing_us"), 150.0);
     close(of(0, "library_us"), 0.6);
     close(of(0, "changes"), 1.0);
     close(of(1, "computing_us"), 75.0);
     close(of(1, "library_us"), 0.3);
-    // The message goes over two links of 0.15 us.
+    // The message passes two links of 0.15 us.
     close(of(0, "moving_us") - of(2, "moving_us"), 0.15);
     let names = |index: usize| json["systems"][index]["system"].as_str().unwrap();
     let all = [
@@ -133,7 +133,7 @@ fn a_recorded_program_is_replayed_on_other_systems() {
     assert_eq!(csv.lines().count(), 6, "{csv}");
 }
 
-/// The operating system of this machine takes its share of what is computed.
+/// Tests a machine whose operating system takes a part of the computing time.
 #[test]
 fn noise_is_taken_away_where_a_machine_has_some() {
     let lab = Lab::new();

@@ -1,14 +1,14 @@
-//! Synthetic traffic with a given locality, through the built command.
+//! Tests synthetic traffic with a given locality, through the built command.
 
 use serde_json::Value;
 
 use crate::lab::Lab;
 
-/// A hypercube of 16 nodes whose processors forward, and few messages.
+/// Options for a hypercube of 16 nodes whose processors forward, and for few messages.
 const ON_IPSC: [&str; 7] =
     ["--fabric", "sim:ipsc", "--ranks", "16", "--messages", "320", "--tables"];
 
-/// The median of a metric of the case whose parameters are these, and no other parameters of a rule.
+/// Returns the median of a metric of the case with these parameters, and no other parameters of a rule.
 fn median(all: &[Value], metric: &str, parameters: &[(&str, Value)]) -> f64 {
     let has = |one: &Value, name: &str, value: &Value| one["parameters"][name] == *value;
     let of = |one: &&Value| {

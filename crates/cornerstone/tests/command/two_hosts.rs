@@ -1,6 +1,5 @@
-//! Runs across two hosts, made of two network name spaces and a virtual cable whose rate is set: over our own TCP
-//! fabric and over an MPI; and the fit finds the rate. Where the system does not allow such things, these tests are
-//! skipped.
+//! Tests runs across two hosts, made of two network name spaces and a virtual cable with a set rate, over our own TCP
+//! fabric and over an MPI. The fit must find the rate. If the system does not permit this, these tests are skipped.
 
 use std::process::Command;
 
@@ -8,15 +7,17 @@ use crate::lab::{Lab, skip};
 use crate::mpi;
 use crate::spaces::Hosts;
 
-/// The rate of the cable, each way: 5 MB/s on the wire. So slow that a processor, which the tests share with others, is
-/// busy with the protocol for a small part of a message's time only, and that 1 MiB takes far longer than any pause.
+/// Rate of the cable, in each direction: 5 MB/s on the wire. It is low enough that a processor, which the tests share
+/// with others, works on the protocol for only a small part of a message's time, and that 1 MiB takes far longer than
+/// any pause.
 const RATE: &str = "40mbit";
-/// Of 1514 bytes of a frame 1448 are the program's: 14 go to Ethernet, 20 to IP, 32 to TCP with its time stamps.
+/// Rate of the payload. Of 1514 bytes of a frame 1448 are the program's: 14 belong to Ethernet, 20 to IP, 32 to TCP
+/// with its time stamps.
 const PAYLOAD_MB_PER_S: f64 = 5.0 * 1448.0 / 1514.0;
-/// What else runs on this machine can delay messages for as long as one run takes, never speed them up.
+/// Number of attempts. Other processes of this machine can delay the messages of a whole run, but never speed them up.
 const ATTEMPTS: usize = 3;
 
-/// The rate of the line that `cornerstone fit` finds, in MB/s.
+/// Returns the rate of the line that `cornerstone fit` finds, in MB/s.
 fn fitted_rate(lab: &Lab, file: &str) -> f64 {
     let text = lab.succeed(&["fit", file]).stdout;
     let line = text.lines().find(|line| line.contains("ping-pong, 2 ranks")).expect(&text);
@@ -25,7 +26,8 @@ fn fitted_rate(lab: &Lab, file: &str) -> f64 {
     words[unit - 1].parse().expect("a number before its unit")
 }
 
-/// Holds that one of a few runs of `measure`, which is given the name of its results file, shows the rate of the cable.
+/// Checks that one of a few runs of `measure`, which is called with the name of its results file, shows the rate of the
+/// cable.
 fn finds_the_rate(lab: &Lab, measure: impl Fn(&str)) {
     let mut rates = Vec::new();
     while rates.len() < ATTEMPTS {
@@ -39,7 +41,7 @@ fn finds_the_rate(lab: &Lab, measure: impl Fn(&str)) {
     panic!("{rates:?} MB/s fitted, {PAYLOAD_MB_PER_S:.1} MB/s set");
 }
 
-// The token bucket lets 32 kB pass at once, so the line begins well beyond that.
+// The token bucket passes 32 kB at once, so the line begins well beyond that.
 const PING_PONG: [&str; 8] =
     ["run", "ping-pong", "--ranks", "2", "--sizes", "128KiB..1MiB", "--time-limit", "2s"];
 
@@ -74,7 +76,7 @@ fn a_host_that_cannot_be_reached_is_named() {
     let lab = Lab::new();
     let agent = hosts.agent(&lab);
     lab.write("hosts", &hosts.addresses.join("\n"));
-    // The cable is cut at the far end: the second rank starts, and cannot call.
+    // The cable is cut at the far end: the second rank starts, and cannot connect.
     hosts.cut_cable();
     let more = ["--fabric", "tcp", "--hosts", "hosts", "--agent", &agent, "--out", "tcp.jsonl"];
     let mut command = hosts.on_first(&lab.command(&[&PING_PONG[..], &more].concat()));
@@ -104,7 +106,7 @@ fn an_mpi_between_two_hosts_shows_the_rate_that_was_set() {
         mpiexec.args(["-hosts", &hosts.addresses.join(","), "-n", "2"]);
         mpiexec.arg(rank.get_program()).args(rank.get_args());
         mpiexec.envs(rank.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        // Both hosts are one kernel, whose shared memory the MPI would find.
+        // Both hosts are one kernel, and the MPI would find its shared memory.
         mpiexec.env("MPIR_CVAR_NOLOCAL", "1").env("FI_PROVIDER", "tcp");
         mpiexec.env("FI_TCP_IFACE", "cable0");
         mpiexec.env("UCX_TLS", "tcp,self").env("UCX_NET_DEVICES", "cable0");

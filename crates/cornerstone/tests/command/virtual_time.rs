@@ -1,5 +1,4 @@
-//! What virtual time contains, and what not: timeouts and other threads of programs on simulated machines
-//! (`virtual_time.c`).
+//! Tests which times are virtual: timeouts and other threads of programs on simulated machines (`virtual_time.c`).
 
 use crate::lab::Lab;
 use crate::predictions::{prepared_with, well};
@@ -11,7 +10,7 @@ fn prepared(test: &str) -> Option<Lab> {
     prepared_with(test, SOURCE)
 }
 
-/// The programs wait for ten minutes a dozen times: in real time, they would come to the limit of the tests.
+/// Tests programs that wait for ten minutes a dozen times. In real time, they would reach the limit of the tests.
 #[test]
 fn timeouts_pass_in_virtual_time() {
     let Some(lab) = prepared("timeouts pass in virtual time") else { return };
@@ -51,7 +50,7 @@ fn the_computing_of_other_threads_is_told_at_the_end() {
         serde_json::from_slice(&std::fs::read(lab.path("r.json")).unwrap()).unwrap();
     let remarks = report["remarks"].as_array().unwrap();
     assert!(remarks.iter().any(|one| one.as_str().unwrap().contains(warning)), "{report}");
-    // Where computing takes no time, that of threads is no exception.
+    // If computing takes no time, neither does that of threads.
     let none = well(&lab, &[&TWO[..], &["--compute", "none"]].concat(), "joins");
     assert!(!none.stderr.contains(warning), "{none:#?}");
     let one = well(&lab, &TWO, "signals");

@@ -1,11 +1,11 @@
-//! `wake-up`, the tracer of `clock`, and the effect of pauses on collectives.
+//! Tests `wake-up`, the tracer of `clock`, and the effect of pauses on collectives.
 
 use serde_json::Value;
 
 use crate::lab::{Lab, words};
 use crate::real_time::PAUSING;
 
-/// The latencies in a results file, each with the event and the method of waiting.
+/// Returns the latencies in a results file, each with the event and the method of waiting.
 fn latencies(lab: &Lab, file: &str) -> Vec<(String, String, Value)> {
     let of = |m: &Value, name: &str| m["parameters"][name].as_str().unwrap_or_default().to_string();
     let found = lab.measurements(file);
@@ -27,7 +27,7 @@ fn ranks_of_this_machine_wake_up_by_every_method() {
     assert_eq!(methods("moment"), ["spin", "yield", "futex", "clock-nanosleep", "epoll"]);
     assert_eq!(methods("message"), ["spin", "yield", "futex", "epoll", "receive"]);
     for (.., latency) in &found {
-        // 40 ms hold at least 20 waits of 1 ms on an idle machine, and some on any.
+        // 40 ms contain at least 20 waits of 1 ms on an idle machine, and some on any.
         let samples = latency["samples"].as_array().unwrap();
         assert!(!samples.is_empty(), "{latency}");
         assert!(samples.iter().all(|us| us.as_f64().unwrap() >= 0.0), "{latency}");
@@ -104,8 +104,8 @@ fn the_pauses_that_clock_saw_predict_the_tail_of_an_allreduce() {
         let numbers = cells.split_whitespace().rev().skip(1).take(5).map(number);
         numbers.collect::<Vec<f64>>().into_iter().rev().collect()
     };
-    // The pause of 2 ms every 50 ms, at once on all processors, meets a round of 1 ms with the chance (1 + 2) / 50: the
-    // median does not change, and the 99th percentile is longer by half of a pause at least.
+    // The pause of 2 ms every 50 ms, at once on all processors, meets a round of 1 ms with the probability (1 + 2) /
+    // 50. The median does not change, and the 99th percentile is longer by at least half of a pause.
     let (twin, quiet) = (row("1000 us", "twin"), row("1000 us", "twin without pauses"));
     assert!((twin[0] / quiet[0] - 1.0).abs() < 0.01 && twin[2] > quiet[4] + 1000.0, "{shown}");
     assert!((quiet[4] / quiet[0] - 1.0).abs() < 0.01, "{shown}");

@@ -1,9 +1,9 @@
-//! One-sided communication, on every fabric that this host has by itself.
+//! Tests one-sided communication, on every fabric that needs only this host.
 
 use crate::lab::{Lab, signal};
 use crate::launching::{compile, library};
 
-/// Rank 0 finalizes while the others access its window.
+/// Program in which rank 0 finalizes while the others access its window.
 pub(crate) const UNFREED: &str =
     include_str!("../../../libmpi-abi/tests/programs/windows_unfreed.c");
 
@@ -49,7 +49,7 @@ fn a_rank_that_dies_at_a_window_is_named_and_ends_the_run() {
     }
 }
 
-/// The tests of the library run it over shared memory and TCP.
+/// Tests between hosts and on simulated machines. The tests of the library run the program over shared memory and TCP.
 #[test]
 fn a_rank_in_finalize_serves_its_window_between_hosts_and_on_simulated_machines() {
     let Some(library) = library("a rank in MPI_Finalize serves its window") else { return };

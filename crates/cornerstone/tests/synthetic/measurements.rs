@@ -1,4 +1,4 @@
-//! Made-up measurements of a machine, from its few numbers and a seed.
+//! Invented measurements of a machine, from its few numbers and a seed.
 
 use analysis::statistics::{Sample, summarise};
 use random::SplitMix64;
@@ -9,7 +9,7 @@ use super::Machine;
 const SIZES: [u64; 12] =
     [0, 1, 8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
-/// The measurements of a whole quick run.
+/// Returns the measurements of a whole quick run.
 pub(super) fn measurements(machine: &Machine) -> Vec<Measurement> {
     let mut maker =
         Maker { machine, random: SplitMix64::new(machine.seed), measurements: Vec::new() };
@@ -21,7 +21,7 @@ pub(super) fn measurements(machine: &Machine) -> Vec<Measurement> {
     maker.measurements
 }
 
-/// What one measurement is of.
+/// The subject of one measurement.
 struct Subject<'a> {
     benchmark: &'a str,
     group: &'a str,
@@ -111,19 +111,19 @@ impl Maker<'_> {
         }
     }
 
-    /// One way: a short message, a copy in and out, a hand-shake from 32 KiB on.
+    /// Returns the time of one direction: a short message, a copy in and out, a hand-shake from 32 KiB on.
     fn message_us(&self, size: u64) -> f64 {
         let handshake = if size >= 32 << 10 { 1.6 } else { 0.0 };
         self.machine.hand_over_us * 1.5 + handshake + size as f64 / self.copy_rate(size)
     }
 
-    /// In cache twice as fast as out of it.
+    /// Returns the rate of a copy, which is twice as high in cache as out of it.
     fn copy_rate(&self, size: u64) -> f64 {
         let out_of_cache = 1.0 / (1.0 + (-((size as f64).log2() - 21.0)).exp());
         self.machine.copy_mb_per_s * (1.9 - 1.2 * out_of_cache)
     }
 
-    /// A time and, where it moves `times` messages, the rate that follows.
+    /// Adds a time and, if it is of `times` messages, the rate that follows.
     fn time(&mut self, subject: Subject, typical_us: f64, times: Option<f64>) {
         let limited = typical_us > 2500.0;
         let n = if limited { 12 } else { 60 + self.random.below(700) };
@@ -151,7 +151,7 @@ impl Maker<'_> {
         });
     }
 
-    /// Skewed to the right, in steps of a nanosecond, with rare long disturbances.
+    /// Returns a sample, skewed to the right, in steps of a nanosecond, with rare long disturbances.
     fn sample(&mut self, typical_us: f64) -> f64 {
         if self.machine.noise_percent == 0.0 {
             return typical_us;

@@ -1,4 +1,4 @@
-//! Runs that no machine made: the same shapes as real ones, from a seed. For tests and for looking at the report.
+//! Invented runs with the shapes of real ones, from a seed. For tests and for views of the report.
 #![allow(dead_code)] // Each test and example uses its part.
 
 mod measurements;
@@ -11,7 +11,7 @@ use record::{Environment, Measurement, Parameters, Run, RunHeader, StopReason};
 
 use measurements::measurements;
 
-/// A machine as the generator knows it.
+/// A machine as the generator describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) label: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Machine {
     pub(crate) processors: u64,
     pub(crate) hand_over_us: f64,
     pub(crate) copy_mb_per_s: f64,
-    /// How many samples in a hundred are disturbed.
+    /// Percentage of samples that are disturbed.
     pub(crate) noise_percent: f64,
     pub(crate) seed: u64,
 }
@@ -37,7 +37,7 @@ pub(crate) const DESK: Machine = Machine {
     seed: 1986,
 };
 
-/// Half the processors, slower between them, and noisier.
+/// A machine with half the processors, slower between them, and noisier.
 pub(crate) const CABINET: Machine = Machine {
     label: "cabinet",
     host: "cabinet",
@@ -49,28 +49,28 @@ pub(crate) const CABINET: Machine = Machine {
     ..DESK
 };
 
-/// The desk as a simulator would predict it: no noise.
+/// The desk as a simulator would predict it, without noise.
 pub(crate) const PREDICTED: Machine =
     Machine { label: "predicted", fabric: "sim:desk", noise_percent: 0.0, seed: 2002, ..DESK };
 
-/// A whole quick run: limits, point to point, collectives, streams.
+/// Returns a whole quick run: limits, point to point, collectives, streams.
 pub(crate) fn run(machine: &Machine) -> Run {
     Run::of(machine.label, vec![header(machine)], measurements(machine))
 }
 
-/// A run that measured nothing.
+/// Returns a run that measured nothing.
 pub(crate) fn empty_run() -> Run {
     Run { measurements: Vec::new(), ended: false, ..run(&DESK) }
 }
 
-/// A run of one benchmark only.
+/// Returns a run of one benchmark only.
 pub(crate) fn run_of(machine: &Machine, benchmark: &str) -> Run {
     let mut run = run(machine);
     run.measurements.retain(|m| m.benchmark == benchmark);
     run
 }
 
-/// A run whose every text tries to break out of the page.
+/// Returns a run in which every text contains an injection attack on the page.
 pub(crate) fn hostile_run() -> Run {
     let attack = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
     let mut run = run_of(&DESK, "ping-pong");
@@ -94,7 +94,7 @@ pub(crate) fn hostile_run() -> Run {
     run
 }
 
-/// Two pairs of a simulated line, of which one gets twice the other's rate, and the use of its links.
+/// Returns two pairs of a simulated line, one with twice the other's rate, and the use of its links.
 pub(crate) fn pairs_run() -> Run {
     use record::LinkUse;
     let mut run = run_of(&PREDICTED, "ping-pong");
@@ -135,7 +135,7 @@ pub(crate) fn pairs_run() -> Run {
     run
 }
 
-/// Thousands of measurements.
+/// Returns a run of thousands of measurements.
 pub(crate) fn large_run() -> Run {
     let mut whole = run(&DESK);
     let template = whole.measurements.clone();
@@ -149,7 +149,7 @@ pub(crate) fn large_run() -> Run {
     whole
 }
 
-/// The run as its results file.
+/// Returns the run as its results file.
 pub(crate) fn to_json_lines(run: &Run) -> String {
     use record::Line;
     let headers = run.headers.iter().cloned().map(Line::Run);

@@ -1,13 +1,14 @@
-//! Circles of files: each file imports from another one of them, so none can be understood, tested or moved alone.
+//! Refuses circles of files: each file imports from another one of them, so none can be understood, tested or moved
+//! alone.
 //!
-//! A module and the modules inside it are one room: what they import from each other makes no circle.
+//! A module and the modules inside it count as one: imports between them form no circle.
 
 use crate::imports::{Crate, Import};
 use crate::sources::crates;
 
-/// Circles in the whole workspace. This number only becomes smaller.
+/// Number of circles in the whole workspace. It may only be reduced.
 const MOST_CIRCLES: usize = 4;
-/// Files in all of them, for two circles that become one are no progress.
+/// Number of files in all of them, because merging two circles would be no progress.
 const MOST_FILES_IN_CIRCLES: usize = 25;
 
 #[test]
@@ -45,7 +46,7 @@ fn few_files_import_each_other() {
     );
 }
 
-/// The folder of the modules inside a file's module, with `/` at its end.
+/// Returns the folder of the modules inside a file's module, with `/` at its end.
 fn folder(path: &str) -> String {
     let without = path.trim_end_matches(".rs");
     let root = ["/mod", "/lib", "/main"].iter().find_map(|name| without.strip_suffix(name));
@@ -57,7 +58,7 @@ fn a_module_owns_the_folder_of_its_name() {
     assert_eq!(["a/b.rs", "a/b/mod.rs", "a/src/lib.rs"].map(folder), ["a/b/", "a/b/", "a/src/"]);
 }
 
-/// The largest sets of two and more places that all lead to each other.
+/// Returns the largest sets of two and more places that all lead to each other.
 fn circles(places: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut leads = vec![vec![false; places]; places];
     for &(from, to) in edges {
@@ -72,7 +73,7 @@ fn circles(places: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let circle = |place: usize| -> Vec<usize> {
         (0..places).filter(|&other| leads[place][other] && leads[other][place]).collect()
     };
-    // Each is named by its first place.
+    // Each set is kept only at its first place.
     (0..places)
         .map(circle)
         .enumerate()

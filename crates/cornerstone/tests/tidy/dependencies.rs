@@ -1,4 +1,4 @@
-//! Dependencies between crates: each crate depends only on those that `docs/architecture.md` allows.
+//! Refuses dependencies between crates that `docs/architecture.md` does not permit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,16 +6,16 @@ use std::fs;
 use crate::refuse;
 use crate::sources::{crates, root};
 
-/// Where the dependencies are declared, and under which heading.
+/// File with the permitted dependencies, and their heading.
 const DECLARED_IN: &str = "docs/architecture.md";
 const HEADING: &str = "## Crates";
 
-/// What the second column says of a crate that may depend on every other.
+/// Text of the second column for a crate that may depend on every other.
 const ALL: &str = "all of them";
-/// What the first column says of a crate on which every other may depend.
+/// Text of the first column for a crate on which every other may depend.
 const FOR_ALL: &str = "every crate may use it";
 
-/// The crates on which each crate may depend, as the table states.
+/// Crates on which each crate may depend, as in the table.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Table {
     rows: BTreeMap<String, Allowed>,
@@ -71,7 +71,7 @@ impl Table {
         table
     }
 
-    /// What is wrong with the dependencies of a crate.
+    /// Returns the forbidden dependencies of a crate.
     fn complaints(&self, name: &str, dependencies: &BTreeSet<String>) -> Vec<String> {
         let allowed = match self.rows.get(name) {
             None => return vec![format!("{DECLARED_IN}: the table has no row for {name}")],
@@ -88,12 +88,12 @@ impl Table {
     }
 }
 
-/// What stands in backquotes.
+/// Returns the texts in backquotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The crates of the workspace that a manifest names under its dependencies, those of tests excepted.
+/// Returns the crates of the workspace that a manifest names under its dependencies, except for those of tests.
 fn dependencies(manifest: &str, crates: &BTreeSet<String>) -> BTreeSet<String> {
     let mut inside = false;
     let mut found = BTreeSet::new();

@@ -1,11 +1,12 @@
-//! Examples in documentation: `doctest = false` stands where there are none, and only there.
+//! Checks examples in documentation: `doctest = false` is set for crates without any, and only for them.
 
 use std::fs;
 
 use crate::refuse;
 use crate::sources::{crates, root, sources};
 
-/// Without the setting, cargo starts rustdoc on a crate only to find no example. With it, an example is never compiled.
+/// Tests the setting. Without it, cargo starts rustdoc on a crate that has no example. With it, an example is never
+/// compiled.
 #[test]
 fn examples_are_tested_where_there_are_any() {
     let mut offenders = Vec::new();
@@ -25,7 +26,7 @@ fn examples_are_tested_where_there_are_any() {
     refuse("`doctest = false` stands in crates without examples", &offenders, &[]);
 }
 
-/// Whether the comments of a file hold a block of code that rustdoc compiles.
+/// Returns whether the comments of a file contain a block of code that rustdoc compiles.
 fn has_example(text: &str) -> bool {
     let mut inside = false;
     for line in text.lines().map(str::trim_start) {

@@ -1,20 +1,20 @@
-//! Which file of a crate imports from which other, seen through the re-exports on the way.
+//! Imports between the files of a crate, also through re-exports.
 
 use std::collections::BTreeMap;
 
 use crate::modules::{Module, Use, modules};
 use crate::sources::{Source, sources};
 
-/// The files of a crate and what they import from each other.
+/// The files of a crate and their imports from each other.
 pub(crate) struct Crate {
     pub(crate) sources: Vec<Source>,
     pub(crate) imports: Vec<Import>,
 }
 
-/// One file's use of another's item; the first if there are several.
+/// A file's use of another file's item; the first use if there are several.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Import {
-    /// Places among the sources.
+    /// Indices of the sources.
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) line: usize,
@@ -32,7 +32,7 @@ impl Crate {
     }
 }
 
-/// What a path leads to.
+/// Target of a path.
 #[derive(Clone, Copy)]
 enum Found {
     Module(usize),
@@ -40,7 +40,8 @@ enum Found {
     Item(usize),
 }
 
-/// Re-exports of re-exports that are followed before a path counts as leading nowhere: they may lead in a circle.
+/// Number of re-exports of re-exports that are followed before a path counts as unresolved, because they may form a
+/// circle.
 const MOST_STEPS: usize = 16;
 
 fn imports(modules: &[Module]) -> Vec<Import> {
@@ -95,7 +96,8 @@ struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Whether this shows what lies below a module under the module's own name, and the module itself does not use it.
+    /// Returns whether this re-exports items below a module under the module's own name, and the module itself does not
+    /// use it.
     fn is_face(&self, module: usize, brought: &Use) -> bool {
         let begin = match self.resolve(module, &brought.path[..1], MOST_STEPS) {
             Some(Found::Module(begin)) => begin,
@@ -106,7 +108,7 @@ impl Scope<'_> {
         brought.is_public && below && !self.modules[module].words.contains_key(&brought.name)
     }
 
-    /// Where a path leads that stands in the module `from`.
+    /// Returns the target of a path in the module `from`.
     fn resolve(&self, from: usize, path: &[String], steps: usize) -> Option<Found> {
         let steps = steps.checked_sub(1)?;
         let mut words = path.iter();
@@ -125,7 +127,7 @@ impl Scope<'_> {
                 word => match self.lookup(current, word, steps) {
                     Some(Found::Module(module)) => module,
                     Some(item) => return Some(item),
-                    // Made by a macro, as far as the text tells.
+                    // Defined by a macro, as far as the text shows.
                     None => return Some(Found::Item(self.modules[current].file)),
                 },
             };
@@ -133,7 +135,7 @@ impl Scope<'_> {
         Some(Found::Module(current))
     }
 
-    /// What a name means in a module.
+    /// Returns the meaning of a name in a module.
     fn lookup(&self, module: usize, name: &str, steps: usize) -> Option<Found> {
         let Module { children, items, uses, file, .. } = &self.modules[module];
         if let Some(&child) = children.get(name) {
@@ -144,7 +146,7 @@ impl Scope<'_> {
         }
         let steps = steps.checked_sub(1)?;
         let named = uses.iter().filter(|brought| brought.name == name);
-        // A name that is brought in from another crate under itself would be looked for here for ever.
+        // A name that is imported from another crate under itself would otherwise be searched here for ever.
         let mut named = named.filter(|brought| brought.path[0] != name);
         if let Some(found) = named.find_map(|brought| self.resolve(module, &brought.path, steps)) {
             return Some(found);
@@ -161,7 +163,7 @@ impl Scope<'_> {
 mod tests {
     use super::*;
 
-    /// The imports of a crate made of these files, as `from -> to: path`.
+    /// Returns the imports of a crate made of these files, as `from -> to: path`.
     fn imports_of(files: &[(&str, &str)]) -> Vec<String> {
         let source = |&(path, text): &(&str, &str)| Source {
             path: format!("src/{path}"),

@@ -1,4 +1,4 @@
-//! Links: what documents and comments link to is there.
+//! Checks that the targets of links in documents and comments exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,7 +35,7 @@ fn links_lead_somewhere() {
     refuse("links lead to a file and a heading", &offenders, &[]);
 }
 
-/// Notes a link of `path` if there is no such file below `folder`, or no such heading in it.
+/// Records a link of `path` if there is no such file below `folder`, or no such heading in it.
 fn check(
     path: &str,
     line: usize,
@@ -61,7 +61,7 @@ fn has_heading(file: &Path, anchor: &str) -> bool {
     anchors(&text).contains(anchor)
 }
 
-/// The anchors of a document's headings, as GitHub makes them of the words.
+/// Returns the anchors of a document's headings, as GitHub derives them from the words.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let anchor = |line: &str| -> String {
@@ -72,7 +72,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     headings.map(anchor).collect()
 }
 
-/// The links of a document to other documents, each with its line.
+/// Returns the links of a document to other documents, each with its line.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -82,7 +82,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Headings of documents that code mentions, as `docs/style.md#tone`, each with its line.
+/// Returns headings of documents that code mentions, such as `docs/style.md#tone`, each with its line.
 fn mentions(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -1,7 +1,7 @@
-//! Reads the sources as text, and refuses what makes them hard to read or to change: files and functions that are too
-//! long, crates that depend on others than the architecture allows, modules that import from modules above them, files
-//! that import each other, one type name for different things, words that the glossary replaces, and links that lead
-//! nowhere.
+//! Reads the sources as text, and refuses properties that make them hard to read or to change: files and functions that
+//! are too long, crates that depend on others than the architecture permits, modules that import from modules above
+//! them, files that import each other, one type name for different things, words that the glossary replaces, and links
+//! without a target.
 
 mod circles;
 mod dependencies;
@@ -18,9 +18,9 @@ mod words;
 
 use std::collections::BTreeSet;
 
-/// Fails with what is wrong, a line each, and with exceptions that nothing needs any more.
+/// Fails with the offences, a line each, and with exceptions that are no longer needed.
 ///
-/// `offenders` are pairs of a key, as the list of exceptions has it, and the complaint about it.
+/// `offenders` are pairs of a key, as in the list of exceptions, and the complaint about it.
 fn refuse(rule: &str, offenders: &[(String, String)], exceptions: &[&str]) {
     let excepted: BTreeSet<&str> = exceptions.iter().copied().collect();
     let found: BTreeSet<&str> = offenders.iter().map(|(key, _)| key.as_str()).collect();

@@ -1,12 +1,12 @@
-//! The order of modules: the files and folders directly under a crate's `src/` import only from those listed before
-//! them.
+//! Checks the order of modules: the files and folders directly under a crate's `src/` import only from those listed
+//! before them.
 
 use std::fs;
 
 use crate::imports::{Crate, Import};
 use crate::sources::{crates, root};
 
-/// Where the orders are declared, and under which heading.
+/// File with the orders, and their heading.
 const DECLARED_IN: &str = "docs/architecture.md";
 const HEADING: &str = "## Order of modules";
 
@@ -35,8 +35,8 @@ fn rooms_import_from_rooms_below_them() {
     assert!(count == 0, "{count} imports from higher modules\n{}", upward.join("\n"));
 }
 
-/// The orders that a text declares: the lines "* `crate`: module, module" under the heading. Indented lines go on with
-/// an order.
+/// Returns the orders in a text: the lines "* `crate`: module, module" under the heading. Indented lines continue an
+/// order.
 fn orders(text: &str) -> Vec<Order> {
     let under = text.split(&format!("{HEADING}\n")).nth(1).unwrap_or("");
     let section = under.split("\n#").next().unwrap_or("");
@@ -48,7 +48,7 @@ fn orders(text: &str) -> Vec<Order> {
                 orders.push(Order { name: name.to_owned(), modules: Vec::new() });
                 modules
             }
-            // Indented: the order goes on.
+            // An indented line continues the order.
             None if line.starts_with(' ') => line,
             None => continue,
         };
@@ -60,14 +60,14 @@ fn orders(text: &str) -> Vec<Order> {
     orders
 }
 
-/// The module that a file of a crate belongs to; none for the crate's root.
+/// Returns the module of a file of a crate; `None` for the crate's root.
 fn module(path: &str) -> Option<&str> {
     let inside = path.splitn(4, '/').nth(3)?;
     let module = inside.split('/').next()?.trim_end_matches(".rs");
     (!["lib", "main"].contains(&module)).then_some(module)
 }
 
-/// Modules that are declared and missing, and the reverse.
+/// Returns modules that are declared and missing, and the reverse.
 fn undeclared(order: &Order, read: &Crate) -> Vec<String> {
     let mut there: Vec<&str> =
         read.sources.iter().filter_map(|source| module(&source.path)).collect();
@@ -82,9 +82,9 @@ fn undeclared(order: &Order, read: &Crate) -> Vec<String> {
         .collect()
 }
 
-/// Imports from higher modules.
+/// Returns imports from higher modules.
 fn upward_imports(order: &Order, read: &Crate) -> Vec<String> {
-    // The root stands above all modules.
+    // The root is above all modules.
     let level = |path: &str| {
         module(path).map_or(Some(order.modules.len()), |module| {
             order.modules.iter().position(|other| other == module)

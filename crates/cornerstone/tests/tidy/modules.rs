@@ -1,16 +1,16 @@
-//! The modules of a crate: what each declares, brings in and mentions.
+//! The modules of a crate: their declarations, imports and mentioned paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::Source;
 use crate::tokens::{Token, tokens, without_tests};
 
-/// A module, which is a file or stands in brackets in one.
+/// A module, which is a file or is in brackets in one.
 #[derive(Default)]
 pub(crate) struct Module {
-    /// The file's place in the crate's sources.
+    /// Index of the file in the crate's sources.
     pub(crate) file: usize,
-    /// The module's place among the modules; that of the root is 0, and the root is its own parent.
+    /// Index of the parent among the modules; that of the root is 0, and the root is its own parent.
     pub(crate) parent: usize,
     pub(crate) children: BTreeMap<String, usize>,
     /// Types, functions, constants and macros that are defined here.
@@ -18,28 +18,28 @@ pub(crate) struct Module {
     pub(crate) uses: Vec<Use>,
     /// Paths of two and more words outside of `use`, with the line of each.
     pub(crate) paths: Vec<(Vec<String>, usize)>,
-    /// Words outside of `use` that nothing stands before, with the first line of each.
+    /// Words outside of `use` without a path before them, with the first line of each.
     pub(crate) words: BTreeMap<String, usize>,
 }
 
-/// A path that `use` brings in.
+/// A path that `use` imports.
 pub(crate) struct Use {
     pub(crate) path: Vec<String>,
-    /// The name that it gets here; `*` for all names that are in it.
+    /// Name of the import here; `*` for all names in it.
     pub(crate) name: String,
     pub(crate) line: usize,
     pub(crate) is_public: bool,
 }
 
-/// The modules of the crate that these files are, without those for tests; the root is the first.
+/// Returns the modules of the crate that consists of these files, without those for tests; the root is the first.
 ///
-/// `sources` are the files of the crate's `src/`, whose path `folder` is. A crate with `lib.rs` is that library.
+/// `sources` are the files of the crate's `src/`, whose path is `folder`. A crate with `lib.rs` is that library.
 pub(crate) fn modules(folder: &str, sources: &[Source]) -> Vec<Module> {
     let place = |path: &str| sources.iter().position(|source| source.path == path);
     let root = ["lib", "main"].iter().find_map(|name| place(&format!("{folder}/{name}.rs")));
     let root = root.unwrap_or_else(|| panic!("{folder}: neither lib.rs nor main.rs"));
     let mut modules = vec![Module { file: root, ..Module::default() }];
-    // A module, and the folder that its children lie in.
+    // A module, and the folder of its children.
     let mut unread = vec![(0, folder.to_owned())];
     while let Some((module, folder)) = unread.pop() {
         let all = tokens(&sources[modules[module].file].text);
@@ -58,14 +58,14 @@ pub(crate) fn modules(folder: &str, sources: &[Source]) -> Vec<Module> {
     modules
 }
 
-/// Goes through one file.
+/// Reader of one file.
 struct Reader<'a, 'b> {
     tokens: &'b [Token<'a>],
     at: usize,
     modules: &'b mut Vec<Module>,
 }
 
-/// A module in another file: its parent, its name, and the modules in brackets that it is declared in.
+/// A module in another file: its parent, its name, and the modules in brackets in which it is declared.
 type Declared = (usize, String, Vec<String>);
 
 const DEFINING: &[&str] = &["struct", "enum", "union", "trait", "type", "fn", "const", "static"];
@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
         self.tokens.get(self.at + ahead).map_or("", |token| token.text)
     }
 
-    /// Reads the file of `module`, and gives the modules that it declares.
+    /// Reads the file of `module`, and returns the modules that it declares.
     fn read(&mut self, module: usize) -> Vec<Declared> {
         let mut declared = Vec::new();
         // The modules in brackets that are open, with the depth at which each began.
@@ -118,7 +118,7 @@ impl Reader<'_, '_> {
         declared
     }
 
-    /// A module in brackets.
+    /// Adds a module in brackets.
     fn child(&mut self, parent: usize, name: &str) -> usize {
         let child = self.modules.len();
         let file = self.modules[parent].file;
@@ -139,7 +139,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads what follows `prefix` up to the comma or bracket that ends it.
+    /// Reads the text after `prefix` up to the comma or bracket that ends it.
     fn read_tree(&mut self, prefix: &[String], found: &mut Vec<(Vec<String>, String, usize)>) {
         let mut path = prefix.to_vec();
         let mut name = None;
@@ -178,7 +178,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads the path or word that stands here, if one does.
+    /// Reads the path or word at this position, if there is one.
     fn read_path(&mut self, module: usize) {
         let first = self.tokens[self.at];
         let before = self.tokens[..self.at].last().map_or("", |token| token.text);

@@ -1,4 +1,4 @@
-//! Names of public types: one name means one thing.
+//! Checks the names of public types: one name means one thing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use crate::refuse;
 use crate::sources::{crates, sources};
 use crate::tokens::{Token, tokens, without_tests};
 
-/// Crates that may each have a public type of one name.
+/// Maximum number of crates with a public type of one name.
 const MOST_CRATES: usize = 2;
 
-/// Names that every crate may have for itself, as the modules of the standard library do.
+/// Names that every crate may define, as the modules of the standard library do.
 const OF_EVERY_CRATE: &[&str] = &["Error", "Result"];
 
 #[test]
@@ -32,7 +32,7 @@ fn one_name_means_one_thing() {
     refuse("different things have different names", &offenders, &[]);
 }
 
-/// The types that everybody may name.
+/// Returns the types that other crates can name.
 fn public_types<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
     let is_type = |three: &&[Token]| {
         three[0].text == "pub"

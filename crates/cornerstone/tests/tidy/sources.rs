@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 /// A file of the repository.
 pub(crate) struct Source {
-    /// From the root of the repository, with `/` between.
+    /// Path from the root of the repository, with `/` between.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the crate lies in the repository")
 }
 
-/// The files under `folder` whose names end in one of `extensions`, in the order of their paths.
+/// Returns the files under `folder` whose names end in one of `extensions`, in the order of their paths.
 pub(crate) fn sources(folder: &str, extensions: &[&str]) -> Vec<Source> {
     let root = root();
     let mut paths = Vec::new();
@@ -45,7 +45,7 @@ fn collect(folder: &Path, extensions: &[&str], paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The names of the crates, which are those of their folders.
+/// Returns the names of the crates, which are those of their folders.
 pub(crate) fn crates() -> Vec<String> {
     let entries = fs::read_dir(root().join("crates")).expect("the folder of the crates");
     let folders = entries.map(|entry| entry.expect("a folder that can be read").path());

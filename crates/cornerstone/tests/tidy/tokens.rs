@@ -1,21 +1,21 @@
-//! Rust's text as words and signs, without comments and without what stands in quotes.
+//! Splits Rust's text into words and signs, without comments and without the content of quotes.
 
 /// A word, a number, `::`, a sign, or `""` for a literal in quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
-    /// Counted from 1.
+    /// Line, counted from 1.
     pub(crate) line: usize,
 }
 
 impl Token<'_> {
-    /// Whether this is a name or a keyword.
+    /// Returns whether this is a name or a keyword.
     pub(crate) fn is_word(&self) -> bool {
         self.text.starts_with(|first: char| first.is_alphabetic() || first == '_')
     }
 }
 
-/// The tokens of `text`.
+/// Returns the tokens of `text`.
 pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let (mut at, mut line) = (0, 1);
@@ -31,7 +31,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// What stands for a piece of text: nothing for a comment, a space and a lifetime.
+/// Returns the token of a piece of text: none for a comment, a space and a lifetime.
 fn shown(piece: &str) -> Option<&str> {
     let quoted = piece.ends_with(['"', '\'', '#']) && piece.len() > 1;
     if piece.starts_with(char::is_whitespace) || piece.starts_with("//") || piece.starts_with("/*")
@@ -46,7 +46,7 @@ fn shown(piece: &str) -> Option<&str> {
     }
 }
 
-/// The length in bytes of the piece that `rest` begins with.
+/// Returns the length in bytes of the first piece of `rest`.
 fn length_of_next(rest: &str) -> usize {
     if rest.starts_with("//") {
         return rest.find('\n').unwrap_or(rest.len());
@@ -61,7 +61,7 @@ fn length_of_next(rest: &str) -> usize {
         return 2;
     }
     let is_in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    // A lifetime: a letter in single quotes was seen above.
+    // A lifetime: a letter in single quotes was handled above.
     let begin = usize::from(rest.starts_with('\''));
     let word = rest[begin..].find(|letter| !is_in_word(letter)).unwrap_or(rest.len() - begin);
     if word > 0 {
@@ -89,7 +89,7 @@ fn length_of_block_comment(rest: &str) -> usize {
     at
 }
 
-/// The length of a string or of a letter in quotes, if `rest` begins with one.
+/// Returns the length of a string or of a letter in quotes, if `rest` begins with one.
 fn length_of_quoted(rest: &str) -> Option<usize> {
     let letters = ["br", "cr", "b", "c", "r", ""].into_iter().find(|prefix| {
         rest.strip_prefix(prefix).is_some_and(|after| after.starts_with(['"', '#', '\'']))
@@ -121,7 +121,7 @@ fn length_of_quoted(rest: &str) -> Option<usize> {
     None
 }
 
-/// The tokens without the items that only tests have: those after `#[cfg(test)]` and its like.
+/// Returns the tokens without the items that only tests have: those after `#[cfg(test)]` and similar attributes.
 pub(crate) fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -145,7 +145,7 @@ fn is_for_tests(tokens: &[Token]) -> bool {
     text.starts_with(&["#", "[", "cfg", "("]) && text.contains(&"test") && !text.contains(&"not")
 }
 
-/// The place behind the item at `at`, which may begin with attributes.
+/// Returns the index behind the item at `at`, which may begin with attributes.
 fn end_of_item(tokens: &[Token], mut at: usize) -> usize {
     while tokens.get(at).is_some_and(|token| token.text == "#") {
         at = end_of_group(tokens, at + 1);
@@ -161,7 +161,7 @@ fn end_of_item(tokens: &[Token], mut at: usize) -> usize {
     at
 }
 
-/// The place behind the bracket that closes the one at `at`.
+/// Returns the index behind the bracket that closes the one at `at`.
 pub(crate) fn end_of_group(tokens: &[Token], at: usize) -> usize {
     let mut depth = 0;
     for (place, token) in tokens.iter().enumerate().skip(at) {

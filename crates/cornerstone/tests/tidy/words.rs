@@ -1,4 +1,4 @@
-//! Words: names in the code do not have those that the glossary has replaced.
+//! Checks words: names in the code do not contain those that the glossary has replaced.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,17 +7,17 @@ use crate::refuse;
 use crate::sources::{root, sources};
 use crate::tokens::{Token, tokens};
 
-/// Where the words stand, under which heading, and what begins the list of names that are allowed all the same.
+/// File with the words, their heading, and the beginning of the list of names that are permitted nevertheless.
 const GLOSSARY: &str = "docs/glossary.md";
 const HEADING: &str = "## Words that we no longer use";
 const ALLOWED: &str = "Names that stay";
 
-/// What the glossary says of names.
+/// The glossary's rules for names.
 #[derive(Debug, PartialEq, Eq)]
 struct Glossary<'a> {
-    /// A whole name, if there is a capital letter in it; else words that follow one another in a name.
+    /// A whole name, if it contains a capital letter; else words that follow one another in a name.
     refused: Vec<&'a str>,
-    /// Names that are allowed whatever their words.
+    /// Names that are permitted with any words.
     allowed: Vec<&'a str>,
     /// Rows of the table whose last column names nothing.
     without_names: Vec<&'a str>,
@@ -64,7 +64,7 @@ impl<'a> Glossary<'a> {
         }
     }
 
-    /// The refused words that a name has.
+    /// Returns the refused words in a name.
     fn refused_in(&self, name: &str) -> impl Iterator<Item = &'a str> {
         let allowed = self.allowed.contains(&name);
         let words = words(name);
@@ -80,12 +80,13 @@ impl<'a> Glossary<'a> {
     }
 }
 
-/// What stands in backquotes.
+/// Returns the texts in backquotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The words of a name in lower case, divided at underscores and where a capital letter follows another letter.
+/// Returns the words of a name in lower case, divided at underscores and before a capital letter that follows another
+/// letter.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_small = false;
@@ -102,7 +103,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The names in a file, each with its line, but for those of tests, which are sentences.
+/// Returns the names in a file, each with its line, except for those of tests, which are sentences.
 fn names<'a>(tokens: &[Token<'a>]) -> Vec<(&'a str, usize)> {
     let is_test = |at: usize| {
         let before = |back: usize| at.checked_sub(back).map_or("", |at| tokens[at].text);

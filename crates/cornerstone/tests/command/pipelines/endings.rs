@@ -1,4 +1,4 @@
-//! Chains whose run is ended on the way.
+//! Tests chains whose run is ended early.
 
 use super::CHAIN_OF_TWO;
 use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
@@ -7,13 +7,13 @@ use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
 fn start(lab: &Lab) -> Running<'_> {
     lab.write("image.toml", CHAIN_OF_TWO);
     let words = ["pipeline", "image.toml", "--granularity", "8,4", "--out", "run.jsonl"];
-    // A search for each of two lengths of messages; the first one's results are there while the second goes on.
+    // A search for each of two lengths of messages. The first one's results are in the file while the second continues.
     let running = lab.start(&[&words[..], &["--duration", "100ms", "--repeats", "2"]].concat());
     assert!(eventually(|| !lab.measurements("run.jsonl").is_empty()), "nothing was measured");
     running
 }
 
-/// What was measured is kept.
+/// Checks that the measurements are kept.
 fn is_kept(lab: &Lab) {
     assert!(!lab.measurements("run.jsonl").is_empty());
 }

@@ -1,4 +1,4 @@
-//! Files of chains: read, explained, refused, and shown.
+//! Tests files of chains: read, explained, refused, and shown.
 
 use super::{CHAIN, SHORT};
 use crate::lab::Lab;

@@ -1,8 +1,8 @@
-//! A chain over more and more ranks.
+//! Tests a chain over growing numbers of ranks.
 
 use crate::lab::Lab;
 
-/// The mapping in little: 64 x 64 points.
+/// Returns a small mapping: 64 x 64 points.
 fn small() -> String {
     let text = std::fs::read_to_string(mapping()).unwrap();
     let text = text.replace("rows = 512", "rows = 64").replace("columns = 512", "columns = 64");
@@ -13,7 +13,7 @@ fn mapping() -> String {
     format!("{}/../../pipelines/scalable-mapping.toml", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The median of a metric of the mapping over `nodes` ranks a stage, or of a part of it.
+/// Returns the median of a metric of the mapping over `nodes` ranks a stage, or of a part of it.
 fn median(found: &[serde_json::Value], (nodes, part): (u32, &str), metric: &str) -> f64 {
     let of = |m: &&serde_json::Value| {
         let parameters = &m["parameters"];
@@ -34,13 +34,13 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     let ended = lab.succeed(&[&["pipeline", "small.toml"][..], &words, &more].concat());
     let found = lab.measurements("run.jsonl");
     let median = |nodes, part: &str, metric| median(&found, (nodes, part), metric);
-    // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, however many ranks there are. Pauses
-    // of 112 us in each 10 ms add 1.1 %, and one pause more in a round of some 15 matrices 0.7 %.
+    // 32 rows of 64 points a rank at 57.5 MFLOP/s: 32 x 1920 / 57.5 = 1068.5 us, for any number of ranks. Pauses of 112
+    // us in each 10 ms add 1.1 %, and one more pause in a round of some 15 matrices 0.7 %.
     for nodes in [2, 4] {
         let first_us = median(nodes, "1 row FFT", "busiest-processor");
         assert!((1.0..1.019).contains(&(first_us / 1_068.5)), "{nodes}: {first_us}");
     }
-    // Of 4 ranks each has 16 rows of 128 points: 7/6 as much as 32 of 64.
+    // Each of 4 ranks has 16 rows of 128 points: 7/6 as much as 32 of 64.
     let last = |nodes| median(nodes, "3 column FFT", "busiest-processor");
     assert!((last(4) / last(2) - 7.0 / 6.0).abs() < 0.01, "{} {}", last(2), last(4));
     let copy = median(4, "one of 2 copies", "period");
@@ -54,7 +54,7 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     }
 }
 
-/// A machine whose transforms, messages and looks for messages take time, and nothing else.
+/// A machine on which only transforms, messages and polls for messages take time.
 const ENDPOINTS: &str = "\
 name = \"endpoints\"
 title = \"a machine whose messages cost processor time\"
@@ -92,7 +92,7 @@ fn a_mapping_over_2_to_16_ranks_a_stage_is_right_and_computes_as_long_as_its_tra
     for k in [2, 4, 8, 16] {
         let expected_us = transform_us(32, 128).max(transform_us(128 / k, 32 * k));
         let computing_us = median(&found, (k, "chain"), "busiest-processor");
-        // A rank looks for messages once, which takes `polling_us`.
+        // A rank polls for messages once, which takes `polling_us`.
         assert!((0.0..0.2).contains(&(computing_us - expected_us)), "{k}: {computing_us}");
     }
 }

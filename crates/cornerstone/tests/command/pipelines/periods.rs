@@ -1,4 +1,4 @@
-//! Periods of chains: kept, missed, and searched for.
+//! Tests periods of chains: met, missed, and searched.
 
 use super::{CHAIN, CHAIN_OF_TWO, SHORT, STOPPING, median_of, simulated};
 use crate::lab::Lab;
@@ -79,10 +79,10 @@ fn matrices_that_may_wait_at_the_source_ride_out_a_pause_and_hide_no_chain_that_
         std::fs::remove_file(lab.path("run.jsonl")).unwrap();
         median_of(&found, "miss-rate", "self-timed")
     };
-    // Each pause of 9 ms makes four matrices late that have 2 ms each, and none that may wait for ten periods.
+    // Each pause of 9 ms makes four matrices late that have 2 ms each, but none that may wait for ten periods.
     assert!(missed(0, "2ms", "400") > 1.0);
     assert_eq!(missed(10, "2ms", "400"), 0.0);
-    // What is too fast for the chain is so with any memory.
+    // A period that is too short for the chain is too short with any memory.
     assert!(missed(10, "50us", "256") > 30.0);
 }
 
@@ -93,8 +93,8 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     lab.write("image.toml", CHAIN_OF_TWO);
     let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml", "--period", "2ms"];
     let ended = lab.succeed(&[&words[..], &["--instances", "400", "--out", "run.jsonl"]].concat());
-    // The source is put off by all of a pause that covers the beginning of a period, and whatever is late is so for
-    // that.
+    // A pause at the beginning of a period delays the source by the whole pause, and every late matrix is late because
+    // of it.
     for told in [
         "did something else for 9.00 ms",
         "when the rank should have begun",

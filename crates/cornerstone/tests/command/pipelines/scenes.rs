@@ -1,9 +1,9 @@
-//! Chains on data with known targets, which the sink must find, and functions that are not as a chain needs them.
+//! Tests chains on data with known targets, which the sink must find, and functions that do not fit a chain.
 
 use super::SHORT;
 use crate::lab::Lab;
 
-/// A small radar image: chirps of 16 x 8 points lift a target by 21 dB.
+/// A small radar image: chirps of 16 x 8 points raise a target by 21 dB.
 const IMAGE: &str = "\
 title = 'a small image'
 [matrix]
@@ -68,7 +68,7 @@ fn run_of(lab: &Lab, text: &str) -> String {
     lab.succeed(&[&["pipeline", "chain.toml", "--out", "run.jsonl"][..], &SHORT].concat()).stdout
 }
 
-/// How far the only target stood out.
+/// Returns the signal-to-noise ratio of the only target.
 fn signal_to_noise_db(lab: &Lab) -> f64 {
     let found = lab.measurements("run.jsonl");
     let ratio =
@@ -82,8 +82,8 @@ fn the_target_of_an_image_is_found_with_the_gain_of_its_chirps() {
     let lab = Lab::new();
     let told = run_of(&lab, IMAGE);
     assert!(told.contains("target at row 25, column 11: "), "{told}");
-    // 5 dB of the target and 10 log 128 of the chirps, give or take what noise adds to an amplitude 20 times its own.
-    // Near the edges the filters are not full yet, so that the median power of noise, by which it is judged, is 1.6 dB
+    // 5 dB of the target and 10 log 128 of the chirps, within the effect of noise on an amplitude 20 times its own.
+    // Near the edges the filters are not full yet, so the median power of noise, with which it is compared, is 1.6 dB
     // below that of full ones.
     let right = 5.0 + 10.0 * 128f64.log10() + 1.6;
     let found = signal_to_noise_db(&lab);
@@ -148,7 +148,7 @@ fn what_a_scene_or_a_function_cannot_be_is_told_with_its_line() {
     }
 }
 
-/// The measurements of the targets of a chain that comes along.
+/// Returns the measurements of the targets of a chain of the distribution.
 fn targets_of(file: &str) -> Vec<serde_json::Value> {
     let lab = Lab::new();
     let path = format!("{}/../../pipelines/{file}.toml", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! A chain back to back, its functions alone and its messages alone, in turns.
+//! Tests a chain back to back, its functions alone and its messages alone, in turns.
 
 use super::{CHAIN, CHAIN_OF_TWO, SHORT, STOPPING, median_of, simulated};
 use crate::lab::Lab;
@@ -22,7 +22,7 @@ fn the_chain_its_functions_and_its_messages_take_turns_on_a_simulated_machine() 
         let right = 100.0 * (1.0 - (whole - functions) / messages).clamp(0.0, 1.0);
         assert!((hidden[turn] - right).abs() < 1e-9, "{right}");
     }
-    // But for a pause now and then, what it takes back to back is a period that it keeps.
+    // Except for an occasional pause, the time back to back is a period that the chain sustains.
     let of = |metric| median_of(&found, metric, "self-timed");
     let (period, whole) = (of("period"), of("back-to-back"));
     assert!((0.95 * whole..1.05 * whole).contains(&period), "{period} {whole}");
@@ -30,7 +30,7 @@ fn the_chain_its_functions_and_its_messages_take_turns_on_a_simulated_machine() 
     assert!((of("period-per-computing") / ratio - 1.0).abs() < 1e-9);
 }
 
-/// Two ranks that share everything, and send nothing.
+/// Two ranks that share every stage, and send nothing.
 const CHAIN_WITHOUT_MESSAGES: &str = "\
 title = 'weights'
 [matrix]
@@ -50,7 +50,7 @@ on = [0, 1]
 #[test]
 fn a_chain_without_messages_takes_its_computing_and_no_more() {
     let lab = Lab::new();
-    // It does not stop within the test, and looking at its clock takes no time.
+    // It does not stop within the test, and reading its clock takes no time.
     let machine = STOPPING.replace("period_us = 100000", "period_us = 100000000");
     lab.write("stopping.toml", &machine.replace("[processor]", "[processor]\npolling_us = 1e-6"));
     lab.write("image.toml", CHAIN_WITHOUT_MESSAGES);
