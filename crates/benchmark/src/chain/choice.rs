@@ -1,26 +1,26 @@
-//! The choices of a user about a chain, in addition to its file.
+//! The user's choices about a chain, in addition to its file.
 
 use record::Parameters;
 use serde::{Deserialize, Serialize};
 
 use super::definition::Chain;
 
-/// The chain that the benchmark `pipeline` runs, and how.
+/// The chain of the benchmark `pipeline`, and the way in which it runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pipeline {
-    /// The chain; `None` for the one that the benchmark brings.
+    /// The chain; `None` for the built-in one.
     pub chain: Option<Chain>,
-    /// Rows in a message: a measurement for each. The chain's own where empty.
+    /// Numbers of rows in a message, each of which is measured. The chain's own if empty.
     pub rows_per_message: Vec<usize>,
-    /// Which timing of the stages to measure.
+    /// Timing of the stages that is measured.
     pub pacing: Pacing,
-    /// The number of doublings of the chain: of its rows, and of the ranks of each part. Each is measured.
+    /// Number of doublings of the chain: of its rows, and of the ranks of each part. Each is measured.
     #[serde(default)]
     pub doublings: u32,
-    /// Whether each stage is measured by itself, too.
+    /// True if each stage is measured alone, too.
     #[serde(default)]
     pub stages_alone: bool,
-    /// Whether a copy of the chain as it is, given the doubled matrices, is measured beside each doubled chain: as many
+    /// True if a copy of the original chain, with the doubled matrices, is measured beside each doubled chain. As many
     /// copies that take turns use the same ranks.
     #[serde(default)]
     pub copies: bool,
@@ -30,23 +30,23 @@ pub struct Pipeline {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChainVariant {
     pub(crate) chain: Chain,
-    /// The ranks of its first stage, and what of the file it is; none where there is one chain only.
+    /// The ranks of its first stage, and its part of the file; empty if there is only one chain.
     pub(crate) parameters: Parameters,
-    /// The number of copies that would take turns.
+    /// Number of copies that would take turns.
     pub(crate) copies: usize,
 }
 
-/// The parameters that distinguish variants.
+/// Parameters that distinguish variants.
 const NODES: &str = "nodes";
 const PART: &str = "part";
-/// The part that is the whole chain.
+/// Value of the part for the whole chain.
 const WHOLE: &str = "chain";
 
-/// When a stage of a chain works.
+/// The time at which a stage of a chain works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// As soon as it has something to work on.
+    /// As soon as its input is complete.
     #[default]
     SelfTimed,
     /// At prescribed instants of the clock that all ranks share.
@@ -56,12 +56,12 @@ pub enum Pacing {
 }
 
 impl Pipeline {
-    /// The chain that is asked for.
+    /// Returns the requested chain.
     pub fn chain(&self) -> Chain {
         self.chain.clone().unwrap_or_else(Chain::example)
     }
 
-    /// All chains that are measured.
+    /// Returns all chains that are measured.
     pub(crate) fn variants(&self) -> Vec<ChainVariant> {
         let chain = self.chain();
         if self.doublings == 0 && !self.stages_alone && !self.copies {
@@ -93,7 +93,7 @@ impl Pipeline {
         all
     }
 
-    /// Why one of the chains cannot be, if one cannot.
+    /// Returns why one of the chains is impossible, if one is.
     pub fn mistake(&self) -> Option<String> {
         let mistake = |variant: ChainVariant| {
             let mistake = variant.chain.mistake()?;
@@ -103,7 +103,7 @@ impl Pipeline {
         self.variants().into_iter().find_map(mistake)
     }
 
-    /// The numbers of ranks of all chains.
+    /// Returns the numbers of ranks of all chains.
     pub fn ranks(&self) -> Vec<usize> {
         let mut ranks: Vec<usize> = Vec::new();
         for count in self.variants().iter().map(|variant| variant.chain.ranks()) {

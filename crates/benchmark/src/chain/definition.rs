@@ -1,4 +1,4 @@
-//! A processing chain: what flows through it, and what each stage does with it.
+//! A processing chain: its matrices, and the functions of each stage.
 
 use kernels::Complex32;
 use serde::{Deserialize, Serialize};
@@ -9,57 +9,57 @@ use crate::stage_functions::Function;
 /// A chain of stages between a source and a sink. Matrices of complex single-precision numbers flow through it, one
 /// each period, cut into messages of whole rows.
 ///
-/// Comes from a text by [`Chain::parse`], which checks all that its parts rely on: every stage divides its matrix among
-/// its ranks in whole messages.
+/// Created from a text by [`Chain::parse`], which checks all properties on which its parts rely: every stage divides
+/// its matrix among its ranks in whole messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
-    /// Its name, in lower case: the file's.
+    /// Name in lower case, from the file's.
     pub name: String,
-    /// The name and contents of its file: results keep them, so that they can be understood without the file.
+    /// Name of its file. Results contain it with the text, so that they can be understood without the file.
     pub file: String,
     /// The file's text.
     pub text: String,
-    /// Its description, in a line.
+    /// Description in a line.
     pub title: String,
-    /// Rows of the matrix that the source injects.
+    /// Number of rows of the matrix that the source injects.
     pub rows: usize,
-    /// Its columns.
+    /// Number of its columns.
     pub columns: usize,
-    /// Rows that travel in one message.
+    /// Number of rows in one message.
     pub rows_per_message: usize,
     /// The number of messages that a rank receives ahead or processes: 1 for a single buffer, 2 for double buffering.
     pub buffers: usize,
-    /// Whether a stage continues while its result is still being sent.
+    /// True if a stage continues while its result is still being sent.
     pub overlap_sends: bool,
-    /// The number of matrices that may wait at the source: a matrix may be injected so many periods late, and its
-    /// result come so much later. They have their place in the source's memory.
+    /// Number of matrices that may wait at the source: a matrix may be injected this number of periods late, and its
+    /// result may be as late. They are stored in the source's memory.
     pub backlog: usize,
-    /// The ranks that inject the matrix, each as many successive rows.
+    /// Ranks that inject the matrix, each an equal number of successive rows.
     pub source: Vec<usize>,
     /// The stages, in the order of the flow.
     pub stages: Vec<Stage>,
-    /// The ranks that take the results, each as many successive rows.
+    /// Ranks that receive the results, each an equal number of successive rows.
     pub sink: Vec<usize>,
     /// The scene of the source's matrices; random numbers if there is none.
     pub scene: Option<Scene>,
-    /// The targets that the sink is to find in the results.
+    /// Targets that the sink must find in the results.
     pub targets: Vec<SoughtTarget>,
-    /// The rows and columns on both sides of a target that it may spill into.
+    /// Numbers of rows and columns on both sides of a target into which it may spill.
     pub extent: (usize, usize),
 }
 
 /// One stage of a chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
-    /// Its name in results.
+    /// Name in results.
     pub name: String,
-    /// Its functions, which are applied to its part of each matrix in this order.
+    /// Functions that are applied to its part of each matrix, in this order.
     pub functions: Vec<Function>,
-    /// The ranks that share its work: each has as many successive rows. A rank may work for several stages.
+    /// Ranks that share its work: each has an equal number of successive rows. A rank may work for several stages.
     pub on: Vec<usize>,
 }
 
-/// Something that a chain cannot be: where, and what is wrong.
+/// An impossible property of a chain: the place and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) at: ChainPart,
@@ -70,25 +70,25 @@ pub(crate) struct Mistake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChainPart {
     Source,
-    /// The stage with this index.
+    /// Stage with this index.
     Stage(usize),
     Sink,
     Scene,
 }
 
-/// Bytes of a matrix element.
+/// Number of bytes of a matrix element.
 pub(crate) const ELEMENT_BYTES: usize = size_of::<Complex32>();
 
 impl Stage {
-    /// Whether the stage hands on columns as rows.
+    /// Returns whether the stage passes columns on as rows.
     pub(crate) fn turns(&self) -> bool {
         self.functions.last().is_some_and(Function::turns)
     }
 
-    /// Columns of what it makes of rows of `columns` elements, before a corner turn.
+    /// Returns the number of columns of the result of rows of `columns` elements, before a corner turn.
     ///
     /// # Errors
-    /// Which of its functions cannot work on what it gets, and why.
+    /// The function that cannot process its input, and the reason.
     pub(crate) fn result_columns(&self, columns: usize) -> Result<usize, String> {
         self.row_functions().iter().try_fold(columns, |columns, function| {
             function
@@ -97,7 +97,7 @@ impl Stage {
         })
     }
 
-    /// The functions applied to a message of rows while it is in cache: all except the corner turn.
+    /// Returns the functions applied to a message of rows while it is in cache: all except the corner turn.
     pub(crate) fn row_functions(&self) -> &[Function] {
         match self.functions.split_last() {
             Some((last, before)) if last.turns() => before,
@@ -107,23 +107,24 @@ impl Stage {
 }
 
 impl Chain {
-    /// The ranks that the chain needs: those of the source, of all stages and of the sink, each counted once.
+    /// Returns the number of ranks that the chain needs: those of the source, of all stages and of the sink, each
+    /// counted once.
     pub fn ranks(&self) -> usize {
         self.placed().flatten().max().map_or(0, |last| last + 1)
     }
 
-    /// The ranks of the source, of each stage, and of the sink.
+    /// Returns the ranks of the source, of each stage, and of the sink.
     pub(crate) fn placed(&self) -> impl Iterator<Item = &Vec<usize>> {
         let stages = self.stages.iter().map(|stage| &stage.on);
         std::iter::once(&self.source).chain(stages).chain([&self.sink])
     }
 
-    /// Bytes of a matrix.
+    /// Returns the number of bytes of a matrix.
     pub fn matrix_bytes(&self) -> usize {
         self.rows * self.columns * ELEMENT_BYTES
     }
 
-    /// Nominal floating-point operations on a matrix in the whole chain: a corner turn counts for none.
+    /// Returns the nominal floating-point operations on a matrix in the whole chain. A corner turn has none.
     pub(crate) fn operations(&self) -> f64 {
         let (mut rows, mut columns, mut operations) = (self.rows, self.columns, 0.0);
         for stage in &self.stages {
@@ -138,7 +139,7 @@ impl Chain {
         operations
     }
 
-    /// Rows and columns of the result.
+    /// Returns the numbers of rows and columns of the result.
     pub(crate) fn result_shape(&self) -> (usize, usize) {
         let shape = (self.rows, self.columns);
         self.stages.iter().fold(shape, |(rows, columns), stage| {
@@ -147,7 +148,7 @@ impl Chain {
         })
     }
 
-    /// The error in the chain's numbers, if there is one.
+    /// Returns the error in the chain's numbers, if there is one.
     pub(crate) fn mistake(&self) -> Option<Mistake> {
         let (mut rows, mut columns) = (self.rows, self.columns);
         let wanted = self.rows_per_message;
@@ -177,7 +178,7 @@ impl Chain {
         found.or_else(|| mistake(ChainPart::Sink, outside))
     }
 
-    /// The numbers of rows in a message that this chain allows, shortest first.
+    /// Returns the numbers of rows in a message that this chain permits, shortest first.
     pub fn granularities(&self) -> Vec<usize> {
         let allowed = |&rows_per_message: &usize| {
             Chain { rows_per_message, ..self.clone() }.mistake().is_none()
@@ -196,7 +197,7 @@ impl Stage {
     }
 }
 
-/// The error in dividing `rows` among `ranks` in whole messages of `wanted` rows, if there is one.
+/// Returns the error in dividing `rows` among `ranks` in whole messages of `wanted` rows, if there is one.
 fn divided(ranks: usize, rows: usize, wanted: usize) -> Option<String> {
     let own = rows / ranks;
     if !rows.is_multiple_of(ranks) {
@@ -223,7 +224,7 @@ impl std::fmt::Display for Mistake {
 
 #[cfg(test)]
 impl Chain {
-    /// A chain with double buffering of stages with these functions and numbers of ranks of their own.
+    /// Returns a chain with double buffering of stages with these functions and numbers of ranks of their own.
     pub(crate) fn of(
         (rows, columns, rows_per_message): (usize, usize, usize),
         stages: &[(&[Function], usize)],

@@ -5,7 +5,7 @@ use super::geometry::levels;
 use super::scene::SoughtTarget;
 
 impl Chain {
-    /// The flow, with a line for each stage.
+    /// Returns a description of the flow, with a line for each stage.
     pub fn describe(&self) -> String {
         let levels = levels(self);
         let [source, .., sink] = levels.as_slice() else { unreachable!("a chain has two ends") };
@@ -61,7 +61,7 @@ impl Chain {
     }
 }
 
-/// Ranks in words.
+/// Returns ranks in words.
 fn named(ranks: &[usize]) -> String {
     match ranks {
         [rank] => format!("rank {rank}"),

@@ -12,19 +12,20 @@ use super::placement::{WantedRanks, placed};
 use super::scene::{Scene, SoughtTarget};
 use crate::stage_functions::Function;
 
-/// The largest side of a matrix, and the most ranks of a stage and messages ahead: beyond them is a slip of the pen.
+/// Largest side of a matrix, most ranks of a stage, and most messages ahead. Larger numbers are assumed to be typing
+/// errors.
 const SIDE_MAX: usize = 1 << 16;
 const RANKS_MAX: usize = 4096;
 const BUFFERS_MAX: usize = 64;
 const BACKLOG_MAX: usize = 1 << 16;
 
-/// The key of a function's name in its table.
+/// Key of a function's name in its table.
 const NAME: &str = "name";
 
-/// The default extent of a target.
+/// Default extent of a target.
 const EXTENT: (usize, usize) = (4, 4);
 
-/// Texts of a run's record that are chains begin so.
+/// Prefix of the texts of a run's record that are chains.
 const KEY: &str = "pipeline ";
 
 #[derive(Deserialize)]
@@ -93,7 +94,7 @@ struct Flow {
 }
 
 impl File {
-    /// The place in the text where a part of the chain begins, for errors in the part.
+    /// Returns the position in the text at which a part of the chain begins, for errors in the part.
     fn start_of(&self, part: ChainPart) -> usize {
         let grain =
             || self.flow.rows_per_message.as_ref().unwrap_or(&self.matrix.rows).span().start;
@@ -111,10 +112,10 @@ impl File {
 }
 
 impl Chain {
-    /// The default number of messages that a rank receives ahead and works on.
+    /// Default number of messages that a rank receives ahead and processes.
     const BUFFERS: usize = 3;
 
-    /// The chain that the benchmark runs when no other is asked for: FFT, corner turn, FFT.
+    /// Returns the chain that the benchmark runs if no other is requested: FFT, corner turn, FFT.
     pub(crate) fn example() -> Chain {
         let text = include_str!("../../../../pipelines/fft-corner-turn-fft.toml");
         Chain::parse("pipelines/fft-corner-turn-fft.toml", text)
@@ -136,12 +137,12 @@ impl Chain {
         reader.chain(&name, parsed)
     }
 
-    /// Its name among the texts of a run's record.
+    /// Returns its name among the texts of a run's record.
     pub fn key(&self) -> String {
         format!("{KEY}{}", self.file)
     }
 
-    /// The first chain among the texts of a run's record.
+    /// Returns the first chain among the texts of a run's record.
     pub fn among(texts: &BTreeMap<String, String>) -> Option<Chain> {
         let chain =
             |(key, text): (&String, &String)| Chain::parse(key.strip_prefix(KEY)?, text).ok();
@@ -149,7 +150,7 @@ impl Chain {
     }
 }
 
-/// The place named in errors.
+/// Text of a chain, with the file that errors name.
 struct Reader<'a> {
     file: &'a str,
     text: &'a str,
@@ -215,7 +216,7 @@ impl Reader<'_> {
         Ok(Flow { rows_per_message, buffers, backlog })
     }
 
-    /// A stage without its ranks.
+    /// Reads a stage without its ranks.
     fn stage(&self, stage: &FileStage) -> Result<Stage, FileError> {
         let functions = stage.functions.iter().map(|one| self.function(one));
         let functions = functions.collect::<Result<Vec<_>, _>>()?;
@@ -225,7 +226,7 @@ impl Reader<'_> {
         Ok(Stage { name, functions, on: Vec::new() })
     }
 
-    /// The ranks of the source, of each stage, and of the sink.
+    /// Returns the ranks of the source, of each stage, and of the sink.
     fn placed(&self, file: &File) -> Result<Vec<Vec<usize>>, FileError> {
         let stages = file.stage.iter().map(|stage| stage.get_ref());
         let stages = stages.map(|stage| (&stage.ranks, &stage.on));
@@ -264,7 +265,7 @@ impl Reader<'_> {
         Ok(WantedRanks::On(wanted.clone()))
     }
 
-    /// A function by its name, or by a table of its name and its numbers.
+    /// Reads a function by its name, or by a table of its name and its numbers.
     fn function(&self, written: &Spanned<toml::Value>) -> Result<Function, FileError> {
         let invalid = |problem: String| self.invalid(written.span().start, problem);
         let mut numbers = BTreeMap::new();

@@ -1,10 +1,9 @@
 //! The blocks and pieces that ranks send to each other, level by level.
 //!
-//! Level 0 is the source, level `stages + 1` the sink, and the stages lie between. The ranks of a level share the rows
+//! Level 0 is the source, level `stages + 1` the sink, and the stages are between. The ranks of a level share the rows
 //! of its matrix, each a strip of successive ones, and receive their strip in *blocks* of `rows_per_message` rows.
-//! After a corner turn a rank of the level before has a few columns of every block, so a block comes in as many
-//! *pieces* as that level has ranks, a strip of columns each; otherwise in one. A rank may have a place in several
-//! levels.
+//! After a corner turn a rank of the level before has a few columns of every block, so a block arrives in as many
+//! *pieces* as that level has ranks, a strip of columns each; otherwise in one. A rank may be in several levels.
 
 use pattern::corner_turn::Design;
 
@@ -13,52 +12,52 @@ use super::definition::{Chain, ELEMENT_BYTES, Stage};
 /// One level of a chain, and its place among the ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Level {
-    /// Its number: 0 for the source.
+    /// Number of the level: 0 for the source.
     pub(crate) number: usize,
     /// Its ranks, in the order of their rows.
     pub(crate) ranks: Vec<usize>,
-    /// Rows of its matrix.
+    /// Number of rows of its matrix.
     pub(crate) rows: usize,
-    /// Columns of its matrix.
+    /// Number of columns of its matrix.
     pub(crate) columns: usize,
-    /// Columns of what it makes of them, before a turn.
+    /// Number of columns of its result, before a turn.
     pub(crate) result_columns: usize,
-    /// Rows of a message.
+    /// Number of rows of a message.
     pub(crate) block_rows: usize,
-    /// Whether what it hands on is turned.
+    /// True if its result is turned.
     pub(crate) turns: bool,
 }
 
 impl Level {
-    /// Rows of one rank.
+    /// Returns the number of rows of one rank.
     pub(crate) fn strip(&self) -> usize {
         self.rows / self.ranks.len()
     }
 
-    /// Blocks of one rank in each matrix.
+    /// Returns the number of blocks of one rank in each matrix.
     pub(crate) fn blocks(&self) -> usize {
         self.strip() / self.block_rows
     }
 
-    /// Bytes of a block.
+    /// Returns the number of bytes of a block.
     pub(crate) fn block_bytes(&self) -> usize {
         self.block_rows * self.columns * ELEMENT_BYTES
     }
 
-    /// The rank that has the block that begins with `row`.
+    /// Returns the rank of the block that begins with `row`.
     fn owner(&self, row: usize) -> usize {
         self.ranks[row / self.strip()]
     }
 }
 
-/// The levels of `chain`, source and sink included.
+/// Returns the levels of `chain`, source and sink included.
 pub(crate) fn levels(chain: &Chain) -> Vec<Level> {
     let (mut rows, mut columns) = (chain.rows, chain.columns);
     let block_rows = chain.rows_per_message;
     let stages = std::iter::once(None).chain(chain.stages.iter().map(Some)).chain([None]);
     let level = |(number, (ranks, stage)): (usize, (&Vec<usize>, Option<&Stage>))| {
         let turns = stage.is_some_and(Stage::turns);
-        // A chain whose functions do not fit its rows is refused when it is read.
+        // A chain with functions that do not fit its rows is refused when it is read.
         let result_columns =
             stage.map_or(columns, |stage| stage.result_columns(columns).unwrap_or(columns));
         let ranks = ranks.clone();
@@ -75,35 +74,35 @@ pub(crate) fn levels(chain: &Chain) -> Vec<Level> {
 /// The blocks that a rank receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Intake {
-    /// For each block of a matrix in the order in which it is worked on, the ranks that send its pieces, from the left.
+    /// Ranks that send the pieces of each block of a matrix, from the left, in the order in which blocks are processed.
     pub(crate) blocks: Vec<Vec<usize>>,
-    /// Bytes of each piece.
+    /// Number of bytes of each piece.
     pub(crate) piece_bytes: usize,
 }
 
 /// The blocks that a rank sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outlet {
-    /// The pieces of a matrix in the order in which they are sent.
+    /// Pieces of a matrix in the order in which they are sent.
     pub(crate) pieces: Vec<Piece>,
-    /// Bytes of each piece.
+    /// Number of bytes of each piece.
     pub(crate) piece_bytes: usize,
-    /// Rows and columns of each piece.
+    /// Numbers of rows and columns of each piece.
     pub(crate) shape: (usize, usize),
-    /// The column of the receiver's block in which a piece begins.
+    /// First column of a piece in the receiver's block.
     pub(crate) first_column: usize,
 }
 
-/// One piece of what a rank sends.
+/// One piece that a rank sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// The rank that gets it.
+    /// Rank that receives it.
     pub(crate) to: usize,
-    /// Its first row in the matrix of the level that gets it.
+    /// Its first row in the matrix of the level that receives it.
     pub(crate) row: usize,
 }
 
-/// The blocks that rank `index` of `to` receives from the previous level.
+/// Returns the blocks that rank `index` of `to` receives from the previous level.
 pub(crate) fn intake(from: &Level, to: &Level, index: usize) -> Intake {
     let pieces = if from.turns { from.ranks.len() } else { 1 };
     let senders = |block: usize| match from.turns {
@@ -116,9 +115,9 @@ pub(crate) fn intake(from: &Level, to: &Level, index: usize) -> Intake {
     }
 }
 
-/// When each rank of `to` has its turn to be sent to by rank `index` of `from`. Ranks that turn corners among
-/// themselves go by the published pattern, in each of whose stages a rank sends or receives one message: then not all
-/// send to one at once.
+/// Returns the turn of each rank of `to` in the sends of rank `index` of `from`. Ranks that turn corners among
+/// themselves use the published pattern. In each of its stages a rank sends or receives one message, so not all send to
+/// one at once.
 fn order_of_receivers(from: &Level, to: &Level, index: usize) -> Vec<usize> {
     let count = to.ranks.len();
     let among_themselves = from.turns && from.ranks == to.ranks;
@@ -134,9 +133,9 @@ fn order_of_receivers(from: &Level, to: &Level, index: usize) -> Vec<usize> {
     order
 }
 
-/// The blocks that rank `index` of `from` sends to the next level: for a turned matrix a part of every block, else the
-/// blocks of its own rows. A turned matrix, and the source's, go to the ranks of the next level in turn, so that none
-/// waits for the others' share.
+/// Returns the blocks that rank `index` of `from` sends to the next level: for a turned matrix a part of every block,
+/// else the blocks of its own rows. A turned matrix, and the source's, is sent to the ranks of the next level in turn,
+/// so that none waits for the parts of the others.
 pub(crate) fn outlet(from: &Level, to: &Level, index: usize) -> Outlet {
     let (columns, first_column) = match from.turns {
         true => (from.strip(), index * from.strip()),
@@ -162,12 +161,12 @@ mod tests {
     const FFT: Function = Function::FFT;
     const TURN: Function = Function::CORNER_TURN;
 
-    /// 8 x 4 elements in messages of two rows: two ranks that turn, then one, then two.
+    /// Returns a chain of 8 x 4 elements in messages of two rows: two ranks that turn, then one, then two.
     fn chain() -> Chain {
         Chain::of((8, 4, 2), &[(&[FFT, TURN], 2), (&[FFT], 1), (&[], 2)])
     }
 
-    /// The same on two ranks, each with half of everything.
+    /// As [`chain`], on two ranks, each with half of every level.
     fn shared() -> Chain {
         let mut chain = chain();
         (chain.source, chain.sink) = (vec![0, 1], vec![0, 1]);
@@ -181,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_turned_block_comes_in_a_piece_from_each_rank() {
-        // Ranks: 0 source, 1-2 turn, 3 transforms, 4-5 hand on, 6 sink.
+        // Ranks: 0 source, 1-2 turn, 3 transforms, 4-5 pass on, 6 sink.
         let levels = levels(&chain());
         let ranks: Vec<_> = levels.iter().map(|level| level.ranks.clone()).collect();
         assert_eq!(ranks, [vec![0], vec![1, 2], vec![3], vec![4, 5], vec![6]]);

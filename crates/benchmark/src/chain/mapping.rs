@@ -1,13 +1,13 @@
-//! Chains made from others: doubled over more ranks, given longer matrices, or cut to some of their stages. After Games
-//! and others, *Real-time benchmarks* (MITRE 1995), section 6.
+//! Chains derived from others: doubled over more ranks, given longer matrices, or cut to some of their stages. After
+//! Games and others, *Real-time benchmarks* (MITRE 1995), section 6.
 
 use std::ops::Range;
 
 use super::definition::{Chain, Stage};
 
 impl Chain {
-    /// The chain with `times` as many rows, over `times` as many ranks in each of its parts: each rank becomes so many
-    /// successive ones. Each rank of the first stage has as much to do as before.
+    /// Returns the chain with `times` as many rows, over `times` as many ranks in each of its parts: each rank becomes
+    /// `times` successive ones. Each rank of the first stage has as much work as before.
     pub(crate) fn spread(&self, times: usize) -> Chain {
         let spread = |ranks: &[usize]| -> Vec<usize> {
             ranks.iter().flat_map(|rank| rank * times..(rank + 1) * times).collect()
@@ -21,7 +21,7 @@ impl Chain {
         }
     }
 
-    /// The chain with `times` as many rows over the same ranks. What it shows and what is sought in it stays behind.
+    /// Returns the chain with `times` as many rows over the same ranks, without its scene and its sought targets.
     pub(crate) fn lengthened(&self, times: usize) -> Chain {
         let (scene, targets) = match times {
             1 => (self.scene.clone(), self.targets.clone()),
@@ -30,7 +30,7 @@ impl Chain {
         Chain { rows: self.rows * times, scene, targets, ..self.clone() }
     }
 
-    /// The stages by groups of successive ones on the same ranks: each group is a stage of a mapping.
+    /// Returns groups of successive stages on the same ranks. Each group is a stage of a mapping.
     pub(crate) fn groups(&self) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for (number, stage) in self.stages.iter().enumerate() {
@@ -42,7 +42,7 @@ impl Chain {
         groups
     }
 
-    /// Only the stages of `group`, all on the same ranks, with a source and a sink of as many ranks around them.
+    /// Returns only the stages of `group`, all on the same ranks, with a source and a sink of as many ranks.
     pub(crate) fn part(&self, group: Range<usize>) -> Chain {
         let before = Chain { stages: self.stages[..group.start].to_vec(), ..self.clone() };
         let (rows, columns) = before.result_shape();
@@ -71,7 +71,7 @@ mod tests {
     const FFT: Function = Function::FFT;
     const TURN: Function = Function::CORNER_TURN;
 
-    /// 8 x 16 elements; two ranks turn among themselves.
+    /// Returns a chain of 8 x 16 elements, in which two ranks turn among themselves.
     fn mapping() -> Chain {
         let mut chain = Chain::of((8, 16, 1), &[(&[FFT], 2), (&[TURN], 2), (&[], 2), (&[FFT], 2)]);
         chain.source = vec![0, 1];

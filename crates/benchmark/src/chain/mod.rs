@@ -1,4 +1,4 @@
-//! Processing chains as files describe them: what flows, who sends what to whom, and on which ranks. Runs nothing.
+//! Processing chains as files describe them: the data, the messages between ranks, and the placement. Runs nothing.
 
 mod choice;
 mod definition;

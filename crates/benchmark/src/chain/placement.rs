@@ -1,15 +1,15 @@
-//! Which ranks the source, the stages and the sink of a chain get.
+//! Assigns ranks to the source, the stages and the sink of a chain.
 
-/// The ranks that a part of a chain wants.
+/// The ranks that a part of a chain requires.
 pub(super) enum WantedRanks {
-    /// So many that no other part has.
+    /// This number of ranks, shared with no other part.
     Own(usize),
-    /// These, whichever else works on them.
+    /// These, even if other parts use them.
     On(Vec<usize>),
 }
 
-/// The ranks of each part. Parts without named ranks get the unused ones, in the order of the flow.
-/// If a rank is left without work, says which.
+/// Returns the ranks of each part. Parts without named ranks receive the unused ones, in the order of the flow. If a
+/// rank is left without work, the error names it.
 pub(super) fn placed(wanted: Vec<WantedRanks>) -> Result<Vec<Vec<usize>>, String> {
     let named = |rank: &usize| {
         wanted.iter().any(|part| matches!(part, WantedRanks::On(ranks) if ranks.contains(rank)))

@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 pub enum Scene {
     /// Synthetic-aperture radar: a target is a chirp along the row from its place on, and along the column.
     Sar {
-        /// Points of the chirp along a column.
+        /// Number of points of the chirp along a column.
         row_taps: usize,
-        /// Points of the chirp along a row.
+        /// Number of points of the chirp along a row.
         column_taps: usize,
         /// The targets.
         #[serde(default)]
         target: Vec<SceneTarget>,
     },
-    /// Antennas that look at ranges again and again: row `range * antennas + antenna`, column `pulse`. A target is a
-    /// wave along its beam that turns from pulse to pulse.
+    /// Antennas that observe ranges repeatedly: row `range * antennas + antenna`, column `pulse`. A target is a wave
+    /// along its beam that turns from pulse to pulse.
     Stap {
         /// The number of antennas.
         antennas: usize,
-        /// Power of the ground's echo in each antenna beside the noise; none if nothing. The ground turns as fast as
-        /// its beam lies aside, as it does under an aeroplane.
+        /// Power of the ground's echo in each antenna beside the noise; `None` without an echo. The ground turns as
+        /// fast as its beam is off the axis, as it does under an aeroplane.
         clutter_db: Option<f64>,
         /// The targets.
         #[serde(default)]
@@ -37,14 +37,14 @@ pub enum Scene {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SceneTarget {
-    /// Sar: the row in which its echo begins. Stap: its range.
+    /// SAR: the row in which its echo begins. STAP: its range.
     pub(crate) row: usize,
-    /// Sar: the column in which its echo begins. Stap: the turns that it makes in all pulses.
+    /// SAR: the column in which its echo begins. STAP: the turns that it makes in all pulses.
     pub(crate) column: usize,
-    /// Stap: its beam.
+    /// STAP: its beam.
     #[serde(default)]
     pub(crate) beam: f64,
-    /// Its power in each element beside the noise.
+    /// Power in each element beside the noise.
     pub(crate) db: f64,
 }
 
@@ -54,24 +54,24 @@ pub struct SceneTarget {
 pub struct Jammer {
     /// Its beam.
     pub(crate) beam: f64,
-    /// Its power in each antenna beside the noise.
+    /// Power in each antenna beside the noise.
     pub(crate) db: f64,
 }
 
-/// A target that the sink is to find.
+/// A target that the sink must find.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SoughtTarget {
-    /// Its row in the result.
+    /// Row in the result.
     pub(crate) row: usize,
-    /// Its column.
+    /// Column in the result.
     pub(crate) column: usize,
     /// The required signal-to-noise ratio.
     pub(crate) at_least_db: f64,
 }
 
 impl Scene {
-    /// Why a matrix of `rows` x `columns` cannot show it, if it cannot.
+    /// Returns why a matrix of `rows` x `columns` cannot show the scene, if it cannot.
     pub(crate) fn mistake(&self, rows: usize, columns: usize) -> Option<String> {
         match *self {
             Scene::Sar { row_taps, column_taps, ref target } => {
@@ -105,7 +105,7 @@ impl Scene {
         }
     }
 
-    /// It in words.
+    /// Returns the scene in words.
     pub(crate) fn describe(&self) -> String {
         match self {
             Scene::Sar { row_taps, column_taps, target } => {

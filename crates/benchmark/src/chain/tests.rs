@@ -1,4 +1,4 @@
-//! Chains as files describe them.
+//! Tests chains as files describe them.
 
 use super::*;
 use crate::stage_functions::Function;
@@ -9,7 +9,7 @@ fn the_built_in_chain_is_one() {
     assert_eq!((chain.ranks(), chain.matrix_bytes()), (2, 2 << 20));
     // 2 x 512 rows of 5 x 512 x 9 operations.
     assert_eq!(chain.operations(), 2.0 * 512.0 * 5.0 * 512.0 * 9.0);
-    // Powers of two up to a rank's share of the matrix.
+    // Powers of two up to a rank's part of the matrix.
     assert_eq!(chain.granularities(), [1, 2, 4, 8, 16, 32, 64, 128, 256]);
 }
 
@@ -26,7 +26,7 @@ fn a_file_says_what_flows_and_what_is_done() {
     assert_eq!(read, expected);
 }
 
-/// Checks that the chain is refused with each message, in which a text is replaced by another.
+/// Checks that the chain is refused with the message of each case, in which a text is replaced by another.
 fn refused(cases: &[(&str, &str, &str)]) {
     for (from, to, message) in cases {
         assert!(TEXT.contains(from), "{from}");
@@ -134,8 +134,8 @@ fn functions_that_shorten_rows_shorten_the_matrix() {
         levels.iter().map(|one| (one.rows, one.columns, one.result_columns)).collect();
     assert_eq!(shapes, [(8, 12, 12), (8, 12, 3), (3, 8, 8)]);
     assert_eq!(chain.result_shape(), (3, 8));
-    // A factorisation of 3 + 4 rows of 4, 16 (7 x 16 / 2 - 64 / 6) operations, and 3 products of 4 of 8, in 8 rows.
-    // What is counted in whole operations: 8 x 725.33.
+    // A factorisation of 3 + 4 rows of 4, 16 (7 x 16 / 2 - 64 / 6) operations, and 3 products of 4 of 8, in 8 rows. The
+    // total is counted in whole operations: 8 x 725.33.
     assert_eq!(chain.operations(), 5802.0 + 8.0 * 3.0 * 4.0 * 8.0);
     assert!(
         chain

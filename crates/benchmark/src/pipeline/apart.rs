@@ -3,22 +3,22 @@
 use contract::{Completed, Rank};
 use kernels::Complex32;
 
-/// The pieces of a block, from the left. A piece of another rank may still be in that rank's memory; `None` stands for
-/// a piece that is in the block.
+/// Pieces of a block, from the left. A piece of another rank may still be in that rank's memory; `None` is a piece that
+/// is in the block.
 pub(super) struct Apart<'a> {
     pub(super) pieces: &'a [Option<Completed>],
-    /// Columns of the whole block.
+    /// Number of columns of the whole block.
     pub(super) columns: usize,
 }
 
 /// The most strips of columns into which [`Apart::strips`] divides a block.
 const STRIPS_MAX: usize = 16;
 
-/// Strips of columns, and how many there are.
+/// Strips of columns, and their number.
 type Strips<'a> = ([Option<&'a [Complex32]>; STRIPS_MAX], usize);
 
 impl Apart<'_> {
-    /// Whether all of the block is in place.
+    /// Returns whether the whole block is in place.
     pub(super) fn is_empty(&self) -> bool {
         self.pieces.iter().all(Option::is_none)
     }
@@ -58,7 +58,7 @@ mod tests {
         let elements = |first: usize, count: usize| -> Vec<Complex32> {
             (first..first + count).map(|at| Complex32::new(at as f32, 0.5)).collect()
         };
-        // Three rows of four columns, of which the last two come from elsewhere.
+        // Three rows of four columns, the last two of which are from another rank.
         let piece = elements(100, 6);
         contract::reference::run(1, |rank| {
             let room = Buffer::zeroed(size_of_val(&piece[..]));

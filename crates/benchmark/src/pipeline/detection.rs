@@ -5,33 +5,33 @@ use kernels::Complex32;
 
 use crate::chain::{Chain, SoughtTarget};
 
-/// The most results of which a rank keeps how far each target stood out.
+/// Maximum number of results for which a rank stores the ratio of each target.
 const KEPT: usize = 64;
 
-/// A rank's part of the search: its rows of one result, and how far each target stood out so far.
+/// A rank's part of the search: its rows of one result, and the ratios of each target so far.
 pub(super) struct Detection {
     first_row: usize,
     rows: usize,
     columns: usize,
-    /// Whether the elements are ratios of powers already, and no amplitudes.
+    /// True if the elements are ratios of powers instead of amplitudes.
     are_ratios: bool,
     extent: (usize, usize),
     targets: Vec<SoughtTarget>,
     powers: Vec<f32>,
-    /// For each target of the chain, in decibels, the latest [`KEPT`] results.
+    /// Ratios in decibels of the latest [`KEPT`] results, for each target of the chain.
     found_db: Vec<Vec<f64>>,
 }
 
-/// The signal-to-noise ratio of a target, in all results that were searched.
+/// Signal-to-noise ratio of a target, in all results that were searched.
 pub(crate) struct Found {
     /// The target in words.
     pub(crate) target: String,
-    /// Decibels.
+    /// Ratios in decibels.
     pub(crate) signal_to_noise_db: Vec<f64>,
 }
 
 impl Detection {
-    /// The search in `rows` rows from `first_row` on; none if the chain has no targets.
+    /// Creates the search in `rows` rows from `first_row` on; `None` if the chain has no targets.
     pub(super) fn new(
         chain: &Chain,
         first_row: usize,
@@ -59,8 +59,8 @@ impl Detection {
         to.iter_mut().zip(block).for_each(|(to, x)| *to = power(x));
     }
 
-    /// Searches the result of `matrix`, of which all blocks have been taken: finds as many points as this rank's rows
-    /// have targets, strongest first, and whatever else stands out as far as the faintest target must.
+    /// Searches the result of `matrix`, after all its blocks have been taken. Finds as many points as this rank's rows
+    /// have targets, strongest first, and any others that exceed the noise by as much as the faintest target must.
     ///
     /// # Errors
     /// A target that is not found, is faint or is elsewhere, and a point that is no target.
@@ -112,7 +112,7 @@ impl Detection {
         }
     }
 
-    /// Which targets are missing, in words.
+    /// Returns the missing targets in words.
     fn still(&self, missing: &[usize]) -> String {
         let place = |&at: &usize| {
             let SoughtTarget { row, column, .. } = self.targets[at];
@@ -121,8 +121,8 @@ impl Detection {
         missing.iter().map(place).collect()
     }
 
-    /// The mean power of noise, from the median, which targets do not move: the power of Gaussian noise is exponential,
-    /// and its median ln 2 of its mean. Ratios are of the noise already.
+    /// Returns the mean power of noise, from the median, which targets hardly change: the power of Gaussian noise is
+    /// exponential, and its median ln 2 of its mean. Ratios already refer to the noise.
     fn noise(&self) -> f32 {
         if self.are_ratios {
             return 1.0;
@@ -133,7 +133,7 @@ impl Detection {
         (*median / std::f32::consts::LN_2).max(f32::MIN_POSITIVE)
     }
 
-    /// Clears what a target at index `at` may have spilled into.
+    /// Clears the elements into which a target at index `at` may have spilled.
     fn clear_around(&mut self, at: usize) {
         let (row, column) = (at / self.columns, at % self.columns);
         let rows = row.saturating_sub(self.extent.0)..(row + self.extent.0 + 1).min(self.rows);
@@ -145,7 +145,8 @@ impl Detection {
     }
 }
 
-/// Gathers what the sink's ranks found at rank 0; `mine` is that of this rank. Collective; the other ranks get nothing.
+/// Gathers the targets found by the sink's ranks at rank 0; `mine` are those of this rank. Collective; the other ranks
+/// receive nothing.
 pub(super) fn bring(
     rank: &mut dyn Rank,
     chain: &Chain,
@@ -179,7 +180,7 @@ pub(super) fn bring(
 mod tests {
     use super::*;
 
-    /// A chain whose sink is to find targets with 10 dB at these places of 8 x 16 elements.
+    /// Returns the detection of a chain whose sink must find targets with 10 dB at these places of 8 x 16 elements.
     fn searching(places: &[(usize, usize)]) -> Detection {
         let mut chain = Chain::of((8, 16, 1), &[(&[], 1)]);
         let target =
@@ -192,7 +193,7 @@ mod tests {
         detection
     }
 
-    /// Puts a point of power `power` there.
+    /// Sets the point there to power `power`.
     fn put(detection: &mut Detection, (row, column): (usize, usize), power: f32) {
         detection.powers[row * 16 + column] = power;
     }

@@ -1,5 +1,5 @@
 //! The input of a chain, and its expected output. The output is computed directly, a whole matrix at a time in double
-//! precision, without any code that the chain uses.
+//! precision, without any code of the chain.
 
 use contract::{Error, Result};
 use kernels::{Complex, Complex32, Complex64};
@@ -8,10 +8,10 @@ use super::scene;
 use crate::chain::Chain;
 use random::mix;
 
-/// The number of different matrices, which the source sends in rotation.
+/// Number of different matrices, which the source sends in rotation.
 pub(super) const MATRICES: usize = 2;
 
-/// Matrix `which` that the source injects, row by row.
+/// Returns matrix `which` of the source, row by row.
 pub(super) fn input(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
     if let Some(scene) = &chain.scene {
         return scene::matrix(chain, scene, seed, which);
@@ -22,7 +22,7 @@ pub(super) fn input(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
     (0..elements as u64).map(|at| Complex::new(part(2 * at), part(2 * at + 1))).collect()
 }
 
-/// The expected output for matrix `which`.
+/// Returns the expected output for matrix `which`.
 pub(super) fn output(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
     let widen = |point: &Complex32| Complex::new(point.re.into(), point.im.into());
     let mut matrix: Vec<Complex64> = input(chain, seed, which).iter().map(widen).collect();
@@ -38,14 +38,14 @@ pub(super) fn output(chain: &Chain, seed: u64, which: usize) -> Vec<Complex32> {
 /// Checks results against the expected output.
 pub(super) struct Expected {
     matrices: Vec<Vec<Complex32>>,
-    /// The largest error of an element of no size, and what of its size is added to that. Single precision leaves an
-    /// error of about 10^-7 of the root mean square at each transform.
+    /// Largest error of an element of value zero, and the share of an element's value that is added to it. Single
+    /// precision causes an error of about 10^-7 of the root mean square at each transform.
     off_max: f32,
     off_max_of_size: f32,
     columns: usize,
 }
 
-/// The elements of a block that are checked while time is measured.
+/// Number of elements of a block that are checked while time is measured.
 const SPOTS: usize = 4;
 const OFF_MAX: f32 = 1e-5;
 
@@ -71,7 +71,7 @@ impl Expected {
     ) -> Result<()> {
         let first = row * self.columns;
         let right = &self.matrices[matrix as usize % MATRICES][first..][..block.len()];
-        // Written so that NaN is wrong, too.
+        // The comparison also detects NaN.
         let off_max = |at: usize| self.off_max + self.off_max_of_size * right[at].norm();
         let right_enough = |at: usize| (block[at] - right[at]).norm() <= off_max(at);
         let wrong = |&at: &usize| !right_enough(at);

@@ -8,7 +8,7 @@ use super::stamps::Stamps;
 use super::swap_buffers::BufferSwaps;
 use crate::period::{Deadlines, Trial};
 
-/// The rank, the trial, and what each part notes and posts into.
+/// The rank, the trial, and the objects into which each part records and posts.
 pub(super) struct Flow<'a> {
     pub(super) rank: &'a mut dyn Rank,
     pub(super) trial: &'a Trial,
@@ -19,12 +19,12 @@ pub(super) struct Flow<'a> {
     pub(super) swaps: &'a mut BufferSwaps,
 }
 
-/// Whether a part can do its next step.
+/// State of a part's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
     Now,
     /// From this instant on.
     At(Time),
-    /// Not before something has arrived or left; or nothing is left to do.
+    /// Not before a message has arrived or left, or never, because all is done.
     No,
 }

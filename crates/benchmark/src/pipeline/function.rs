@@ -13,22 +13,22 @@ use crate::stage_functions::{Function, Prepared};
 pub(super) struct Functions {
     steps: Vec<FunctionStep>,
     rows: usize,
-    /// Columns of what the functions make of a block.
+    /// Number of columns of the functions' result for a block.
     result_columns: usize,
-    /// Columns of the level that gets the results.
+    /// Number of columns of the level that receives the results.
     columns_after: usize,
 }
 
-/// One function, with what it needs.
+/// One function, with its prepared data.
 struct FunctionStep {
     prepared: Prepared,
     work: Work,
-    /// Its output for a block; empty if it works in place.
+    /// Output for a block; empty if it works in place.
     output: Vec<Complex32>,
 }
 
 impl Functions {
-    /// The functions of `stage`, which is `level` and sends to `to`.
+    /// Prepares the functions of `stage`, which is `level` and sends to `to`.
     pub(super) fn new(stage: &Stage, level: &Level, to: &Level) -> Result<Self> {
         let rows = level.block_rows;
         let mut columns = level.columns;
@@ -48,19 +48,19 @@ impl Functions {
         })
     }
 
-    /// Whether what the functions make of a block is elsewhere than in the block.
+    /// Returns whether the functions' result for a block is outside of the block.
     pub(super) fn are_out_of_place(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.prepared, Prepared::OutOfPlace(_)))
     }
 
-    /// The output of the functions for the latest block, which is `block`.
+    /// Returns the output of the functions for the latest block, which is `block`.
     pub(super) fn result<'a>(&'a self, block: &'a Buffer) -> &'a [Complex32] {
         let makes_rows = |step: &&FunctionStep| matches!(step.prepared, Prepared::OutOfPlace(_));
         let last = self.steps.iter().rev().find(makes_rows);
         last.map_or_else(|| block.elements(), |step| &step.output)
     }
 
-    /// Applies all functions but the corner turn to `block`.
+    /// Applies all functions except the corner turn to `block`.
     pub(super) fn rows(&mut self, rank: &mut dyn Rank, block: &mut Buffer) -> Result<()> {
         apply(&mut self.steps, rank, block.elements_mut())
     }
@@ -166,7 +166,7 @@ impl Functions {
     }
 }
 
-/// Applies functions to `block`, and then each to what the one before made of it.
+/// Applies functions to `block`, each to the result of the one before.
 fn apply(steps: &mut [FunctionStep], rank: &mut dyn Rank, block: &mut [Complex32]) -> Result<()> {
     let mut current = block;
     for FunctionStep { prepared, work, output } in steps {

@@ -10,28 +10,28 @@ use super::pending::{Arrived, PendingOperations, Purpose};
 use super::swap_buffers::BufferSwaps;
 use crate::chain::{ELEMENT_BYTES, Intake, Level};
 
-/// The tag of blocks and pieces for a level.
+/// Returns the tag of blocks and pieces for a level.
 pub(super) const fn data(level: usize) -> Tag {
     Tag::new(2 * level as u32)
 }
 
-/// The tag of a level's data requests, which are empty messages against the flow.
+/// Returns the tag of a level's data requests, which are empty messages against the flow.
 pub(super) const fn request(level: usize) -> Tag {
     Tag::new(2 * level as u32 + 1)
 }
 
 /// Buffers for one block.
 struct Slot {
-    /// The block that is in the slot or on its way, counted over the trial; `None` if the slot is free.
+    /// Number of the block in the slot or on its way, counted over the trial; `None` if the slot is free.
     block: Option<u64>,
-    /// The number of pieces that have not arrived.
+    /// Number of pieces that have not arrived.
     missing: usize,
-    /// The whole block. `None` while it is sent from, and while it is received into: if it comes in one piece, or if
+    /// The whole block. `None` while it is sent from, and while it is received into: if it arrives in one piece, or if
     /// one piece comes from this rank, which writes it to its place in the block.
     whole: Option<Buffer>,
-    /// Buffers for its pieces, if it comes in several; `None` for a piece of this rank.
+    /// Buffers for its pieces, if it arrives in several; `None` for a piece of this rank.
     pieces: Vec<Option<Buffer>>,
-    /// The pieces that have arrived from other ranks.
+    /// Pieces that have arrived from other ranks.
     apart: Vec<Option<Completed>>,
     /// The block in a buffer that the source of this rank has lent. It is then not in `whole`.
     lent: Option<Buffer>,
@@ -44,15 +44,15 @@ pub(super) struct Inlet {
     intake: Intake,
     slots: Vec<Slot>,
     block_rows: usize,
-    /// Whether pieces may stay in their senders' memory until they are processed.
+    /// True if pieces may stay in their senders' memory until they are processed.
     leaves: bool,
-    /// Blocks of the trial, and how many of them are posted.
+    /// Number of blocks of the trial, and of those that are posted.
     total: u64,
     posted: u64,
 }
 
 impl Inlet {
-    /// Makes the inlet of rank `me`, with slots for `ahead` blocks and for `waiting` blocks that must not be begun
+    /// Creates the inlet of rank `me`, with slots for `ahead` blocks and for `waiting` blocks that must not be begun
     /// yet. If all blocks come from `me` itself, one block ahead is enough: nothing arrives while the rank works, and
     /// fewer slots use less of the cache.
     pub(super) fn new(
@@ -85,12 +85,12 @@ impl Inlet {
         Ok(Inlet { level: number, me, intake, slots, block_rows, leaves, total: 0, posted: 0 })
     }
 
-    /// The most operations that can be under way at once.
+    /// Returns the most operations that can be in progress at once.
     pub(super) fn operations_max(&self) -> usize {
         self.slots.len() * self.intake.blocks[0].len()
     }
 
-    /// Blocks of a matrix.
+    /// Returns the number of blocks of a matrix.
     pub(super) fn blocks(&self) -> usize {
         self.intake.blocks.len()
     }
@@ -100,7 +100,7 @@ impl Inlet {
         self.posted = 0;
     }
 
-    /// Posts receives into all free slots while blocks are to come, and sends the data requests for them.
+    /// Posts receives into all free slots while further blocks are expected, and sends the data requests for them.
     pub(super) fn post(
         &mut self,
         rank: &mut dyn Rank,
@@ -157,30 +157,30 @@ impl Inlet {
         self.slots[slot].lent = Some(lent);
     }
 
-    /// The buffer that was lent for the block in a slot, if one was, and the buffer where the block belongs.
+    /// Returns the buffer that was lent for the block in a slot, if one was, and the buffer to which the block belongs.
     pub(super) fn lent(&mut self, slot: usize) -> Option<(Buffer, &mut Buffer)> {
         let slot = &mut self.slots[slot];
         slot.lent.take().zip(slot.whole.as_mut())
     }
 
-    /// The number of slots.
+    /// Returns the number of slots.
     pub(super) fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// Makes all blocks zero.
+    /// Sets all blocks to zero.
     pub(super) fn clear(&mut self) {
         let wholes = self.slots.iter_mut().filter_map(|slot| slot.whole.as_mut());
         wholes.for_each(|whole| whole.fill(0));
     }
 
-    /// The slot in which `block` of the trial is complete, if it is.
+    /// Returns the slot in which `block` of the trial is complete, if it is.
     pub(super) fn complete(&self, block: u64) -> Option<usize> {
         let is_it = |slot: &Slot| slot.block == Some(block) && slot.missing == 0;
         self.slots.iter().position(is_it)
     }
 
-    /// The block in a slot that is complete.
+    /// Returns the block in a complete slot.
     pub(super) fn whole(&mut self, slot: usize) -> &mut Buffer {
         let Some(whole) = &mut self.slots[slot].whole else {
             unreachable!("a complete slot has its block")
@@ -188,7 +188,7 @@ impl Inlet {
         whole
     }
 
-    /// The block in a slot that is complete, and those of its pieces that are in other ranks' memory.
+    /// Returns the block in a complete slot, and those of its pieces that are in other ranks' memory.
     pub(super) fn whole_and_apart(&mut self, slot: usize) -> (&mut Buffer, Apart<'_>) {
         let slot = &mut self.slots[slot];
         let Some(whole) = &mut slot.whole else { unreachable!("a complete slot has its block") };
@@ -206,7 +206,7 @@ impl Inlet {
         self.release(rank, slot)
     }
 
-    /// Releases the pieces in other ranks' memory: their senders may use it again.
+    /// Releases the pieces in other ranks' memory, so that their senders may use it again.
     pub(super) fn release(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
         let slot = &mut self.slots[slot];
         for (place, apart) in slot.pieces.iter_mut().zip(&mut slot.apart) {

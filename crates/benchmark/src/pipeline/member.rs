@@ -1,4 +1,4 @@
-//! A rank of a chain: its parts of the source, of stages and of the sink, and which of them works when.
+//! A rank of a chain: its parts of the source, of stages and of the sink, and the order in which they work.
 
 use contract::{Rank, Result, Work, WorkKind};
 
@@ -29,18 +29,18 @@ struct MemberPart {
 
 /// This rank's parts of a chain, with all their memory.
 pub(crate) struct Member {
-    /// The parts, those furthest down the chain first: what leaves makes room for what arrives.
+    /// The parts, those furthest down the chain first: sent data make room for arriving ones.
     parts: Vec<MemberPart>,
     waiting: PendingOperations,
     swaps: BufferSwaps,
     stamps: Stamps,
-    /// Matrices that may wait at the source.
+    /// Number of matrices that may wait at the source.
     backlog: u64,
 }
 
 impl Member {
-    /// Makes the parts of `rank` in `chain`, which must have as many ranks as there are. They can be run in `mode`,
-    /// and in the modes without functions or messages.
+    /// Creates the parts of `rank` in `chain`, which must have as many ranks as there are. They can run in `mode`, and
+    /// in the modes without functions or messages.
     ///
     /// # Errors
     /// [`contract::Error::OutOfMemory`] for buffers.
@@ -99,7 +99,7 @@ impl Member {
         self.stamps.bring(rank, matrices)
     }
 
-    /// Gathers what the sink found at rank 0. Collective; the other ranks get nothing.
+    /// Gathers the targets found by the sink at rank 0. Collective; the other ranks receive nothing.
     pub(crate) fn bring_found(&self, rank: &mut dyn Rank, chain: &Chain) -> Result<Vec<Found>> {
         let mut parts = self.parts.iter();
         let detection = parts.find_map(|part| match &part.kind {
@@ -110,8 +110,8 @@ impl Member {
     }
 }
 
-/// Posts and sends what can be, and then makes one step of the part that is ready and furthest down the chain, or
-/// waits until something arrives. Returns false when everything is done.
+/// Posts and sends as much as possible, and then makes one step of the part that is ready and furthest down the chain,
+/// or waits until something arrives. Returns false when all is done.
 fn go_on(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
     loop {
         parts.iter_mut().try_for_each(|part| part.prepare(flow))?;
@@ -164,7 +164,7 @@ fn go_on(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Sends what was requested before a part works, so that no receiver waits for that work.
+/// Sends requested blocks before a part works, so that no receiver waits for that work.
 fn hear_requests(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<()> {
     while parts.iter().any(MemberPart::has_queued) {
         let heard = flow.waiting.request_that_came(flow.rank)?;
@@ -187,7 +187,7 @@ fn take(parts: &mut [MemberPart], (level, purpose, came): Arrival) {
     }
 }
 
-/// Runs a trial without messages: each stage works on each matrix, one stage after the other.
+/// Runs a trial without messages: each stage processes each matrix, one stage after the other.
 fn work_alone(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<()> {
     for part in parts.iter_mut() {
         if let PartKind::Stage(stage) = &mut part.kind {
@@ -252,12 +252,12 @@ impl MemberPart {
         }
     }
 
-    /// Whether a block of a stage waits for a data request of another rank.
+    /// Returns whether a block of a stage waits for a data request of another rank.
     fn has_queued(&self) -> bool {
         matches!(&self.kind, PartKind::Stage(stage) if stage.outgoing.has_queued())
     }
 
-    /// Sends what was requested.
+    /// Sends requested blocks.
     fn advance(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match &mut self.kind {
             PartKind::Stage(stage) => stage.outgoing.advance(flow.rank, flow.waiting, flow.swaps),
@@ -274,7 +274,7 @@ impl MemberPart {
     }
 }
 
-/// Whether this machine really computes; a simulated one may only let the time pass.
+/// Returns whether this machine really computes; a simulated one may only let the time pass.
 fn computes(rank: &mut dyn Rank) -> bool {
     let mut computes = false;
     rank.compute(Work::new(WorkKind::FloatingPoint, 0), &mut || computes = true);

@@ -1,20 +1,20 @@
-//! Processing chains: a source that injects a matrix each period, stages that work on it, and a sink that checks what
-//! comes out. After Games and others, *Real-time benchmarks* (MITRE 1995), section 5.
+//! Processing chains: a source that injects a matrix each period, stages that process it, and a sink that checks the
+//! results. After Games and others, *Real-time benchmarks* (MITRE 1995), section 5.
 //!
 //! # How a block travels
 //! A rank has a part in one level of the chain or in several. Between parts of one rank buffers are swapped, and
 //! nothing is copied ([`swap_buffers`]). Between ranks, each receiver keeps its receives posted, into as many buffers
-//! as the chain gives it, and sends a *data request* (an empty message) upstream for each. A block that was not
+//! as the chain specifies, and sends a *data request* (an empty message) upstream for each. A block that was not
 //! requested is never sent, so no message is unexpected. While one block is processed, the next ones arrive and the
 //! previous ones leave. A matrix is cut into messages of whole rows, so a stage can begin long before the matrix is
-//! complete. A corner turn needs the whole matrix, and hands it on when it is complete.
+//! complete. A corner turn needs the whole matrix, and passes it on when it is complete.
 //!
-//! # Where things are
-//! [`chain`](crate::chain) describes a chain, and who sends what to whom. [`inlet`] (with [`apart`]) and [`outgoing`]
-//! are the two sides of a part; [`stage`], [`source`] and [`sink`] are the three kinds of parts; [`member`] is a rank
-//! with its parts. [`function`] applies the [functions of stages](crate::stage_functions), and [`expected`] does the
-//! same directly, to the matrices of a [`scene`] or to random ones. [`results`] makes measurements of what was noted
-//! ([`stamps`], [`detection`]), [`rounds`] of the times back to back. The benchmark is
+//! # Modules
+//! [`chain`](crate::chain) describes a chain, and its messages. [`inlet`] (with [`apart`]) and [`outgoing`] are the two
+//! sides of a part; [`stage`], [`source`] and [`sink`] are the three kinds of parts; [`member`] is a rank with its
+//! parts. [`function`] applies the [functions of stages](crate::stage_functions), and [`expected`] does the same
+//! directly, to the matrices of a [`scene`] or to random ones. [`results`] makes measurements of the recorded
+//! [`stamps`] and [`detection`]s, [`rounds`] of the times back to back. The benchmark is
 //! `programs::real_time::pipeline`.
 
 mod apart;

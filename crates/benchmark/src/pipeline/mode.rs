@@ -3,18 +3,18 @@
 /// The mode of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Every stage works as soon as it has something to work on.
+    /// Every stage works as soon as its input has arrived.
     SelfTimed,
-    /// Every stage works on a matrix one period after the stage before, by the clock that all ranks share.
+    /// Every stage processes a matrix one period after the stage before, by the clock that all ranks share.
     Synchronised,
-    /// Every stage computes, and nothing flows.
+    /// Every stage computes, without messages.
     FunctionsOnly,
-    /// Everything flows, and nothing is computed.
+    /// All messages are sent, without computing.
     MessagesOnly,
 }
 
 impl Mode {
-    /// Its name in measurements.
+    /// Returns its name in measurements.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Mode::SelfTimed => "self-timed",

@@ -12,11 +12,11 @@ use crate::chain::Outlet;
 /// A receiver on another rank, and its requests.
 struct Receiver {
     rank: usize,
-    /// Pieces that it has requested and that were not sent yet.
+    /// Number of pieces that it has requested and that were not sent yet.
     credit: u64,
-    /// Requests that it will still send.
+    /// Number of requests that it will still send.
     requests_left: u64,
-    /// The empty buffer that a request is received into. `None` while that receive is posted.
+    /// Empty buffer into which a request is received. `None` while that receive is posted.
     empty: Option<Buffer>,
 }
 
@@ -24,7 +24,7 @@ struct Receiver {
 pub(super) struct Outgoing {
     level: usize,
     me: usize,
-    /// Whether the buffers must keep their contents.
+    /// True if the buffers must keep their contents.
     keeps: bool,
     pub(super) outlet: Outlet,
     receivers: Vec<Receiver>,
@@ -33,7 +33,7 @@ pub(super) struct Outgoing {
 }
 
 impl Outgoing {
-    /// The sending side of `me` as a rank of `level`. `room` is the most blocks that can wait to be sent.
+    /// Creates the sending side of `me` as a rank of `level`. `room` is the most blocks that can wait to be sent.
     pub(super) fn new(level: usize, me: usize, outlet: Outlet, room: usize) -> Self {
         let mut ranks: Vec<usize> = outlet.pieces.iter().map(|piece| piece.to).collect();
         ranks.sort_unstable();
@@ -46,12 +46,12 @@ impl Outgoing {
         Outgoing { level, me, keeps: false, outlet, receivers, queue, under_way: 0 }
     }
 
-    /// Changes it so that buffers come back with their contents.
+    /// Changes it so that buffers are returned with their contents.
     pub(super) fn keeping(self) -> Self {
         Outgoing { keeps: true, ..self }
     }
 
-    /// Operations that can be under way at once.
+    /// Returns the number of operations that can be in progress at once.
     pub(super) fn operations_max(&self) -> usize {
         self.receivers.len() + self.queue.capacity()
     }
@@ -64,12 +64,12 @@ impl Outgoing {
         }
     }
 
-    /// Whether a block waits for a request of another rank.
+    /// Returns whether a block waits for a request of another rank.
     pub(super) fn has_queued(&self) -> bool {
         self.queue.iter().any(|(to, ..)| *to != self.me)
     }
 
-    /// Whether nothing waits to be sent or is being sent.
+    /// Returns whether no block waits or is being sent.
     pub(super) fn is_done(&self) -> bool {
         self.queue.is_empty() && self.under_way == 0
     }
@@ -79,7 +79,7 @@ impl Outgoing {
         self.queue.push_back((self.outlet.pieces[at].to, place, buffer));
     }
 
-    /// Posts receives for requests, and sends what was requested.
+    /// Posts receives for requests, and sends requested blocks.
     pub(super) fn advance(
         &mut self,
         rank: &mut dyn Rank,
@@ -104,7 +104,7 @@ impl Outgoing {
                 false => receiver(&mut self.receivers, to).credit > 0,
             };
             if !asked {
-                // Later blocks for the same receiver wait, too: it knows its messages by their order.
+                // Later blocks for the same receiver wait, too, because it identifies its messages by their order.
                 at += 1;
                 continue;
             }
@@ -136,7 +136,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Takes a request.
+    /// Records a received request.
     pub(super) fn asked(&mut self, from: usize, empty: Buffer) {
         let receiver = receiver(&mut self.receivers, from);
         receiver.empty = Some(empty);
@@ -144,7 +144,7 @@ impl Outgoing {
         receiver.requests_left -= 1;
     }
 
-    /// Takes the end of a send.
+    /// Records the end of a send.
     pub(super) fn sent(&mut self) {
         self.under_way -= 1;
     }

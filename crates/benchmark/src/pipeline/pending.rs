@@ -15,7 +15,7 @@ pub(super) enum Purpose {
     Sent(BufferPlace),
 }
 
-/// The place where a buffer that is sent belongs.
+/// The home of a buffer that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BufferPlace {
     /// A slot of the inlet (the block was processed in place), or a message of the source.
@@ -24,16 +24,16 @@ pub(super) enum BufferPlace {
     Turned { set: usize, piece: usize },
 }
 
-/// The data that have arrived for a part.
+/// Data that have arrived for a part.
 pub(super) enum Arrived {
-    /// Out of an operation that has ended.
+    /// From an operation that has ended.
     Ended(Completed),
     /// From a part of the same rank.
     Swapped(Buffer),
 }
 
 impl Arrived {
-    /// The buffer that arrived. The message must not be in its sender's memory.
+    /// Returns the buffer that arrived. The message must not be in its sender's memory.
     pub(super) fn buffer(self) -> Buffer {
         match self {
             Arrived::Ended(completed) => completed.buffer,
@@ -42,17 +42,17 @@ impl Arrived {
     }
 }
 
-/// An arrival: its level, its purpose there, and what arrived.
+/// An arrival: its level, its purpose there, and the data.
 pub(super) type Arrival = (usize, Purpose, Arrived);
 
-/// Posted operations of all levels that a rank works for, each with its purpose.
+/// Posted operations of all levels of a rank, each with its purpose.
 pub(super) struct PendingOperations {
     posted: Vec<Posted>,
     purposes: Vec<(usize, Purpose)>,
 }
 
 impl PendingOperations {
-    /// Allocates for so many operations at once; none allocates later.
+    /// Allocates for this number of operations at once; none allocates later.
     pub(super) fn new(operations: usize) -> Self {
         let (posted, purposes) = (Vec::with_capacity(operations), Vec::with_capacity(operations));
         PendingOperations { posted, purposes }

@@ -7,15 +7,15 @@ use super::detection::Found;
 use super::stamps::AllStamps;
 use crate::chain::{Chain, levels};
 
-/// The matrices at the beginning of a profile that are left out, because the chain fills.
+/// Number of matrices at the beginning of a profile that are left out, because the chain fills.
 const FILLING: usize = 8;
 
-/// A series of times, as a measurement shows it.
+/// A series of times in the form of a measurement.
 pub(super) struct MetricSeries {
     pub(super) metric: &'static str,
     pub(super) unit: &'static str,
     pub(super) better: Better,
-    /// The stage it belongs to, with its number, or the target; none for the whole chain.
+    /// Stage of the series, with its number, or target; `None` for the whole chain.
     pub(super) of: Option<(&'static str, String)>,
     pub(super) samples: Vec<f64>,
     pub(super) summary: Summary,
@@ -26,7 +26,7 @@ pub(crate) struct Profile {
     pub(super) series: Vec<MetricSeries>,
 }
 
-/// Makes the profile from the stamps of all ranks, of a trial that began at `begin_ps`, and from what the sink found.
+/// Makes the profile from the stamps of all ranks, of a trial that began at `begin_ps`, and from the sink's targets.
 pub(crate) fn profile(
     chain: &Chain,
     (stamps, found): (&AllStamps, Vec<Found>),
@@ -75,7 +75,7 @@ pub(crate) fn profile(
     Ok(Profile { series })
 }
 
-/// The number of matrices at the beginning that are left out.
+/// Returns the number of matrices at the beginning that are left out.
 fn filling(stamps: &AllStamps) -> usize {
     FILLING.min(stamps.matrices() / 2)
 }
@@ -85,7 +85,7 @@ fn us(ps: u64) -> f64 {
 }
 
 impl Profile {
-    /// The profile as measurements beside `period`, or beside the measurement in its place.
+    /// Returns the profile as measurements beside `period`, or beside the measurement in its place.
     pub(crate) fn measurements(self, period: &Measurement) -> Vec<Measurement> {
         let mut all = Vec::new();
         for MetricSeries { metric, unit, better, of, samples, summary } in self.series {

@@ -7,11 +7,11 @@ use record::{Better, Summary};
 use super::mode::Mode;
 use super::results::{MetricSeries, Profile};
 
-/// The variants of a round in the order of its numbers: the chain, its functions, its messages. Without a period no
-/// stage waits for the clock.
+/// Variants of a round in the order of its numbers: the chain, its functions, its messages. Without a period no stage
+/// waits for the clock.
 pub(crate) const WAYS: [Mode; 3] = [Mode::SelfTimed, Mode::FunctionsOnly, Mode::MessagesOnly];
 
-/// A round's numbers, in microseconds a matrix.
+/// Numbers of a round, in microseconds a matrix.
 struct Round {
     chain: f64,
     functions: f64,
@@ -25,7 +25,7 @@ fn read(rounds: &[Vec<f64>]) -> impl Iterator<Item = Round> {
     })
 }
 
-/// The time that the functions alone take the busiest processor for a matrix, in microseconds: the median of all
+/// Returns the time of the functions alone on the busiest processor for a matrix, in microseconds: the median of all
 /// rounds. `None` if they take no time, or if there are no rounds.
 pub(crate) fn computing_us(rounds: &[Vec<f64>]) -> Option<f64> {
     let mut all: Vec<f64> = read(rounds).map(|round| round.functions).collect();
@@ -33,7 +33,7 @@ pub(crate) fn computing_us(rounds: &[Vec<f64>]) -> Option<f64> {
     all.get(all.len() / 2).copied().filter(|us| *us > 0.0)
 }
 
-/// The rounds as series of measurements; none without rounds.
+/// Returns the rounds as series of measurements; none without rounds.
 pub(crate) fn in_rounds(
     rounds: &[Vec<f64>],
     summarise: impl Fn(&[f64]) -> Result<Summary>,
@@ -58,8 +58,8 @@ pub(crate) fn in_rounds(
     Ok(Profile { series })
 }
 
-/// The share of the communication that is hidden behind computing, in per cent. The visible part is the time of the
-/// chain less that of its functions; the whole is the time of the messages alone. `None` if messages take no time.
+/// Returns the share of the communication that is hidden behind computing, in per cent. The visible part is the time of
+/// the chain less that of its functions; the whole is the time of the messages alone. `None` if messages take no time.
 fn hidden(round: &Round) -> Option<f64> {
     let shown = (round.chain - round.functions) / round.messages;
     (round.messages > 0.0).then(|| 100.0 * (1.0 - shown).clamp(0.0, 1.0))
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(of("busiest-processor"), (vec![100.0, 200.0, 100.0], 100.0));
         assert_eq!(of("messages-only"), (vec![40.0, 80.0, 40.0], 40.0));
         assert_eq!(of("back-to-back-per-computing"), (vec![1.2, 1.25, 1.5], 1.25));
-        // 20 of 40, 50 of 80 and 50 of 40 show.
+        // 20 of 40, 50 of 80 and 50 of 40 are visible.
         assert_eq!(of("hidden"), (vec![50.0, 37.5, 0.0], 37.5));
         assert_eq!(computing_us(&rounds), Some(100.0));
     }
@@ -105,7 +105,7 @@ mod tests {
         let summary = |samples: &[f64]| Ok(summarise(&Sample::new(samples).unwrap(), 0.95));
         assert!(in_rounds(&[], summary).unwrap().series.is_empty());
         assert_eq!(computing_us(&[]), None);
-        // A chain that only hands rows on, where that is free.
+        // A chain that only passes rows on, on a machine where that is free.
         let idle = vec![vec![5.0, 0.0, 5.0]];
         let metrics: Vec<_> =
             in_rounds(&idle, summary).unwrap().series.into_iter().map(|s| s.metric).collect();

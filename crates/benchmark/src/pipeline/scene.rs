@@ -7,10 +7,10 @@ use crate::chain::{Chain, Scene, SceneTarget};
 use crate::stage_functions::steering;
 use random::mix;
 
-/// Directions that the echo of the ground comes from.
+/// Number of directions of the ground's echo.
 const CLUTTER_PATCHES: usize = 24;
 
-/// Matrix `which` of a chain with this scene, row by row.
+/// Returns matrix `which` of a chain with this scene, row by row.
 pub(super) fn matrix(chain: &Chain, scene: &Scene, seed: u64, which: usize) -> Vec<Complex32> {
     let mut noise = Noise { seed: mix(seed ^ mix(which as u64)), next: 0 };
     let elements = chain.rows * chain.columns;
@@ -41,7 +41,7 @@ pub(super) fn matrix(chain: &Chain, scene: &Scene, seed: u64, which: usize) -> V
     matrix.iter().map(|x| Complex32::new(x.re as f32, x.im as f32)).collect()
 }
 
-/// The amplitude of a wave whose power is so many decibels.
+/// Returns the amplitude of a wave with this power in decibels.
 fn amplitude(db: f64) -> f64 {
     10f64.powf(db / 20.0)
 }
@@ -84,7 +84,7 @@ impl Waves<'_> {
         self.add_pulses(range, &pulses, beam);
     }
 
-    /// Adds the echo of the ground: of each direction one that turns as fast as it lies aside.
+    /// Adds the echo of the ground: from each direction one that turns as fast as the direction is off the axis.
     fn add_clutter(&mut self, range: usize, noise: &mut Noise, amplitude: f64) {
         for patch in 0..CLUTTER_PATCHES {
             let aside = (patch as f64 + 0.5) / CLUTTER_PATCHES as f64;
@@ -108,7 +108,7 @@ struct Noise {
 }
 
 impl Noise {
-    /// By Box and Muller: the power is exponential, the angle uniform.
+    /// Returns the next value, by Box and Muller: the power is exponential, the angle uniform.
     fn next(&mut self) -> Complex64 {
         let mut uniform = || {
             self.next += 1;

@@ -1,4 +1,4 @@
-//! The sink: takes the results, checks them, and notes when they arrived.
+//! The sink: receives the results, checks them, and records their arrival.
 
 use contract::{Result, TimeSpan};
 use kernels::Complex32;
@@ -14,27 +14,28 @@ use crate::chain::Chain;
 use crate::chain::{Level, intake};
 use crate::period::PERIODS_PER_WAITING;
 
-/// The first results of a trial, which show the latency of a matrix while the chain is full.
+/// Number of first results of a trial, which show the latency of a matrix while the chain is full.
 pub(crate) const SETTLING: u64 = 8;
 
-/// A rank's share of the sink.
+/// A rank's part of the sink.
 pub(super) struct SinkPart {
     level: Level,
-    /// The first row of this rank.
+    /// First row of this rank.
     first_row: usize,
     inlet: Inlet,
     expected: Option<Expected>,
     pub(super) detection: Option<Box<Detection>>,
-    /// The blocks of the trial that have arrived, and their number.
+    /// Number of blocks of the trial that have arrived, and of all.
     block: u64,
     of: u64,
-    /// The longest latency of the first results.
+    /// Longest latency of the first results.
     settled: TimeSpan,
     trend: Trend,
 }
 
 impl SinkPart {
-    /// `checks`: whether the functions of the chain are really computed, so that the results can be checked.
+    /// Creates the part. `checks` is true if the functions of the chain are really computed, so that the results can be
+    /// checked.
     pub(super) fn new(
         chain: &Chain,
         levels: &[Level],
@@ -54,7 +55,7 @@ impl SinkPart {
         Ok(SinkPart { level, first_row, inlet, expected, detection, block, of, settled, trend })
     }
 
-    /// Operations that can be under way at once.
+    /// Returns the number of operations that can be in progress at once.
     pub(super) fn operations_max(&self) -> usize {
         self.inlet.operations_max()
     }
@@ -109,9 +110,9 @@ impl SinkPart {
         Ok(())
     }
 
-    /// A result is missed if it is more than a period later than the latest of the first few. The chain then falls
-    /// behind the source, which the source itself would notice only when all buffers in between are full. If results
-    /// come later and later, those of the trial's second half are missed, too.
+    /// Records the result of a matrix. It is missed if it is more than a period later than the latest of the first few.
+    /// The chain then falls behind the source, which the source itself would detect only when all buffers in between
+    /// are full. If results are later and later, those of the trial's second half are missed, too.
     fn judge(&mut self, flow: &mut Flow<'_>, matrix: u64, latency: TimeSpan) {
         let (trial, stage) = (flow.trial, self.level.number as u64);
         let allowed = flow.deadlines.allowed();
@@ -126,8 +127,8 @@ impl SinkPart {
             ended(matrix, trial.start(matrix) + (latency - self.settled));
         }
         self.trend.note(matrix, latency);
-        // In a trial that is short beside the queue at the source, a delay by a pause cannot be distinguished from
-        // falling behind.
+        // In a trial that is short compared with the queue at the source, a delay by a pause cannot be distinguished
+        // from falling behind.
         let is_long = trial.period.times(trial.instances) >= allowed.times(PERIODS_PER_WAITING);
         if matrix + 1 == trial.instances
             && is_long

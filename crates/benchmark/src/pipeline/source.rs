@@ -11,12 +11,12 @@ use crate::chain::Chain;
 use crate::chain::{Level, Piece, outlet};
 use crate::period::Trial;
 
-/// A rank's share of the source.
+/// A rank's part of the source.
 pub(super) struct SourcePart {
-    /// The messages of each of the different matrices.
+    /// Messages of each of the different matrices.
     matrices: Vec<Vec<Buffer>>,
     outgoing: Outgoing,
-    /// The matrix that is being injected, the number of matrices, and the messages that have been taken.
+    /// The current matrix, the number of matrices, and the number of messages that have been taken.
     matrix: u64,
     of: u64,
     taken: usize,
@@ -44,7 +44,7 @@ impl SourcePart {
         Ok(SourcePart { matrices, outgoing, matrix: 0, of: 0, taken: 0, under_way: false })
     }
 
-    /// Operations that can be under way at once.
+    /// Returns the number of operations that can be in progress at once.
     pub(super) fn operations_max(&self) -> usize {
         self.outgoing.operations_max()
     }
@@ -54,7 +54,7 @@ impl SourcePart {
         (self.matrix, self.of, self.taken) = (0, matrices, 0);
     }
 
-    /// Sends the message that is under way once it is requested.
+    /// Sends the message in progress once it is requested.
     pub(super) fn prepare(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         match self.under_way {
             true => self.outgoing.advance(flow.rank, flow.waiting, flow.swaps),

@@ -1,4 +1,4 @@
-//! How soon the source of a chain is rid of a matrix, for the prediction of a search.
+//! The times in which the source of a chain completes a matrix, for the prediction of a search.
 
 use analysis::replay::Source;
 use analysis::statistics::Sample;
@@ -11,15 +11,15 @@ use super::stamps::AllStamps;
 use crate::bench::Bench;
 use crate::period::{self, Deadlines, Trial};
 
-/// The matrices that follow each other at once. The first of them fill the chain.
+/// Number of matrices that follow each other at once. The first of them fill the chain.
 const MATRICES: u64 = 8 * SETTLING;
-/// The number of single matrices.
+/// Number of single matrices.
 const ALONE: usize = 9;
-/// The longest time of all of them, as a share of the time for finding a period.
+/// Longest time of all of them, as a share of the time for finding a period.
 const SHARE_MAX: f64 = 0.1;
 
-/// Measures it for a chain whose matrices take about `each` back to back, which rank 0 knows. Returns nothing at other
-/// ranks, and where nothing is predicted or there is no time for it. Collective.
+/// Measures these times for a chain whose matrices take about `each` back to back, as known at rank 0. Returns `None`
+/// at other ranks, and if nothing is predicted or there is no time for it. Collective.
 ///
 /// # Errors
 /// Any error of the contract.
@@ -54,7 +54,7 @@ pub(crate) fn source_of(
     Ok(both.filter(|_| is_known).map(|(alone_us, ahead_us)| Source { alone_us, ahead_us }))
 }
 
-/// For each matrix after the first ones the time from the end at the source to the result.
+/// Returns for each matrix after the first ones the time from the end at the source to the result.
 fn ahead_us(stamps: &AllStamps) -> Vec<f64> {
     let ends = stamps.ends(0).into_iter().zip(stamps.ends(stamps.levels() - 1));
     let ahead = |(source, result): (u64, u64)| Time::from_ps(result).since(Time::from_ps(source));

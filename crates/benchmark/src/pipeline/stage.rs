@@ -1,5 +1,5 @@
-//! A rank's share of a stage: receives blocks, processes them and sends them on, all at once as far as there are
-//! buffers.
+//! A rank's part of a stage: receives blocks, processes them and sends them on, all at the same time as far as there
+//! are buffers.
 
 use contract::{Buffer, Rank, Result, Time, Work, WorkKind};
 use kernels::Complex32;
@@ -14,37 +14,37 @@ use crate::chain::{Chain, Stage};
 use crate::chain::{Level, Piece, intake, outlet};
 use crate::period::{Trial, UsualTime};
 
-/// A rank's share of one stage.
+/// A rank's part of one stage.
 pub(super) struct StagePart {
     level: Level,
     me: usize,
     functions: Functions,
     inlet: Inlet,
     pub(super) outgoing: Outgoing,
-    /// The outgoing pieces of as many matrices as may be under way; empty if the stage has no corner turn and its
+    /// Outgoing pieces of as many matrices as may be in progress; empty if the stage has no corner turn and its
     /// functions leave their results in the blocks, which are then sent themselves.
     sets: Vec<PieceSet>,
-    /// The set that takes the matrix that is being worked on.
+    /// Set of the matrix that is being processed.
     filling: usize,
     overlap_sends: bool,
-    /// The blocks of the trial that are done, and their number.
+    /// Number of blocks of the trial that are done, and of all.
     block: u64,
     of: u64,
     usual: UsualTime,
-    /// The usual time of a whole matrix without messages.
+    /// Usual time of a whole matrix without messages.
     pub(super) usual_alone: UsualTime,
 }
 
-/// The pieces that the results of one matrix leave in.
+/// Pieces for the results of one matrix.
 struct PieceSet {
     pieces: Vec<Buffer>,
-    /// Pieces that are queued or being sent.
+    /// Number of pieces that are queued or being sent.
     away: usize,
 }
 
 impl StagePart {
-    /// `levels` are the level before, the stage's own, and those after. `waiting` is the number of blocks that may
-    /// arrive before the stage may begin them.
+    /// Creates the part. `levels` are the level before, the stage's own, and those after. `waiting` is the number of
+    /// blocks that may arrive before the stage may begin them.
     pub(super) fn new(
         stage: &Stage,
         levels: &[Level],
@@ -87,7 +87,7 @@ impl StagePart {
         })
     }
 
-    /// Operations that can be under way at once.
+    /// Returns the number of operations that can be in progress at once.
     pub(super) fn operations_max(&self) -> usize {
         self.inlet.operations_max() + self.outgoing.operations_max()
     }
@@ -98,7 +98,7 @@ impl StagePart {
         (self.block, self.of) = (0, matrices * self.inlet.blocks() as u64);
     }
 
-    /// Whether its results must be sent before it continues.
+    /// Returns whether its results must be sent before it continues.
     fn is_sending(&self) -> bool {
         !self.overlap_sends && !self.outgoing.is_done()
     }
@@ -113,7 +113,7 @@ impl StagePart {
         self.outgoing.advance(flow.rank, flow.waiting, flow.swaps)
     }
 
-    /// Copies what the source has lent: the source must not wait until this stage's time has come.
+    /// Copies the blocks that the source has lent, because the source must not wait until this stage begins them.
     fn take_over(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         for slot in 0..self.inlet.slots() {
             if let Some((lent, whole)) = self.inlet.lent(slot) {
@@ -124,14 +124,14 @@ impl StagePart {
         Ok(())
     }
 
-    /// The stage is ready if its next block is complete and the result has room.
+    /// Returns the readiness: the stage is ready if its next block is complete and the result has room.
     pub(super) fn readiness(&self, trial: &Trial, mode: Mode) -> Readiness {
         if self.is_sending() || self.ready_slot().is_none() {
             return Readiness::No;
         }
         let blocks = self.inlet.blocks() as u64;
         match mode == Mode::Synchronised && self.block.is_multiple_of(blocks) {
-            // A level works on a matrix one period after the level before.
+            // A level processes a matrix one period after the level before.
             true => Readiness::At(trial.start(self.block / blocks + self.level.number as u64)),
             false => Readiness::Now,
         }
@@ -144,12 +144,12 @@ impl StagePart {
         if self.block < self.of && has_room { self.inlet.complete(self.block) } else { None }
     }
 
-    /// The first set of which nothing is queued or being sent. Taking the first reuses memory that is still in cache.
+    /// Returns the first set without queued pieces or sends. Taking the first reuses memory that is still in cache.
     fn free_set(&self) -> Option<usize> {
         self.sets.iter().position(|set| set.away == 0)
     }
 
-    /// Processes the next block, and queues what is then ready to be sent.
+    /// Processes the next block, and queues the pieces that are then ready.
     pub(super) fn step(&mut self, flow: &mut Flow<'_>) -> Result<()> {
         let Some(slot) = self.ready_slot() else { return Ok(()) };
         let blocks = self.inlet.blocks() as u64;
@@ -187,7 +187,7 @@ impl StagePart {
         Ok(())
     }
 
-    /// Applies all functions but the corner turn to the block in a slot, if they are `wanted`, and brings its pieces
+    /// Applies all functions except the corner turn to the block in a slot, if they are `wanted`, and copies its pieces
     /// into place.
     fn work(&mut self, rank: &mut dyn Rank, slot: usize, wanted: bool) -> Result<()> {
         let (whole, apart) = self.inlet.whole_and_apart(slot);
@@ -221,7 +221,7 @@ impl StagePart {
         Ok(())
     }
 
-    /// Copies what the functions made of a block to its piece, which is sent at once.
+    /// Copies the functions' result for a block to its piece, which is sent at once.
     fn copy_out(&mut self, flow: &mut Flow<'_>, slot: usize, number: u64) {
         if number == 0 {
             self.filling = self.free_set().unwrap_or_default();
@@ -263,8 +263,8 @@ impl StagePart {
         self.block == self.of
     }
 
-    /// Does the work of a matrix without messages, on the same few blocks again and again. Returns when it began and
-    /// ended.
+    /// Does the work of a matrix without messages, repeatedly on the same few blocks. Returns the times of its
+    /// beginning and end.
     pub(super) fn work_alone(&mut self, rank: &mut dyn Rank) -> Result<(Time, Time)> {
         let begin = rank.now();
         for number in 0..self.inlet.blocks() {
@@ -280,8 +280,8 @@ impl StagePart {
         Ok((begin, rank.now()))
     }
 
-    /// Sets all blocks to zero, which every function leaves unchanged. Other numbers would grow without bound when
-    /// they are processed again and again.
+    /// Sets all blocks to zero, which every function leaves unchanged. Other numbers would grow without bound when they
+    /// are processed repeatedly.
     pub(super) fn clear(&mut self) {
         self.inlet.clear();
     }

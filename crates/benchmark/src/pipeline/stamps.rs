@@ -1,13 +1,14 @@
-//! Stamps: when each matrix left a level, and the time spent on it. Each rank notes its own, and rank 0 gathers them.
+//! Stamps: the time at which each matrix left a level, and the time spent on it. Each rank records its own, and rank 0
+//! gathers them.
 
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
 
-/// The most matrices of which a rank keeps stamps.
+/// Maximum number of matrices for which a rank stores stamps.
 pub(super) const KEPT_MAX: usize = 4096;
 
-/// The stamps of one rank: for each level and each matrix of a trial, when the rank was done with it, and how long it
-/// worked on it. They are zero at levels in which the rank has no part. Noting allocates nothing; matrices beyond the
-/// first [`KEPT_MAX`] are not noted.
+/// Stamps of one rank: for each level and each matrix of a trial, the time at which the rank was done with it, and the
+/// time that it worked on it. They are zero at levels in which the rank has no part. Recording allocates nothing;
+/// matrices beyond the first [`KEPT_MAX`] are not recorded.
 pub(super) struct Stamps {
     ends: Buffer,
     busy: Buffer,
@@ -32,7 +33,7 @@ impl Stamps {
         self.busy.fill(0);
     }
 
-    /// Notes that this rank was done with `matrix` at `level` at `at`.
+    /// Records that this rank was done with `matrix` at `level` at `at`.
     #[inline]
     pub(super) fn ended(&mut self, level: usize, matrix: u64, at: Time) {
         if let Some(end) = place(&mut self.ends, level, matrix) {
@@ -40,7 +41,7 @@ impl Stamps {
         }
     }
 
-    /// Notes that this rank worked on `matrix` at `level` for `span`.
+    /// Records that this rank worked on `matrix` at `level` for `span`.
     #[inline]
     pub(super) fn worked(&mut self, level: usize, matrix: u64, span: TimeSpan) {
         if let Some(busy) = place(&mut self.busy, level, matrix) {
@@ -48,7 +49,7 @@ impl Stamps {
         }
     }
 
-    /// Gathers the stamps of the first `matrices` at rank 0. Collective; the other ranks get nothing.
+    /// Gathers the stamps of the first `matrices` at rank 0. Collective; the other ranks receive nothing.
     pub(super) fn bring(&self, rank: &mut dyn Rank, matrices: u64) -> Result<AllStamps> {
         let matrices = KEPT_MAX.min(matrices as usize);
         let ends = gather(rank, &self.ends, matrices)?;
@@ -72,22 +73,22 @@ fn gather(rank: &mut dyn Rank, mine: &Buffer, matrices: usize) -> Result<Vec<u64
 }
 
 impl AllStamps {
-    /// The number of levels.
+    /// Returns the number of levels.
     pub(super) fn levels(&self) -> usize {
         self.levels
     }
 
-    /// The number of matrices with stamps.
+    /// Returns the number of matrices with stamps.
     pub(super) fn matrices(&self) -> usize {
         self.matrices
     }
 
-    /// When the last rank of `level` was done with each matrix, in picoseconds.
+    /// Returns the time at which the last rank of `level` was done with each matrix, in picoseconds.
     pub(super) fn ends(&self, level: usize) -> Vec<u64> {
         self.most(&self.ends, level)
     }
 
-    /// The most time that one rank of `level` worked on each matrix, in picoseconds.
+    /// Returns the longest time that a rank of `level` worked on each matrix, in picoseconds.
     pub(super) fn busy(&self, level: usize) -> Vec<u64> {
         self.most(&self.busy, level)
     }

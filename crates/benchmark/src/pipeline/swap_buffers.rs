@@ -18,25 +18,25 @@ struct Open {
 
 /// The buffers to be swapped on one rank.
 pub(super) struct BufferSwaps {
-    /// By the level that receives.
+    /// Waiting buffers by the level that receives.
     open: Vec<VecDeque<Open>>,
     /// Swaps that were not yet reported to either side.
     done: VecDeque<(usize, Purpose, Buffer)>,
 }
 
 impl BufferSwaps {
-    /// Allocates for so many `levels`, with at most `room` buffers waiting at each.
+    /// Allocates for this number of `levels`, with at most `room` buffers waiting at each.
     pub(super) fn new(levels: usize, room: usize) -> Self {
         let open = (0..levels).map(|_| VecDeque::with_capacity(room)).collect();
         BufferSwaps { open, done: VecDeque::with_capacity(2 * room) }
     }
 
-    /// `level` waits for a piece.
+    /// Records that `level` waits for a piece.
     pub(super) fn open(&mut self, level: usize, slot: usize, piece: usize, empty: Buffer) {
         self.open[level].push_back(Open { slot, piece, empty });
     }
 
-    /// Whether `level` waits for a piece.
+    /// Returns whether `level` waits for a piece.
     pub(super) fn asked(&self, level: usize) -> bool {
         !self.open[level].is_empty()
     }
@@ -68,7 +68,7 @@ impl BufferSwaps {
         Ok(())
     }
 
-    /// `level` has read what the level before has lent it.
+    /// Returns a buffer that the level before has lent to `level`, which has read it.
     pub(super) fn give_back(&mut self, level: usize, lent: Buffer) {
         self.done.push_back((level - 1, Purpose::Sent(BufferPlace::Slot(0)), lent));
     }

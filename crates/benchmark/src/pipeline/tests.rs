@@ -1,4 +1,4 @@
-//! Whole chains on the reference machine: the sink checks every element.
+//! Tests whole chains on the reference machine: the sink checks every element.
 
 use contract::{Result, Time, TimeSpan, reference};
 
@@ -11,7 +11,7 @@ const FFT: Function = Function::FFT;
 const TURN: Function = Function::CORNER_TURN;
 const WEIGHT: Function = Function::WEIGHT;
 
-/// Runs `matrices` through the chain, back to back, on the reference machine; the sink's verdict.
+/// Runs `matrices` through the chain, back to back, on the reference machine. Returns the sink's verdict.
 fn run(chain: &Chain, mode: Mode, matrices: u64) -> Result<()> {
     assert_eq!(chain.mistake(), None);
     reference::run(chain.ranks(), |rank| {
@@ -97,7 +97,7 @@ fn messages_flow_without_functions_and_functions_run_without_messages() {
 fn a_lone_corner_turn_is_seen_to_be_done() {
     let turned = Chain::of((8, 4, 4), &[(&[TURN], 1)]);
     run(&turned, Mode::SelfTimed, 2).unwrap();
-    // The same chain whose sink expects rows as they were injected.
+    // The same chain with a sink that expects rows as they were injected.
     let error = reference::run(3, |rank| {
         let kept = Chain::of((4, 8, 4), &[(&[], 1)]);
         let chain = if rank.rank() == 2 { &kept } else { &turned };
@@ -111,8 +111,8 @@ fn a_lone_corner_turn_is_seen_to_be_done() {
     assert!(error.contains("wrong data at the sink: matrix 0"), "{error}");
 }
 
-/// The mapping of `pipelines/scalable-mapping.toml` in little, over 2 nodes a stage, doubled to 8 and 16: 80 ranks, and
-/// corner turns of 16 x 16 blocks. A rank of the last stage then has two rows.
+/// Tests a small version of the mapping of `pipelines/scalable-mapping.toml`, over 2 nodes a stage, doubled to 8 and
+/// 16: 80 ranks, and corner turns of 16 x 16 blocks. A rank of the last stage then has two rows.
 #[test]
 fn a_mapping_comes_out_right_over_8_and_16_ranks_a_stage() {
     let stages: [(&[Function], usize); 4] = [(&[FFT], 2), (&[TURN], 2), (&[], 2), (&[FFT], 2)];
@@ -127,7 +127,7 @@ fn a_mapping_comes_out_right_over_8_and_16_ranks_a_stage() {
         for mode in [Mode::SelfTimed, Mode::Synchronised] {
             run(&doubled, mode, 2).unwrap();
         }
-        // Each stage by itself, as `--stages-alone` runs it.
+        // Each stage alone, as `--stages-alone` runs it.
         for group in doubled.groups() {
             run(&doubled.part(group), Mode::SelfTimed, 2).unwrap();
         }

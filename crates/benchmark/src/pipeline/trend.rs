@@ -3,15 +3,15 @@
 //! A chain that takes a little longer than the period for each matrix delivers each one a little later than the one
 //! before, and misses no deadline until all queues are full. The latency shows it long before: in the second half of a
 //! trial the smallest latency is larger than in the first half. A chain that sustains its period and was delayed by a
-//! pause works the delay off, and its latency returns to what it was. So the least latency of each half is a better
+//! pause catches up, and its latency returns to its earlier value. The least latency of each half is therefore a better
 //! criterion than the median (decision 0026).
 
 use analysis::replay::falls_behind;
 use contract::TimeSpan;
 
-/// The fewest matrices that show a trend: half of fewer could be one pause.
+/// Minimum number of matrices that show a trend: half of fewer could be one pause.
 const MATRICES_MIN: u64 = 8;
-/// The first matrices of a trial, in which the chain fills: their share of all, and their largest number.
+/// First matrices of a trial, in which the chain fills: their share of all, and their largest number.
 const FILLING_SHARE: u64 = 4;
 const FILLING_MAX: u64 = 8;
 
@@ -23,7 +23,7 @@ pub(super) struct Trend {
 }
 
 impl Trend {
-    /// Begins a trial of so many matrices.
+    /// Begins a trial of this number of matrices.
     pub(super) fn begin(&mut self, matrices: u64) {
         *self = Trend { matrices, least: [None; 2] };
     }
@@ -32,7 +32,7 @@ impl Trend {
         (self.matrices / FILLING_SHARE).min(FILLING_MAX)
     }
 
-    /// The first matrix of the second half; the first half begins when the chain is full.
+    /// Returns the first matrix of the second half; the first half begins when the chain is full.
     fn middle(&self) -> u64 {
         (self.filling() + self.matrices).div_ceil(2)
     }
@@ -44,8 +44,8 @@ impl Trend {
         }
     }
 
-    /// If the chain fell behind, the matrices of the second half, and how much larger their least latency was than
-    /// that of the first half. To be called when all matrices have been noted.
+    /// Returns, if the chain fell behind, the matrices of the second half, and the difference of their least latency
+    /// from that of the first half. Must be called after all matrices have been recorded.
     pub(super) fn behind(&self, period: TimeSpan) -> Option<(std::ops::Range<u64>, TimeSpan)> {
         let [Some(first), Some(second)] = self.least else { return None };
         let later = TimeSpan::from_ps(second.as_ps().saturating_sub(first.as_ps()));

@@ -55,7 +55,7 @@ impl StageFunction for Beamforming {
     }
 }
 
-/// The weights of each beam: a wave along it comes out with its own amplitude.
+/// Returns the weights of each beam, with which a wave along it keeps its amplitude.
 fn weights(function: &Function) -> Vec<Vec<Complex64>> {
     let antennas = function.number(ANTENNAS);
     let beam = |number: usize| {

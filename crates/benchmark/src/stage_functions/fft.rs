@@ -48,7 +48,7 @@ impl InPlace for BlockFft<f32> {
     }
 }
 
-/// The transform by its definition; an even length is split into two halves.
+/// Computes the transform by its definition; an even length is split into two halves.
 pub(super) fn transform(points: &[Complex64]) -> Vec<Complex64> {
     let n = points.len();
     let turn = |k: usize| Complex64::cis(-std::f64::consts::TAU * (k % n) as f64 / n as f64);

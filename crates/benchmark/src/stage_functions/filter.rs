@@ -16,15 +16,15 @@ const PARAMETERS: &[Parameter] = &[Parameter {
     meaning: "the length of the chirp that the filter is matched to",
 }];
 
-/// A way to filter rows.
+/// A method of filtering rows.
 pub(super) struct Filter {
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
-    /// Whether rows wrap around.
+    /// True if rows wrap around.
     pub(super) is_circular: bool,
-    /// The work of filtering so many rows of so many columns.
+    /// Work of filtering this number of rows of this number of columns.
     pub(super) work: fn(&Function, usize, usize) -> Work,
-    /// Makes what filters rows of so many columns with these taps.
+    /// Prepares a filter with these taps for rows of this number of columns.
     pub(super) prepare: fn(&[Complex32], usize) -> kernels::Result<Prepared>,
 }
 
@@ -33,7 +33,7 @@ impl StageFunction for Filter {
         About { name: self.name, summary: self.summary, parameters: PARAMETERS }
     }
 
-    /// A filter has no more taps than a row has points.
+    /// Returns the number of columns, unless the filter has more taps than a row has points.
     fn columns(&self, function: &Function, columns: usize) -> Result<usize, String> {
         let taps = function.number(TAPS);
         match taps <= columns {
@@ -55,17 +55,18 @@ impl StageFunction for Filter {
     }
 }
 
-/// The work of a filter by transforms.
+/// Returns the work of a filter by transforms.
 pub(super) fn work_by_transforms(_: &Function, rows: usize, columns: usize) -> Work {
     Work::new(WorkKind::Fft, frequency_operations(rows, columns) as u64)
 }
 
-/// The filter's taps.
+/// Returns the filter's taps.
 fn taps(function: &Function) -> Vec<Complex32> {
     matched_filter(function.number(TAPS))
 }
 
-/// The first points of each filtered row, by definition; in a circle, where the row wraps around, all of them.
+/// Computes the first points of each filtered row by definition; all of them in a circular filter, where the row wraps
+/// around.
 fn directly(
     function: &Function,
     matrix: &[Complex64],
@@ -106,7 +107,7 @@ pub(super) struct Rows<F> {
 }
 
 impl<F: RowFilter + 'static> Rows<F> {
-    /// A filter that is ready for rows of so many columns.
+    /// Returns a filter that is ready for rows of this number of columns.
     pub(super) fn prepared(filter: F, columns: usize) -> Prepared {
         let row = vec![Complex32::default(); columns];
         Prepared::InPlace(Box::new(Rows { filter, row }))

@@ -1,4 +1,4 @@
-//! A function as a stage has it: its name, and the numbers that the chain's file gives it.
+//! A function of a stage: its name, and its numbers in the chain's file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ impl Function {
         Function { name: Cow::Borrowed(name), numbers: BTreeMap::new() }
     }
 
-    /// The function that is called `name`, with `numbers` by the names of its parameters.
+    /// Returns the function called `name`, with `numbers` by the names of its parameters.
     ///
     /// # Errors
     /// The error, and a correction.
@@ -62,17 +62,17 @@ impl Function {
         Ok(Function { name: Cow::Owned(name.into()), numbers })
     }
 
-    /// Its name in files.
+    /// Returns its name in files.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its description.
+    /// Returns its description.
     pub(crate) fn kind(&self) -> &'static dyn StageFunction {
         find(&self.name).expect("a function is made only of a name that there is")
     }
 
-    /// The number that the file gives, or the default.
+    /// Returns the number in the file, or the default.
     pub(super) fn number(&self, parameter: &str) -> usize {
         let default = || {
             let known = self.kind().about().parameters.iter().find(|known| known.name == parameter);
@@ -81,15 +81,15 @@ impl Function {
         self.numbers.get(parameter).copied().unwrap_or_else(default)
     }
 
-    /// Whether it makes columns rows.
+    /// Returns whether it makes columns rows.
     pub(crate) fn turns(&self) -> bool {
         self.kind().turns()
     }
 
-    /// The length of what it makes of a row of `columns` elements.
+    /// Returns the length of its result for a row of `columns` elements.
     ///
     /// # Errors
-    /// Why it makes nothing of that.
+    /// The reason why there is no result.
     pub(crate) fn columns(&self, columns: usize) -> Result<usize, String> {
         self.kind().columns(self, columns)
     }

@@ -72,7 +72,7 @@ impl OutOfPlace for Products {
     }
 }
 
-/// The inner product of conjugated weights and a snapshot.
+/// Returns the inner product of conjugated weights and a snapshot.
 pub(super) fn dot(weights: &[Complex32], snapshot: &[Complex32]) -> Complex32 {
     weights.iter().zip(snapshot).map(|(weight, x)| weight.conj() * x).sum()
 }

@@ -1,8 +1,8 @@
 //! The functions that stages of a chain apply to rows: a registry, one file each.
 //!
-//! A new one is a file here with a [`StageFunction`], and a line in [`ALL`]. Chains then know it by its name, sinks
-//! check what it makes against its [`directly`](StageFunction::directly), and `--help` and docs/pipelines.md describe
-//! its parameters.
+//! A new one is a file here with a [`StageFunction`], and a line in [`ALL`]. Chains then find it by its name, sinks
+//! check its results against [`directly`](StageFunction::directly), and `--help` and docs/pipelines.md describe its
+//! parameters.
 
 mod beamforming;
 mod cfar;
@@ -27,7 +27,7 @@ use kernels::{Complex32, Complex64};
 pub use function::Function;
 pub(crate) use snapshots::steering;
 
-/// All of them, in the order in which they are listed.
+/// All functions, in the order in which they are listed.
 static ALL: &[&dyn StageFunction] = &[
     &fft::Fft,
     &weight::Weight,
@@ -44,73 +44,74 @@ static ALL: &[&dyn StageFunction] = &[
 
 /// A function of a stage, which processes rows.
 pub(crate) trait StageFunction: Sync {
-    /// What users know of it.
+    /// Returns its description for users.
     fn about(&self) -> About;
 
-    /// Whether it makes columns rows. It then needs rows that other ranks have, and is done by the stage.
+    /// Returns whether it makes columns rows. It then needs rows that other ranks have, and the stage itself carries it
+    /// out.
     fn turns(&self) -> bool {
         false
     }
 
-    /// Whether what it makes are ratios of powers, as detectors do, and no amplitudes.
+    /// Returns whether its results are ratios of powers, as those of detectors, instead of amplitudes.
     fn makes_power_ratios(&self) -> bool {
         false
     }
 
-    /// The length of what it makes of a row of `columns` elements, or why it makes nothing of that.
+    /// Returns the length of its result for a row of `columns` elements, or the reason why there is none.
     fn columns(&self, function: &Function, columns: usize) -> Result<usize, String> {
         let _ = function;
         Ok(columns)
     }
 
-    /// The work of doing it to `rows` rows of `columns` elements.
+    /// Returns the work of applying it to `rows` rows of `columns` elements.
     fn work(&self, function: &Function, rows: usize, columns: usize) -> Work;
 
-    /// Makes what is needed to do it to rows of `columns` elements.
+    /// Prepares it for rows of `columns` elements.
     ///
     /// # Errors
     /// Those of the kernel.
     fn prepare(&self, function: &Function, columns: usize) -> kernels::Result<Prepared>;
 
-    /// Does it to a whole matrix by definition, in double precision, without the code that chains use.
+    /// Applies it to a whole matrix by definition, in double precision, without the code that chains use.
     fn directly(&self, function: &Function, input: &[Complex64], columns: usize) -> Vec<Complex64>;
 
-    /// The permitted error of its result in single precision, as a multiple of a transform's.
+    /// Returns the permitted error of its result in single precision, as a multiple of a transform's.
     fn error_factor(&self) -> f32 {
         1.0
     }
 }
 
-/// What users know of a function.
+/// Description of a function for users.
 #[derive(Clone, Copy)]
 pub(crate) struct About {
-    /// Its name in files.
+    /// Name in files.
     pub(crate) name: &'static str,
-    /// Its effect, in a few words.
+    /// Effect in a few words.
     pub(crate) summary: &'static str,
-    /// Its parameters in a file.
+    /// Parameters in a file.
     pub(crate) parameters: &'static [Parameter],
 }
 
-/// A number that a file may give a function.
+/// A number of a function that a file may specify.
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
-    /// Its default; none if a file must contain it.
+    /// Default; `None` if a file must contain it.
     pub(crate) default: Option<usize>,
-    /// The least that it may be.
+    /// Smallest permitted value.
     pub(crate) least: usize,
     pub(crate) meaning: &'static str,
 }
 
 /// A function with its tables and its memory.
 pub(crate) enum Prepared {
-    /// One whose rows stay as long as they are.
+    /// A function that keeps the length of rows.
     InPlace(Box<dyn InPlace>),
-    /// One that makes other rows.
+    /// A function that changes the length of rows.
     OutOfPlace(Box<dyn OutOfPlace>),
 }
 
-/// A function whose rows stay as long as they are.
+/// A function that keeps the length of rows.
 pub(crate) trait InPlace {
     /// Applies it to each row of `rows`.
     fn apply(&mut self, rows: &mut [Complex32]) -> kernels::Result<()>;
@@ -121,7 +122,8 @@ pub(crate) trait InPlace {
         self.apply(output)
     }
 
-    /// As [`apply`](Self::apply), to rows some of whose strips of columns are elsewhere; none if it cannot do that.
+    /// As [`apply`](Self::apply), to rows some of whose strips of columns are in other memory. Returns `None` if it
+    /// does not support that.
     fn apply_joined(
         &mut self,
         whole: &mut [Complex32],
@@ -131,7 +133,7 @@ pub(crate) trait InPlace {
         None
     }
 
-    /// Whether [`apply_joined`](Self::apply_joined) does it.
+    /// Returns whether [`apply_joined`](Self::apply_joined) is supported.
     fn joins(&self) -> bool {
         false
     }
@@ -139,11 +141,11 @@ pub(crate) trait InPlace {
 
 /// A function that makes rows of another length.
 pub(crate) trait OutOfPlace {
-    /// Makes rows of `output` of as many rows of `input`.
+    /// Computes rows of `output` from as many rows of `input`.
     fn apply(&mut self, input: &[Complex32], output: &mut [Complex32]) -> kernels::Result<()>;
 }
 
-/// A description of all functions, a line each, with their parameters.
+/// Returns a description of all functions, a line each, with their parameters.
 pub fn list() -> String {
     let parameter = |p: &Parameter| match p.default {
         Some(default) => format!("\n    {}: {} ({default} if not given)", p.name, p.meaning),

@@ -9,13 +9,13 @@ use super::snapshots::{
 };
 use super::{About, Function, OutOfPlace, Prepared, StageFunction};
 
-/// Weights w that let a wave along a beam s through with its own amplitude, and as little as possible of all else that
-/// the row's snapshots x hold: w = C^-1 s / (s^H C^-1 s), where C is the sum of x x^H, with a share of its mean
-/// diagonal added to the diagonal. C is not computed: it is R^H R of the factorisation of the snapshots.
+/// Weights w with which a wave along a beam s keeps its amplitude, and as little as possible remains of all else in the
+/// row's snapshots x: w = C^-1 s / (s^H C^-1 s), where C is the sum of x x^H, with a share of its mean diagonal added
+/// to the diagonal. C is not computed: it is R^H R of the factorisation of the snapshots.
 pub(super) struct QrWeights;
 
-/// The diagonal loading, as a share of the mean of the diagonal. It bounds the condition of the equations by that of
-/// the antennas over it, and keeps the weights sane where there are few snapshots.
+/// Diagonal loading, as a share of the mean of the diagonal. It bounds the condition of the equations by the number of
+/// antennas over it, and keeps the weights bounded if there are few snapshots.
 const LOADING: f64 = 0.01;
 
 impl StageFunction for QrWeights {
@@ -61,8 +61,8 @@ impl StageFunction for QrWeights {
         .collect()
     }
 
-    /// An error of the data grows by the condition of the snapshots, which the loading keeps below 10 for each
-    /// antenna's square root.
+    /// Returns the factor. An error of the data grows by the condition of the snapshots, which the loading keeps below
+    /// 10 for each antenna's square root.
     fn error_factor(&self) -> f32 {
         100.0
     }
@@ -83,7 +83,7 @@ impl OutOfPlace for Weights {
         {
             let (weights, snapshots) = output.split_at_mut(antennas);
             snapshots.copy_from_slice(row);
-            // The rows of the matrix are the conjugated snapshots, so that R^H R is the sum of x x^H.
+            // The rows of the matrix are the conjugated snapshots, so R^H R is the sum of x x^H.
             self.training[..columns].iter_mut().zip(row).for_each(|(to, x)| *to = x.conj());
             let diagonal = row.iter().map(|x| x.norm_sqr()).sum::<f32>() / antennas as f32;
             let loading = Complex32::from((LOADING as f32 * diagonal).sqrt());
@@ -102,7 +102,7 @@ impl OutOfPlace for Weights {
     }
 }
 
-/// The weights from C itself, by Gauss's elimination with pivots.
+/// Computes the weights from C itself, by Gauss's elimination with pivots.
 fn weights_by_elimination(row: &[Complex64], steering: &[Complex64]) -> Vec<Complex64> {
     let n = steering.len();
     let mut c = vec![vec![Complex64::default(); n + 1]; n];

@@ -1,5 +1,5 @@
-//! The common parts of the functions over antennas. Their rows are snapshots, one after the other: what each of the
-//! antennas received of one range.
+//! The common parts of the functions over antennas. Their rows are snapshots, one after the other: the signals of all
+//! antennas from one range.
 
 use kernels::Complex64;
 
@@ -22,7 +22,7 @@ pub(super) const BEAM_PARAMETER: Parameter = Parameter {
     meaning: "the beam that is looked along, of as many as antennas",
 };
 
-/// The number of snapshots in a row of `columns` elements.
+/// Returns the number of snapshots in a row of `columns` elements.
 pub(super) fn snapshots(function: &Function, columns: usize) -> Result<usize, String> {
     let antennas = function.number(ANTENNAS);
     match columns.is_multiple_of(antennas) {
@@ -45,8 +45,8 @@ pub(super) fn check_beam(function: &Function, last: usize) -> Result<(), String>
     }
 }
 
-/// What `antennas` antennas half a wavelength apart receive of a wave along a beam: antenna a turns by a `beam` /
-/// `antennas` of a circle.
+/// Returns the signals of `antennas` antennas half a wavelength apart for a wave along a beam: antenna a turns by a
+/// `beam` / `antennas` of a circle.
 pub(crate) fn steering(antennas: usize, beam: f64) -> Vec<Complex64> {
     let turn = std::f64::consts::TAU * beam / antennas as f64;
     (0..antennas).map(|antenna| Complex64::cis(turn * antenna as f64)).collect()

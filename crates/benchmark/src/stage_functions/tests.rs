@@ -1,4 +1,4 @@
-//! Every function against its direct form, for random rows.
+//! Tests every function against its direct form, for random rows.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ fn function(name: &str, numbers: &[(&str, usize)]) -> Function {
     Function::new(name, numbers.collect()).unwrap()
 }
 
-/// `count` elements of both parts within 1.
+/// Returns `count` elements with both parts within 1.
 fn noise(seed: u64, count: usize) -> Vec<Complex32> {
     let part = |at: u64| (mix(seed ^ mix(at)) >> 40) as f32 / (1 << 23) as f32 - 1.0;
     (0..count as u64).map(|at| Complex32::new(part(2 * at), part(2 * at + 1))).collect()
 }
 
-/// The output of a prepared function for rows.
+/// Returns the output of a prepared function for rows.
 fn applied(function: &Function, rows: &[Complex32], columns: usize) -> Vec<Complex32> {
     match function.kind().prepare(function, columns).unwrap() {
         Prepared::InPlace(mut prepared) => {
@@ -79,7 +79,7 @@ fn every_function_makes_what_its_direct_form_makes() {
 
 #[test]
 fn adaptive_weights_let_the_look_through_and_null_the_rest() {
-    // Two snapshots of a wave along beam 3 of 8, a thousand times as strong as the noise; beam 1 is looked along.
+    // 64 snapshots of a wave along beam 3.4 of 8, a thousand times as strong as the noise. The weights are for beam 1.
     let function = function("qr-weights", &[("antennas", 8), ("beam", 1)]);
     let jammer = snapshots::steering(8, 3.4);
     let rows: Vec<Complex32> = noise(5, 64 * 8)
@@ -97,7 +97,8 @@ fn adaptive_weights_let_the_look_through_and_null_the_rest() {
     };
     let beam = gain(&snapshots::steering(8, 1.0));
     assert!((beam - 1.0).abs() < 1e-3, "{beam}");
-    // The loading is 1/100 of the mean diagonal, the jammer 8 times it: it is down by 1 / (1 + 8 / 0.01) at least.
+    // The loading is 1/100 of the mean diagonal, the jammer 8 times it, so the gain is reduced to at most 1 / (1 + 8 /
+    // 0.01).
     assert!(gain(&jammer) < 1.0 / 801.0, "{}", gain(&jammer));
     assert_eq!(&found[8..], &rows[..]);
 }
@@ -112,7 +113,7 @@ fn zeros_stay_zeros() {
     for (function, columns) in cases {
         let zeros = vec![Complex32::default(); columns];
         let found = applied(&function, &zeros, columns);
-        // The weights of nothing are the steering or nothing, and no NaN in either case.
+        // The weights of zero rows are the steering or zero, and no NaN in either case.
         assert!(found.iter().all(|x| x.norm().is_finite()), "{function:?}: {found:?}");
     }
 }

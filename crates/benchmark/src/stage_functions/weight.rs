@@ -28,7 +28,7 @@ impl StageFunction for Weight {
     }
 }
 
-/// The weight of column `column` of `columns`: a raised cosine, as windows are.
+/// Returns the weight of column `column` of `columns`: a raised cosine, as usual for windows.
 fn weight(column: usize, columns: usize) -> f32 {
     let angle = std::f64::consts::TAU * column as f64 / columns as f64;
     (0.54 - 0.46 * angle.cos()) as f32

@@ -3,8 +3,8 @@ use random::SplitMix64;
 
 const PERIOD_US: u64 = 100;
 
-/// What comes of the results of a chain that takes `each_us` for a matrix, is paused for `pause_us` at `paused`, and is
-/// never blocked.
+/// Returns the trend of the results of a chain that takes `each_us` for a matrix, is paused for `pause_us` at `paused`,
+/// and is never blocked.
 fn behind(
     matrices: u64,
     each_us: u64,
@@ -50,17 +50,18 @@ fn one_that_takes_a_little_too_long_is_seen_before_a_result_is_a_period_late() {
 
 #[test]
 fn a_pause_that_is_made_up_for_is_none_of_it_even_if_most_of_a_half_is_late_by_it() {
-    // After 8 ms every matrix makes up for 20 us: 400 are late, of 496 in each half.
+    // After 8 ms every matrix catches up by 20 us: 400 are late, of 496 in each half.
     assert!(!falls_behind(1000, 80, 550, 8000));
     assert!(!falls_behind(1000, 80, 100, 8000));
-    // At the beginning of the second half it is made up for within that half, or else it is taken for falling behind:
-    // the 495 after it make up for 9.9 ms.
+    // A delay at the beginning of the second half must be caught up within that half, or else the chain is taken to
+    // fall behind: the 495 matrices after it catch up by 9.9 ms.
     assert!(!falls_behind(1000, 80, 504, 9900));
     assert!(falls_behind(1000, 80, 504, 9980));
 }
 
-/// A machine on which a matrix takes 150 us in one state and 190 in the other, with a pause of 1 to 8 ms after each 50
-/// ms or so; states last so long on average. It takes 185 us a matrix then: (150 + 190) / 2 and 4.5 ms in 54.5.
+/// A machine on which a matrix takes 150 us in one state and 190 in the other, with a pause of 1 to 8 ms after about
+/// each 50 ms; states last `state_us` on average. It therefore takes 185 us a matrix: (150 + 190) / 2 and 4.5 ms in
+/// 54.5.
 struct Machine {
     random: SplitMix64,
     state_us: f64,
@@ -83,7 +84,7 @@ impl Machine {
         -self.random.uniform().ln() * mean_us
     }
 
-    /// The time of a matrix that is begun now.
+    /// Returns the time of a matrix that begins now.
     fn matrix_us(&mut self, now_us: f64) -> f64 {
         while self.state_ends_us < now_us {
             self.slow = !self.slow;
@@ -98,7 +99,7 @@ impl Machine {
     }
 }
 
-/// The number of a hundred trials of 4375 matrices that report that the chain falls behind.
+/// Returns the number of a hundred trials of 4375 matrices that report that the chain falls behind.
 fn of_a_hundred(period_us: f64, state_us: f64) -> usize {
     let falls = |seed: u64| {
         let mut machine = Machine::new(seed, state_us);
@@ -116,8 +117,8 @@ fn of_a_hundred(period_us: f64, state_us: f64) -> usize {
     (0..100).filter(|&seed| falls(seed)).count()
 }
 
-/// With the median latency of each half instead of the least, half of the trials at 200 us do so, and a quarter of
-/// those at 220.
+/// Tests the number of reports. With the median latency of each half instead of the least, half of the trials at 200 us
+/// would report it, and a quarter of those at 220.
 #[test]
 fn on_a_machine_with_several_states_what_keeps_up_is_seldom_refused_and_what_does_not_mostly_is() {
     for state_us in [50e3, 400e3] {
