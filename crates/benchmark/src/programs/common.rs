@@ -57,7 +57,7 @@ pub(crate) const OWN_DATA: Program =
 /// The common parts of events that move no data.
 pub(crate) const NO_DATA: Program = Program { moved: |_| 0, ..OWN_DATA };
 
-/// Blocks for a stream one way.
+/// Returns the blocks of a stream in one direction.
 pub(crate) fn from_first_to_second(shape: &Shape) -> Blocks {
     match shape.role() {
         Role::First => Blocks { send: 1, ..Blocks::NONE },
@@ -69,12 +69,12 @@ pub(crate) fn from_first_to_second(shape: &Shape) -> Blocks {
 /// The common parts of collectives: a synchronised start, and the slowest rank counts.
 pub(crate) const COLLECTIVE: Program = Program { timing: Timing::Slowest, ..BETWEEN_TWO };
 
-/// For messages of programs.
+/// Tag of messages of programs.
 pub(crate) const TAG: Tag = Tag::new(0);
-/// The same, for receives.
+/// Selector of that tag, for receives.
 pub(crate) const ITS_TAG: TagSelector = TagSelector::Is(TAG);
 
-/// The first rank sends and waits for the answer; the second answers.
+/// Makes a round trip: the first rank sends and waits for the answer; the second answers.
 pub(crate) fn round_trip(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     let peer = data.peer;
     match data.role {
@@ -91,7 +91,7 @@ pub(crate) fn round_trip(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     Ok(())
 }
 
-/// Computes so many floating-point operations: one multiplication and one addition after the other.
+/// Computes this number of floating-point operations: one multiplication and one addition after the other.
 pub(crate) fn compute(rank: &mut dyn Rank, operations: u64) {
     if operations > 0 {
         let work = Work::new(WorkKind::FloatingPoint, operations).without_result();

@@ -1,8 +1,8 @@
 //! The programs: a folder for each group, a file for each program.
 //!
-//! A file holds a [`Benchmark`], most of which comes from [`BENCHMARK`](common::BENCHMARK), a
-//! [`Program`](crate::program::Program), most of which comes from [`BETWEEN_TWO`](common::BETWEEN_TWO) or
-//! [`COLLECTIVE`](common::COLLECTIVE), and the function that is one event.
+//! A file contains a [`Benchmark`], mostly from [`BENCHMARK`](common::BENCHMARK), a
+//! [`Program`](crate::program::Program), mostly from [`BETWEEN_TWO`](common::BETWEEN_TWO) or
+//! [`COLLECTIVE`](common::COLLECTIVE), and the function of one event.
 
 mod applications;
 mod bandwidths;

@@ -23,10 +23,10 @@ use crate::programs::common::{BENCHMARK, COLLECTIVE};
 use crate::ranks::RankRule;
 use crate::timed_loop::Outcome;
 
-/// The parameter of a program's form.
+/// Parameter of a program's form.
 const FORM: &str = "form";
 
-/// Their common parts: any number of ranks, and a time from a synchronised start to the last rank's end.
+/// Common parts of applications: any number of ranks, and a time from a synchronised start to the last rank's end.
 pub(super) const APPLICATION: Benchmark = Benchmark {
     group: Group::Applications,
     ranks: RankRule::AtLeast(1),
@@ -42,13 +42,13 @@ pub(super) const APPLICATION: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The memory that a rank needs, in problems: the first rank also has the serial program, of `serial` problems.
+/// Returns the memory of a rank, in problems: the first rank also has the serial program, of `serial` problems.
 fn held(shape: &crate::shape::Shape, serial: usize) -> Blocks {
     let own = 4usize.div_ceil(shape.ranks).max(1);
     Blocks { send: if shape.me == 0 { serial + 3 } else { own }, ..Blocks::NONE }
 }
 
-/// A case for each size of the problem and each form, which is a list of parameters.
+/// Returns a case for each size of the problem and each form, which is a list of parameters.
 fn cases(
     scope: &Scope,
     sizes: &[u64],
@@ -64,13 +64,13 @@ fn cases(
     rounded.into_iter().flat_map(of_size).collect()
 }
 
-/// The parameters of a form.
+/// Returns the parameters of a form.
 fn form<const N: usize>(name: &str, more: [(&str, ParameterValue); N]) -> Parameters {
     let more = more.into_iter().map(|(name, value)| (name.to_string(), value));
     std::iter::once((FORM.to_string(), name.into())).chain(more).collect()
 }
 
-/// The name of the form of a step.
+/// Returns the name of the form of a step.
 fn form_of(bench: &Bench<'_>) -> String {
     bench.step.parameters.get(FORM).map(ToString::to_string).unwrap_or_default()
 }
@@ -79,11 +79,11 @@ fn boxed<A: Application + 'static>(application: A) -> Box<dyn Application> {
     Box::new(application)
 }
 
-/// The serial program may take this share of the time of a measurement.
+/// Share of the time of a measurement that the serial program may take.
 const SERIAL_SHARE: f64 = 0.3;
 
-/// Runs an application and the serial program, checks the result, and reports what the one gains over the other. An
-/// application that cannot be made with this problem and these ranks is skipped; the reason is the same on every rank.
+/// Runs an application and the serial program, checks the result, and reports the gain of the one over the other. An
+/// application that is impossible with this problem and these ranks is skipped; the reason is the same on every rank.
 fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<()> {
     let mut application = match made {
         Err(Error::Program(reason)) => return bench.skip(reason),
@@ -129,7 +129,7 @@ fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<
     bench.tell(Event::Measured(measured))
 }
 
-/// The rates that a simulated machine lacks for these kinds of work; empty if it has all.
+/// Returns the rates that a simulated machine lacks for these kinds of work; empty if it has all.
 fn without_rate(bench: &Bench<'_>, kinds: &[WorkKind]) -> String {
     let described = bench.rank.describe();
     let missing = kinds.iter().filter(|kind| described.without_rate.contains(kind));
@@ -144,7 +144,7 @@ fn without_rate(bench: &Bench<'_>, kinds: &[WorkKind]) -> String {
     }
 }
 
-/// The time spent by each rank.
+/// Returns the times spent by each rank.
 fn all_spent(rank: &mut dyn Rank, spent: &Spent) -> Result<Vec<[f64; 3]>> {
     let own = [spent.total, spent.computing, spent.checking].map(|span| span.as_us());
     let mut all = vec![[0.0; 3]; rank.size()];
@@ -152,7 +152,7 @@ fn all_spent(rank: &mut dyn Rank, spent: &Spent) -> Result<Vec<[f64; 3]>> {
     Ok(all)
 }
 
-/// The time, and everything that follows from it and the serial program's.
+/// Returns the time, and all metrics that follow from it and the serial program's.
 fn measurements(
     bench: &Bench<'_>,
     serial: &Outcome,
@@ -167,7 +167,7 @@ fn measurements(
     }
     let ranks = spent.len() as f64;
     let serial_us = serial.summary.median;
-    // Both are sums over the same runs, warm-up included, so that their ratio is right.
+    // Both are sums over the same runs, including the warm-up, so their ratio is exact.
     let longest = spent.iter().map(|spent| spent[0]).fold(0.0, f64::max);
     let share = |us: f64| us / longest * time.summary.median;
     let parallel = Parallel {

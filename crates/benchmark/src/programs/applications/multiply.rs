@@ -38,7 +38,7 @@ const ROWS: &str = "rows";
 const ROWS_HCS: &str = "rows-hcs";
 const BLOCKS: &str = "blocks";
 
-/// The bytes of a matrix.
+/// Returns the number of bytes of a matrix.
 const fn bytes(order: u64) -> u64 {
     order * order * 8
 }

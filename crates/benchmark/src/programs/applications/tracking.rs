@@ -27,7 +27,7 @@ pub(in crate::programs) const TRACKING: Benchmark = Benchmark {
     ..APPLICATION
 };
 
-/// 1000 frames.
+/// Size of 1000 frames in bytes.
 const SIZES: [u64; 1] = [1000 * BYTES_A_FRAME];
 
 fn tracks(scope: &Scope) -> Vec<Case> {

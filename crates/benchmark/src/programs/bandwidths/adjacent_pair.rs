@@ -1,4 +1,4 @@
-//! A train of messages one way, in packets or whole, acknowledged or not.
+//! A train of messages in one direction, in packets or whole, acknowledged or not.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::{Rank, Result, Source};
@@ -39,7 +39,7 @@ pub(in crate::programs) const ADJACENT_PAIR: Benchmark = Benchmark {
 const SIZES: [u64; 5] = [1, 1 << 10, 16 << 10, 256 << 10, 1 << 20];
 const PACKETS: [u64; 7] = [128, 256, 512, 1024, 1792, 8 << 10, 64 << 10];
 const CUT_SIZE: u64 = 256 << 10;
-/// No message is cut into more packets than this.
+/// Maximum number of packets of a message.
 const PACKETS_MAX: u64 = 16 << 10;
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -58,7 +58,8 @@ fn cases(scope: &Scope) -> Vec<Case> {
     [false, true].into_iter().flat_map(|yes| all.iter().map(move |&one| case(yes, one))).collect()
 }
 
-/// An acknowledged message is a round trip; messages that are not follow one another as in a stream.
+/// Returns the traffic: an acknowledged message is a round trip; messages without acknowledgement follow one another as
+/// in a stream.
 fn traffic(parameters: &Parameters) -> Traffic {
     let acknowledged = parameters.get("acknowledgement") == Some(&ParameterValue::Flag(true));
     Traffic { hand_overs: if acknowledged { 2 } else { 0 }, blocks: 1 }

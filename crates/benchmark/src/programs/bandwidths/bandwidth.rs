@@ -1,4 +1,4 @@
-//! As many messages as fit under way, one way.
+//! As many messages in progress as fit, in one direction.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::{Rank, Result, Source};

@@ -7,13 +7,13 @@ pub(in crate::programs) mod two_way_bandwidth;
 
 use crate::shape::Shape;
 
-/// As many as the OSU micro-benchmarks have under way at once, so that numbers compare.
+/// Number of messages in progress at once, as in the OSU micro-benchmarks, so that numbers are comparable.
 const WINDOW: usize = 64;
-/// More than this a sample does not send, unless 4 messages are: messages of 4 MiB still fill the window, and a sample
-/// of very large ones does not last minutes.
+/// Maximum number of bytes of a sample, unless 4 messages are more: messages of 4 MiB still fill the window, and a
+/// sample of very large ones does not last minutes.
 const WINDOW_BYTES: usize = 256 << 20;
 
-/// The messages of a sample.
+/// Returns the number of messages of a sample.
 pub(in crate::programs) fn window(shape: &Shape) -> usize {
     (WINDOW_BYTES / shape.size.max(1)).clamp(4, WINDOW)
 }

@@ -1,4 +1,4 @@
-//! As many messages as fit under way, both ways at once.
+//! As many messages in progress as fit, in both directions at once.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::{Posted, Rank, Result, Source};
@@ -39,7 +39,8 @@ pub(in crate::programs) const TWO_WAY_BANDWIDTH: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// Each posted message owns its buffer, so at large sizes 64 of them would fill the memory rather than the wire.
+/// Maximum number of bytes in progress. Each posted message owns its buffer, so at large sizes 64 of them would fill
+/// the memory rather than the wire.
 const UNDER_WAY_BYTES: usize = 4 << 20;
 
 fn under_way(shape: &Shape) -> usize {

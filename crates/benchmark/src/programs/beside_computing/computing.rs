@@ -1,4 +1,4 @@
-//! Computing that takes a wanted time.
+//! Computing for a requested time.
 
 use contract::{Rank, Result, TimeSpan};
 
@@ -11,22 +11,23 @@ use crate::timed_loop::Outcome;
 pub(super) const BESIDE_COMPUTING: Program =
     Program { blocks: |_| Blocks::NONE, received: Received::Nothing, moved: |_| 0, ..COLLECTIVE };
 
-/// Fewer operations would be lost in the reading of the clock.
+/// Minimum number of operations. The time of fewer would be less than that of a clock reading.
 const OPERATIONS_MIN: u64 = 1 << 10;
 const OPERATIONS_MAX: u64 = 1 << 24;
-/// Computing is timed so long at least, to know its rate.
+/// Minimum time for which computing is timed to determine its rate.
 const TRIED: TimeSpan = TimeSpan::from_us(50);
-/// The number of repetitions, because disturbances make it longer.
+/// Number of repetitions, because disturbances make it longer.
 const TRIES: usize = 5;
 
-/// The median that rank 0 has measured, for all. Collective.
+/// Returns the median that rank 0 has measured, at all ranks. Collective.
 pub(super) fn median_for_all(rank: &mut dyn Rank, outcome: Option<&Outcome>) -> Result<TimeSpan> {
     let mut words = (outcome.map_or(0.0, Outcome::median_ps) as u64).to_le_bytes();
     rank.broadcast(0, &mut words)?;
     Ok(TimeSpan::from_ps(u64::from_le_bytes(words)))
 }
 
-/// The number of operations that take `wanted` on rank 0; none if the machine has no rate of computing. Collective.
+/// Returns the number of operations that take `wanted` on rank 0; `None` if the machine has no rate of computing.
+/// Collective.
 pub(super) fn operations_in(rank: &mut dyn Rank, wanted: TimeSpan) -> Result<Option<u64>> {
     let mut words = [0; 8];
     if rank.rank() == 0 {
@@ -38,7 +39,7 @@ pub(super) fn operations_in(rank: &mut dyn Rank, wanted: TimeSpan) -> Result<Opt
     Ok((operations > 0).then_some(operations))
 }
 
-/// Operations in a second, by the shortest of some times.
+/// Returns the operations in a second, by the shortest of some times.
 fn per_second(rank: &mut dyn Rank) -> Option<f64> {
     let mut operations = OPERATIONS_MIN;
     loop {

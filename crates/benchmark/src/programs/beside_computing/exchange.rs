@@ -56,7 +56,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     sized(scope, &[1 << 10, 16 << 10, 256 << 10, 4 << 20])
 }
 
-/// The blocks of a rank that are under way: its own, and the buffer for the other's.
+/// Blocks of a rank that are in progress: its own, and the buffer for the other's.
 struct Pair {
     send: Option<Buffer>,
     room: Option<Buffer>,
@@ -77,7 +77,7 @@ impl Pair {
     }
 }
 
-/// Measures the exchange alone, computing `times` as long, and both together.
+/// Measures the exchange alone, computing for `times` as long, and both together.
 fn measure(bench: &mut Bench<'_>, times: f64) -> Result<()> {
     let (program, me, size) = (bench.definition.program, bench.shape.me, bench.shape.size);
     let (seed, peer) = (bench.settings.seed, bench.shape.peer());
@@ -113,7 +113,7 @@ fn measure(bench: &mut Bench<'_>, times: f64) -> Result<()> {
     bench.tell(Event::Measured(vec![time, overlap]))
 }
 
-/// The share of an exchange that is hidden if it and the computing take `us` together.
+/// Returns the share of an exchange that is hidden if it and the computing take `us` together.
 fn hidden_percent(us: f64, computing_us: f64, alone_us: f64) -> f64 {
     100.0 * (1.0 - (us - computing_us) / alone_us).clamp(0.0, 1.0)
 }

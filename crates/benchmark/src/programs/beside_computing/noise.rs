@@ -69,7 +69,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let (computing_us, alone_us) = (computing.median_ps() / 1e6, alone.median_ps() / 1e6);
     let subject = bench.subject(Default::default());
     let time = subject.time(1, &both)?;
-    // To the picosecond: what is left of equal numbers is no delay.
+    // Rounded to the picosecond, because rounding errors are no delay.
     let delay = |us: &f64| ((us - computing_us - alone_us) * 1e6).round().max(0.0) / 1e6;
     let delays: Vec<f64> = time.samples.iter().map(delay).collect();
     let losses = delays.iter().map(|us| 100.0 * us / computing_us).collect();

@@ -1,4 +1,4 @@
-//! Every rank's block to all others, from where it lies.
+//! Every rank's block to all others, from its final place.
 
 use analysis::limits::{BoundRule, Traffic};
 

@@ -21,7 +21,7 @@ pub(in crate::programs) const ALLREDUCE: Benchmark = Benchmark {
         multiple of 8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
-    // Each operand must be read once, whichever rank combines them.
+    // Each operand must be read once, at whichever rank they are combined.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     headlines: &[Headline { words: "allreduce of 8 bytes", metric: "time", size_bytes: Some(8) }],
     key_figures: &[KeyFigure::ShortAllreduce.after(0)],

@@ -1,4 +1,4 @@
-//! Operations in which all ranks take part.
+//! Operations of all ranks.
 
 pub(in crate::programs) mod all_to_all;
 pub(in crate::programs) mod allgather;
@@ -17,15 +17,15 @@ pub(in crate::programs) mod scatter;
 
 use crate::case::{Case, Scope, each_block_size, each_size};
 
-/// The double-precision numbers that reductions add.
+/// Length of the double-precision numbers that reductions add.
 pub(in crate::programs) const NUMBER_BYTES: u64 = size_of::<f64>() as u64;
 
-/// A measurement for each message size, rounded up to whole double-precision numbers.
+/// Returns a measurement for each message size, rounded up to whole double-precision numbers.
 pub(in crate::programs) fn each_size_in_numbers(scope: &Scope) -> Vec<Case> {
     in_numbers(each_size(scope))
 }
 
-/// The same for each size of a rank's block.
+/// As [`each_size_in_numbers`], for each size of a rank's block.
 pub(in crate::programs) fn each_block_size_in_numbers(scope: &Scope) -> Vec<Case> {
     in_numbers(each_block_size(scope))
 }

@@ -21,7 +21,7 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
         8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
-    // Each operand must be read once, whichever rank combines them.
+    // Each operand must be read once, at whichever rank they are combined.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     key_figures: &[KeyFigure::ShortAllreduce.after(1)],
     osu: OsuTest::reduction("Reduce Latency"),

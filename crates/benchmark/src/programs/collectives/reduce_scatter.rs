@@ -1,4 +1,4 @@
-//! The sum of all ranks' numbers, of which each rank gets a block.
+//! The sum of all ranks' numbers, divided into a block for each rank.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;

@@ -38,7 +38,7 @@ pub(in crate::programs) const RING_BROADCAST: Benchmark = Benchmark {
 fn around_the_ring(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     let Shape { ranks, me, size, .. } = data.shape;
     let place = place_of(me, ranks);
-    // The rank so many places before this one.
+    // Rank that is this number of places before this one.
     let before = |places: usize| rank_at((place + ranks - places) % ranks, ranks);
     let (next, from) = (before(ranks - 1), before(1));
     let range = |block: usize| block * size..(block + 1) * size;
@@ -53,13 +53,13 @@ fn around_the_ring(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     Ok(())
 }
 
-/// The rank at a place of the ring: by the reflected Gray code, whose successive numbers differ in one bit, if there
-/// are 2^k.
+/// Returns the rank at a place of the ring: by the reflected Gray code, whose successive numbers differ in one bit, if
+/// there are 2^k.
 fn rank_at(place: usize, ranks: usize) -> usize {
     if ranks.is_power_of_two() { place ^ (place >> 1) } else { place }
 }
 
-/// The place of a rank in the ring.
+/// Returns the place of a rank in the ring.
 fn place_of(rank: usize, ranks: usize) -> usize {
     if !ranks.is_power_of_two() {
         return rank;

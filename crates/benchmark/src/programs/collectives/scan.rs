@@ -55,12 +55,12 @@ pub(in crate::programs) const EXCLUSIVE_SCAN: Benchmark = Benchmark {
     ..EITHER
 };
 
-/// What both scans have.
+/// Common parts of both scans.
 const EITHER: Benchmark = Benchmark {
     group: Group::Collectives,
     ranks: RankRule::AtLeast(2),
     size_multiple_bytes: NUMBER_BYTES,
-    // The last rank's result depends on the operands of all others, whichever ranks combine them.
+    // The last rank's result depends on the operands of all others, at whichever ranks they are combined.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     cases: each_size_in_numbers,
     program: Program {

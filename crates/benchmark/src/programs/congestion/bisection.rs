@@ -42,7 +42,7 @@ pub(in crate::programs) const BISECTION: Benchmark = Benchmark {
 };
 
 const HALF: &str = "half";
-/// The number of orders that are measured.
+/// Number of orders that are measured.
 const ORDERS: u64 = 4;
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -63,7 +63,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     })
 }
 
-/// The partner of rank `me` in the other half; none for the last of an odd number.
+/// Returns the partner of rank `me` in the other half; `None` for the last of an odd number.
 fn partner(order: &[usize], me: usize) -> Option<usize> {
     let (half, place) = (order.len() / 2, order.iter().position(|&rank| rank == me)?);
     let other = if place < half { place + half } else { place - half };
@@ -78,7 +78,7 @@ mod tests {
     fn halves_face_each_other() {
         let order = [3, 1, 4, 0, 2];
         let partners = [0, 1, 2, 3, 4].map(|me| partner(&order, me));
-        // 3 and 1 face 4 and 0; 2 is left over.
+        // 3 and 1 are partners of 4 and 0; 2 has none.
         assert_eq!(partners, [Some(1), Some(0), None, Some(4), Some(3)]);
     }
 }

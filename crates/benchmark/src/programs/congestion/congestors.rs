@@ -9,20 +9,20 @@ use contract::{
 use crate::contents::{check_block, fill};
 use crate::programs::common::TAG;
 
-/// The length of each message and put.
+/// Length of each message and put.
 const BLOCK_BYTES: usize = 16 << 10;
-/// Messages from one rank to another, or puts before a flush, that are under way at a time.
+/// Number of messages from one rank to another, or puts before a flush, that are in progress at a time.
 const POSTED: usize = 4;
-/// Ranks with which a rank exchanges messages at a time in an all-to-all exchange.
+/// Number of ranks with which a rank exchanges messages at a time in an all-to-all exchange.
 const PARTNERS: usize = 16;
-/// A congestor's first messages have arrived.
+/// Tag that reports that a congestor's first messages have arrived.
 const READY: Tag = Tag::new(1);
-/// The congestors must stop.
+/// Tag of the order to stop.
 const STOP: Tag = Tag::new(2);
-/// The messages of the last round, or those that end a stream.
+/// Tag of the messages of the last round, or of those that end a stream.
 const LAST: Tag = Tag::new(3);
 
-/// How congestors load the network.
+/// Load of the congestors on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     /// All send to the first of them.
@@ -41,7 +41,7 @@ pub(super) struct Congestors {
     pub(super) seed: u64,
 }
 
-/// The order to stop that a congestor waits for.
+/// The order to stop, for which a congestor waits.
 struct StopOrder(Option<Posted>);
 
 impl StopOrder {
@@ -65,7 +65,7 @@ impl Congestors {
     pub(super) const LOADS: [(&str, Load); 3] =
         [("incast", Load::Incast), ("all-to-all", Load::AllToAll), ("puts", Load::Puts)];
 
-    /// The bytes of its memory that a rank gives to the congestors.
+    /// Returns the bytes of its memory that a rank provides to the congestors.
     pub(super) fn window_bytes(&self, me: usize) -> usize {
         let is_target = self.load == Load::Puts && me == self.first();
         if is_target { (self.ranks.len() - 1) * BLOCK_BYTES } else { 0 }
@@ -75,7 +75,7 @@ impl Congestors {
         self.ranks[0]
     }
 
-    /// The congestors that report the beginning of the load to rank 0.
+    /// Returns the congestors that report the beginning of the load to rank 0.
     fn reporters(&self) -> &[usize] {
         match self.load {
             Load::Incast | Load::AllToAll => &self.ranks[..1],
@@ -83,7 +83,7 @@ impl Congestors {
         }
     }
 
-    /// The congestors that rank 0 stops; the others learn of it from these.
+    /// Returns the congestors that rank 0 stops; these stop the others.
     fn stopped(&self) -> &[usize] {
         match self.load {
             Load::AllToAll => &self.ranks[..1],
@@ -104,8 +104,8 @@ impl Congestors {
         self.stopped().iter().try_for_each(|&to| rank.send(to, STOP, &[]))
     }
 
-    /// The part of a congestor, from the beginning until rank 0 stops it. All ranks have opened the window, and fence
-    /// it afterwards: there the first congestor serves the puts of the others.
+    /// Runs the part of a congestor, from the beginning until rank 0 stops it. All ranks have opened the window, and
+    /// fence it afterwards: in the fence the first congestor serves the puts of the others.
     pub(super) fn run(&self, rank: &mut dyn Rank, window: &mut RankWindow) -> Result<()> {
         let is_first = rank.rank() == self.first();
         match self.load {
@@ -117,7 +117,7 @@ impl Congestors {
         }
     }
 
-    /// The place of a rank among the congestors.
+    /// Returns the place of a rank among the congestors.
     fn place(&self, rank: usize) -> Option<usize> {
         self.ranks.iter().position(|&one| one == rank)
     }
@@ -151,7 +151,7 @@ impl Congestors {
         for one in posted {
             rank.wait(one)?;
         }
-        // One for each receive that is posted.
+        // One message for each receive that is posted.
         (0..POSTED).try_for_each(|_| rank.send(first, LAST, &[]))
     }
 
@@ -183,7 +183,7 @@ impl Congestors {
         Ok(())
     }
 
-    /// Rounds of an exchange with all others. The messages of the first congestor show which round is the last.
+    /// Makes rounds of an exchange with all others. The messages of the first congestor show which round is the last.
     fn exchange(&self, rank: &mut dyn Rank) -> Result<()> {
         let me = rank.rank();
         let place = self.place(me).expect("a congestor");
@@ -218,7 +218,7 @@ impl Congestors {
         self.check(&rooms[index], last, me)
     }
 
-    /// The ranks to which the congestor at `place` sends, and from which it receives.
+    /// Returns the ranks to which the congestor at `place` sends, and from which it receives.
     fn partners(&self, place: usize, distance: usize) -> (usize, usize) {
         let count = self.ranks.len();
         (self.ranks[(place + distance) % count], self.ranks[(place + count - distance) % count])

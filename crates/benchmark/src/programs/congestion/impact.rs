@@ -1,4 +1,4 @@
-//! What congestors cost others: victims alone, and beside congestors.
+//! The effect of congestors on others: victims alone, and with congestors.
 
 use contract::{Context, Element, Error, Operation, Rank, Reduction, Result};
 use record::{Measurement, Parameters, Summary};
@@ -52,15 +52,15 @@ pub(in crate::programs) const IMPACT: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The parameter of what the victims do, and its values.
+/// Parameter of the victims' operation, and its values.
 const VICTIM: &str = "victim";
 const RING: &str = "ring";
 const ALLREDUCE: &str = "allreduce";
-/// The parameter of what the congestors do.
+/// Parameter of the congestors' operation.
 const CONGESTORS: &str = "congestors";
-/// Two victims and two congestors.
+/// Minimum number of ranks: two victims and two congestors.
 const RANKS_MIN: usize = 4;
-/// With fewer samples the quantile of 99.9 % is below the largest by chance only.
+/// Minimum number of samples. With fewer, the quantile of 99.9 % is below the largest by chance only.
 const SAMPLES_MIN: u64 = 1000;
 const SUM: Reduction = Reduction::new(Element::U64, Operation::Sum);
 
@@ -76,12 +76,13 @@ fn cases(scope: &Scope) -> Vec<Case> {
             all.extend(sized(scope, sizes).into_iter().map(named));
         }
     }
-    // Fewer ranks are told so once.
+    // If there are fewer ranks, this is reported once.
     all.truncate(if scope.ranks < RANKS_MIN { 1 } else { all.len() });
     all
 }
 
-/// Victims, of which rank 0 is the first, and congestors: halves of a random order, the victims the larger one.
+/// Returns the victims, the first of which is rank 0, and the congestors: halves of a random order, the victims the
+/// larger one.
 fn halves(ranks: usize, seed: u64) -> (Vec<usize>, Vec<usize>) {
     let others = random_order(ranks, seed).into_iter().filter(|&rank| rank != 0);
     let mut victims: Vec<usize> = std::iter::once(0).chain(others).collect();
@@ -120,7 +121,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         bench.rank.barrier()?;
         congestors.run(bench.rank, &mut window)?;
     }
-    // The target of puts may have to serve them, which a barrier does not.
+    // The target of puts may have to serve them, which it does not do in a barrier.
     window.fence(bench.rank)?;
     congestors.check_puts(bench.rank, &mut window)?;
     bench.rank.close_window(window)?;
@@ -130,7 +131,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     found.map_or(Ok(()), |(alone, beside)| report(bench, &alone, &beside))
 }
 
-/// Times the event of the victims, among them. Rank 0 gets the outcome.
+/// Times the event of the victims, among them. Returns the outcome at rank 0.
 fn times(bench: &mut Bench<'_>, context: &Context, victims: &[usize]) -> Result<Option<Outcome>> {
     let (size, seed, me) = (bench.shape.size, bench.settings.seed, bench.shape.me);
     let Program { timing, in_a_row, .. } = bench.definition.program;
@@ -167,7 +168,7 @@ fn times(bench: &mut Bench<'_>, context: &Context, victims: &[usize]) -> Result<
     Ok(outcome)
 }
 
-/// A sum that is not `expected`, if there is one.
+/// Returns a sum that is not `expected`, if there is one.
 fn wrong_sum(sums: &[u8], expected: u64) -> Option<u64> {
     let (sums, _) = sums.as_chunks();
     sums.iter().map(|sum| u64::from_ne_bytes(*sum)).find(|&sum| sum != expected)
@@ -202,7 +203,7 @@ mod tests {
             for seed in 0..10 {
                 let (victims, congestors) = halves(ranks, seed);
                 assert_eq!(victims[0], 0, "seed {seed}");
-                // Of an odd number the victims have one more.
+                // If the number is odd, there is one more victim.
                 let found = (victims.len(), congestors.len());
                 assert_eq!(found, (ranks - ranks / 2, ranks / 2), "seed {seed}");
                 let mut all = [victims, congestors].concat();

@@ -55,7 +55,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     senders(scope.ranks).into_iter().flat_map(of).collect()
 }
 
-/// The numbers of senders of `ranks` ranks: powers of two, and all.
+/// Returns the numbers of senders of `ranks` ranks: powers of two, and all.
 fn senders(ranks: usize) -> Vec<usize> {
     let last = ranks - 1;
     let powers = (0..usize::BITS).map(|power| 1 << power).take_while(|&count| count < last);

@@ -1,4 +1,4 @@
-//! Many messages at once, in patterns that a network finds hard, and each pair by itself.
+//! Many messages at once, in patterns that are difficult for a network, and each pair alone.
 
 pub(in crate::programs) mod bisection;
 mod congestors;
@@ -19,7 +19,7 @@ use crate::program::Program;
 use crate::programs::common::{ITS_TAG, TAG};
 use random::mix;
 
-/// The ranks in an order that the seed gives, each of all orders about as often.
+/// Returns the ranks in an order that the seed determines. All orders are about equally frequent.
 fn random_order(ranks: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ranks).collect();
     order.sort_by_key(|&rank| (mix(mix(seed).wrapping_add(rank as u64)), rank));
@@ -36,7 +36,7 @@ fn swap(
     rank.send_receive((to, TAG, sent), (Source::Rank(from), ITS_TAG, room)).map(drop)
 }
 
-/// Times `event`, whose data are its own, and checks the last block that came from `from`, if one did.
+/// Times `event`, which has its own data, and checks the last block from `from`, if there was one.
 fn timed(
     bench: &mut Bench<'_>,
     program: Program,
@@ -69,7 +69,7 @@ mod tests {
         }
         let first: std::collections::BTreeSet<usize> =
             (0..40).map(|seed| random_order(4, seed)[0]).collect();
-        // That one of four never comes first in forty orders happens once in 25000 times.
+        // The probability that one of four is never first in forty orders is 1 in 25000.
         assert_eq!(first.len(), 4);
     }
 }

@@ -1,4 +1,4 @@
-//! Each pair of ranks by itself.
+//! Each pair of ranks alone.
 
 use analysis::limits::{BoundRule, Traffic};
 

@@ -36,7 +36,7 @@ pub(in crate::programs) const RINGS: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The parameter of the order of the ranks, and its values.
+/// Parameter of the order of the ranks, and its values.
 const ORDER: &str = "order";
 const NATURAL: &str = "natural";
 const RANDOM: &str = "random";
@@ -63,7 +63,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     })
 }
 
-/// The ranks before and after rank `me`.
+/// Returns the ranks before and after rank `me`.
 fn neighbours(order: &[usize], me: usize) -> (usize, usize) {
     let place = order.iter().position(|&rank| rank == me);
     let place = place.expect("every rank stands in the order");

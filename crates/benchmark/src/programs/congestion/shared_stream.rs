@@ -1,4 +1,4 @@
-//! Throughput over time around congestion: a stream, and others that share its way for a while.
+//! Throughput over time around congestion: a stream, and others that share its route for some time.
 
 use contract::{Result, TimeSpan};
 use record::Better;

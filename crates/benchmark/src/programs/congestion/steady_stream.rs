@@ -1,4 +1,4 @@
-//! Throughput over time: what a fault or a jam makes of a stream, and how long until it flows again.
+//! Throughput over time: the effect of a fault or of congestion on a stream, and the time until it recovers.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::{Result, TimeSpan};
@@ -45,7 +45,7 @@ pub(in crate::programs) const STEADY_STREAM: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The maximum of bytes that all pairs send, unless the user sets a time.
+/// Maximum number of bytes that all pairs send, unless the user sets a time.
 const BYTES_MAX: usize = 256 << 20;
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -79,8 +79,8 @@ fn report(bench: &mut Bench<'_>, arrivals: &[Vec<u64>], size: usize) -> Result<(
     bench.tell(Event::Measured(all))
 }
 
-/// The most parts in a row whose rate is below half of that which a quarter of the parts reach. A median would be the
-/// rate of the fault where that lasts for half of the time.
+/// Returns the largest number of consecutive parts with a rate below half of that which a quarter of the parts reach.
+/// If a fault lasts for half of the time, a median would be the rate of the fault.
 fn slow_parts(rates: &[f64]) -> usize {
     let mut sorted = rates.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -100,7 +100,7 @@ mod tests {
         rates[43] = 5.0;
         assert_eq!(slow_parts(&rates), 3);
         assert_eq!(slow_parts(&[10.0; 100]), 0);
-        // A fault that lasts for most of the time is one still.
+        // A fault that lasts for most of the time is still detected.
         rates[20..90].fill(1.0);
         assert_eq!(slow_parts(&rates), 70);
     }

@@ -11,28 +11,28 @@ use crate::contents::{check_block, fill};
 use crate::programs::common::TAG;
 use crate::settings::Settings;
 
-/// The parts of the time for which rates are given.
+/// Number of parts of the time for which rates are reported.
 pub(super) const PARTS: usize = 100;
-/// The default time of sending.
+/// Default time of sending.
 pub(super) const DURATION_S: f64 = 0.2;
-/// Messages that a sender has posted at a time.
+/// Number of messages that a sender has posted at a time.
 const POSTED: usize = 8;
-/// The last message, which contains the number of those before it.
+/// Tag of the last message, which contains the number of those before it.
 const END: Tag = Tag::new(1);
-/// The least that a message holds: its number.
+/// Minimum length of a message, which contains its number.
 pub(super) const SIZE_MIN: usize = 8;
 
-/// The lengths of the messages.
+/// Returns the lengths of the messages.
 pub(super) fn cases(scope: &Scope) -> Vec<Case> {
     sized(scope, &[8 << 10])
 }
 
-/// How long a case lasts in seconds: once before it counts, and once that counts.
+/// Returns the time of a case in seconds: one run that does not count, and one that counts.
 pub(super) fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
     2.0 * settings.real_time.duration_s.unwrap_or(DURATION_S)
 }
 
-/// One rank's part in the streams: pair p is rank p, which sends, and rank p + pairs, which receives.
+/// Part of one rank in the streams: pair p is rank p, which sends, and rank p + pairs, which receives.
 pub(super) struct Streams {
     pub(super) pairs: usize,
     pub(super) size: usize,
@@ -41,7 +41,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Sends in a time, and at most so many messages, or receives; all arrivals by pair, at rank 0. They are in
+    /// Sends in a time, at most this number of messages, or receives. Returns all arrivals by pair, at rank 0, in
     /// picoseconds since the beginning.
     pub(super) fn run(
         &self,
@@ -120,7 +120,7 @@ impl Streams {
         Ok(arrivals)
     }
 
-    /// Brings the times of all receivers to rank 0.
+    /// Gathers the times of all receivers at rank 0.
     fn gather(&self, rank: &mut dyn Rank, mine: &[u64]) -> Result<Vec<Vec<u64>>> {
         let (me, pairs) = (rank.rank(), self.pairs);
         let bytes: Vec<u8> = mine.iter().flat_map(|time| time.to_le_bytes()).collect();
@@ -141,7 +141,7 @@ impl Streams {
     }
 }
 
-/// The last arrival of all pairs.
+/// Returns the last arrival of all pairs.
 ///
 /// # Errors
 /// If there was none.
@@ -150,7 +150,7 @@ pub(super) fn end_ps(arrivals: &[Vec<u64>]) -> Result<u64> {
     arrivals.iter().flatten().copied().max().filter(|&end| end > 0).ok_or_else(none)
 }
 
-/// The rate of some pairs together in each part of the time, in MB/s.
+/// Returns the rate of some pairs together in each part of the time, in MB/s.
 pub(super) fn rates(arrivals: &[Vec<u64>], size: usize, end_ps: u64) -> Vec<f64> {
     let mut counts = [0u64; PARTS];
     for &time in arrivals.iter().flatten() {
@@ -161,7 +161,7 @@ pub(super) fn rates(arrivals: &[Vec<u64>], size: usize, end_ps: u64) -> Vec<f64>
     counts.iter().map(|&count| count as f64 * size as f64 / part_us).collect()
 }
 
-/// The longest time between two arrivals, or before the first.
+/// Returns the longest time between two arrivals, or before the first.
 pub(super) fn longest_gap(times: &[u64]) -> u64 {
     let before = std::iter::once(&0).chain(times);
     times.iter().zip(before).map(|(time, before)| time - before).max().unwrap_or(0)

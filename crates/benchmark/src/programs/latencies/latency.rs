@@ -1,4 +1,4 @@
-//! Half a round trip, under the name that libraries are compared by.
+//! Half a round trip, under the name by which libraries are compared.
 
 use analysis::limits::{BoundRule, Traffic};
 

@@ -1,4 +1,4 @@
-//! One message, one way.
+//! One message in one direction.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::{Rank, Result, Source};
@@ -67,7 +67,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     bench.report(HALF_OF_REPLY, outcome, method)
 }
 
-/// The clocks' difference may be this share of the time.
+/// Permitted difference of the clocks as a share of the time.
 const UNCERTAINTY_MAX: f64 = 0.05;
 
 fn is_trusted(rank: &dyn Rank, one_way: &Outcome) -> bool {

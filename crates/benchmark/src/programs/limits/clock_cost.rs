@@ -46,7 +46,8 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
 }
 
 const STEPS: usize = 1000;
-/// A clock that shows the same for so many readings is virtual: it moves only when its machine does something.
+/// Number of equal readings after which a clock is taken to be virtual: such a clock advances only when its machine
+/// acts.
 const READINGS_MAX: usize = 1 << 20;
 
 fn resolution(bench: &Bench<'_>, outcome: &Outcome) -> Result<Measurement> {

@@ -50,7 +50,7 @@ fn pairs(scope: &Scope) -> Vec<Case> {
         .collect()
 }
 
-/// One event: the word is odd on its way there and even on its way back.
+/// Makes one event: the word is odd on its way there and even on its way back.
 pub(super) fn there_and_back(
     rank: &mut dyn Rank,
     data: &mut Data,

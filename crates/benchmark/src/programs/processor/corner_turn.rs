@@ -47,7 +47,7 @@ pub(in crate::programs) const FFT_CORNER_TURN: Benchmark = Benchmark {
     ..PROCESSOR
 };
 
-/// The bytes of the matrix, which is what a copy of it would move.
+/// Returns the number of bytes of the matrix, which is also that of a copy of it.
 fn matrix_bytes(parameters: &Parameters) -> Option<u64> {
     let Some(ParameterValue::Number(side)) = parameters.get("side") else { return None };
     side.checked_mul(*side)?.checked_mul(size_of::<Complex32>() as u64)
@@ -100,7 +100,7 @@ fn fft_cases(_: &Scope) -> Vec<Case> {
     ORDERS.into_iter().map(|way| case([("way", way.into())])).collect()
 }
 
-/// The matrices that both ways work on.
+/// Matrices of both variants.
 struct Matrices {
     fft: BlockFft<f32>,
     rows: Buffer,

@@ -33,7 +33,7 @@ pub(in crate::programs) const FFT: Benchmark = Benchmark {
 
 /// The paper's lengths, and the one between its two sets.
 const LENGTHS: [u64; 10] = [8, 16, 32, 64, 128, 512, 1024, 2048, 4096, 8192];
-/// Points of a block, as in the paper.
+/// Number of points of a block, as in the paper.
 const BLOCK: usize = 1024;
 const MULTIPLE_BYTES: usize = 64 << 20;
 
@@ -56,7 +56,7 @@ impl Variant {
     }
 }
 
-/// The bytes that are walked through, by the name of the instance; 0 for no more than a block.
+/// Number of bytes that are traversed, by the name of the instance; 0 for a single block.
 const INSTANCES: [(&str, usize); 2] = [("repeated", 0), ("multiple", MULTIPLE_BYTES)];
 
 fn cases(_: &Scope) -> Vec<Case> {

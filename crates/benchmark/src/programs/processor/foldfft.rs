@@ -1,4 +1,4 @@
-//! The kernel of a synthetic-aperture-radar chain, in three ways.
+//! The kernel of a synthetic-aperture-radar chain, in three variants.
 
 use analysis::limits::{BoundRule, Precision};
 use contract::{Result, Work, WorkKind};
@@ -28,7 +28,7 @@ pub(in crate::programs) const FOLDFFT: Benchmark = Benchmark {
     ..PROCESSOR
 };
 
-/// Points of input that stay in the first-level cache.
+/// Number of points of input that stay in the first-level cache.
 const BLOCK: usize = 4096;
 
 fn cases(_: &Scope) -> Vec<Case> {
@@ -60,7 +60,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     }
 }
 
-/// A wave that repeats in no power of two.
+/// Returns a point of a wave that repeats in no power of two.
 fn sample(at: usize) -> Complex32 {
     Complex32::new((at as f32 * 0.7).sin(), (at as f32 * 1.3).cos())
 }
@@ -70,7 +70,7 @@ fn planned(points: usize, fold: usize, way: Variant) -> Result<FoldFft> {
     FoldFft::new(window, (0..fold).map(sample).collect(), way).map_err(failed)
 }
 
-/// The largest difference between two ways of computing the same in single precision, as a share of the largest value.
+/// Largest difference between two variants of a computation in single precision, as a share of the largest value.
 const DIFFERENCE_MAX: f32 = 1e-5;
 
 fn check(input: &[Complex32], points: usize, fold: usize, plan: &mut FoldFft) -> Result<()> {

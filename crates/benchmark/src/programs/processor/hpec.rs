@@ -69,7 +69,7 @@ pub(in crate::programs) const CFAR: Benchmark = kernel(
     measure_cfar,
 );
 
-/// Filters, points and taps.
+/// Numbers of filters, points and taps.
 const BANKS: [(u64, u64, u64); 2] = [(64, 4096, 128), (20, 1024, 12)];
 const QR_SETS: [(u64, u64); 3] = [(500, 100), (180, 60), (150, 150)];
 
@@ -89,7 +89,8 @@ const CFAR_SETS: [CfarSet; 4] = [
     CfarSet { number: 3, rows: 16 * 16, ranges: 9900, cells: 20, guard: 16 },
 ];
 
-/// A ratio above it counts as a target: with noise alone, whose mean is over at least 10 cells, some in 10^7.
+/// Ratio above which a cell counts as a target. With noise alone, whose mean is over at least 10 cells, some in 10^7
+/// exceed it.
 const THRESHOLD: f32 = 100.0;
 
 fn banks(_: &Scope) -> Vec<Case> {
@@ -126,7 +127,7 @@ fn measure_bank(bench: &mut Bench<'_>, domain: Domain) -> Result<()> {
     };
     let input: Vec<Complex32> = (0..filters * points).map(sample).collect();
     let [mut output, mut other] = [0, 1].map(|_| vec![Complex32::default(); filters * results]);
-    // Each filter has its own tables, as a bank's filters differ.
+    // Each filter has its own tables, because a bank's filters differ.
     let mut bank = (0..filters).map(|_| filter(domain)).collect::<Result<Vec<_>>>()?;
     let apply = |output: &mut [Complex32], bank: &mut [Filter]| {
         let rows = input.chunks_exact(points).zip(output.chunks_exact_mut(results));
@@ -206,12 +207,12 @@ fn measure_cfar(bench: &mut Bench<'_>) -> Result<()> {
     time.map_or(Ok(()), |time| tell(bench, time, "MFLOP/s", operations))
 }
 
-/// A wave that repeats in no power of two.
+/// Returns a point of a wave that repeats in no power of two.
 fn sample(at: usize) -> Complex32 {
     Complex32::new((at as f32 * 0.7).sin(), (at as f32 * 1.3).cos())
 }
 
-/// The largest root-mean-square difference between two ways of computing the same in single precision.
+/// Largest root-mean-square difference between two variants of a computation in single precision.
 const DIFFERENCE_MAX: f32 = 1e-5;
 
 fn check(benchmark: &'static str, found: &[Complex32], expected: &[Complex32]) -> Result<()> {

@@ -1,5 +1,5 @@
-//! Benchmarks of one processor: kernels of signal processing, and the classic programs that processors were
-//! compared by. One rank each; nothing is sent.
+//! Benchmarks of one processor: kernels of signal processing, and the classic programs by which processors were
+//! compared. One rank each; nothing is sent.
 
 pub(super) mod classic;
 pub(super) mod corner_turn;
@@ -34,13 +34,13 @@ const PROCESSOR: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// A case with these parameters.
+/// Returns a case with these parameters.
 fn case<const N: usize>(parameters: [(&str, ParameterValue); N]) -> Case {
     let parameters = parameters.into_iter().map(|(name, value)| (name.to_owned(), value));
     Case { parameters: parameters.collect(), ..Case::default() }
 }
 
-/// The element of `all` that a case names by its text under this name.
+/// Returns the element of `all` that a case names by its text under this name.
 fn choice<T: Copy>(
     bench: &Bench<'_>,
     name: &str,
@@ -55,7 +55,7 @@ fn choice<T: Copy>(
     found.ok_or_else(|| bench.unknown(name))
 }
 
-/// Times `body`, which computes `work`; the time is that of one of `parts` equal parts.
+/// Times `body`, which computes `work`. The time is that of one of `parts` equal parts.
 fn timed(
     bench: &mut Bench<'_>,
     work: Work,
@@ -76,7 +76,7 @@ fn tell(bench: &mut Bench<'_>, time: Measurement, unit: &str, amount: f64) -> Re
     bench.tell(Event::Measured(std::iter::once(time).chain(rate).collect()))
 }
 
-/// `amount` over the time in microseconds; none where no time passed.
+/// Returns `amount` over the time in microseconds; `None` if no time passed.
 fn rate(
     bench: &Bench<'_>,
     time: &Measurement,
@@ -90,8 +90,8 @@ fn rate(
     subject.derived(time, "rate", unit, |us| amount / us).map(Some)
 }
 
-/// Whether programs really run here. A simulated machine knows how long a transform takes, or a copy, but not a program
-/// that is none of these: there the measurement is skipped.
+/// Returns whether programs really run here. A simulated machine has times for a transform or a copy, but not for other
+/// programs: there the measurement is skipped.
 fn programs_run(bench: &mut Bench<'_>) -> Result<bool> {
     let before = bench.rank.now();
     let mut sum = 0u64;

@@ -18,7 +18,7 @@ pub(in crate::programs) const STREAM: Benchmark = Benchmark {
         (McCalpin 1995): the data of the loop, without lines that a cache reads before it overwrites them. The \
         elements are checked afterwards.",
     source: paper::STREAM.part(""),
-    // STREAM counts what is read and what is written, `copy` what is copied.
+    // STREAM counts the bytes read and the bytes written, `copy` the bytes copied.
     bound: BoundRule::Copy { bytes: |_| Some(VECTOR_BYTES), counted: 2 },
     cases: |_| Loop::ALL.map(|one| case([("loop", one.name().into())])).to_vec(),
     measure,

@@ -1,4 +1,4 @@
-//! Reads the clock without pause, and finds when the processor did something else.
+//! Reads the clock continuously, and detects the times in which the processor did something else.
 
 use analysis::pauses::{PauseTotals, classify};
 use contract::{Rank, Result, Source, Time, TimeSpan};
@@ -44,14 +44,14 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The most pauses that a rank keeps: 2 MiB.
+/// Maximum number of pauses that a rank stores: 2 MiB.
 const KEPT_MAX: usize = 1 << 17;
-/// The maximum of pauses that it reports before the end, in addition to the summary.
+/// Maximum number of pauses that it reports before the end, in addition to the summary.
 const KEPT_MEANWHILE: usize = 1000;
-/// The threshold if none is given: so many times the cost of a reading, and at least this.
+/// Threshold if the user specifies none: a multiple of the cost of a reading, and a minimum.
 const READINGS: f64 = 20.0;
 const THRESHOLD_MIN: TimeSpan = TimeSpan::from_us(2);
-/// Before the ranks begin, for the agreement on it.
+/// Time before the ranks begin, for the agreement on the beginning.
 const LEAD: TimeSpan = TimeSpan::from_us(200);
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -59,7 +59,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let duration = TimeSpan::from_s(real_time.trial_s());
     let reading = TimeSpan::from_ps((READINGS * bench.overheads.clock_cost_ps) as u64);
     let threshold = real_time.threshold_s.map_or(reading.max(THRESHOLD_MIN), TimeSpan::from_s);
-    // Each rank would take its own cost of a reading; rank 0's counts.
+    // Each rank would use its own cost of a reading; rank 0's counts.
     let mut agreed = threshold.as_ps().to_le_bytes();
     bench.rank.broadcast(0, &mut agreed)?;
     let threshold = TimeSpan::from_ps(u64::from_le_bytes(agreed));
@@ -89,7 +89,8 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The moments of reports: first after five seconds, then after twice as long each time, and finally every ten minutes.
+/// Returns the moments of reports: first after five seconds, then after twice as long each time, and finally every ten
+/// minutes.
 fn ends(duration: TimeSpan) -> Vec<TimeSpan> {
     let (first, longest) = (TimeSpan::from_s(5.0), TimeSpan::from_s(600.0));
     let next = |end: &TimeSpan| Some(*end + (*end).min(longest));
@@ -102,7 +103,7 @@ fn ends(duration: TimeSpan) -> Vec<TimeSpan> {
 /// The settings of the measurement.
 #[derive(Clone, Copy)]
 struct Watched {
-    /// When they ended, after they began.
+    /// Time of their end, after their beginning.
     until: TimeSpan,
     threshold: TimeSpan,
     /// The time of reading the clock.
@@ -114,15 +115,16 @@ struct Watched {
 struct SeenPauses {
     processor: u64,
     totals: PauseTotals,
-    /// When each pause began, after the beginning, and how long it was, in picoseconds.
+    /// Beginning of each pause, after the beginning of the observation, and its length, in picoseconds.
     kept: Vec<[u64; 2]>,
     causes: PauseCauses,
-    /// When the observation ended, after the beginning.
+    /// End of the observation, after its beginning.
     until: TimeSpan,
 }
 
 impl SeenPauses {
-    /// With all its memory touched: a page fault would be a pause of our own making, as the paper found.
+    /// Creates it with all its memory touched: a page fault would be a pause that the measurement itself causes, as the
+    /// paper found.
     fn new(limit: Option<TimeSpan>, causes: PauseCauses) -> Self {
         let mut kept = vec![[1; 2]; KEPT_MAX];
         kept.clear();
@@ -167,7 +169,7 @@ impl SeenPauses {
         self.until = last.since(begin);
     }
 
-    /// Notes that the clock was not read between these moments: other ranks were told something, or the counters read.
+    /// Records that the clock was not read between these moments, because messages were sent or the counters read.
     fn leave_out(&mut self, from: TimeSpan, until: TimeSpan) {
         let length_ps = until.as_ps().saturating_sub(from.as_ps());
         if length_ps > 0 {
@@ -175,7 +177,7 @@ impl SeenPauses {
         }
     }
 
-    /// The messages to rank 0, with this number of pauses each.
+    /// Returns the message to rank 0, with this number of pauses.
     fn to_bytes(&self, kept: usize) -> Vec<u8> {
         let kept = &self.kept[..self.kept.len().min(kept)];
         let totals = self.totals.to_words();
@@ -190,7 +192,7 @@ impl SeenPauses {
 /// The report of one rank.
 struct BroughtPauses {
     processor: u64,
-    /// When the observation ended, after the beginning.
+    /// End of the observation, after its beginning.
     until_ps: u64,
     kept: Vec<[u64; 2]>,
     totals: PauseTotals,
@@ -198,7 +200,7 @@ struct BroughtPauses {
     causes_by: Option<String>,
 }
 
-/// Words before the pauses.
+/// Number of words before the pauses.
 const HEAD: usize = 4;
 
 impl BroughtPauses {
@@ -223,7 +225,7 @@ impl BroughtPauses {
     }
 }
 
-/// Gathers the reports of all ranks at rank 0; returns nothing at other ranks.
+/// Gathers the reports of all ranks at rank 0. Returns nothing at other ranks.
 fn bring(rank: &mut dyn Rank, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     let mut all = Vec::new();
     if rank.rank() != 0 {
@@ -242,7 +244,7 @@ fn bring(rank: &mut dyn Rank, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(all)
 }
 
-/// The share of the time that was lost on `rank`, with its pauses, and how long each of them was, if there were any.
+/// Returns the share of the time that was lost on `rank`, with its pauses, and the lengths of these, if there were any.
 fn describe(
     bench: &Bench<'_>,
     rank: usize,
@@ -283,7 +285,7 @@ fn describe(
     Ok(vec![lost, pause])
 }
 
-/// A gap between two readings, less what a reading takes, which is always in it.
+/// Returns the pause of a gap between two readings: the gap less the time of a reading, which is always in it.
 fn to_pause([at, gap]: [u64; 2], reading: TimeSpan) -> Pause {
     let length = TimeSpan::from_ps(length_ps(gap, reading));
     Pause { at_s: TimeSpan::from_ps(at).as_s(), length_us: length.as_us() }
@@ -300,7 +302,7 @@ mod tests {
     use super::*;
     use crate::testing::Altered;
 
-    /// The clock costs 1 µs a reading on this machine; nothing else takes time.
+    /// Tests a machine on which a reading of the clock costs 1 µs and nothing else takes time.
     #[test]
     fn gaps_beyond_the_threshold_are_kept_and_others_are_not() {
         contract::reference::run(1, |rank| {
@@ -316,7 +318,7 @@ mod tests {
             all.watch(&rank, Time::ZERO, at(100), (TimeSpan::from_ns(999), TimeSpan::ZERO));
             // The first reading is at 1 µs, the last at 100.
             assert_eq!((all.kept.len(), all.kept[0], all.kept[98]), (99, [us, us], [99 * us, us]));
-            // What a rank saw survives the wire, and of more than are kept the rest is counted.
+            // The observations of a rank are unchanged by the transfer, and pauses that are not stored are counted.
             let brought = BroughtPauses::new(&all.to_bytes(10));
             assert_eq!((brought.kept.len(), brought.kept[9]), (10, all.kept[9]));
             assert_eq!((brought.processor, brought.until_ps), (u64::MAX, at(100).as_ps()));

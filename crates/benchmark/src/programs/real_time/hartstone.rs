@@ -48,7 +48,7 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// Without priorities and with them where there are several tasks; with each load that is asked for.
+/// Returns cases without priorities and, if there are several tasks, with them; with each requested load.
 fn cases(scope: &Scope<'_>) -> Vec<Case> {
     let priorities =
         if scope.ranks > 3 { &["none", period::RATE_MONOTONIC][..] } else { &["none"] };
@@ -69,7 +69,7 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
     period::variants(scope, cases)
 }
 
-/// The priority of the task with the shortest period; each further one has one less.
+/// Priority of the task with the shortest period; each further one has one less.
 const PRIORITY_MAX: u8 = 60;
 const PRIORITY_MIN: u8 = 2;
 
@@ -89,7 +89,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         let priority = Priority::Fixed(PRIORITY_MAX.saturating_sub(below).max(PRIORITY_MIN));
         let granted = period::prioritise(bench.rank, priority);
         if let Some(why) = period::refusal(bench.rank, granted)? {
-            // A rank that got it gives it back; one that did not has nothing to give back.
+            // A rank that has the priority returns it. On a rank that was refused this has no effect.
             let _ = period::prioritise(bench.rank, Priority::TimeShared);
             return bench.skip(format!("rate-monotonic priorities are refused: {why}"));
         }
@@ -112,12 +112,12 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
 struct Task {
     pair: usize,
     sends: bool,
-    /// The rank at the other end.
+    /// Rank at the other end.
     peer: usize,
 }
 
 impl Task {
-    /// The task of rank `me` among so many pairs; none for a rank that is left over.
+    /// Returns the task of rank `me` among this number of pairs; `None` for a rank without a partner.
     fn of(me: usize, pairs: usize) -> Option<Task> {
         match me {
             me if me < pairs => Some(Task { pair: me, sends: true, peer: me + pairs }),
@@ -126,12 +126,12 @@ impl Task {
         }
     }
 
-    /// The task's period in base periods.
+    /// Returns the task's period in base periods.
     fn ratio(&self) -> u64 {
         1 << self.pair.min(62)
     }
 
-    /// The floating-point operations that it computes in each of its periods.
+    /// Returns the floating-point operations that it computes in each of its periods.
     fn load(&self, parameters: &Parameters, real_time: &RealTime) -> u64 {
         let at = if self.sends { "senders" } else { "receivers" };
         let loaded = parameters.get("load") == Some(&at.into());
@@ -164,7 +164,7 @@ impl Task {
     }
 }
 
-/// The bytes that all pairs together move in a base period: each further pair half as often.
+/// Returns the bytes that all pairs together move in a base period: each further pair half as often.
 fn moved_bytes(pairs: usize, size: usize) -> f64 {
     (0..pairs).map(|pair| size as f64 * 0.5f64.powi(pair as i32)).sum()
 }

@@ -1,4 +1,4 @@
-//! Periodic benchmarks: which period can the machine sustain?
+//! Periodic benchmarks, which measure the period that a machine sustains.
 
 pub(super) mod clock;
 pub(super) mod corner_turn;

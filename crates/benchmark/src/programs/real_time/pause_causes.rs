@@ -5,21 +5,22 @@ use std::collections::BTreeMap;
 use contract::{OperatingSystem, Rank, Time, TimeSpan, TracedNoise};
 use record::PauseCause;
 
-/// Reading what the system has counted may take one part in so many of the time. What is not read is said to be so.
+/// Reciprocal of the largest share of the time for reading the system's counts. Pauses without a reading are reported
+/// as such.
 const SPENT_AT_MOST: u64 = 20;
-/// A pause that is so many times as long as a reading is always looked into: it costs little beside it.
+/// Factor of a reading's time from which a pause is always examined, because the cost is small in comparison.
 const LONG: u64 = 10;
-/// The usual time of a reading is the median of so many.
+/// Number of readings whose median is the usual time of a reading.
 const READINGS_KEPT: usize = 15;
-/// More different causes than this are put together.
+/// Maximum number of different causes. Further ones are combined.
 const NAMES_MAX: usize = 16;
-/// Of the events that came with a pause so many are named, the most telling first.
+/// Number of the events in a pause that are named, the most informative first.
 const NAMED: usize = 3;
 const NOTHING: &str = "nothing that the system counts";
 const NOTHING_TRACED: &str = "nothing that the tracer sees";
 const TRACER: &str = "the tracer osnoise";
 const COUNTS: &str = "what the system has counted";
-/// The beginning of the line that names the source; lines of causes begin with a number.
+/// Prefix of the line that names the source; lines of causes begin with a number.
 const NAMED_BY: &str = "by ";
 const NOT_READ: &str = "not looked into";
 const OTHER: &str = "something else";
@@ -28,24 +29,24 @@ const OTHER: &str = "something else";
 #[derive(Default)]
 pub(super) struct PauseCauses {
     system: Option<Box<dyn OperatingSystem>>,
-    /// Whether the tracer names the causes; otherwise the counts do.
+    /// True if the tracer names the causes; otherwise the counts do.
     is_traced: bool,
-    /// The source of the causes, if the user asked for the tracer.
+    /// Source of the causes, if the user requested the tracer.
     named_by: Option<String>,
     last: Vec<(String, u64)>,
-    /// Whether pauses have passed since `last` was read.
+    /// True if pauses have passed since `last` was read.
     is_behind: bool,
     spent: TimeSpan,
     readings: Readings,
     found: BTreeMap<String, Found>,
 }
 
-/// The times of the latest readings. One of them may have been interrupted for many times as long as it takes.
+/// Times of the latest readings. One of them may have been interrupted for many times its own length.
 #[derive(Default)]
 struct Readings {
     latest: [TimeSpan; READINGS_KEPT],
     count: usize,
-    /// The median of these, the lower one of two; zero before the first.
+    /// Median of these, the lower one of two; zero before the first.
     usual: TimeSpan,
 }
 
@@ -57,7 +58,7 @@ struct Found {
 }
 
 impl PauseCauses {
-    /// Returns the causes of no pause yet. Begins a trace if the user wants one and the system grants it.
+    /// Returns the causes of no pause yet. Begins a trace if the user requests one and the system permits it.
     pub(super) fn of(system: Option<Box<dyn OperatingSystem>>, wants_trace: bool) -> PauseCauses {
         let mut causes = PauseCauses { system, ..PauseCauses::default() };
         if wants_trace {
@@ -74,7 +75,7 @@ impl PauseCauses {
         causes
     }
 
-    /// Begins to watch. Counts are read twice, so that the memory that it takes is there.
+    /// Begins the observation. Counts are read twice, so that their memory is mapped.
     pub(super) fn begin(&mut self, rank: &dyn Rank) {
         let Some(system) = &mut self.system else { return };
         if self.is_traced {
@@ -104,7 +105,7 @@ impl PauseCauses {
             self.add(NOT_READ, length_ps);
             return now;
         }
-        // What shorter pauses before it left behind is little beside a long one.
+        // The effect of shorter pauses before it is small compared with a long one.
         let is_known = is_long || !self.is_behind;
         let name = if self.is_traced {
             self.traced(rank, now, length_ps)
@@ -118,7 +119,7 @@ impl PauseCauses {
         self.add(&name, length_ps);
         let done = rank.now();
         self.readings.add(done.since(now));
-        // What interrupted a reading is not its cost.
+        // The time of an interruption of a reading is not the reading's cost.
         self.spent = self.spent + self.readings.usual;
         done
     }
@@ -137,7 +138,7 @@ impl PauseCauses {
         found.longest_ps = found.longest_ps.max(length_ps);
     }
 
-    /// A line for each cause.
+    /// Returns a line for each cause.
     pub(super) fn to_text(&self) -> String {
         let line = |(name, found): (&String, &Found)| {
             format!("{} {} {} {name}\n", found.count, found.lost_ps, found.longest_ps)
@@ -158,12 +159,12 @@ impl Readings {
     }
 }
 
-/// Returns the source of the causes in the lines of [`PauseCauses::to_text`], if the user asked for the tracer.
+/// Returns the source of the causes in the lines of [`PauseCauses::to_text`], if the user requested the tracer.
 pub(super) fn named_by(text: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix(NAMED_BY)).map(String::from)
 }
 
-/// The causes in the lines of [`PauseCauses::to_text`], those that took most first.
+/// Returns the causes in the lines of [`PauseCauses::to_text`], the longest in total first.
 pub(super) fn from_text(text: &str) -> Vec<PauseCause> {
     let cause = |line: &str| {
         let mut words = line.splitn(4, ' ');
@@ -182,7 +183,7 @@ pub(super) fn from_text(text: &str) -> Vec<PauseCause> {
     causes
 }
 
-/// The counters that increased between two readings.
+/// Returns the counters that increased between two readings.
 fn risen(before: &[(String, u64)], after: &[(String, u64)]) -> String {
     let has_risen = |(a, b): &(&(String, u64), &(String, u64))| a.0 == b.0 && b.1 > a.1;
     let names = before.iter().zip(after).filter(has_risen).map(|(a, _)| a.0.as_str());
@@ -190,8 +191,8 @@ fn risen(before: &[(String, u64)], after: &[(String, u64)]) -> String {
     if names.is_empty() { NOTHING.into() } else { names.join(", ") }
 }
 
-/// Returns the names of the events in a pause of this length that ended `ago` before the trace was read: those that
-/// took most, in the order of their names.
+/// Returns the names of the events in a pause of this length that ended `ago` before the trace was read: the longest
+/// ones, in the order of their names.
 fn during(noise: &[TracedNoise], ago: TimeSpan, length: TimeSpan) -> String {
     let (end, begin) = (ago, ago + length);
     let is_in = |one: &&TracedNoise| one.age < begin && one.age + one.length > end;
@@ -272,7 +273,7 @@ mod tests {
         assert_eq!(named_by(&PauseCauses::of(None, false).to_text()), None);
     }
 
-    /// A system of which a reading takes 50 us, but the third one 5 ms, and which shows another interrupt each time.
+    /// A system on which a reading takes 50 us, but the third one 5 ms, and which shows another interrupt each time.
     struct Interrupted {
         time_ps: Rc<Cell<u64>>,
         readings: u64,

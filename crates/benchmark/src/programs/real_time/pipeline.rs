@@ -36,8 +36,8 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
     placement: Placement::Spread,
     cases,
     program: Program {
-        // For the check whether memory suffices: the source has two matrices, the sink what they become, and a stage no
-        // more than that in buffers.
+        // For the check of the memory: the source has two matrices, the sink their results, and a stage no more than
+        // that in buffers.
         blocks: |_| Blocks { send: 1, receive: 2, ..Blocks::NONE },
         ..BETWEEN_TWO
     },
@@ -50,10 +50,10 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
 
 const ROWS: &str = "rows";
 const MODE: &str = "mode";
-/// Matrices of the trial in which latency and jitter are noted, and how long it lasts at most.
+/// Number of matrices of the trial in which latency and jitter are recorded, and its longest time.
 const PROFILED: u64 = 1000;
 const PROFILED_S_MAX: f64 = 5.0;
-/// The time that this takes at a period of a millisecond.
+/// Time that this takes at a period of a millisecond.
 const PROFILED_S: f64 = 1.0;
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -85,7 +85,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     period::variants(scope, cases)
 }
 
-/// The rounds, the search, and the details at the period found.
+/// Returns the time of the rounds, of the search, and of the profile at the period found.
 fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
     period::rounds_last_s(settings, WAYS.len()) + period::lasts_s(settings) + PROFILED_S
 }
@@ -102,7 +102,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     flowing(bench, (&chain, copies), &mut member, mode, &rounds)
 }
 
-/// The chain of the step.
+/// Returns the chain of the step.
 fn wanted(bench: &Bench<'_>) -> Result<ChainVariant> {
     let is_it = |variant: &ChainVariant| {
         let mut named = variant.parameters.iter();
@@ -132,7 +132,7 @@ fn wanted(bench: &Bench<'_>) -> Result<ChainVariant> {
     Ok(variant)
 }
 
-/// The period that the chain sustains, the details at that period, and the results of the rounds before.
+/// Returns the period that the chain sustains, its profile at that period, and the results of the rounds before.
 fn flowing(
     bench: &mut Bench<'_>,
     (chain, copies): (&Chain, usize),
@@ -140,7 +140,7 @@ fn flowing(
     mode: Mode,
     rounds: &[Vec<f64>],
 ) -> Result<()> {
-    // A period is to be kept in every performance state of the machine.
+    // A period must be sustained in every performance state of the machine.
     let slowest_us = rounds.iter().map(|round| round[0]).fold(0.0, f64::max);
     let each = (mode == Mode::SelfTimed).then(|| TimeSpan::from_s(slowest_us / 1e6));
     let source = match each {
@@ -189,18 +189,19 @@ fn flowing(
     })
 }
 
-/// The ratio of `period` to the computing of the busiest processor.
+/// Returns the ratio of `period` to the computing of the busiest processor.
 fn against_computing(period: &Measurement, computing_us: f64) -> Measurement {
     let ratio = |period_us| period_us / computing_us;
     derived(period, ("period-per-computing", "ratio"), Better::Lower, ratio)
 }
 
-/// The period of matrices that so many copies of the chain take in turn. A matrix is under way for as long as in one.
+/// Returns the period of matrices that this number of copies of the chain take in turn. A matrix is in progress as long
+/// as in one.
 fn shared_by(period: &Measurement, copies: usize) -> Measurement {
     derived(period, ("period-in-turn", "us"), Better::Lower, |us| us / copies as f64)
 }
 
-/// The rates of the chain at its period.
+/// Returns the rates of the chain at its period.
 fn rates(chain: &Chain, period: &Measurement) -> impl Iterator<Item = Measurement> + use<> {
     // An operation in a microsecond is a MFLOP/s.
     let nominal = |us: f64| chain.operations() / us;

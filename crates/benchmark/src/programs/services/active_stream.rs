@@ -1,4 +1,4 @@
-//! As many requests as fit under way, one way.
+//! As many requests in progress as fit, in one direction.
 
 use ::services::Error;
 use analysis::limits::{BoundRule, Traffic};
@@ -14,7 +14,7 @@ use crate::programs::bandwidths::window;
 use crate::programs::common::{BENCHMARK, OWN_DATA};
 use crate::shape::Role;
 
-/// Long data leave from so many buffers in turn.
+/// Number of buffers from which long data are sent in turn.
 const BUFFERS: u64 = 4;
 
 pub(in crate::programs) const ACTIVE_STREAM: Benchmark = Benchmark {

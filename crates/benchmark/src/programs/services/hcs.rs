@@ -41,7 +41,7 @@ pub(in crate::programs) const HCS: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The parameter of the method, and its values.
+/// Parameter of the method, and its values.
 const WAY: &str = "way";
 const MESSAGE: &str = "message";
 const BLOCK: &str = "block";
@@ -50,7 +50,7 @@ const MEMORY: &str = "memory";
 
 const WORD: usize = size_of::<u64>();
 const SIGNAL_BYTES: u64 = WORD as u64;
-/// The signal that is sent, and the segment's key.
+/// Number of the signal that is sent, and key of the segment.
 const NUMBER: u32 = 1;
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -69,7 +69,7 @@ struct Open {
     /// Memory of this rank, and of the other.
     own: Option<Segment>,
     other: Option<Segment>,
-    /// Events so far.
+    /// Number of events so far.
     events: u64,
 }
 
@@ -110,7 +110,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     bench.report(program, outcome, Default::default())
 }
 
-/// Makes the cluster, and a segment at each rank of the pair, which the other maps.
+/// Creates the cluster, and a segment at each rank of the pair, which the other maps.
 fn begin(bench: &mut Bench<'_>) -> ClusterResult<Open> {
     let (bytes, peer) = (bench.shape.size.max(WORD) + WORD, bench.shape.peer());
     let timeout = TimeSpan::from_us(1_000_000_000);
@@ -161,7 +161,7 @@ fn signal(
         Role::First => node.send_signal_and_wait(data.peer, NUMBER).map(drop),
         Role::Second => {
             while node.service_signals(TimeSpan::from_us(1_000_000))? == 0 {}
-            // Else they would be kept until there is no more room.
+            // Otherwise they would accumulate until there is no more room.
             node.take_signal();
             Ok(())
         }
@@ -186,7 +186,7 @@ fn memory(
     put(&mut node, other, *events, sent)
 }
 
-/// Writes all but the first word, which is the number of the event, after the others.
+/// Writes the other data, and then the first word, which is the number of the event.
 fn put(node: &mut Node<'_>, segment: &Segment, event: u64, sent: &[u8]) -> ClusterResult<()> {
     if sent.len() > WORD {
         node.sci().write_shm(segment, WORD, &sent[WORD..])?;

@@ -6,23 +6,23 @@ use contract::{Buffer, Rank};
 use crate::bench::Bench;
 use crate::contents::{check_block, fill};
 
-/// A request that is answered with as many bytes.
+/// Handler of a request that is answered with as many bytes.
 pub(super) const ECHO: u8 = 0;
-/// A request that is answered when it is the last of a window.
+/// Handler of a request that is answered if it is the last of a window.
 pub(super) const STORE: u8 = 1;
 const REPLY: u8 = 2;
 
 /// The state of the handlers.
 pub(super) struct State {
-    /// The data that this rank sends.
+    /// Data that this rank sends.
     data: Vec<u8>,
-    /// The data received without a segment.
+    /// Data received without a segment.
     received: Vec<u8>,
-    /// Buffers that hold `data` and are not under way.
+    /// Buffers with the content `data` that are not in progress.
     buffers: Vec<Buffer>,
-    /// The length of a window.
+    /// Length of a window.
     window: u64,
-    /// Requests that this rank has handled, and replies.
+    /// Number of requests that this rank has handled, and of replies.
     pub(super) requests: u64,
     pub(super) replies: u64,
 }
@@ -32,7 +32,7 @@ pub(super) struct Partner {
     active: ActiveMessages<State>,
     state: State,
     peer: usize,
-    /// Requests that all events so far make.
+    /// Number of requests of all events so far.
     pub(super) expected: u64,
 }
 
@@ -48,13 +48,13 @@ impl Partner {
         Ok(Partner { active, state, peer, expected: 0 })
     }
 
-    /// Makes the service's calls possible.
+    /// Returns an object for calls of the service.
     pub(super) fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> Entered<'a> {
         let long = self.state.is_long();
         Entered { session: self.active.enter(rank, &mut self.state), peer: self.peer, long }
     }
 
-    /// Closes the service, and checks what `from` has sent, if anything came from there.
+    /// Closes the service, and checks the data from `from`, if any arrived from there.
     pub(super) fn close(mut self, bench: &mut Bench<'_>, from: Option<usize>) -> Result<()> {
         let segment = self.active.close(bench.rank, &mut self.state)?;
         let Some(from) = from else { return Ok(()) };
@@ -63,7 +63,7 @@ impl Partner {
     }
 }
 
-/// The service's calls within one event.
+/// Calls of the service within one event.
 pub(super) struct Entered<'a> {
     session: Session<'a, State>,
     peer: usize,
@@ -81,7 +81,7 @@ impl Entered<'_> {
     }
 
     fn send_medium(&mut self, handler: u8, count: u64) -> Result<()> {
-        // The state is the session's while it sends.
+        // The session owns the state while it sends.
         let data = std::mem::take(&mut self.session.state().data);
         let mut sent = Ok(());
         for _ in 0..count {
@@ -104,7 +104,7 @@ impl Entered<'_> {
         Ok(())
     }
 
-    /// Handles messages until `done`, and then takes the buffers back that were sent.
+    /// Handles messages until `done`, and then takes back the sent buffers.
     pub(super) fn wait_until(&mut self, done: impl Fn(&State) -> bool) -> Result<()> {
         self.session.wait_until(done)?;
         while self.long
@@ -125,7 +125,7 @@ impl State {
         self.buffers.pop().unwrap_or_else(|| Buffer::from_bytes(&self.data))
     }
 
-    /// Takes what a message brought.
+    /// Stores the data of a message.
     fn take(&mut self, call: &Call<'_>) {
         if let Body::Medium(data) = call.body() {
             self.received.copy_from_slice(data);

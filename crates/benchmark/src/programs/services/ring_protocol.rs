@@ -1,4 +1,4 @@
-//! The ring protocol of MPI-SHARC as a service: a broadcast in three ways, and an allgather.
+//! The ring protocol of MPI-SHARC as a service: three variants of a broadcast, and an allgather.
 
 use ::services::{Error, RING_NODES_MAX, RingNode, SharcRing};
 use analysis::limits::{BoundRule, Traffic};
@@ -46,7 +46,7 @@ pub(in crate::programs) const RING_PROTOCOL: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The parameter that says how the bytes go, and its values.
+/// Parameter of the variant, and its values.
 const WAY: &str = "way";
 const UNICASTS: &str = "unicasts";
 const MULTICAST: &str = "multicast";
@@ -65,7 +65,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     [UNICASTS, MULTICAST, BROADCAST, ALLGATHER].into_iter().flat_map(of).collect()
 }
 
-/// One event: a node's block, and room for those of all.
+/// One event, with a node's block, and room for those of all.
 type Event = fn(&mut RingNode<'_>, &mut [u8], &mut [u8]) -> ::services::Result<()>;
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {

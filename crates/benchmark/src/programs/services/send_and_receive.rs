@@ -15,7 +15,7 @@ use crate::programs::common::{BENCHMARK, OWN_DATA};
 use crate::shape::Role;
 
 const WORD_BYTES: u64 = 2;
-/// From one word to the most, with those of the paper's text and around a cache line.
+/// Sizes from one word to the maximum, with those of the paper's text and around a cache line.
 const WORDS: [u64; 14] = [1, 2, 4, 8, 16, 20, 23, 32, 48, 64, 96, 128, 180, 255];
 const WORDS_MAX: u64 = 255;
 
@@ -49,7 +49,7 @@ pub(in crate::programs) const SEND_AND_RECEIVE: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// Both calls of one rank.
+/// Program of both calls of one rank.
 const CALLS: Program = Program { parts: |_| 1, ..SEND_AND_RECEIVE.program };
 
 fn cases(scope: &Scope) -> Vec<Case> {
@@ -74,7 +74,7 @@ struct Side {
     paslib: Paslib,
     mode: ReceiveMode,
     peer: usize,
-    /// Whether rank 0 sends to itself.
+    /// True if rank 0 sends to itself.
     itself: bool,
     words: Vec<u16>,
     received: Vec<u16>,
@@ -85,7 +85,7 @@ impl Side {
         self.paslib.enter(rank).send(Medium::Local, self.peer, &self.words)
     }
 
-    /// The next buffer; in asynchronous mode the first that was not there before.
+    /// Receives the next buffer; in asynchronous mode the first that is new.
     fn receive(&mut self, rank: &mut dyn Rank) -> ::services::Result<()> {
         let mut calls: Calls<'_> = self.paslib.enter(rank);
         if self.mode == ReceiveMode::Synchronous {

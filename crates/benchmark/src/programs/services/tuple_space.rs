@@ -32,9 +32,9 @@ pub(in crate::programs) const TUPLE_SPACE: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// Operations in an event.
+/// Number of operations in an event.
 const OPERATIONS: u64 = 3;
-/// Longer ones do not fit into a message with the other fields.
+/// Longest tuple in bytes that fits into a message with the other fields.
 const BYTES_MAX: usize = 512;
 
 fn sizes(scope: &Scope) -> Vec<Case> {
@@ -69,8 +69,7 @@ fn operations(bench: &mut Bench<'_>) -> Result<()> {
     bench.tell(Event::Measured(vec![time, rate]))
 }
 
-/// Joins the space. The home waits for the other, because it must serve that one's joining before it does anything
-/// else.
+/// Joins the space. The home waits for the other rank, because it must serve that one's joining first.
 fn begin(mut visit: Visit<'_>, role: Role) -> ::services::Result<()> {
     match role {
         Role::First => visit.join().and_then(|()| visit.out(Tuple::default())),

@@ -53,7 +53,7 @@ const GAP: &str = "gap_us";
 const FLUSH: &str = "flush";
 
 const MEAN_BYTES: u64 = 512;
-/// The rules of figure 7, and those of figure 8 with its probabilities of hits in percent.
+/// Rules of figure 7, and those of figure 8 with its probabilities of hits in percent.
 const FIGURE_7: [&str; 10] = [
     "uniform",
     "sphere:1",
@@ -68,21 +68,21 @@ const FIGURE_7: [&str; 10] = [
 ];
 const FIGURE_8: ([&str; 3], [&str; 3]) =
     (["uniform", "sphere:1", "decreasing:0.5"], ["0.3", "0.6", "0.9"]);
-/// The runs whose share is told.
+/// Lengths of the runs whose share is reported.
 const LENGTHS: [usize; 6] = [1, 2, 5, 10, 20, 40];
-/// So long may a measurement last in virtual time, in seconds.
+/// Longest virtual time of a measurement, in seconds.
 const VIRTUAL_LIMIT_S: f64 = 3600.0;
 
-/// A rule, and the probabilities of hits, as a user writes them.
+/// A rule and the probabilities of hits in the user's notation.
 struct Written {
     rule: Rule,
     hits: Vec<f64>,
 }
 
-/// Checks a rule of spatial locality as it is written: of a probability the record has whole percents.
+/// Checks a rule of spatial locality in the user's notation: the record contains probabilities in whole percents.
 ///
 /// # Errors
-/// Words that say what is wrong with it, and which rules there are.
+/// The mistake in words, and the available rules.
 pub fn check_rule(text: &str) -> std::result::Result<(), String> {
     let rule = Rule::from_str(text)?;
     let percents = match rule {
@@ -101,7 +101,7 @@ pub fn check_rule(text: &str) -> std::result::Result<(), String> {
 /// Checks the probabilities of hits, `0.9` or `0.5+0.2+0.1`.
 ///
 /// # Errors
-/// Words that say what is wrong with them, and how they are written.
+/// The mistake in words, and the notation.
 pub fn check_hits(text: &str) -> std::result::Result<(), String> {
     let words = "such as 0.9, or 0.5+0.2 for two places: hundredths of which the sum is at most 1";
     let hits =
@@ -122,7 +122,7 @@ fn is_percent(percent: f64) -> bool {
 fn hits_of(text: &str) -> Option<Vec<f64>> {
     let hits = text.split('+').map(|hit| hit.trim().parse::<f64>().ok());
     let hits: Vec<f64> = hits.collect::<Option<_>>()?;
-    // A stack in which nothing is ever found is none.
+    // A stack without hits is the same as none.
     Some(if hits == [0.0] { Vec::new() } else { hits })
 }
 
@@ -152,7 +152,7 @@ fn models(scope: &Scope) -> Vec<Case> {
     written.into_iter().flat_map(of_sizes).collect()
 }
 
-/// What the record has of a model.
+/// Returns the parameters of a model for the record.
 fn parameters(rule: &str, hits: &str, (messages, gap_us, flush): (u64, u64, u64)) -> Parameters {
     let percent = |share: f64| ParameterValue::Number((100.0 * share).round() as u64);
     let mut all = Parameters::from([(MESSAGES.to_string(), messages.into())]);
@@ -184,7 +184,7 @@ fn parameters(rule: &str, hits: &str, (messages, gap_us, flush): (u64, u64, u64)
     all
 }
 
-/// The rule and the hits that the parameters of a step name.
+/// Returns the rule and the hits that the parameters of a step name.
 fn written(bench: &Bench<'_>) -> Result<Written> {
     let text = |name: &str| bench.step.parameters.get(name).map(ToString::to_string);
     let share = |name: &str| bench.number(name).map(|percent| percent as f64 / 100.0);
@@ -252,7 +252,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     bench.tell(Event::Measured(all))
 }
 
-/// The delays of all messages of all ranks, at rank 0.
+/// Returns the delays of all messages of all ranks, at rank 0.
 fn all_delays(rank: &mut dyn Rank, own: &[f64]) -> Result<Vec<f64>> {
     let ranks = rank.size();
     let mut counts = vec![0u64; ranks];
@@ -269,11 +269,11 @@ fn all_delays(rank: &mut dyn Rank, own: &[f64]) -> Result<Vec<f64>> {
     Ok(all.chunks(most.max(1)).zip(&counts).flat_map(of_rank).collect())
 }
 
-/// What the model has drawn for the first runs of all ranks.
+/// Properties of the model's first runs of all ranks.
 struct Drawn {
     hops: f64,
     mean_run: f64,
-    /// Of runs of some lengths, where hits make runs.
+    /// Shares of runs of some lengths, if hits make runs.
     shares: Vec<(usize, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! The halo of a ring: every rank gives a block to each of its two neighbours, by puts and by messages.
+//! The halo of a ring: every rank sends a block to each of its two neighbours, by puts and by messages.
 
 use analysis::limits::{BoundRule, Traffic};
 use contract::{Rank, Result, Source};
@@ -63,8 +63,8 @@ pub(in crate::programs) const HALO_PUT: Benchmark = Benchmark {
     ..HALO_MESSAGES
 };
 
-/// The rank before this one, which gives it block 0 and notice 0, and the one after it, which gives it block 1 and
-/// notice 1.
+/// Returns the rank before this one, from which it receives block 0 and notice 0, and the one after it, from which it
+/// receives block 1 and notice 1.
 fn neighbours(shape: &Shape) -> [usize; 2] {
     [(shape.me + shape.ranks - 1) % shape.ranks, (shape.me + 1) % shape.ranks]
 }
@@ -79,7 +79,7 @@ fn exchange(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     Ok(())
 }
 
-/// The offset of the blocks of an event: in one half of the memory or in the other.
+/// Returns the offset of the blocks of an event, in one half of the memory or in the other.
 fn half(events: u64, size: usize) -> usize {
     (events % 2) as usize * 2 * size
 }

@@ -14,7 +14,7 @@ use crate::programs::collectives::{NUMBER_BYTES, each_size_in_numbers};
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
 use crate::shape::{Role, Shape};
 
-/// An operation is no message that anybody waits for: on memory that all see nothing is handed over.
+/// Bound of an operation. No rank waits for it as for a message: on shared memory nothing is handed over.
 const COPIED: BoundRule = BoundRule::Pair(|_| Traffic { hand_overs: 0, blocks: 1 });
 
 pub(in crate::programs) const PUT: Benchmark = Benchmark {
@@ -95,12 +95,12 @@ const ADD_AND_FLUSH: Deed = Deed {
     ..PUTS
 };
 
-/// The access of an accumulate.
+/// Returns the access of an accumulate.
 pub(super) fn add() -> Action {
     Action::Combine(Arithmetic::code(Reduction::SUM_F64))
 }
 
-/// Every element was counted up so often in each event.
+/// Checks that every element was incremented this number of times in each event.
 pub(super) fn check_sums(opened: &mut Opened, bench: &mut Bench<'_>, times: u64) -> Result<()> {
     if bench.shape.role() != Role::Second {
         return Ok(());
@@ -116,7 +116,7 @@ pub(super) fn check_sums(opened: &mut Opened, bench: &mut Bench<'_>, times: u64)
     }
 }
 
-/// The first rank has a block to send from.
+/// Returns the blocks: the first rank has one from which it sends.
 pub(super) fn of_first(shape: &Shape) -> Blocks {
     match shape.role() {
         Role::First => Blocks { send: 1, ..Blocks::NONE },

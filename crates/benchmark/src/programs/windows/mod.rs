@@ -1,4 +1,4 @@
-//! One-sided communication: memory of other ranks that is put to, got from and updated.
+//! One-sided communication: puts to, gets from and updates of other ranks' memory.
 
 pub(in crate::programs) mod compare_and_swap;
 pub(in crate::programs) mod halo;
@@ -14,7 +14,7 @@ use crate::bench::Bench;
 use crate::shape::Role;
 use opened::{Deed, Opened};
 
-/// Times `deed` of the first rank, while the second answers as far as it is asked.
+/// Times `deed` of the first rank, while the second serves its requests.
 fn between_two(bench: &mut Bench<'_>, deed: Deed) -> Result<()> {
     let program = bench.definition.program;
     let mut opened = Opened::new(bench, (deed.bytes)(&bench.shape))?;

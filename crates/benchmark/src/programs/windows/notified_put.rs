@@ -40,7 +40,7 @@ pub(in crate::programs) const NOTIFIED_PUT: Benchmark = Benchmark {
     ..PUT
 };
 
-/// The number of the notice.
+/// Number of the notice.
 const NOTICE: usize = 0;
 
 fn round_trips(bench: &mut Bench<'_>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! A window that a benchmark has opened, and what it does with it.
+//! A window that a benchmark has opened, and the operations on it.
 
 use contract::{Action, Buffer, Rank, RankWindow, Result};
 use record::Parameters;
@@ -9,7 +9,7 @@ use crate::data::Data;
 use crate::shape::{Role, Shape};
 use crate::timed_loop::Outcome;
 
-/// A window, and how many events it has seen.
+/// A window, and the number of its events.
 pub(super) struct Opened {
     pub(super) window: RankWindow,
     pub(super) events: u64,
@@ -17,7 +17,7 @@ pub(super) struct Opened {
 
 /// The operation of a benchmark of two ranks on the second one's memory.
 pub(super) struct Deed {
-    /// The amount of memory of each rank.
+    /// Amount of memory of each rank, in bytes.
     pub(super) bytes: fn(&Shape) -> usize,
     /// The action of all ranks before the first event.
     pub(super) prepare: fn(&mut Opened, &mut Bench<'_>) -> Result<()>,
@@ -25,7 +25,7 @@ pub(super) struct Deed {
     pub(super) action: fn() -> Action,
     /// One event, at the first rank.
     pub(super) event: fn(&mut Opened, &mut dyn Rank, &mut Data) -> Result<()>,
-    /// The number of requests of an event to the second rank, if accesses use messages.
+    /// Number of requests of an event to the second rank, if accesses use messages.
     pub(super) requests: fn(&Shape) -> u64,
     /// The check of all ranks after the last event.
     pub(super) check: fn(&mut Opened, &mut Bench<'_>) -> Result<()>,
@@ -51,7 +51,7 @@ pub(super) const PUTS: Deed = Deed {
 };
 
 impl Opened {
-    /// A window of all ranks with so many bytes of each.
+    /// Opens a window of all ranks with this number of bytes of each.
     pub(super) fn new(bench: &mut Bench<'_>, bytes: usize) -> Result<Self> {
         Ok(Opened { window: bench.rank.open_window(bytes)?, events: 0 })
     }
@@ -64,7 +64,7 @@ impl Opened {
         self.window.put(bench.rank, me, 0, &block)
     }
 
-    /// This rank's memory from `offset` on.
+    /// Returns this rank's memory from `offset` on.
     pub(super) fn own(
         &mut self,
         bench: &mut Bench<'_>,
@@ -76,7 +76,7 @@ impl Opened {
         Ok(found)
     }
 
-    /// Checks that this rank's memory holds the block of `origin` at `offset`.
+    /// Checks that this rank's memory contains the block of `origin` at `offset`.
     pub(super) fn check(
         &mut self,
         bench: &mut Bench<'_>,

@@ -1,4 +1,4 @@
-//! Updates of random words of a table that lies in the memory of all ranks.
+//! Updates of random words of a table that is distributed over the memory of all ranks.
 
 use contract::{Element, Error, Operation, Reduction, Result};
 use record::Parameters;
@@ -35,12 +35,12 @@ pub(in crate::programs) const RANDOM_ACCESS: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// Updates of a rank in an event.
+/// Number of updates of a rank in an event.
 const UPDATES: u64 = 256;
 const SUM: Reduction = Reduction::new(Element::U64, Operation::Sum);
 
 fn sizes(scope: &Scope) -> Vec<Case> {
-    // A table has a word at least.
+    // A table has at least one word.
     let round = |case: Case| {
         let size_bytes = case.size_bytes.max(1).next_multiple_of(NUMBER_BYTES);
         Case { size_bytes, ..case }
@@ -50,7 +50,7 @@ fn sizes(scope: &Scope) -> Vec<Case> {
     cases
 }
 
-/// One update: the rank whose word it is, the word, and what is added.
+/// Returns one update: the rank of the word, the word, and the added number.
 fn update(
     seed: u64,
     (origin, number): (usize, u64),
@@ -86,7 +86,7 @@ fn updates(bench: &mut Bench<'_>) -> Result<()> {
     bench.tell(Event::Measured(vec![time, rate]))
 }
 
-/// Makes all updates of all ranks again, in a table of this rank's own.
+/// Repeats all updates of all ranks, in a table of this rank's own, and compares the results.
 fn check(opened: &mut Opened, bench: &mut Bench<'_>, words: u64) -> Result<()> {
     let (me, ranks, seed) = (bench.shape.me, bench.shape.ranks, bench.settings.seed);
     let mut expected = vec![0_u64; words as usize];

@@ -1,4 +1,4 @@
-//! Many pairs at once across the middle of a line, and how fairly they share it.
+//! Many pairs at once across the middle of a line, and the fairness of their rates.
 
 mod run;
 
@@ -62,7 +62,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     layouts.into_iter().flat_map(sizes).collect()
 }
 
-/// The results of the runs, at rank 0.
+/// Results of the runs, at rank 0.
 #[derive(Default)]
 struct PairResults {
     warm_up_ps: f64,
@@ -74,7 +74,7 @@ struct PairResults {
 }
 
 impl PairResults {
-    /// A run in which each pair could send `messages`.
+    /// Adds a run in which each pair could send `messages`.
     fn add(&mut self, pairs: &[PairOutcome], messages: u64, size: usize) {
         let rates: Vec<f64> = pairs.iter().map(|pair| pair.rate_mb_per_s(size)).collect();
         let sent: u64 = pairs.iter().map(|pair| pair.messages).sum();
@@ -113,7 +113,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if bench.shape.me == 0 { report(bench, &pairs, found, stop_reason, begin) } else { Ok(()) }
 }
 
-/// The decision of rank 0 after a run: to continue, or to stop for a reason.
+/// Decisions of rank 0 after a run: to continue, or to stop for a reason.
 const REASONS: [Option<StopReason>; 4] =
     [None, Some(StopReason::Precision), Some(StopReason::TimeLimit), Some(StopReason::SampleLimit)];
 
@@ -182,8 +182,8 @@ fn report(
 mod tests {
     use super::*;
 
-    /// Two pairs: one sends all of its messages, the other half as many, at half the rate. A quarter is unsent; Jain's
-    /// index of rates 2 and 1 is 3² / (2 (4 + 1)).
+    /// Tests two pairs: one sends all of its messages, the other half as many, at half the rate. A quarter is unsent;
+    /// Jain's index of rates 2 and 1 is 3² / (2 (4 + 1)).
     #[test]
     fn unsent_share_and_fairness_of_two_pairs() {
         let pair =

@@ -1,21 +1,21 @@
-//! One run of many pairs: who sends to whom, and what each rank saw.
+//! One run of many pairs: the partners, and the observations of each rank.
 
 use contract::{Rank, Result, Source, Tag, TagSelector};
 use record::{ParameterValue, Parameters};
 
 use crate::data::{Data, Received};
 
-/// The default maximum of messages of each pair in a run: few enough for a quick run, but a pair
-/// that gets a fiftieth of the fastest one's rate sends one or two.
+/// Default maximum of messages of each pair in a run: few enough for a quick run, but a pair with a fiftieth of the
+/// fastest one's rate sends one or two.
 pub(super) const MESSAGES: u64 = 64;
-/// The parameter that overrides it.
+/// Parameter that overrides it.
 const MESSAGES_PARAMETER: &str = "messages";
 
 const DATA: Tag = Tag::new(0);
 const ACKNOWLEDGEMENT: Tag = Tag::new(1);
-/// From a sender to its receiver: there is no more.
+/// Tag of the message from a sender to its receiver after the last one.
 const END: Tag = Tag::new(2);
-/// From the first sender that is done to all others.
+/// Tag of the message from the first sender that is done to all others.
 const STOP: Tag = Tag::new(3);
 
 /// The observations of a pair's receiver in a run; as bytes, the messages about them.
@@ -24,7 +24,7 @@ pub(super) struct PairOutcome {
     pub(super) messages: u64,
     pub(super) begin_ps: u64,
     pub(super) end_ps: u64,
-    /// 1 for a sender that was done and stopped the others.
+    /// 1 for a sender that was done and stopped the others, else 0.
     pub(super) stopped_others: u64,
 }
 
@@ -61,7 +61,7 @@ impl PairOutcome {
 pub(super) struct Pairs {
     pub(super) count: usize,
     symmetric: bool,
-    /// The most that each sends in a run.
+    /// Maximum number of messages of each in a run.
     pub(super) messages: u64,
 }
 
@@ -81,7 +81,7 @@ impl Pairs {
         if self.symmetric { last - sender } else { sender + self.count }
     }
 
-    /// The contents of a receiver's block at the end: those of its sender.
+    /// Returns the contents of a receiver's block at the end: those of its sender.
     pub(super) fn received(&self) -> Received {
         if self.symmetric {
             Received::Blocks(|shape, _| (shape.ranks - shape.ranks % 2 - 1 - shape.me, 0))
@@ -95,14 +95,14 @@ impl Pairs {
     }
 }
 
-/// From the first receiver's beginning to the last one's end.
+/// Returns the time from the first receiver's beginning to the last one's end.
 pub(super) fn span_ps(pairs: &[PairOutcome]) -> f64 {
     let begin = pairs.iter().map(|pair| pair.begin_ps).min().unwrap_or(0);
     let end = pairs.iter().map(|pair| pair.end_ps).max().unwrap_or(0);
     (end - begin) as f64
 }
 
-/// One run; every rank gets what each saw.
+/// Makes one run. Returns the observations of all ranks at every rank.
 pub(super) fn run_once(
     rank: &mut dyn Rank,
     pairs: &Pairs,
@@ -132,7 +132,7 @@ pub(super) fn run_once(
     Ok(seen)
 }
 
-/// Sends until everything is sent or another sender has ended; returns whether this one ended first, and stopped the
+/// Sends until all messages are sent or another sender has ended. Returns whether this one ended first, and stopped the
 /// others.
 fn send_all(
     rank: &mut dyn Rank,

@@ -1,15 +1,16 @@
-//! The matrix that is turned: its shape, how it is shared, and what its elements are.
+//! The matrix that is turned: its shape, its distribution, and its elements.
 
 use contract::{Buffer, Error, Result};
 use std::marker::PhantomData;
 
-/// An element of 4, 8 or 16 bytes. What is in it means nothing to a corner turn.
+/// An element of 4, 8 or 16 bytes. A corner turn does not interpret its content.
 pub(super) trait MatrixElement: bytemuck::Pod + PartialEq + std::fmt::LowerHex {
-    /// The element at a place of the matrix; different at each place, as far as its bytes allow.
+    /// Returns the element at a place of the matrix. It differs at each place, as far as its bytes permit.
     fn at(seed: u64, place: u64) -> Self;
 }
 
-/// An odd number, so that the product is a bijection; of the golden ratio, so that neighbours lie far apart.
+/// An odd number, so that the product is a bijection; from the golden ratio, so that products of neighbours are far
+/// apart.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl MatrixElement for u32 {
@@ -59,23 +60,23 @@ impl<T: MatrixElement> Matrix<T> {
         self.ranks
     }
 
-    /// Rows and columns in all.
+    /// Returns the numbers of rows and columns in all.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.rows, self.columns)
     }
 
-    /// Rows and columns of a block: what one rank has for another before the turn.
+    /// Returns the numbers of rows and columns of a block, the data of one rank for another before the turn.
     pub(super) fn block(&self) -> (usize, usize) {
         (self.rows / self.ranks, self.columns / self.ranks)
     }
 
-    /// The bytes of a block.
+    /// Returns the number of bytes of a block.
     pub(super) fn block_bytes(&self) -> usize {
         let (rows, columns) = self.block();
         rows * columns * size_of::<T>()
     }
 
-    /// The bytes that a rank keeps, before and after.
+    /// Returns the number of bytes of a rank, before and after.
     pub(super) fn part_bytes(&self) -> usize {
         self.block_bytes() * self.ranks
     }
@@ -85,7 +86,7 @@ impl<T: MatrixElement> Matrix<T> {
         T::at(self.seed ^ turn, place)
     }
 
-    /// The rows that rank `me` keeps; every other turn has other elements.
+    /// Returns the rows of rank `me`; every other turn has other elements.
     pub(super) fn rows_of(&self, me: usize, turn: u64) -> Result<Buffer> {
         let mut part = Buffer::try_zeroed(self.part_bytes())?;
         let first = me * self.block().0;
@@ -95,7 +96,7 @@ impl<T: MatrixElement> Matrix<T> {
         Ok(part)
     }
 
-    /// Checks that `turned` holds the columns of rank `me`, as rows.
+    /// Checks that `turned` contains the columns of rank `me`, as rows.
     ///
     /// # Errors
     /// [`Error::Program`] names the first wrong element.

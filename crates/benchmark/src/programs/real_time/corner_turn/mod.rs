@@ -1,4 +1,5 @@
-//! The distributed corner turn: a matrix that lies over the ranks by rows lies over them by columns afterwards.
+//! The distributed corner turn: a matrix that is distributed over the ranks by rows is distributed by columns
+//! afterwards.
 
 mod matrix;
 mod part;
@@ -38,7 +39,7 @@ pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     cases,
     program: Program {
         in_a_row: false,
-        // What is sent and turned, twice over, what is received, and the result.
+        // The rows of two turns and those turned in memory; the received blocks and the result.
         blocks: |shape| Blocks { send: 3 * shape.ranks, receive: 2 * shape.ranks, ..Blocks::NONE },
         received: Received::Nothing,
         ..BETWEEN_TWO
@@ -50,8 +51,7 @@ pub(in crate::programs) const CORNER_TURN: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// The default amount of data of each rank: the messages of 2, 4, 8 ... ranks are then those of the paper's
-/// table 6.1.
+/// Default amount of data of each rank: the messages of 2, 4, 8 ... ranks are then those of the paper's table 6.1.
 const ROWS: u64 = 512;
 const BYTES_A_RANK: u64 = 1 << 20;
 
@@ -60,7 +60,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     let (ranks, element) = (scope.ranks as u64, wanted.element_bytes);
     let matrices = match (scope.sizes, wanted.matrix) {
         (Some(sizes), _) => {
-            // A block is a whole element at least; sizes that make the same block make one measurement.
+            // A block is at least a whole element. Sizes that result in the same block make one measurement.
             let elements = sizes.bytes().iter().map(|&size| (size / element.max(1)).max(1));
             elements.collect::<BTreeSet<_>>().into_iter().map(|n| of_blocks(n, ranks)).collect()
         }
@@ -83,7 +83,7 @@ fn cases(scope: &Scope) -> Vec<Case> {
     period::variants(scope, matrices.into_iter().map(case).collect())
 }
 
-/// The matrix whose blocks have so many elements each and are as square as they can be.
+/// Returns the matrix whose blocks have this number of elements each and are as square as possible.
 fn of_blocks(elements: u64, ranks: u64) -> (u64, u64) {
     let rows =
         (1..=elements.isqrt()).rev().find(|rows| elements.is_multiple_of(*rows)).unwrap_or(1);

@@ -19,19 +19,18 @@ pub(super) struct MatrixPart<'a, T> {
     matrix: &'a Matrix<T>,
     me: usize,
     moves: Vec<BlockMove>,
-    /// The rows that this rank keeps: those of even turns and those of odd ones, so that what stays behind from one
-    /// turn is wrong in the next.
+    /// Rows of this rank: those of even turns and those of odd ones, so that remains of one turn are wrong in the next.
     inputs: [Buffer; 2],
-    /// The rows turned in memory: the block for rank q is the q-th piece.
+    /// Rows turned in memory: the block for rank q is the q-th piece.
     outgoing: Buffer,
-    /// The block from each rank, before it is put in place; this rank's own stays empty.
+    /// Block from each rank, before it is put in place; this rank's own stays empty.
     incoming: Vec<Buffer>,
     posted: Vec<Option<Posted>>,
-    /// The columns that this rank has afterwards.
+    /// Columns of this rank afterwards.
     output: Buffer,
-    /// Turns made.
+    /// Number of turns made.
     made: u64,
-    /// Whether the elements were really moved: a simulated machine may only let the time pass.
+    /// True if the elements were really moved: a simulated machine may only let the time pass.
     moved: bool,
 }
 
@@ -93,7 +92,7 @@ impl<'a, T: MatrixElement> MatrixPart<'a, T> {
         }
     }
 
-    /// Afterwards what every rank needs lies in one piece, as rows of what will be its columns.
+    /// Turns the rows in memory. Afterwards the data for every rank are in one piece, as rows of its future columns.
     fn turn_in_memory(&mut self, rank: &mut dyn Rank) -> Result<()> {
         let (rows, columns) = (self.matrix.block().0, self.matrix.size().1);
         let input = self.inputs[(self.made % 2) as usize].elements::<T>();
@@ -104,7 +103,7 @@ impl<'a, T: MatrixElement> MatrixPart<'a, T> {
         turned.map_err(|error| Error::Program(error.to_string()))
     }
 
-    /// Puts each block beside the others: its rows become parts of the rows of the result.
+    /// Copies each block to its place: its rows become parts of the rows of the result.
     fn put_in_place(&mut self, rank: &mut dyn Rank) {
         let (width, rows) = self.matrix.block();
         let all_rows = self.matrix.size().0;

@@ -1,4 +1,4 @@
-//! Corner turns on the reference fabric.
+//! Tests corner turns on the reference fabric.
 
 use contract::reference;
 
@@ -37,7 +37,7 @@ fn every_element_arrives_in_its_place_whatever_its_size_and_the_order_of_blocks(
     }
 }
 
-/// The check itself is checked against elements counted by hand: rank 1 of 2 has columns 2 and 3 of the 2 x 4 matrix.
+/// Tests the check itself, with elements counted by hand: rank 1 of 2 has columns 2 and 3 of the 2 x 4 matrix.
 #[test]
 fn the_check_knows_which_column_goes_where_and_sees_a_swap() {
     let matrix = Matrix::<u64>::new(2, 4, 2, 5).unwrap();
@@ -47,7 +47,7 @@ fn the_check_knows_which_column_goes_where_and_sees_a_swap() {
     let right = [element(0, 2), element(1, 2), element(0, 3), element(1, 3)];
     turned.elements_mut::<u64>().copy_from_slice(&right);
     assert_eq!(matrix.check(&turned, 1, 0), Ok(()));
-    // What the next turn should bring is different everywhere.
+    // The expected result of the next turn differs everywhere.
     assert!(matrix.check(&turned, 1, 1).unwrap_err().to_string().contains("row 0, column 2"));
     turned.elements_mut::<u64>().swap(1, 2);
     assert!(matrix.check(&turned, 1, 0).unwrap_err().to_string().contains("row 1, column 2"));

@@ -8,22 +8,22 @@ use crate::programs::common::{ITS_TAG, TAG};
 
 /// A node of a pattern as a rank executes it.
 ///
-/// One receive is always posted, from the node that the next `R` takes its message from; the message that came last
-/// stays untouched until the next one has come. Everything is allocated by [`Interpreter::new`].
+/// One receive is always posted, from the sender of the message of the next `R`. The latest message stays unchanged
+/// until the next one has arrived. [`Interpreter::new`] allocates all memory.
 pub struct Interpreter<'a> {
     me: usize,
     seed: u64,
     actions: &'a [Action],
     sources: &'a [u32],
-    /// To which nodes a last, empty message has to go, since their posted receive waits for this one.
+    /// Nodes to which a last, empty message must be sent, because their posted receive waits for this one.
     closes: Vec<usize>,
     outgoing: Buffer,
     posted: Option<Posted>,
-    /// Which receive of the period is posted.
+    /// Index of the posted receive in the period.
     next: usize,
-    /// The buffer of the next message but one; until then it contains the last message received.
+    /// Buffer of the next message but one; until then it contains the last message received.
     spare: Buffer,
-    /// From whom that is, and how long.
+    /// Sender and length of that message.
     last: Option<(usize, usize)>,
     received_bytes: u64,
     expected_bytes: u64,
@@ -31,7 +31,7 @@ pub struct Interpreter<'a> {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Node `me` of `pattern`, with its buffers; what it sends is drawn from `seed`.
+    /// Creates node `me` of `pattern`, with its buffers. The sent data are drawn from `seed`.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -111,11 +111,11 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// Takes back the posted receive, and checks what came: all bytes that should have, and the last message byte by
-    /// byte. Called once, when every rank has ended the last period.
+    /// Takes back the posted receive, and checks the received data: the number of all bytes, and the last message byte
+    /// by byte. Called once, when every rank has ended the last period.
     ///
     /// # Errors
-    /// [`Error::Program`] names what is wrong; any error of the contract.
+    /// [`Error::Program`] names the difference; any error of the contract.
     pub fn finish(mut self, rank: &mut dyn Rank) -> Result<()> {
         for &node in &self.closes {
             rank.send(node, TAG, &[])?;

@@ -50,7 +50,7 @@ pub(in crate::programs) const PMP: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-/// One measurement where there is a pattern; its size is that of the longest message.
+/// Returns one measurement if there is a pattern; its size is that of the longest message.
 fn cases(scope: &Scope) -> Vec<Case> {
     let Some(text) = &scope.settings.pattern else { return Vec::new() };
     // An invalid pattern is refused when it is executed, and before that by the reader of the file.
@@ -98,20 +98,20 @@ fn check_nodes(pattern: &Pattern, ranks: usize) -> Result<()> {
 const KEY: &str = "pattern ";
 
 impl PatternText {
-    /// The parsed pattern.
+    /// Returns the parsed pattern.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All mistakes in it.
     pub fn read(&self) -> std::result::Result<Pattern, pattern::Refusal> {
         pattern::read(&self.name, &self.text)
     }
 
-    /// Its name among the texts of a run's record.
+    /// Returns its name among the texts of a run's record.
     pub fn key(&self) -> String {
         format!("{KEY}{}", self.name)
     }
 
-    /// The patterns among the texts of a run's record.
+    /// Returns the patterns among the texts of a run's record.
     pub fn among(texts: &BTreeMap<String, String>) -> impl Iterator<Item = PatternText> {
         texts.iter().filter_map(|(key, text)| {
             let name = key.strip_prefix(KEY)?.to_string();
@@ -119,7 +119,7 @@ impl PatternText {
         })
     }
 
-    /// Its name without folders and extension, which distinguishes results.
+    /// Returns its name without folders and extension, which distinguishes results.
     pub fn title(&self) -> &str {
         let file = self.name.rsplit('/').next().unwrap_or(&self.name);
         file.strip_suffix(".pmp").unwrap_or(file)

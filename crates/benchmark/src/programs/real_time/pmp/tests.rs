@@ -1,4 +1,4 @@
-//! Patterns on the reference fabric, where long messages wait for their receives and a deadlock is an error.
+//! Tests patterns on the reference fabric, where long messages wait for their receives and a deadlock is an error.
 
 use std::sync::Mutex;
 
@@ -15,7 +15,7 @@ use crate::plan::plan;
 use crate::programs::common::{ITS_TAG, TAG};
 use crate::settings::{RealTime, Settings};
 
-/// Executes some periods back to back, every other rank late to each.
+/// Executes some periods back to back, with every other rank late to each.
 fn run(pattern: &Pattern, periods: u64) -> std::result::Result<(), (usize, Error)> {
     reference::run(pattern.nodes.len(), |rank| {
         let me = rank.rank();
@@ -29,7 +29,7 @@ fn run(pattern: &Pattern, periods: u64) -> std::result::Result<(), (usize, Error
         }
         rank.barrier()?;
         interpreter.finish(rank)?;
-        // What is still posted would take this message, and leave the next one unmatched.
+        // A receive that is still posted would take this message, and leave the next one unmatched.
         let partner = me ^ 1;
         if partner < rank.size() {
             rank.send(partner, TAG, &[me as u8])?;
@@ -72,7 +72,7 @@ fn what_the_checker_takes_to_be_buffered_every_fabric_buffers() {
 fn a_message_that_arrives_changed_is_an_error() {
     let pattern = pattern::read("pair", "0: S 1 5000 E 1: R E").unwrap();
     let ended = reference::run(2, |rank| {
-        // Rank 0 sends what another seed makes.
+        // Rank 0 sends the data of another seed.
         let mut interpreter = Interpreter::new(&pattern, rank.rank(), rank.rank() as u64)?;
         interpreter.begin(rank)?;
         interpreter.period(rank, Time::ZERO, TimeSpan::ZERO)?;

@@ -16,9 +16,9 @@ use crate::programs::common::{ITS_TAG, TAG};
 const CLOCKS_APART_MAX: TimeSpan = TimeSpan::from_us(1);
 /// The moment that ends the measurement.
 const OVER: u64 = 0;
-/// The time between two liveness checks of a rank that sleeps.
+/// Time between two liveness checks of a rank that sleeps.
 const LONGEST_SLEEP: TimeSpan = TimeSpan::from_us(100_000);
-/// The polls between two liveness checks of a rank that yields.
+/// Number of polls between two liveness checks of a rank that yields.
 const YIELDS: usize = 1 << 12;
 const ADDRESS_BYTES: usize = 108;
 
@@ -75,7 +75,7 @@ struct Pair<'a> {
     system: &'a mut dyn OperatingSystem,
     method: Method,
     address: Vec<u8>,
-    /// The number of wake-ups, which is the value of the shared word.
+    /// Number of wake-ups, which is the value of the shared word.
     woken: u64,
 }
 
@@ -158,7 +158,7 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// The liveness check: a probe fails if the other rank is dead.
+    /// Checks liveness: a probe fails if the other rank is dead.
     fn check_other(&mut self) -> Result<()> {
         self.rank.probe(Source::Any, ITS_TAG).map(drop)
     }

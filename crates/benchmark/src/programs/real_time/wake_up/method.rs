@@ -1,8 +1,8 @@
-//! The events that a rank waits for, and the methods of waiting.
+//! The events for which a rank waits, and the methods of waiting.
 
 use contract::SleepCall;
 
-/// An event that a rank waits for.
+/// An event for which a rank waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// A moment of its clock.

@@ -50,14 +50,14 @@ const NONE: &str = "none";
 const COMPUTING: &str = "computing";
 const ALLOWED: &str = "allowed";
 const HELD_OFF: &str = "held-off";
-/// The first waits use memory and descriptors for the first time. They are kept and flagged.
+/// Number of first waits, which use memory and descriptors for the first time. They are kept and flagged.
 const WARM_UP: usize = 10;
-/// The range of the lengths of waits: long enough that a rank sleeps, and random, so that waits are not in step with
-/// the timer's tick.
+/// Range of the lengths of waits: long enough that a rank sleeps, and random, so that waits are not in step with the
+/// timer's tick.
 const WAIT_MIN: TimeSpan = TimeSpan::from_us(200);
 const WAIT_MAX: TimeSpan = TimeSpan::from_us(1000);
 
-/// Idle states matter only for ranks that sleep.
+/// Returns the cases. Idle states have an effect only on ranks that sleep.
 fn cases(_: &Scope<'_>) -> Vec<Case> {
     let mut cases = Vec::new();
     for awaited in Awaited::ALL {
@@ -144,8 +144,8 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if bench.shape.me == 0 { report(bench, late) } else { Ok(()) }
 }
 
-/// Gives rank 0 a fixed priority if the user wants it. The load has begun before, because its threads would inherit the
-/// priority. Collective; returns the reason of a refusal.
+/// Gives rank 0 a fixed priority if the user requests it. The load has begun before, because its threads would inherit
+/// the priority. Collective; returns the reason of a refusal.
 fn raise_priority(bench: &mut Bench<'_>) -> Result<Option<String>> {
     let wants = bench.settings.real_time.os_isolation.fifo;
     let mine = match wants && bench.shape.me == 0 {

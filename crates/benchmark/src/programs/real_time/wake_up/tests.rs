@@ -109,7 +109,7 @@ fn only_methods_that_sleep_have_cases_without_idle_states() {
         let is = |case: &&Case, name, value: &str| case.parameters[name] == value.into();
         cases.iter().filter(|case| is(case, FOR, awaited) && is(case, BY, method)).count()
     };
-    // Without a load and with one, and twice as many for who sleeps.
+    // Without a load and with one, and twice as many for methods that sleep.
     let of_moments = ["spin", "yield", "futex", "clock-nanosleep", "epoll", "receive"];
     assert_eq!(of_moments.map(|method| count("moment", method)), [2, 2, 4, 4, 4, 0]);
     assert_eq!(of_moments.map(|method| count("message", method)), [2, 2, 4, 0, 4, 4]);
