@@ -1,4 +1,5 @@
-//! What the interpreter of patterns adds to each action, on a fabric that does nothing. The target is 30 ns an action.
+//! Time that the interpreter of patterns adds to each action, on a fabric that does nothing. The target is 30 ns an
+//! action.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -9,7 +10,7 @@ use contract::{
     Status, Tag, TagSelector, Time, TimeSpan, Work,
 };
 
-/// Two ranks in one: every message is there at once, and nothing is moved.
+/// Two ranks in one: every message arrives at once, and no data are moved.
 struct Nothing {
     posted: Option<Buffer>,
 }
@@ -98,7 +99,7 @@ const ACTIONS: u32 = 1000;
 const PERIODS: u32 = 2000;
 
 fn main() {
-    // Measured by `cargo bench`; `cargo test --benches` only asks whether it runs.
+    // `cargo bench` measures; `cargo test --benches` only checks that the program runs.
     let periods = if std::env::args().any(|word| word == "--bench") { PERIODS } else { 1 };
     println!("{:<34} {:>12}", "pattern of node 0", "ns an action");
     for (name, node_0, node_1) in [
@@ -113,11 +114,11 @@ fn main() {
     }
 }
 
-/// The least of five runs: what disturbs a run only adds to it.
+/// Returns the least of five runs, because disturbances only add to a run.
 fn overhead_ns(text: &str, periods: u32) -> f64 {
     let pattern = pattern::read("overhead", text).expect("the pattern is sound");
     let mut rank = Nothing { posted: None };
-    // Through a pointer, as the interpreter calls any fabric.
+    // Called through a pointer, as the interpreter calls any fabric.
     let rank: &mut dyn Rank = black_box(&mut rank);
     let mut interpreter = Interpreter::new(&pattern, 0, 1).expect("there is memory");
     interpreter.begin(rank).expect("nothing fails here");

@@ -1,4 +1,4 @@
-//! A measurement being made, as one rank sees it.
+//! A measurement in progress, at one rank.
 
 use contract::collective::Algorithm;
 use contract::{Error, Rank, Result, SharedLine, TimeSpan};
@@ -17,10 +17,10 @@ use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::timed_loop::{self, LoopPlan, Outcome, Overheads, Progress};
 
-/// The receiver of rank 0's events.
+/// Receiver of rank 0's events.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Event) -> Result<()>;
 
-/// A measurement being made, as one rank sees it.
+/// A measurement in progress, at one rank.
 pub(crate) struct Bench<'a> {
     pub(crate) rank: &'a mut dyn Rank,
     pub(crate) definition: Definition,
@@ -30,15 +30,15 @@ pub(crate) struct Bench<'a> {
     pub(crate) overheads: Overheads,
     pub(crate) limit: TimeSpan,
     fabric: String,
-    /// The step's place in the job, from 0.
+    /// Index of the step in the job, from 0.
     pub(crate) index: usize,
-    /// The results of earlier repetitions.
+    /// Results of earlier repetitions.
     pub(crate) earlier: Option<Earlier>,
     sink: Sink<'a>,
 }
 
 impl Bench<'_> {
-    /// A bench for a step that is the only one of its job and has all the job's time.
+    /// Creates a bench for a step that is the only one of its job and has all the job's time.
     pub(crate) fn new<'a>(
         rank: &'a mut dyn Rank,
         definition: Definition,
@@ -65,13 +65,13 @@ impl Bench<'_> {
         }
     }
 
-    /// Whether the measurement is made in several repetitions.
+    /// Returns whether the measurement is made in several repetitions.
     pub(crate) fn is_repeated(&self) -> bool {
         self.definition.repeatable && self.settings.repetitions > 1
     }
 
-    /// Returns why the step cannot run on this fabric or where its ranks are, or `None` if it can. The answer is the
-    /// same on every rank.
+    /// Returns the reason why the step cannot run on this fabric or with this placement, or `None` if it can. The
+    /// result is the same on every rank.
     pub(crate) fn misplaced(&mut self) -> Result<Option<String>> {
         if self.definition.program.needs_shared_line && self.rank.shared_line().is_none() {
             return Ok(Some("there is no memory here that all ranks see".into()));
@@ -105,7 +105,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Returns the algorithm that the step asks for, if it asks for one.
+    /// Returns the algorithm that the step requests, if it requests one.
     fn algorithm(&self) -> Result<Option<Algorithm>> {
         let named = self.step.parameters.get(ALGORITHM);
         let Some(value) = named.filter(|_| !is_as_the_fabric_chooses(&self.step.parameters)) else {
@@ -115,7 +115,7 @@ impl Bench<'_> {
         known.map(Some).ok_or_else(|| self.unknown(ALGORITHM))
     }
 
-    /// The error for a step whose parameter `name` is missing or unknown.
+    /// Creates the error for a step whose parameter `name` is missing or unknown.
     pub(crate) fn unknown(&self, name: &str) -> Error {
         let found = self.step.parameters.get(name).map_or("nothing".into(), ToString::to_string);
         Error::Program(format!("the parameter {name} is {found}, which this build does not know"))
@@ -128,12 +128,12 @@ impl Bench<'_> {
         self.report(program, outcome, Parameters::new())
     }
 
-    /// Times the program and checks its data. Rank 0 gets the outcome.
+    /// Times the program and checks its data. Returns the outcome at rank 0.
     pub(crate) fn sampled(&mut self, program: Program) -> Result<Option<Outcome>> {
         self.sampled_as(program, |rank, data| (program.event)(rank, data))
     }
 
-    /// The same with an event that has its own state, instead of the program's.
+    /// As [`sampled`](Bench::sampled), with an event that has its own state, instead of the program's.
     pub(crate) fn sampled_as(
         &mut self,
         program: Program,
@@ -156,7 +156,7 @@ impl Bench<'_> {
     }
 
     /// Measures the hand-over of a cache line, in microseconds, if this is one of several repetitions and every rank
-    /// has a processor. Collective; rank 0 gets the time.
+    /// has a processor. Collective. Returns the time at rank 0.
     fn line_beside_us(&mut self) -> Result<Option<f64>> {
         let rank = &*self.rank;
         let apart = rank.every_rank_has_a_processor() && rank.shared_line().is_some();
@@ -167,9 +167,10 @@ impl Bench<'_> {
         line_us(self.rank)
     }
 
-    /// Sets the shared line to zero between two barriers. The first barrier lets every rank finish reading what the
-    /// previous measurement left there; the second keeps every rank from reading before the line is zero. The barriers
-    /// also keep a rank from sending before all have their buffers, or the first samples would wait for page faults.
+    /// Sets the shared line to zero between two barriers. The first barrier lets every rank finish reading the values
+    /// of the previous measurement; the second keeps every rank from reading before the line is zero. The barriers also
+    /// keep a rank from sending before all have their buffers, because the first samples would otherwise wait for page
+    /// faults.
     pub(crate) fn clear_shared_line(&mut self) -> Result<()> {
         self.rank.barrier()?;
         if self.shape.me == 0
@@ -180,7 +181,7 @@ impl Bench<'_> {
         self.rank.barrier()
     }
 
-    /// Times `event`. Rank 0 gets the outcome.
+    /// Times `event`. Returns the outcome at rank 0.
     pub(crate) fn measure<E>(
         &mut self,
         timing: Timing,
@@ -193,7 +194,7 @@ impl Bench<'_> {
         self.measure_by(self.settings, timing, in_a_row, event)
     }
 
-    /// The same by other settings than the user's.
+    /// As [`measure`](Bench::measure), with other settings than the user's.
     pub(crate) fn measure_by<E>(
         &mut self,
         settings: &Settings,
@@ -213,8 +214,7 @@ impl Bench<'_> {
         timed_loop::measure(self.rank, &plan, event, &mut progress)
     }
 
-    /// Reports the metrics of an outcome, at the rank that has one. `more` is the method, where that
-    /// differs from the plan.
+    /// Reports the metrics of an outcome, at the rank that has one. `more` is the method, if it differs from the plan.
     pub(crate) fn report(
         &mut self,
         program: Program,
@@ -259,7 +259,7 @@ impl Bench<'_> {
         }
     }
 
-    /// One trial of a search, as the results file keeps it.
+    /// Returns the line of one trial of a search for the results file.
     pub(crate) fn trial_line(&self, trial: Trial) -> TrialLine {
         let Step { benchmark, parameters, size_bytes, .. } = self.step.clone();
         let key = Key { benchmark, ranks: self.shape.ranks, parameters, size_bytes };

@@ -1,4 +1,4 @@
-//! All benchmarks, and how a user's names select some of them.
+//! All benchmarks, and their selection by a user's names.
 
 use analysis::limits::BoundRule;
 
@@ -15,14 +15,14 @@ pub struct UnknownBenchmark {
     pub nearest: Option<&'static str>,
 }
 
-/// All benchmarks, in a stable order, groups together.
+/// Returns all benchmarks, in a stable order, groups together.
 pub fn catalogue() -> &'static [Benchmark] {
     ALL
 }
 
 /// Returns the benchmarks that have these names, belong to these groups or come from the papers with these names, in
-/// the catalogue's order. Without names it returns all but applications and the real-time ones, which
-/// must be asked for.
+/// the catalogue's order. Without names it returns all except applications and the real-time ones, which must be
+/// requested.
 ///
 /// # Errors
 /// The first name that is none of these.
@@ -39,17 +39,17 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Benchmark>, UnknownBenchm
     Ok(catalogue().iter().filter(chosen).collect())
 }
 
-/// The benchmark with this name.
+/// Returns the benchmark with this name.
 pub fn find(name: &str) -> Option<&'static Benchmark> {
     catalogue().iter().find(|benchmark| benchmark.name == name)
 }
 
-/// The bound of the benchmark with this name; [`BoundRule::None`] if no benchmark has the name.
+/// Returns the bound of the benchmark with this name; [`BoundRule::None`] if no benchmark has the name.
 pub fn bound_rule(name: &str) -> BoundRule {
     find(name).map_or(BoundRule::None, |benchmark| benchmark.bound)
 }
 
-/// Names less similar than this are not suggested.
+/// Least similarity of a suggested name.
 const SIMILAR: f64 = 0.7;
 
 fn nearest(name: &str) -> Option<&'static str> {
@@ -93,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Hand-overs, switches and copies of a benchmark without parameters.
+    /// Returns hand-overs, switches and copies of a benchmark without parameters.
     fn path(name: &str, ranks: usize, cores: usize) -> (u64, u64, f64) {
         match bound_rule(name).bound(ranks, &Parameters::new(), cores) {
             Some(Bound::Path(path)) => (path.hand_overs, path.switches, path.copies),
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_messages_cannot_do_without_is_declared() {
-        // Of eight ranks only two play ping-pong, and copy half a message each; on one core they must be switched.
+        // Only two of eight ranks make a ping-pong, and copy half a message each; on one core they must be switched.
         assert_eq!(path("ping-pong", 8, 2), (1, 0, 0.5));
         assert_eq!(path("send-and-reply", 2, 1), (0, 2, 2.0));
         assert_eq!(path("exchange", 2, 1), (0, 1, 2.0));

@@ -10,7 +10,7 @@ struct Contents {
 }
 
 impl Contents {
-    /// The contents of block `block` of rank `rank`.
+    /// Creates the contents of block `block` of rank `rank`.
     fn new(seed: u64, rank: usize, block: usize) -> Self {
         Contents { begin: mix(mix(mix(seed) ^ rank as u64) ^ block as u64) }
     }
@@ -32,7 +32,7 @@ pub(crate) fn fill(bytes: &mut [u8], seed: u64, rank: usize, block: usize) {
     Contents::new(seed, rank, block).write(bytes, 0);
 }
 
-/// Checks that `found` holds the beginning of the block of `origin` (a rank and the number of its block). The error
+/// Checks that `found` contains the beginning of the block of `origin` (a rank and the number of its block). The error
 /// calls it `what` at rank `me`.
 ///
 /// # Errors
@@ -54,9 +54,9 @@ pub(crate) fn check_block(
     }
 }
 
-/// The index of the first byte that differs from block `block` of rank `rank`, and the byte that was expected.
+/// Returns the index of the first byte that differs from block `block` of rank `rank`, and the expected byte.
 fn first_wrong(found: &[u8], seed: u64, rank: usize, block: usize) -> Option<(usize, u8)> {
-    // The check is made piece by piece: a second buffer of the size of a message may not fit into memory.
+    // The check is made piece by piece, because a second buffer of the size of a message may not fit into memory.
     const PIECE: usize = 64 << 10;
     let contents = Contents::new(seed, rank, block);
     let mut expected = vec![0; PIECE.min(found.len())];

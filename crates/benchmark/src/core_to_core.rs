@@ -1,15 +1,15 @@
-//! Handing one cache line from a core to another. The benchmark `hand-over` measures it as a limit, and repetitions
-//! time it beside themselves.
+//! The hand-over of one cache line from a core to another. The benchmark `hand-over` measures it as a limit, and
+//! repetitions time it with each turn.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use analysis::statistics::Sample;
 use contract::{Rank, Result, Source, Tag, TagSelector};
 
-/// The tag that waits probe for. No message has it.
+/// Tag for which waits probe. No message has it.
 const PROBED: TagSelector = TagSelector::Is(Tag::new(0));
 
-/// Polls between two liveness checks: many hand-overs long, and still a short time.
+/// Number of polls between two liveness checks: many hand-overs long, but still a short time.
 const LOADS: usize = 1 << 16;
 
 /// Sets the first word of the shared line to `value`.
@@ -22,9 +22,9 @@ pub(crate) fn put(rank: &dyn Rank, value: u64) {
 
 /// Waits until the first word of the shared line is `value`.
 ///
-/// The loop pauses between polls. Without the pause the processor has many loads of the line under way when the other
-/// core takes it, and must undo them all. The limit would come out too high, and every message would look better than
-/// it is. See docs/measurements.md#polling-without-a-pause.
+/// The loop pauses between polls. Without the pause the processor has many loads of the line in progress when the other
+/// core takes it, and must undo them all. The measured limit would be too high, and every message would seem faster
+/// relative to it. See docs/measurements.md#polling-without-a-pause.
 pub(crate) fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
     while let Some(line) = rank.shared_line() {
         let word = line.word(0);
@@ -68,13 +68,13 @@ fn is_there(word: &AtomicU64, value: u64) -> bool {
     found
 }
 
-/// Round trips between two readings of the clock, and the number of such batches. All of them are short beside a
-/// measurement.
+/// Number of round trips between two readings of the clock, and number of such batches. All of them are short compared
+/// with a measurement.
 const ROUNDS: usize = 16;
 const BATCHES: usize = 15;
 
 /// Measures the hand-over of a cache line from rank 0 to rank 1, in microseconds. Collective; the shared line must be
-/// zero. Rank 0 gets the time.
+/// zero. Returns the time at rank 0.
 pub(crate) fn line_us(rank: &mut dyn Rank) -> Result<Option<f64>> {
     let mut batches_us = Vec::with_capacity(BATCHES);
     for batch in 0..BATCHES {

@@ -1,4 +1,4 @@
-//! The buffers of a benchmark, what is sent from them, and whether it arrived.
+//! The buffers of a benchmark, the data that are sent from them, and the check of the received data.
 
 use std::collections::VecDeque;
 
@@ -8,29 +8,29 @@ use contract::{Buffer, Error, Posted, Result};
 use crate::contents::{check_block, fill};
 use crate::shape::{Role, Shape};
 
-/// The number of blocks of the message size that a rank has.
+/// Numbers of blocks of the message size that a rank has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blocks {
-    /// To send from.
+    /// Number of blocks from which it sends.
     pub(crate) send: usize,
-    /// To receive into.
+    /// Number of blocks into which it receives.
     pub(crate) receive: usize,
-    /// The number of buffers, of one block each, to post sends from, and of buffers to post receives into.
+    /// Number of buffers, of one block each, from which sends are posted, and of as many for receives.
     pub(crate) posted: usize,
 }
 
-/// The contents of the blocks of the receive buffer after an event.
+/// Contents of the blocks of the receive buffer after an event.
 #[derive(Clone, Copy)]
 pub(crate) enum Received {
-    /// Nothing that could be checked.
+    /// Nothing that can be checked.
     Nothing,
-    /// Blocks of other ranks. The function gives for each block the rank that sent it, and the block's number in that
+    /// Blocks of other ranks. The function returns for each block the rank that sent it, and the block's number in that
     /// rank's send buffer.
     Blocks(fn(&Shape, usize) -> (usize, usize)),
     /// As `Blocks`, but ranks send from the receive buffer itself, so this rank's own blocks are there from the
     /// beginning.
     InPlace(fn(&Shape, usize) -> (usize, usize)),
-    /// Sums of what ranks send, as double-precision numbers.
+    /// Sums of the data that ranks send, as double-precision numbers.
     Sum(fn(&Shape) -> Addends),
 }
 
@@ -40,46 +40,46 @@ impl Received {
         Received::Sum(|shape| Addends { ranks: shape.ranks, first: 0 });
 }
 
-/// What the sums at a rank are of.
+/// Operands of the sums at a rank.
 #[derive(Clone, Copy)]
 pub(crate) struct Addends {
-    /// The number of ranks whose elements are added, from rank 0 on; if there are none, nothing is received.
+    /// Number of ranks whose elements are added, from rank 0 on. If it is 0, nothing is received.
     pub(crate) ranks: usize,
-    /// The first of their elements.
+    /// Index of the first of their elements.
     pub(crate) first: usize,
 }
 
-/// Everything an event works on.
+/// Data of an event.
 pub(crate) struct Data {
-    /// The measurement as this rank sees it.
+    /// Shape of the measurement at this rank.
     pub(crate) shape: Shape,
-    /// This rank's role in it.
+    /// Role of this rank in it.
     pub(crate) role: Role,
-    /// The other rank of the pair, where this rank belongs to it.
+    /// The other rank of the pair, if this rank belongs to it.
     pub(crate) peer: usize,
-    /// To send from; events leave it as it is.
+    /// Buffer from which data are sent; events do not change it.
     pub(crate) send: Buffer,
-    /// To receive into.
+    /// Buffer into which data are received.
     pub(crate) receive: Buffer,
-    /// Buffers to post sends from, which hold what `send` holds; every event takes and returns them.
+    /// Buffers for posted sends, with the content of `send`; every event takes and returns them.
     pub(crate) outgoing: VecDeque<Buffer>,
-    /// Buffers to post receives into. They must hold afterwards what `receive` must hold.
+    /// Buffers for posted receives. Afterwards their content must be that required of `receive`.
     pub(crate) incoming: VecDeque<Buffer>,
     /// Room for the handles of posted receives and sends; empty between events.
     pub(crate) posted: VecDeque<(Posted, Posted)>,
-    /// A count that an event may keep.
+    /// Count for use by an event.
     pub(crate) counter: u64,
-    /// The algorithm by messages that a collective is made by; none where the fabric chooses.
+    /// Algorithm over messages of a collective; `None` if the fabric chooses.
     pub(crate) algorithm: Option<Algorithm>,
 }
 
-/// The bytes of a receive buffer before anything was received.
+/// Value of the bytes of a receive buffer before anything was received.
 const POISON: u8 = 0xA5;
 
 impl Blocks {
     pub(crate) const NONE: Blocks = Blocks { send: 0, receive: 0, posted: 0 };
 
-    /// Their bytes.
+    /// Returns the number of bytes of the blocks.
     pub(crate) fn bytes(self, size: u64) -> u64 {
         let count = self.send.saturating_add(self.receive).saturating_add(2 * self.posted);
         size.saturating_mul(count as u64)
@@ -87,7 +87,7 @@ impl Blocks {
 }
 
 impl Data {
-    /// Makes the buffers. Send buffers hold what is sent, receive buffers hold poison.
+    /// Creates the buffers. Send buffers contain the data to send, receive buffers poison.
     pub(crate) fn new(shape: Shape, blocks: Blocks, received: Received, seed: u64) -> Result<Self> {
         let room = |count: usize| {
             let bytes = shape.size.checked_mul(count).ok_or_else(|| Error::OutOfMemory {
@@ -129,7 +129,7 @@ impl Data {
         })
     }
 
-    /// Checks what has arrived.
+    /// Checks the received data.
     ///
     /// # Errors
     /// [`Error::Program`] names the first wrong byte.
@@ -188,7 +188,7 @@ fn own_blocks(
     }
 }
 
-/// Small whole numbers: their sum is exact in any order of addition.
+/// Returns a small whole number. Sums of them are exact in any order of addition.
 fn addend(rank: usize, index: usize) -> f64 {
     ((rank + 1) * (index % 97 + 1)) as f64
 }
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn sums_may_be_of_the_first_ranks_and_begin_at_any_element() {
-        // Rank r sends r + 1 times 1, 2, 3, 4. Of ranks 0 and 1 the sums of elements 2 and 3 are 3 * 3 and 3 * 4.
+        // Rank r sends r + 1 times 1, 2, 3, 4. For ranks 0 and 1 the sums of elements 2 and 3 are 3 * 3 and 3 * 4.
         let received = Received::Sum(|_| Addends { ranks: 2, first: 2 });
         let blocks = Blocks { send: 2, receive: 1, posted: 0 };
         let mut data = Data::new(shape(3, 1, 16), blocks, received, SEED).unwrap();

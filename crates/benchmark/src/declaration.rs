@@ -14,91 +14,90 @@ use crate::settings::Settings;
 
 /// A program that we time.
 pub struct Benchmark {
-    /// Its name, as a user types it.
+    /// Name for users.
     pub name: &'static str,
     /// Its group.
     pub group: Group,
-    /// A summary of what it measures, in one line.
+    /// Summary of the benchmark, in one line.
     pub summary: &'static str,
-    /// Its definition: what is timed, at which rank, and the formula of its rate.
+    /// Definition: the timed operation, the rank that times it, and the formula of its rate.
     pub explains: &'static str,
-    /// The publication that it comes from, if it comes from one.
+    /// Publication of the benchmark, if there is one.
     pub source: Option<PaperPart>,
-    /// With how many ranks it runs.
+    /// Permitted numbers of ranks.
     pub ranks: RankRule,
-    /// The required placement of its ranks.
+    /// Required placement of its ranks.
     pub placement: Placement,
-    /// Message sizes are rounded up to a multiple of this, in bytes: 8 where numbers are added, else 1.
+    /// Message sizes are rounded up to a multiple of this number of bytes: 8 if numbers are added, else 1.
     pub size_multiple_bytes: u64,
-    /// Which of the machine's own limits bounds its numbers.
+    /// Rule of the machine's limit that bounds its numbers.
     pub bound: BoundRule,
-    /// Its rows among the headlines of a run.
+    /// Rows among the headlines of a run.
     pub headlines: &'static [Headline],
-    /// Its figures in the report's summary.
+    /// Figures in the report's summary.
     pub key_figures: &'static [HasFigure],
-    /// Its drawing in the report.
+    /// Drawing in the report.
     pub view: View,
-    /// The OSU test that it corresponds to.
+    /// Corresponding OSU test.
     pub osu: Option<OsuTest>,
-    /// The measurements that it makes.
+    /// Function that returns its measurements.
     pub(crate) cases: fn(&Scope) -> Vec<Case>,
-    /// The event that each of them times.
+    /// Event that each of them times.
     pub(crate) program: Program,
-    /// The function that makes each of them: [`Bench::timed`] for most.
+    /// Function that makes each of them: [`Bench::timed`] for most.
     pub(crate) measure: fn(&mut Bench<'_>) -> contract::Result<()>,
-    /// How a case is repeated beyond its samples.
+    /// Repetition of a case beyond its samples.
     pub repeats: Repeats,
-    /// Whether a measurement can be put together from repetitions.
+    /// True if a measurement can be combined from repetitions.
     pub(crate) repeatable: bool,
-    /// The algorithms by messages that it can be made by, if it is a collective that has some.
+    /// Algorithms over messages by which it can be made, if it is a collective that has some.
     pub algorithms: &'static [Algorithm],
-    /// The time of one in seconds, if that does not follow from its messages.
+    /// Time of a measurement in seconds, if that does not follow from its messages.
     pub(crate) lasts_s: Option<fn(&Settings, &Parameters) -> f64>,
 }
 
-/// How a case is repeated beyond its samples.
+/// Repetition of a case beyond its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
     /// In several launches of the ranks.
     Launches,
     /// By trials of periods within one launch.
     Trials,
-    /// Never: it observes the processors for as long as the user wants.
+    /// Never: it observes the processors for the time that the user specifies.
     Never,
 }
 
-/// The groups of benchmarks.
+/// A group of benchmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// The limits of the machine: every other number is shown as a share of one of these.
+    /// The limits of the machine. Every other number is shown as a share of one of these.
     Limits,
     /// Times of single messages between two ranks.
     Latencies,
     /// Rates of streams of messages between pairs of ranks.
     Bandwidths,
-    /// Operations in which all ranks take part.
+    /// Operations of all ranks.
     Collectives,
     /// Operations on the memory of other ranks.
     Windows,
-    /// Many messages at once, in patterns that a network finds hard.
+    /// Many messages at once, in patterns that are difficult for a network.
     Congestion,
     /// Messages and collectives while ranks compute.
     BesideComputing,
-    /// Messages drawn from a model of a program. They take long, so they must be asked for.
+    /// Messages drawn from a model of a program. They take long, so they must be requested.
     Synthetic,
     /// Services over the fabric, beside its own messages.
     Services,
-    /// Whole programs, beside the best serial program on the same machine. They take long, so they must be asked for.
+    /// Whole programs, beside the best serial program on the same machine. They take long, so they must be requested.
     Applications,
-    /// The period that a periodic job sustains. A search takes as long as it needs to be sure, so it must be asked
-    /// for.
+    /// The period that a periodic job sustains. A search takes as long as certainty requires, so it must be requested.
     RealTime,
     /// The work of one processor.
     Processor,
 }
 
 impl Group {
-    /// Its name in commands and records.
+    /// Returns its name in commands and records.
     pub const fn name(self) -> &'static str {
         match self {
             Group::Limits => analysis::limits::GROUP,
@@ -116,7 +115,7 @@ impl Group {
         }
     }
 
-    /// Its heading.
+    /// Returns its heading.
     pub fn title(self) -> &'static str {
         match self {
             Group::Limits => "The machine's own limits",
@@ -140,7 +139,7 @@ impl Group {
         }
     }
 
-    /// Whether its benchmarks are run only if they are asked for by name or group.
+    /// Returns whether its benchmarks run only if they are requested by name or group.
     pub const fn must_be_asked_for(self) -> bool {
         matches!(self, Group::Synthetic | Group::Applications | Group::RealTime)
     }
@@ -151,21 +150,21 @@ impl Group {
 }
 
 impl Benchmark {
-    /// Its full definition, with its source.
+    /// Returns its full definition, with its source.
     pub fn explanation(&self) -> String {
         let source = self.source.map(|source| format!(" Source: {source}."));
         format!("{}{}", self.explains, source.unwrap_or_default())
     }
 
-    /// The names that select it: its own, its group's, and that of its paper, which selects the paper's benchmarks of
-    /// messages.
+    /// Returns the names that select it: its own, its group's, and that of its paper, which selects the paper's
+    /// benchmarks of messages.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         let paper = self.source.and_then(|source| source.paper.selects);
         let paper = paper.filter(|_| self.group.is_of_messages());
         [self.name, self.group.name()].into_iter().chain(paper)
     }
 
-    /// Those of its algorithms that the user wants.
+    /// Returns those of its algorithms that the user requests.
     pub(crate) fn wanted_algorithms(
         &self,
         settings: &Settings,
@@ -177,7 +176,7 @@ impl Benchmark {
             .filter(move |one| every || wanted.iter().any(|name| name == one.name()))
     }
 
-    /// The program that it measures.
+    /// Returns the program that it measures.
     pub(crate) fn definition(&self) -> Definition {
         Definition {
             name: self.name,

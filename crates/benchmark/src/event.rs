@@ -3,13 +3,13 @@
 use record::{Measurement, TrialLine};
 use serde::{Deserialize, Serialize};
 
-/// The reports of rank 0 while it executes a job.
+/// A report of rank 0 while it executes a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// A measurement begins.
     Started {
-        /// The step's place in the job, from 0.
+        /// Index of the step in the job, from 0.
         index: usize,
         /// The number of steps of the job.
         of: usize,
@@ -18,26 +18,26 @@ pub enum Event {
     },
     /// A measurement makes progress; reported a few times a second.
     Progress {
-        /// The step's place in the job, from 0.
+        /// Index of the step in the job, from 0.
         index: usize,
-        /// Samples so far, without the warm-up.
+        /// Number of samples so far, without the warm-up.
         samples: u64,
-        /// The half-width of the median's interval as a share of the median, once there are samples.
+        /// Half-width of the median's interval as a share of the median, once there are samples.
         half_width: Option<f64>,
         /// Seconds since the measurement began.
         spent_s: f64,
     },
-    /// One trial of a search for a period is made.
+    /// One trial of a search for a period is complete.
     Tried(TrialLine),
-    /// A measurement is made: its metrics, the time first.
+    /// A measurement is complete: its metrics, the time first.
     Measured(Vec<Measurement>),
     /// A measurement cannot be made here.
     Skipped {
-        /// The step's place in the job, from 0.
+        /// Index of the step in the job, from 0.
         index: usize,
         /// The benchmark with its parameters and size.
         label: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

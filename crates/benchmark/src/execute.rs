@@ -12,11 +12,11 @@ use crate::job::Job;
 use crate::repetition::Earlier;
 use crate::timed_loop::Overheads;
 
-/// Executes `job`. All ranks of a launch call it with the same job; the `sink` of rank 0 gets the events, those of the
-/// other ranks nothing.
+/// Executes `job`. All ranks of a launch call it with the same job. The `sink` of rank 0 receives the events, those of
+/// the other ranks nothing.
 ///
 /// # Errors
-/// Any error of the contract or of the sink ends the job at once, on every rank; so do data that arrive wrong.
+/// Any error of the contract or of the sink ends the job at once, on every rank; so do wrong data.
 pub fn execute(rank: &mut dyn Rank, job: &Job, sink: Sink<'_>) -> Result<()> {
     let overheads = Overheads::measure(rank)?;
     let begin = rank.now();
@@ -40,7 +40,7 @@ pub fn execute(rank: &mut dyn Rank, job: &Job, sink: Sink<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes the measurement, or one repetition of it. Returns what later repetitions need.
+/// Makes the measurement, or one repetition of it. Returns the data that later repetitions need.
 fn run(mut bench: Bench<'_>, benchmark: &Benchmark, of: usize) -> Result<Option<Earlier>> {
     let (index, mut label) = (bench.index, bench.step.label());
     if bench.is_repeated() {
@@ -68,12 +68,12 @@ fn check_ranks(benchmark: &Benchmark, ranks: usize) -> Result<()> {
     )))
 }
 
-/// The time limit of a measurement even when the time for all is used up.
+/// Time limit in seconds of a measurement even if the time for all is used up.
 const LIMIT_MIN_S: f64 = 0.02;
-/// A measurement may take this many shares of the time left, because most need less than one.
+/// Number of shares of the remaining time that a measurement may take, because most need less than one.
 const SHARES: f64 = 4.0;
 
-/// The time limit of the next measurement, if `left` measurements are still to be made.
+/// Returns the time limit of the next measurement, if `left` measurements remain.
 fn limit(job: &Job, spent: TimeSpan, left: usize) -> TimeSpan {
     let own_s = job.settings.time_limit_s;
     let limit_s = match job.limit_s {

@@ -1,4 +1,4 @@
-//! Launches: what their ranks execute, and in which order.
+//! Launches: the jobs of their ranks, and their order.
 
 use record::Parameters;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ use crate::settings::Settings;
 pub struct Step {
     /// The benchmark's name.
     pub benchmark: String,
-    /// The other parameters that identify the measurement.
+    /// Other parameters that identify the measurement.
     pub parameters: Parameters,
     /// The message size in bytes.
     pub size_bytes: u64,
-    /// The expected time in seconds, estimated before measuring.
+    /// Expected time in seconds, estimated before measuring.
     pub estimate_s: f64,
-    /// Which of its repetitions this is, from 1.
+    /// Number of its repetition, from 1.
     pub repetition: u32,
 }
 
@@ -28,7 +28,7 @@ pub struct Job {
     pub steps: Vec<Step>,
     /// The settings of the measurements.
     pub settings: Settings,
-    /// The time that all of them together should take, in seconds.
+    /// Time in seconds that all of them together should take.
     pub limit_s: Option<f64>,
 }
 
@@ -39,21 +39,21 @@ pub struct Launch {
     pub ranks: usize,
     /// Their required placement.
     pub placement: Placement,
-    /// Which launch of its measurements this is, of those that the run makes, from 0.
+    /// Number of the launch among those of its measurements in the run, from 0.
     pub number: u32,
     /// Their job.
     pub job: Job,
 }
 
 impl Launch {
-    /// The expected time in seconds, estimated before measuring.
+    /// Returns the expected time in seconds, estimated before measuring.
     pub fn estimate_s(&self) -> f64 {
         self.job.steps.iter().map(|step| step.estimate_s).sum()
     }
 }
 
 impl Step {
-    /// A short description: the benchmark with its parameters and size.
+    /// Returns a short description: the benchmark with its parameters and size.
     pub fn label(&self) -> String {
         let mut label = self.benchmark.clone();
         for (name, value) in &self.parameters {
@@ -66,7 +66,7 @@ impl Step {
     }
 }
 
-/// A size with the largest binary unit that leaves it whole.
+/// Returns a size with the largest binary unit of which it is a multiple.
 fn in_bytes(size: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit)) {

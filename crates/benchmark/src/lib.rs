@@ -1,13 +1,13 @@
-//! Every program that we time, and the one loop that times it. Names no fabric.
+//! All timed programs, and the one loop that times them. Depends on no fabric.
 //!
-//! * [`catalogue`] holds the benchmarks, [`select`] finds them by name, group or paper;
-//! * [`plan`] turns a selection into [`Launch`]es, each a number of ranks and a [`Job`] for them;
-//! * [`execute`] is what each rank of a launch runs: step by step, the timed loop, the check of the data, the record.
+//! * [`catalogue`] contains the benchmarks, [`select`] finds them by name, group or paper;
+//! * [`plan`] converts a selection to [`Launch`]es, each a number of ranks and a [`Job`] for them;
+//! * [`execute`] runs on each rank of a launch: step by step, the timed loop, the check of the data, the record.
 //!
-//! A benchmark is a file of `programs`: one event as ordinary calls of the contract, where its data come from, what it
-//! counts as time and rate, what bounds it, and how it is shown. Everything else (start, warm-up, stopping, check,
-//! summary) is in one place, here. A real-time benchmark is a function that executes a trial of a period; `period`
-//! searches for the shortest.
+//! A benchmark is a file of `programs`: one event as ordinary calls of the contract, the source of its data, its time
+//! and rate, its bound, and its presentation. All other code (start, warm-up, stopping, check, summary) is shared and
+//! in this crate. A real-time benchmark is a function that executes a trial of a period; `period` searches for the
+//! shortest.
 #![forbid(unsafe_code)]
 
 mod bench;

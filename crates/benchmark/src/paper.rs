@@ -1,13 +1,13 @@
-//! The publications that benchmarks come from.
+//! The publications of benchmarks.
 
 /// A publication.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Paper {
-    /// Its name in texts, with its year.
+    /// Name in texts, with its year.
     pub label: &'static str,
     /// Its authors, title, publisher and year.
     pub citation: &'static str,
-    /// The name that selects its benchmarks of messages, if it has such a name.
+    /// Name that selects its benchmarks of messages, if it has one.
     pub selects: Option<&'static str>,
 }
 
@@ -16,7 +16,7 @@ pub struct Paper {
 pub struct PaperPart {
     /// The publication.
     pub paper: &'static Paper,
-    /// The section, figure or table of it; empty for the whole.
+    /// Section, figure or table of it; empty for the whole.
     pub part: &'static str,
 }
 
@@ -137,14 +137,14 @@ pub(crate) const STREAM: Paper = Paper {
 };
 
 impl Paper {
-    /// As the source of something in a part of it.
+    /// Returns a part of it as a source.
     pub(crate) const fn part(&'static self, part: &'static str) -> Option<PaperPart> {
         Some(PaperPart { paper: self, part })
     }
 }
 
 impl std::fmt::Display for PaperPart {
-    /// Such as `MPI-SHARC (2002), section 4.2`.
+    /// Formats as `MPI-SHARC (2002), section 4.2`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let comma = if self.part.is_empty() { "" } else { ", " };
         write!(f, "{}{comma}{}", self.paper.label, self.part)

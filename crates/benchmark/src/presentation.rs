@@ -1,13 +1,13 @@
 //! The presentation of a benchmark's numbers: its declarations for the tables, the report and other formats.
 
-/// A row of the table that ends what a run prints: the few numbers that a reader asks for first.
+/// A row of the table at the end of a run's output, which contains the few most important numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headline {
     /// The description of the number.
     pub words: &'static str,
     /// The metric.
     pub metric: &'static str,
-    /// The message size in bytes; none for the measurement with the highest median.
+    /// Message size in bytes; `None` for the measurement with the highest median.
     pub size_bytes: Option<u64>,
 }
 
@@ -16,9 +16,9 @@ pub struct Headline {
 pub enum KeyFigure {
     /// The time of a short message.
     ShortMessage,
-    /// The highest rate one way.
+    /// The highest rate in one direction.
     RateOneWay,
-    /// The highest rate both ways at once.
+    /// The highest rate in both directions at once.
     RateBothWays,
     /// The time of a barrier.
     Barrier,
@@ -34,17 +34,17 @@ pub enum KeyFigure {
     StraightLine,
 }
 
-/// That a benchmark has a key figure.
+/// A key figure of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HasFigure {
     /// The figure.
     pub figure: KeyFigure,
-    /// Of the benchmarks that a run holds, the one with the lowest number gives the figure.
+    /// Preference: of the benchmarks in a run, the one with the lowest number provides the figure.
     pub preference: u8,
 }
 
 impl KeyFigure {
-    /// That a benchmark has this figure, and how many others are preferred to it.
+    /// Returns the figure for a benchmark to which this number of others are preferred.
     pub(crate) const fn after(self, preference: u8) -> HasFigure {
         HasFigure { figure: self, preference }
     }
@@ -60,9 +60,9 @@ pub enum View {
     CorePairs,
     /// A heat map of pairs of ranks for each size.
     RankPairs,
-    /// Rates over the length of transforms, one chart for each way of doing them.
+    /// Rates over the length of transforms, one chart for each variant.
     TransformLengths,
-    /// A table of the ways of doing the same, a row for each size.
+    /// A table of variants of the same operation, a row for each size.
     Ways,
     /// The pauses of each processor over time.
     Pauses,
@@ -70,18 +70,18 @@ pub enum View {
     Efficiency,
     /// Charts, and the pattern as a picture.
     Pattern,
-    /// Charts; those over a parameter of a rule of locality show the rule without locality as a line across.
+    /// Charts; those over a parameter of a rule of locality show the rule without locality as a horizontal line.
     Localities,
 }
 
-/// The test of the OSU micro-benchmarks that a benchmark corresponds to.
+/// The test of the OSU micro-benchmarks that corresponds to a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OsuTest {
-    /// Its title, without `OSU MPI` and `Test`.
+    /// Title, without `OSU MPI` and `Test`.
     pub title: &'static str,
     /// Its columns.
     pub columns: OsuColumns,
-    /// The datatype that it names; none where it names none.
+    /// Datatype that it names; `None` if it names none.
     pub datatype: Option<&'static str>,
 }
 
@@ -97,17 +97,17 @@ pub enum OsuColumns {
 }
 
 impl OsuTest {
-    /// A test that prints a time for each size.
+    /// Returns a test that prints a time for each size.
     pub(crate) const fn latency(title: &'static str) -> Option<OsuTest> {
         Some(OsuTest { title, columns: OsuColumns::Latency, datatype: Some("MPI_CHAR") })
     }
 
-    /// A test that prints a rate for each size.
+    /// Returns a test that prints a rate for each size.
     pub(crate) const fn bandwidth(title: &'static str) -> Option<OsuTest> {
         Some(OsuTest { title, columns: OsuColumns::Bandwidth, datatype: Some("MPI_CHAR") })
     }
 
-    /// A test that prints a time for each size of an array of double-precision numbers.
+    /// Returns a test that prints a time for each size of an array of double-precision numbers.
     pub(crate) const fn reduction(title: &'static str) -> Option<OsuTest> {
         Some(OsuTest { title, columns: OsuColumns::Latency, datatype: Some("MPI_DOUBLE") })
     }

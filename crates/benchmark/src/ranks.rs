@@ -1,21 +1,22 @@
-//! With how many ranks a benchmark runs, and where they must be.
+//! The numbers of ranks of a benchmark, and their placement.
 
 use serde::{Deserialize, Serialize};
 
-/// With how many ranks a benchmark runs.
+/// Permitted numbers of ranks of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankRule {
-    /// This many, whatever the user wants.
+    /// This number, regardless of the user's choice.
     Exactly(usize),
-    /// Two, unless the user wants more; then ranks 0 and 1 communicate and the others wait.
+    /// Two, unless the user requests more; then ranks 0 and 1 communicate and the others wait.
     Pair,
-    /// One for each processor, from 2 to 16, unless the user wants another number, of this many or more.
+    /// One for each processor, from 2 to 16, unless the user requests another number, of at least this many.
     AtLeast(usize),
-    /// Pairs of ranks: this many pairs, unless the user wants another number of ranks. An odd one is left over.
+    /// Pairs of ranks: this many pairs, unless the user requests another number of ranks. A rank without a partner is
+    /// idle.
     Pairs(usize),
-    /// One for each processor, whatever the user wants.
+    /// One for each processor, regardless of the user's choice.
     EveryProcessor,
-    /// As many as the chain that is asked for has.
+    /// As many as the requested chain has.
     OfChain,
 }
 
@@ -26,21 +27,21 @@ pub enum Placement {
     /// The fabric's placement: each rank on a separate processor, if there are enough.
     #[default]
     Spread,
-    /// Rank r on the r-th processor, in every launch: the cases name processors by their ranks.
+    /// Rank r on the r-th processor, in every launch, because the cases name processors by their ranks.
     InOrder,
     /// All bound to one and the same processor.
     OneProcessor,
     /// The first half bound to one processor, the second half to another, like the tasks of two nodes. Ranks that
-    /// cannot be bound stay where they are, and the measurement says where that was.
+    /// cannot be bound stay where they are, and the measurement reports their place.
     TwoProcessors,
 }
 
 impl RankRule {
-    /// Collectives run on at most this many ranks unless asked for more.
+    /// Maximum number of ranks of collectives unless the user requests more.
     const RANKS_UNASKED_MAX: usize = 16;
 
-    /// The numbers of ranks to run with, given the numbers that the user wants, if any. Empty if none of them is
-    /// allowed.
+    /// Returns the numbers of ranks of the runs, from the numbers that the user requests, if any. Empty if none of them
+    /// is permitted.
     pub fn counts(self, wanted: Option<&[usize]>, processors: usize) -> Vec<usize> {
         let at_least = |least: usize, unasked: usize| match wanted {
             Some(wanted) => wanted.iter().copied().filter(|&count| count >= least).collect(),
@@ -54,12 +55,12 @@ impl RankRule {
             }
             RankRule::Pairs(unasked) => at_least(2, 2 * unasked),
             RankRule::EveryProcessor => vec![processors.max(1)],
-            // The plan knows the chain.
+            // The plan takes the number from the chain.
             RankRule::OfChain => wanted.unwrap_or_default().to_vec(),
         }
     }
 
-    /// Whether the benchmark runs with `ranks` ranks.
+    /// Returns whether the benchmark runs with `ranks` ranks.
     pub fn allows(self, ranks: usize) -> bool {
         match self {
             RankRule::Exactly(count) => ranks == count,

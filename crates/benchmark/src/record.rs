@@ -11,7 +11,7 @@ use crate::timed_loop::Outcome;
 
 const PS_PER_US: f64 = 1e6;
 
-/// Everything about a measurement but its numbers.
+/// All fields of a measurement except its numbers.
 pub(crate) struct Subject<'a> {
     pub(crate) name: &'static str,
     pub(crate) group: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// The time of an event's parts, and the rate that follows from it.
+    /// Returns the time of an event's parts, and the rate that follows from it.
     pub(crate) fn measurements(
         &self,
         program: Program,
@@ -36,7 +36,7 @@ impl Subject<'_> {
         Ok(std::iter::once(time).chain(rate).collect())
     }
 
-    /// The metric `time` in microseconds: an event's time divided by `parts`.
+    /// Returns the metric `time` in microseconds: an event's time divided by `parts`.
     pub(crate) fn time(&self, parts: u64, outcome: &Outcome) -> Result<Measurement> {
         let to_us = |&ps: &f64| (ps / parts as f64).round() / PS_PER_US;
         let samples: Vec<f64> = outcome.samples_ps.iter().map(to_us).collect();
@@ -48,7 +48,8 @@ impl Subject<'_> {
         })
     }
 
-    /// A metric with these `samples`: lower is better, and it was measured as long as the user asked for.
+    /// Returns a metric with these `samples`. Lower is better, and it was measured for the time that the user
+    /// requested.
     pub(crate) fn metric(
         &self,
         (metric, unit): (&str, &str),
@@ -69,7 +70,7 @@ impl Subject<'_> {
         })
     }
 
-    /// A metric computed from each sample of another. Higher is better.
+    /// Returns a metric computed from each sample of another. Higher is better.
     pub(crate) fn derived(
         &self,
         from: &Measurement,
@@ -89,7 +90,7 @@ impl Subject<'_> {
         })
     }
 
-    /// The summary of `samples`.
+    /// Returns the summary of `samples`.
     pub(crate) fn summary(&self, samples: &[f64]) -> Result<Summary> {
         let sample = Sample::new(samples).map_err(|error| {
             Error::Program(format!("{} gave samples that are none: {error}", self.name))

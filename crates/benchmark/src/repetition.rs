@@ -1,8 +1,8 @@
-//! Measurements that are put together from repetitions, each made some time after the one before.
+//! Measurements that are combined from repetitions, each made some time after the one before.
 //!
-//! A hypervisor may move a virtual processor, and from then on a cache line takes longer from one core to the other,
-//! for seconds. A measurement that is made at once sees one such performance state. Repetitions see several, and the
-//! line that is timed beside each tells which.
+//! A hypervisor may move a virtual processor, after which a cache line takes longer from one core to the other, for
+//! seconds. A measurement that is made at once meets one such performance state. Repetitions meet several, and the line
+//! that is timed with each shows which.
 
 use analysis::statistics::{Sample, is_precise};
 use record::{Parameters, Repetition, StopReason};
@@ -19,7 +19,7 @@ pub(crate) struct Earlier {
 }
 
 impl Earlier {
-    /// Adds a later repetition that was made the same way.
+    /// Adds a later repetition that was made by the same method.
     pub(crate) fn and(self, later: Outcome, settings: &Settings) -> Outcome {
         let Outcome { mut samples_ps, mut warm_up_ps, timing: first, mut repetitions, .. } =
             self.outcome;
@@ -38,7 +38,7 @@ impl Earlier {
     }
 }
 
-/// The record of one repetition, with the line's time before and after it.
+/// Returns the record of one repetition, with the line's time before and after it.
 pub(crate) fn only(outcome: &Outcome, before_us: Option<f64>, after_us: Option<f64>) -> Repetition {
     Repetition {
         samples: outcome.samples_ps.len() as u64,
@@ -77,7 +77,7 @@ mod tests {
         let mut second = outcome(&[5.0; 40], StopReason::TimeLimit);
         second.timing.clock_share = 0.08;
         let both = earlier(&[5.0; 30]).and(second, &settings);
-        // 70 equal samples are precise, whatever the last repetition says by itself.
+        // 70 equal samples are precise, regardless of the last repetition alone.
         assert_eq!((both.samples_ps.len(), both.stop_reason), (70, StopReason::Precision));
         assert_eq!(both.repetitions.iter().map(|one| one.samples).collect::<Vec<_>>(), [30, 40]);
         // A sample's share of the clock is 30 times 0.01 and 40 times 0.08: 3.5 of 70.

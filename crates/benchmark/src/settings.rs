@@ -10,81 +10,80 @@ use crate::sizes::Sizes;
 /// The settings of measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The message sizes; `None` for the sizes that each benchmark brings.
+    /// Message sizes; `None` for those of each benchmark.
     pub sizes: Option<Sizes>,
-    /// The wanted half-width of the median's interval, as a share of the median.
+    /// Requested half-width of the median's interval, as a share of the median.
     pub precision: f64,
-    /// The confidence of that interval.
+    /// Confidence of that interval.
     pub confidence: f64,
-    /// The time limit of each measurement in seconds, warm-up included.
+    /// Time limit of each measurement in seconds, including the warm-up.
     pub time_limit_s: f64,
-    /// The shortest time of a measurement in seconds, however soon its samples agree: a machine keeps one performance
-    /// state for milliseconds. If `samples_max` samples would take less time, untimed events are put between them.
+    /// Shortest time of a measurement in seconds, even if its samples agree sooner: a machine keeps one performance
+    /// state for milliseconds. If `samples_max` samples would take less time, untimed events are inserted between them.
     /// Samples that do not differ at all (virtual time) end at `samples_min`.
     pub time_min_s: f64,
-    /// The fewest samples that may end a measurement by precision; below 30 the same as 30.
+    /// Minimum number of samples for which precision may end a measurement; below 30 the same as 30.
     pub samples_min: u64,
-    /// The most samples.
+    /// Maximum number of samples.
     pub samples_max: u64,
-    /// The number of repetitions of each measurement that can be repeated (`--turns`): all measurements are made once,
-    /// then all again. A repetition has its share of `time_limit_s`, `time_min_s` and `samples_max`.
+    /// Number of repetitions of each measurement that can be repeated (`--turns`): all measurements are made once, then
+    /// all again. A repetition has its share of `time_limit_s`, `time_min_s` and `samples_max`.
     pub repetitions: u32,
-    /// The time that all measurements together should take, in seconds; their own limits become shorter as it runs out.
+    /// Time that all measurements together should take, in seconds. Their own limits become shorter as it is used up.
     pub suite_limit_s: Option<f64>,
-    /// The seed of everything random: the data that are sent.
+    /// Seed of all random data, which are the sent data.
     pub seed: u64,
-    /// Parameters whose values are chosen, each with those values: cases with another value of one are left out.
+    /// Parameters with selected values, each with those values. Cases with another value of one are left out.
     pub only: Vec<(String, Vec<String>)>,
     /// The settings of searches for periods.
     pub real_time: RealTime,
     /// The pattern that `pmp` executes; without one it makes no measurement.
     pub pattern: Option<PatternText>,
-    /// The algorithms by which collectives are made, by name, and [`EVERY_ALGORITHM`]; if there are none, the fabric
-    /// chooses.
+    /// Algorithms of collectives, by name, and [`EVERY_ALGORITHM`]; if there are none, the fabric chooses.
     pub algorithms: Vec<String>,
     /// The matrix of `corner-turn`.
     pub corner_turn: CornerTurn,
-    /// The chain that `pipeline` runs.
+    /// Chain that `pipeline` runs.
     pub pipeline: Pipeline,
-    /// What `traffic` is like.
+    /// Settings of `traffic`.
     pub traffic: TrafficSettings,
 }
 
 /// The models of synthetic communication.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrafficSettings {
-    /// Rules of spatial locality, as a user writes them. If there are neither rules nor hits, those of the paper's
+    /// Rules of spatial locality, in the user's notation. If there are neither rules nor hits, those of the paper's
     /// figures.
     pub rules: Vec<String>,
-    /// Probabilities of hits in the stack, as a user writes them.
+    /// Probabilities of hits in the stack, in the user's notation.
     pub hits: Vec<String>,
-    /// How many messages all ranks send together.
+    /// Number of messages that all ranks send together.
     pub messages: u64,
-    /// The mean time between two messages of a rank in microseconds; 0 for none.
+    /// Mean time between two messages of a rank in microseconds; 0 for none.
     pub gap_us: u64,
-    /// After how many messages of a rank its stack is emptied; 0 for never.
+    /// Number of messages of a rank after which its stack is emptied; 0 for never.
     pub flush: u64,
 }
 
 impl Default for TrafficSettings {
-    /// As many messages as in the paper's figures 7 and 8.
+    /// Returns settings with as many messages as in the paper's figures 7 and 8.
     fn default() -> Self {
         let (rules, hits) = (Vec::new(), Vec::new());
         TrafficSettings { rules, hits, messages: 3000, gap_us: 0, flush: 0 }
     }
 }
 
-/// The name for the fabric's own choice and all algorithms.
+/// Name of the fabric's own choice and all algorithms together.
 pub const EVERY_ALGORITHM: &str = "all";
 
 /// The matrix of the distributed corner turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CornerTurn {
-    /// In which order the blocks go: the name of a [`pattern::corner_turn::Design`].
+    /// Order of the blocks: the name of a [`pattern::corner_turn::Design`].
     pub order: String,
-    /// Rows and columns of the matrix; chosen by the number of ranks if not given.
+    /// Numbers of rows and columns of the matrix; chosen by the number of ranks if not specified.
     pub matrix: Option<(u64, u64)>,
-    /// The bytes of an element: 4, 8 or 16.
+    /// Number of bytes of an element: 4, 8 or 16.
     pub element_bytes: u64,
 }
 
@@ -95,87 +94,87 @@ impl Default for CornerTurn {
     }
 }
 
-/// A message-passing pattern as it is written.
+/// A message-passing pattern as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatternText {
-    /// Its name in messages and results: the file's.
+    /// Name in messages and results: the file's.
     pub name: String,
-    /// The contents of the file.
+    /// Contents of the file.
     pub text: String,
 }
 
 /// The settings of the real-time benchmarks' search for the shortest period that the machine sustains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RealTime {
-    /// The period in seconds that is tested instead of searching.
+    /// Period in seconds that is tested instead of a search.
     pub period_s: Option<f64>,
-    /// The first period of the search, in seconds; measured if not given.
+    /// First period of the search, in seconds; measured if not specified.
     pub guess_s: Option<f64>,
-    /// The duration of a trial, in seconds. If not given: a second, or as long as it takes to show the wanted miss rate
-    /// with one miss forgiven, up to ten seconds; and four times as long where that shows too little.
+    /// Duration of a trial, in seconds. If not specified: a second, or the time that is needed to show the requested
+    /// miss rate with one miss forgiven, up to ten seconds; and four times as long if that shows too little.
     pub duration_s: Option<f64>,
-    /// The number of instances of a trial, instead of its duration.
+    /// Number of instances of a trial, instead of its duration.
     pub instances: Option<u64>,
-    /// The share of instances that may miss a deadline.
+    /// Share of instances that may miss a deadline.
     pub miss_rate: f64,
-    /// The wanted width of the interval of periods, as a share of its lower end.
+    /// Requested width of the interval of periods, as a share of its lower end.
     pub width: f64,
-    /// The number of trials at each end of the interval.
+    /// Number of trials at each end of the interval.
     pub repeats: u32,
-    /// The time limit of a search, in seconds; it then returns the interval so far. No limit if not given.
+    /// Time limit of a search, in seconds, after which it returns the interval so far. No limit if not specified.
     pub search_limit_s: Option<f64>,
-    /// The length of the confirmation of the period that was found, as a multiple of a trial; 0 for none. If not
-    /// given, 10 within `search_limit_s`, and 0 where there is no limit.
+    /// Length of the confirmation of the period that was found, as a multiple of a trial; 0 for none. If not specified,
+    /// 10 within `search_limit_s`, and 0 without a limit.
     pub confirm: Option<u32>,
-    /// The number of repetitions of the whole search, to check whether its results agree.
+    /// Number of repetitions of the whole search, to check whether its results agree.
     pub searches: u32,
-    /// The shortest pause of the processor that counts, in seconds. If not given, the cost of 20 readings of the
-    /// clock, and at least 2 us.
+    /// Shortest pause of the processor that counts, in seconds. If not specified, the cost of 20 readings of the clock,
+    /// and at least 2 us.
     pub threshold_s: Option<f64>,
-    /// The longest pause of the processor that is allowed, in seconds.
+    /// Longest permitted pause of the processor, in seconds.
     pub pause_limit_s: Option<f64>,
-    /// Whether the system's tracer names the causes of pauses, where it is granted.
+    /// True if the system's tracer names the causes of pauses, if it is permitted.
     #[serde(default)]
     pub trace_pauses: bool,
-    /// Floating-point operations that a task computes in each of its periods, where a benchmark has tasks.
+    /// Number of floating-point operations that a task computes in each of its periods, if a benchmark has tasks.
     pub load: Option<u64>,
-    /// Whether a search states which pauses prevent which shorter period.
+    /// True if a search reports which pauses prevent which shorter period.
     pub explain: bool,
-    /// The isolation of ranks from the operating system.
+    /// Isolation of ranks from the operating system.
     pub os_isolation: OsIsolation,
-    /// Whether to measure again without each part of that isolation in turn.
+    /// True if measurements are repeated without each part of that isolation in turn.
     pub ablate: bool,
 }
 
 /// OS isolation: measures that isolate a periodic job from the operating system. A fabric may refuse a part; the result
-/// states so.
+/// reports that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OsIsolation {
-    /// Memory that is never paged out.
+    /// True if memory is never paged out.
     pub lock: bool,
-    /// Ranks that stay on their processor.
+    /// True if ranks stay on their processor.
     pub pin: bool,
-    /// A fixed priority above every other program (SCHED_FIFO).
+    /// True for a fixed priority above every other program (SCHED_FIFO).
     pub fifo: bool,
 }
 
 impl Default for OsIsolation {
-    /// No fixed priority. A rank that spins with one takes its processor from all other threads, the system's own
-    /// included, and Linux then stops the rank for 50 ms in each second.
+    /// Returns the default, without a fixed priority. A rank that spins with one takes its processor from all other
+    /// threads, including the system's own, and Linux then stops the rank for 50 ms in each second.
     fn default() -> Self {
         OsIsolation { lock: true, pin: true, fifo: false }
     }
 }
 
 impl Settings {
-    /// Whether a case with these parameters is wanted.
+    /// Returns whether a case with these parameters is selected.
     pub(crate) fn wants(&self, parameters: &Parameters) -> bool {
         self.only.iter().all(|(name, values)| {
             parameters.get(name).is_none_or(|value| values.contains(&value.to_string()))
         })
     }
 
-    /// Whether collectives are made by each of their algorithms, beside the fabric's own choice.
+    /// Returns whether collectives are made by each of their algorithms, in addition to the fabric's own choice.
     pub(crate) fn wants_every_algorithm(&self) -> bool {
         self.algorithms.iter().any(|name| name == EVERY_ALGORITHM)
     }
@@ -206,12 +205,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// For one repetition of a measurement.
+    /// Returns the settings of one repetition of a measurement.
     pub(crate) fn of_a_repetition(&self) -> Settings {
         self.of_a_part(self.repetitions.max(1))
     }
 
-    /// For one of `parts` parts of all measurements, 1 or more: it has its share of the time and of the samples.
+    /// Returns the settings of one of `parts` parts of all measurements, 1 or more, with its share of the time and of
+    /// the samples.
     pub fn of_a_part(&self, parts: u32) -> Settings {
         let share = |all: f64| all / f64::from(parts);
         Settings {
@@ -223,11 +223,11 @@ impl Settings {
         }
     }
 
-    /// For the whole catalogue in about a minute.
+    /// Returns settings for the whole catalogue in about a minute.
     pub fn quick() -> Self {
         Settings {
             time_limit_s: 0.5,
-            // Of some hundred cases, each in several launches.
+            // For some hundred cases, each in several launches.
             time_min_s: 0.06,
             samples_max: 4_000,
             suite_limit_s: Some(28.0),
@@ -238,7 +238,7 @@ impl Settings {
 }
 
 impl RealTime {
-    /// The miss rate of those who forgive no miss, as the papers do: no trial is long enough to forgive one.
+    /// Miss rate that permits no miss, as in the papers: no trial is long enough to forgive one.
     pub const NONE_MISSED: f64 = 1e-6;
 }
 
@@ -266,24 +266,26 @@ impl Default for RealTime {
     }
 }
 
-/// The least and the most that a trial lasts if nothing is said, in seconds.
+/// Shortest and longest default time of a trial, in seconds.
 const TRIAL_S: f64 = 1.0;
 const TRIAL_MAX_S: f64 = 10.0;
-/// One miss is forgiven by a little less than this many times the instances that prove a rate without a miss.
+/// Slightly more than the factor by which the instances that prove a rate with one miss exceed those that prove it
+/// without a miss.
 const FORGIVING: f64 = 1.6;
 
 impl RealTime {
-    /// The minimum duration of a trial, in seconds.
+    /// Returns the minimum duration of a trial, in seconds.
     pub(crate) fn trial_s(&self) -> f64 {
         self.duration_s.unwrap_or(TRIAL_S)
     }
 
-    /// Whether the user left the length of a trial open.
+    /// Returns whether the user left the length of a trial open.
     pub(crate) fn trials_are_free(&self) -> bool {
         self.duration_s.is_none() && self.instances.is_none()
     }
 
-    /// The number of instances in a trial of `period`, if `needed` instances without a miss prove the wanted rate.
+    /// Returns the number of instances in a trial of `period`, if `needed` instances without a miss prove the requested
+    /// rate.
     pub(crate) fn instances(&self, period: TimeSpan, needed: u64) -> u64 {
         let within = |seconds: f64| (seconds / period.as_s()).ceil();
         let instances = match (self.instances, self.duration_s) {

@@ -1,4 +1,4 @@
-//! A measurement as one rank sees it.
+//! The shape of a measurement at one rank.
 
 use record::{ParameterValue, Parameters};
 
@@ -13,20 +13,20 @@ pub(crate) enum Role {
     Other,
 }
 
-/// A measurement as one rank sees it.
+/// The shape of a measurement at one rank.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shape {
     /// The number of ranks.
     pub(crate) ranks: usize,
-    /// This rank.
+    /// Number of this rank.
     pub(crate) me: usize,
-    /// The ranks that communicate, where only two do.
+    /// Ranks that communicate, if only two do.
     pub(crate) pair: (usize, usize),
     /// The message size in bytes.
     pub(crate) size: usize,
-    /// The largest packet that a message is cut into; the message size where it is not cut.
+    /// Largest packet into which a message is cut; the message size if it is not cut.
     pub(crate) packet_bytes: usize,
-    /// Whether each message is answered by an empty one.
+    /// True if each message is answered by an empty one.
     pub(crate) acknowledgement: bool,
 }
 
@@ -54,17 +54,17 @@ impl Shape {
         }
     }
 
-    /// The bytes that reach other ranks where one rank has a block for each of them, or from each.
+    /// Returns the number of bytes that reach other ranks if one rank has a block for each of them, or from each.
     pub(crate) fn bytes_to_others(&self) -> u64 {
         (self.size as u64).saturating_mul(self.ranks as u64 - 1)
     }
 
-    /// The bytes that reach other ranks where every rank has a block for each of them, or from each.
+    /// Returns the number of bytes that reach other ranks if every rank has a block for each of them, or from each.
     pub(crate) fn bytes_all_to_all(&self) -> u64 {
         self.bytes_to_others().saturating_mul(self.ranks as u64)
     }
 
-    /// The other rank of the pair.
+    /// Returns the other rank of the pair.
     pub(crate) fn peer(&self) -> usize {
         if self.role() == Role::First { self.pair.1 } else { self.pair.0 }
     }

@@ -1,4 +1,4 @@
-//! Message sizes as a user writes them.
+//! Message sizes in the user's notation.
 
 use std::str::FromStr;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 /// Message sizes in bytes, in ascending order, none twice, never empty.
 ///
-/// Parses a list of sizes and ranges, as `0..1MiB` or `8,64KiB,1MB`; a range doubles from its beginning (0, then 1) and
-/// stops at or below its end.
+/// Parses a list of sizes and ranges, such as `0..1MiB` or `8,64KiB,1MB`. A range doubles from its beginning (0, then
+/// 1) and stops at or below its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct Sizes(Vec<u64>);
 
-/// The error in sizes; names the piece.
+/// Error in sizes, with the wrong piece.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// Nothing between two commas, or nothing at all.
+    /// Empty text between two commas, or no text at all.
     #[error("an empty size; write sizes as `8,64KiB` or `0..1MiB`")]
     Empty,
     /// A piece that does not begin with a whole number.
@@ -24,7 +24,7 @@ pub enum SizeError {
         /// The piece.
         piece: String,
     },
-    /// A unit that is none, or could mean two things.
+    /// An unknown unit, or one with two meanings.
     #[error(
         "`{piece}`: there is no unit `{unit}`; use B, KiB, MiB, GiB (powers of 1024) or kB, MB, GB (powers of 1000)"
     )]
@@ -40,7 +40,7 @@ pub enum SizeError {
         /// The piece.
         piece: String,
     },
-    /// A range whose end lies before its beginning.
+    /// A range with an end below its beginning.
     #[error("`{piece}` ends before it begins")]
     Backwards {
         /// The piece.
@@ -49,7 +49,7 @@ pub enum SizeError {
 }
 
 impl Sizes {
-    /// These sizes, sorted.
+    /// Creates sizes from these, sorted.
     ///
     /// # Errors
     /// [`SizeError::Empty`] if there are none.
@@ -59,12 +59,12 @@ impl Sizes {
         if sizes.is_empty() { Err(SizeError::Empty) } else { Ok(Sizes(sizes)) }
     }
 
-    /// The sizes in bytes, ascending.
+    /// Returns the sizes in bytes, ascending.
     pub fn bytes(&self) -> &[u64] {
         &self.0
     }
 
-    /// The largest in bytes.
+    /// Returns the largest size in bytes.
     pub fn largest(&self) -> u64 {
         *self.0.last().expect("sizes are never empty")
     }
@@ -96,10 +96,10 @@ fn doubling(piece: &str, from: u64, to: u64, sizes: &mut Vec<u64>) -> Result<(),
     Ok(())
 }
 
-/// A number of bytes, as `64KiB`, `1MB` or `8`.
+/// Parses a number of bytes, such as `64KiB`, `1MB` or `8`.
 ///
 /// # Errors
-/// [`SizeError`] names what is wrong with it.
+/// [`SizeError`] with the wrong piece.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let piece = text.trim();
     if piece.is_empty() {

@@ -1,4 +1,4 @@
-//! What tests share: a rank that is another one with parts of it replaced, and random numbers from a seed.
+//! Common parts of tests: a rank that is another one with replaced parts, and random numbers from a seed.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ use crate::catalogue::find;
 use crate::job::Step;
 use crate::program::Definition;
 
-/// A step of the benchmark with this name, without parameters.
+/// Returns a step of the benchmark with this name, without parameters.
 pub(crate) fn step(benchmark: &str) -> Step {
     Step {
         benchmark: benchmark.into(),
@@ -23,26 +23,26 @@ pub(crate) fn step(benchmark: &str) -> Step {
     }
 }
 
-/// The program of the benchmark with this name.
+/// Returns the program of the benchmark with this name.
 pub(crate) fn definition(benchmark: &str) -> Definition {
     find(benchmark).unwrap().definition()
 }
 
-/// A rank that is as `inner`, except for what is set here.
+/// A rank that behaves as `inner`, except for the settings here.
 pub(crate) struct Altered<'a> {
     pub(crate) inner: &'a mut dyn Rank,
-    /// The time shown instead of the clock's; only `wait_until` and setting it change it.
+    /// Time shown instead of the clock's; only `wait_until` and setting it change it.
     pub(crate) time_ps: Option<&'a Cell<u64>>,
-    /// The time of each reading of that clock.
+    /// Time of each reading of that clock.
     pub(crate) reading_ps: u64,
-    /// The time of agreeing on a start on that clock, for the number of the agreement.
+    /// Time of an agreement on a start on that clock, by the number of the agreement.
     pub(crate) agreement_ps: fn(u64) -> u64,
     pub(crate) agreements: u64,
     pub(crate) uncertainty: TimeSpan,
     pub(crate) processor: Option<usize>,
     pub(crate) has_shared_line: bool,
     pub(crate) every_rank_has_a_processor: Option<bool>,
-    /// Changes a byte of each message received into a buffer of this length.
+    /// Length of the receive buffers in which a byte of each message is changed.
     pub(crate) corrupts: Option<usize>,
 }
 

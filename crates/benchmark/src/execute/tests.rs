@@ -19,8 +19,8 @@ fn launches(names: &[&str], ranks: usize, settings: &Settings) -> Vec<Launch> {
     plan(&select(&names).unwrap(), Some(&[ranks]), 3, settings, &BTreeSet::new()).unwrap()
 }
 
-/// Runs what `names` select on reference ranks, each altered by `alter`; the events of rank 0, launch by launch, or the
-/// first rank that failed and why.
+/// Runs the selection `names` on reference ranks, each altered by `alter`. Returns the events of rank 0, launch by
+/// launch, or the first rank that failed and the reason.
 fn altered(
     names: &[&str],
     ranks: usize,
@@ -55,7 +55,7 @@ fn measured(events: &[Event]) -> Vec<&[Measurement]> {
     all
 }
 
-/// The settings of a test: a few samples of each.
+/// Returns the settings of a test: a few samples of each.
 fn brief(sizes: &str) -> Settings {
     let sizes: Option<Sizes> = Some(sizes.parse().unwrap());
     let real_time = RealTime {
@@ -87,8 +87,8 @@ fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
 
 #[test]
 fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
-    // Patterns, chains, corner turns and congestors have numbers of ranks of their own, and tests beside them;
-    // applications need problems that are large enough for their ranks. A steady stream has rates over time, and times
+    // Patterns, chains, corner turns and congestors have numbers of ranks of their own, and tests of their own.
+    // Applications need problems that are large enough for their ranks. A steady stream has rates over time, and times
     // no event.
     let apart = [
         "pmp",
@@ -112,11 +112,11 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
         let steps = events.iter().filter(|event| matches!(event, Event::Started { .. })).count();
         let (measured, skipped) = (measured(&events), skipped(&events));
         assert_eq!(steps, measured.len() + skipped.len());
-        // Reference ranks are bound to no processor, so nothing can be said about one, and have no priorities.
+        // Reference ranks are bound to no processor, and have no priorities.
         let (refused, other): (Vec<_>, Vec<_>) =
             skipped.iter().partition(|(label, _)| label.contains("priority=rate-monotonic"));
         assert!(refused.iter().all(|(_, reason)| reason.contains("no priorities")), "{refused:?}");
-        // The longest is no tuple and no buffer.
+        // The longest size is no tuple and no buffer.
         let mut other: Vec<&str> = other.iter().map(|(label, _)| *label).collect();
         other.sort_unstable();
         let expected = [

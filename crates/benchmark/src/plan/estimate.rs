@@ -1,4 +1,4 @@
-//! Estimates before anything is measured: how long a measurement takes, and how much memory its messages need.
+//! Estimates before measuring: the time of a measurement, and the memory for its messages.
 
 use record::Parameters;
 
@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::shape::Shape;
 
 impl Launch {
-    /// The memory for messages that the ranks together need at once, in bytes.
+    /// Returns the memory for messages that the ranks together need at once, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let needs = |step| {
             (0..self.ranks)
@@ -18,7 +18,7 @@ impl Launch {
         self.job.steps.iter().map(needs).max().unwrap_or(0)
     }
 
-    /// The memory for messages that the neediest rank needs at once, in bytes.
+    /// Returns the largest memory for messages that a rank needs at once, in bytes.
     pub fn memory_per_rank_bytes(&self) -> u64 {
         let needs =
             |step| (0..self.ranks).map(|me| memory_bytes(step, self.ranks, me)).max().unwrap_or(0);
@@ -31,11 +31,11 @@ fn memory_bytes(step: &Step, ranks: usize, me: usize) -> u64 {
     find(&step.benchmark).map_or(0, |found| (found.program.blocks)(&shape).bytes(step.size_bytes))
 }
 
-/// An average machine: the cost of the shortest event, and the rate of long messages. Used only for the estimate of
-/// the time left.
+/// An average machine: the cost of the shortest event, and the rate of long messages. Used only for the estimate of the
+/// remaining time.
 const EVENT_S: f64 = 3e-6;
 const BYTES_PER_S: f64 = 4e9;
-/// The events of an average measurement, with its warm-up.
+/// Number of events of an average measurement, with its warm-up.
 const EVENTS: f64 = 120.0;
 
 /// Estimates the time of a measurement in seconds.

@@ -10,13 +10,13 @@ use crate::programs::HAND_OVER;
 use crate::ranks::Placement;
 use crate::settings::Settings;
 
-/// The parameter of a hand-over that is measured again: the group that it follows.
+/// Parameter of a hand-over that is measured again: the group that it follows.
 const AFTER: &str = "after";
 
 /// Measures the hand-over between the first two ranks once more after each group of a launch.
 ///
-/// A hypervisor may move a virtual processor to another core cluster in mid-run. From then on every hand-over takes
-/// another time, and every message with it. Only a limit that is measured close to the numbers that are compared with
+/// A hypervisor may move a virtual processor to another core cluster during the run. That changes the time of every
+/// hand-over, and with it of every message. Only a limit that is measured close to the numbers that are compared with
 /// it shows that. See docs/measurements.md#two-performance-states.
 pub(super) fn repeat_hand_over(launch: &mut Launch, settings: &Settings) {
     let apart = matches!(launch.placement, Placement::Spread | Placement::InOrder);
@@ -37,7 +37,7 @@ pub(super) fn repeat_hand_over(launch: &mut Launch, settings: &Settings) {
     launch.job.steps = steps;
 }
 
-/// The step after `group`; none after the limits themselves.
+/// Returns the step after `group`; `None` after the limits themselves.
 fn hand_over_after(group: &str, ranks: usize, settings: &Settings) -> Option<Step> {
     let worth_it = !group.is_empty() && group != HAND_OVER.group.name();
     worth_it.then(|| {

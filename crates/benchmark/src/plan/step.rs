@@ -6,7 +6,7 @@ use crate::declaration::Benchmark;
 use crate::job::Step;
 use crate::settings::Settings;
 
-/// A step for each measurement that the benchmark makes.
+/// Returns a step for each measurement of the benchmark.
 pub(super) fn steps(benchmark: &Benchmark, ranks: usize, settings: &Settings) -> Vec<Step> {
     let scope = Scope { ranks, sizes: settings.sizes.as_ref(), settings };
     let cases = (benchmark.cases)(&scope).into_iter();
@@ -15,7 +15,7 @@ pub(super) fn steps(benchmark: &Benchmark, ranks: usize, settings: &Settings) ->
     by_algorithms.map(|case| step(benchmark, ranks, case, settings)).collect()
 }
 
-/// The case by each of the algorithms that the user wants, or as it is.
+/// Returns the case for each of the algorithms that the user requests, or unchanged.
 fn by_algorithms(benchmark: &Benchmark, case: Case, settings: &Settings) -> Vec<Case> {
     let by = |algorithm: &str| {
         let mut parameters = case.parameters.clone();
@@ -33,7 +33,7 @@ fn by_algorithms(benchmark: &Benchmark, case: Case, settings: &Settings) -> Vec<
     }
 }
 
-/// The step of one measurement.
+/// Returns the step of one measurement.
 pub(super) fn step(benchmark: &Benchmark, ranks: usize, case: Case, settings: &Settings) -> Step {
     let Case { parameters, size_bytes } = case;
     Step {

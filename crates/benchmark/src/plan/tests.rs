@@ -43,7 +43,7 @@ fn steps_share_launches_by_ranks_and_places() {
     ];
     assert_eq!(kinds(&[]), unasked);
     assert_eq!(kinds(&["hartstone"]), [(6, Placement::TwoProcessors)]);
-    // The parts of the chain that `pipeline` brings share two ranks.
+    // The parts of the built-in chain of `pipeline` share two ranks.
     assert_eq!(kinds(&["pipeline"]), [(2, Placement::Spread)]);
 }
 
@@ -146,7 +146,7 @@ fn the_hand_over_is_measured_again_after_each_group() {
         labels(2, Placement::Spread),
         ["ping-pong 8 B", "hand-over after=latencies from=0 to=1"]
     );
-    // The pairs of 4 processors are measured once, and need nothing after them.
+    // The pairs of 4 processors are measured once, and nothing is measured after them.
     let pairs = labels(4, Placement::InOrder);
     assert_eq!((pairs.len(), pairs[5].as_str()), (6, "hand-over from=2 to=3"));
     let of_four = labels(4, Placement::Spread);
@@ -223,10 +223,10 @@ fn what_keeps_a_period_up_lasts_as_long_as_it_is_asked_to() {
     };
     let searching = RealTime { search_limit_s: Some(30.0), ..RealTime::default() };
     assert_eq!(lasts_s(searching.clone(), "hartstone"), 30.0);
-    // Tested for ten times as long as a trial of a second.
+    // Tested for ten times the length of a trial of a second.
     let confirming = RealTime { confirm: Some(10), ..searching.clone() };
     assert_eq!(lasts_s(confirming, "hartstone"), 40.0);
-    // The chain also takes turns with its messages and its functions for 9 x 3 tenths of a second, and is looked at for
+    // The chain also takes turns with its messages and its functions for 9 x 3 tenths of a second, and is profiled for
     // one.
     assert!((lasts_s(searching, "pipeline") - 33.7).abs() < 1e-9);
     let one = RealTime { period_s: Some(0.005), instances: Some(1000), ..RealTime::default() };
@@ -249,7 +249,7 @@ fn benchmarks_without_a_wanted_algorithm_are_known() {
     assert_eq!(of(&["allreduce", "broadcast"], &["ring"]), (vec!["broadcast"], Ok(())));
     assert_eq!(of(&["allreduce", "broadcast"], &["ring", "binomial"]), (vec![], Ok(())));
     assert_eq!(of(&["allreduce", "ping-pong"], &["all"]), (vec![], Ok(())));
-    // Nothing has the second algorithm.
+    // No benchmark has the second algorithm.
     let (left_out, planned) = of(&["allreduce"], &["ring", "bruck"]);
     assert_eq!(left_out, Vec::<&str>::new());
     assert!(matches!(planned, Err(PlanError::Algorithms { wanted, .. }) if wanted == "bruck"));

@@ -1,5 +1,5 @@
-//! The references of a processor's rates, measured in the same run. A rate has little meaning without the
-//! core's peak or the rate of a copy beside it, and neither is ever assumed.
+//! The references of a processor's rates, measured in the same run. A rate has little meaning without the core's peak
+//! or the rate of a copy, and neither is ever assumed.
 
 use analysis::limits::{self, Bound};
 
@@ -9,8 +9,8 @@ use crate::catalogue::{bound_rule, find};
 use crate::job::{Launch, Step};
 use crate::settings::Settings;
 
-/// Adds to each launch, before its other steps, the measurements of what bounds its processor benchmarks, unless the
-/// selection has them anyway.
+/// Adds to each launch, before its other steps, the measurements of the bounds of its processor benchmarks, unless the
+/// selection contains them already.
 pub(super) fn add_yardsticks(launches: &mut [Launch], settings: &Settings) {
     let measured = |name: &str| {
         launches.iter().any(|launch| launch.job.steps.iter().any(|step| step.benchmark == name))
@@ -31,7 +31,7 @@ pub(super) fn add_yardsticks(launches: &mut [Launch], settings: &Settings) {
     }
 }
 
-/// The benchmark and the case that measure the bound of a step on one rank, if one does.
+/// Returns the benchmark and the case that measure the bound of a step on one rank, if there is one.
 fn yardstick(step: &Step, ranks: usize) -> Option<(&'static str, Case)> {
     match bound_rule(&step.benchmark).bound(ranks, &step.parameters, 0)? {
         Bound::Path(_) => None,

@@ -4,16 +4,16 @@ use contract::{Rank, Result};
 
 use super::start::Start;
 
-/// The most samples of a chunk. A rank keeps their times. Even a chunk of the shortest events takes much longer than
-/// deciding about the next one.
+/// Maximum number of samples of a chunk, whose times a rank stores. Even a chunk of the shortest events takes much
+/// longer than the decision about the next one.
 pub(super) const CHUNK_MAX: usize = 4096;
 /// The samples that all ranks take next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunk {
     pub(super) samples: usize,
-    /// Events in each sample.
+    /// Number of events in each sample.
     pub(super) events: u64,
-    /// Events before each sample that are not timed.
+    /// Number of events before each sample that are not timed.
     pub(super) untimed: u64,
     pub(super) start: Start,
 }
@@ -31,7 +31,7 @@ impl Chunk {
         Self::broadcast(rank, [0; Self::WORDS]).map(drop)
     }
 
-    /// Rank 0's next chunk; `None` when the measurement is over.
+    /// Receives rank 0's next chunk; `None` when the measurement is over.
     pub(super) fn receive(rank: &mut dyn Rank) -> Result<Option<Chunk>> {
         let [samples, events, untimed, start, slack_ps] = Self::broadcast(rank, [0; Self::WORDS])?;
         let start = Start::from_wire(start, slack_ps);

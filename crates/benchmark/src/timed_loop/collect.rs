@@ -1,4 +1,4 @@
-//! Brings the times of a chunk from the ranks that took them to rank 0.
+//! Sends the times of a chunk to rank 0 from the ranks that measured them.
 
 use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Source, TagSelector};
 
@@ -10,7 +10,7 @@ const SLOWEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 /// Buffers at rank 0 for the times of the other ranks.
 pub(super) struct Collected {
     durations: Buffer,
-    /// Those of the second rank of a pair.
+    /// Times of the second rank of a pair.
     seconds: Buffer,
 }
 
@@ -20,8 +20,8 @@ impl Collected {
         Ok(Collected { durations: room()?, seconds: room()? })
     }
 
-    /// Returns the durations of a chunk in picoseconds at rank 0; at other ranks the result means nothing. `mine`
-    /// holds the times of this rank.
+    /// Returns the durations of a chunk in picoseconds at rank 0; the result of other ranks is unspecified. `mine`
+    /// contains the times of this rank.
     pub(super) fn bring(
         &mut self,
         rank: &mut dyn Rank,

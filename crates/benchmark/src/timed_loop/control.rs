@@ -1,5 +1,5 @@
-//! Rank 0's decisions: how many samples of how many events to take, how they start, and when to stop. The controller
-//! has no clock and no rank: the loop gives it what was measured, and how long that took.
+//! Rank 0's decisions: the number of samples and of their events, their start, and the end of the measurement. The
+//! controller has no clock and no rank: the loop passes the measured times to it, and the time that was needed.
 
 use analysis::statistics::{
     Sample, WarmUp, is_precise, median_interval, next_check, precision_reached, warm_up,
@@ -13,23 +13,23 @@ use super::start::{LATE, Start};
 use crate::program::Timing;
 use crate::settings::Settings;
 
-/// A chunk takes at most this share of the time limit, so that a slow measurement still shows progress and stops
-/// near its limit.
+/// Reciprocal of the largest share of the time limit for a chunk, so that a slow measurement still shows progress and
+/// stops near its limit.
 const CHUNK_SHARE: u64 = 4;
-/// Samples of single events, from which the number of events of a sample is chosen.
+/// Number of samples of single events, from which the number of events of a sample is chosen.
 const CALIBRATION: usize = 8;
-/// The cost of the clock, and its step, may be this share of a sample. Above it several events are timed as one
-/// sample. The step matters too: samples that are whole steps have a median that is a whole step, with an interval of
-/// no width however coarse the step is.
+/// Largest share of a sample for the cost of the clock, and for its step. Above it several events are timed as one
+/// sample. The step matters too: the median of samples that are whole steps is a whole step, with an interval of no
+/// width even if the step is coarse.
 const CLOCK_SHARE_MAX: f64 = 0.05;
 const EVENTS_MAX: f64 = 65_536.0;
-/// A warm-up that has not ended after this share of the time limit, or this many samples, is cut there.
+/// Reciprocal of the share of the time limit, and number of samples, at which a warm-up that has not ended is cut.
 const WARM_UP_SHARE: u64 = 4;
 const WARM_UP_SAMPLES_MAX: usize = 1000;
-/// With fewer samples no warm-up can be detected, so nothing is cut.
+/// Minimum number of samples in which a warm-up can be detected. With fewer nothing is cut.
 const WARM_UP_SAMPLES_MIN: usize = 20;
-/// If more than this share of a chunk starts late, the slack is doubled. If more than half starts late in several
-/// chunks, a barrier takes the place of the agreed instant.
+/// Share of late starts in a chunk above which the slack is doubled, and number of chunks with more than half of the
+/// starts late after which a barrier replaces the agreed instant.
 const LATE_SHARE_MAX: f64 = 0.05;
 const LATE_CHUNKS_MAX: u32 = 5;
 
@@ -55,7 +55,7 @@ pub(super) struct Controller<'a> {
     warm_up: Vec<f64>,
     samples: Vec<f64>,
     spent: TimeSpan,
-    /// The time of a sample, with everything around it.
+    /// Time of a sample with all other work for it.
     sample_cost: TimeSpan,
     half_width: Option<f64>,
     stop_reason: StopReason,
@@ -111,7 +111,7 @@ impl<'a> Controller<'a> {
         Some(Chunk { samples, events, untimed, start })
     }
 
-    /// The smaller of `wanted` and the number of samples that the time left allows; at least one.
+    /// Returns the smaller of `wanted` and the number of samples for which the remaining time suffices; at least one.
     fn affordable(&self, spent: TimeSpan, wanted: usize) -> usize {
         let left = (self.limit - spent).as_ps().min(self.limit.as_ps() / CHUNK_SHARE);
         let room = left.checked_div(self.sample_cost.as_ps()).unwrap_or(u64::MAX);
@@ -161,7 +161,7 @@ impl<'a> Controller<'a> {
         }
     }
 
-    /// The number of events that a sample needs, given these times of events.
+    /// Returns the number of events that a sample needs, given these times of events.
     fn events_for(&self, event_ps: &[f64]) -> u64 {
         let Ok(sample) = Sample::new(event_ps) else { return self.events };
         let clock_ps = self.clock_cost_ps.max(self.clock_step_ps);
@@ -180,7 +180,7 @@ impl<'a> Controller<'a> {
         let late = self.spent >= self.limit;
         let events = self.events_for(&self.samples);
         if events > self.events && !late {
-            // The first events were slower than the later ones. Samples with different numbers of events do not mix.
+            // The first events were slower than the later ones. Samples with different numbers of events are not mixed.
             self.warm_up.append(&mut self.samples);
             self.sample_cost = self.sample_cost.times(events.div_ceil(self.events));
             self.events = events;
@@ -199,9 +199,9 @@ impl<'a> Controller<'a> {
         self.phase = Phase::Measuring;
     }
 
-    /// The number of untimed events between samples that spreads the most samples over the shortest time, given these
-    /// times of events. Zero if all times are equal, for then nothing changes with time. Zero also if events in a row
-    /// overlap: untimed ones would leave messages under way during the timed event.
+    /// Returns the number of untimed events between samples that spreads the most samples over the shortest time, given
+    /// these times of events. Zero if all times are equal, because then nothing changes with time. Zero also if events
+    /// in a row overlap, because untimed ones would leave messages in progress during the timed event.
     fn untimed_for(&self, event_ps: &[f64]) -> u64 {
         let Ok(sample) = Sample::new(event_ps) else { return 0 };
         if sample.min() == sample.max() || !self.in_a_row {

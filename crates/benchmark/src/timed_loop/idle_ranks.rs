@@ -1,8 +1,8 @@
-//! Ranks that have nothing to do in a chunk sleep, so that they do not disturb those that time.
+//! Ranks without work in a chunk sleep, so that they do not disturb those that time.
 //!
-//! A rank that waits for the next chunk spins, on a processor that may share its core, its power or its memory with
-//! one that is measured. Where the ranks have a shared line, idle ranks sleep on a word of it instead, and the rank
-//! that times wakes them when it has its samples.
+//! A rank that waits for the next chunk spins, on a processor that may share its core, its power or its memory with one
+//! that is measured. If the ranks have a shared line, idle ranks sleep on a word of it instead, and the rank that times
+//! wakes them when it has its samples.
 
 use std::sync::atomic::Ordering;
 
@@ -10,10 +10,10 @@ use contract::{Rank, Result, Source, TagSelector};
 
 use super::start::{TAG, TimingRole};
 
-/// The programs use the words from 0 up.
+/// Index of the word. The programs use the words from 0 up.
 const WORD: usize = 7;
 
-/// Counts the chunks of a measurement; the shared word holds the number of those that are over.
+/// Counter of the chunks of a measurement. The shared word contains the number of those that are over.
 #[derive(Debug, Default)]
 pub(super) struct IdleRanks {
     chunks: u64,
@@ -46,7 +46,7 @@ fn sleep(rank: &mut dyn Rank, over: u64) -> Result<()> {
             break;
         }
         line.sleep_while(WORD, over - 1);
-        // The probe is the liveness check: it fails if the run has been given up.
+        // The probe is the liveness check: it fails if the run was aborted.
         rank.probe(Source::Any, TagSelector::Is(TAG))?;
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! The one timed loop.
 //!
-//! Rank 0 decides, chunk by chunk, how many samples to take and how ([`Controller`]), and spreads the [`Chunk`] by
-//! broadcast. Every rank then takes the chunk ([`sample`]). Rank 0 gets the times ([`collect`]) and checks whether the
-//! wanted precision is reached. Each chunk is half as long again as the one before, so that the messages of deciding
-//! stay a small share. Nothing between the two clock readings of a sample allocates, formats or computes with floating
-//! point.
+//! Rank 0 decides, chunk by chunk, the number of samples and the method ([`Controller`]), and sends the [`Chunk`] by
+//! broadcast. Every rank then takes the chunk ([`sample`]). Rank 0 gathers the times ([`collect`]) and checks whether
+//! the requested precision is reached. Each chunk is half as long again as the one before, so that the messages of the
+//! decisions remain a small share. Nothing between the two clock readings of a sample allocates, formats or computes
+//! with floating point.
 
 mod chunk;
 mod collect;
@@ -30,10 +30,10 @@ use control::Controller;
 use idle_ranks::IdleRanks;
 use start::TimingRole;
 
-/// The shortest time between two reports of progress.
+/// Shortest time between two reports of progress.
 const PROGRESS_EVERY: TimeSpan = TimeSpan::from_us(100_000);
 
-/// Times `event` until the settings are met. Collective; rank 0 gets the outcome.
+/// Times `event` until the settings are met. Collective. Returns the outcome at rank 0.
 pub(crate) fn measure<E>(
     rank: &mut dyn Rank,
     plan: &LoopPlan<'_>,
@@ -67,7 +67,7 @@ where
     Ok(Some(controller.finish()))
 }
 
-/// The state of a rank for chunks of samples: its role, and buffers that are made once.
+/// State of a rank for chunks of samples: its role, and buffers that are allocated once.
 struct Taker {
     timing: Timing,
     pair: (usize, usize),
@@ -89,7 +89,7 @@ impl Taker {
         })
     }
 
-    /// Takes the chunk. Rank 0 gets the durations of its samples in picoseconds.
+    /// Takes the chunk. Returns the durations of its samples in picoseconds at rank 0.
     fn take<E>(&mut self, rank: &mut dyn Rank, chunk: Chunk, event: &mut E) -> Result<&[u64]>
     where
         E: FnMut(&mut dyn Rank) -> Result<()>,

@@ -4,14 +4,14 @@ use contract::{Rank, Result, TimeSpan};
 
 use super::start::latest_arrival;
 
-/// Measured once a job, before the first measurement.
+/// The cost of measuring, determined once a job, before the first measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Overheads {
     /// The time of a call of `now()` in picoseconds; 0 on a virtual clock.
     pub(crate) clock_cost_ps: f64,
     /// The smallest step of the clock, in picoseconds.
     pub(crate) clock_step_ps: f64,
-    /// The time that the ranks take to agree on an instant, from the arrival of the last one.
+    /// Time of the ranks' agreement on an instant, from the arrival of the last one.
     pub(crate) agreement: TimeSpan,
 }
 
@@ -30,7 +30,7 @@ impl Overheads {
     }
 }
 
-/// The median over several rounds of readings in a row, so that an interrupted round does not matter.
+/// Returns the median over several rounds of readings in a row, so that an interrupted round has no effect.
 fn clock_cost_ps(rank: &dyn Rank) -> f64 {
     let mut rounds: Vec<u64> = (0..CLOCK_ROUNDS)
         .map(|_| {

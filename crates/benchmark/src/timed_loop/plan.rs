@@ -11,10 +11,10 @@ use crate::settings::Settings;
 /// The event to time, and the settings.
 pub(crate) struct LoopPlan<'a> {
     pub(crate) timing: Timing,
-    /// Whether events may follow each other without a new start: several timed as one sample where the clock is
-    /// coarse, and untimed ones between samples.
+    /// True if events may follow each other without a new start: several timed as one sample if the clock is coarse,
+    /// and untimed ones between samples.
     pub(crate) in_a_row: bool,
-    /// The ranks that communicate, where only two do.
+    /// Ranks that communicate, if only two do.
     pub(crate) pair: (usize, usize),
     pub(crate) settings: &'a Settings,
     /// The time limit of this measurement.
@@ -25,18 +25,18 @@ pub(crate) struct LoopPlan<'a> {
 /// The outcome of the loop.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outcome {
-    /// The time of each event in picoseconds (of a sample's mean event, where samples hold several), in order.
+    /// Time of each event in picoseconds (of a sample's mean event, if samples contain several), in order.
     pub(crate) samples_ps: Vec<f64>,
-    /// The same for the warm-up.
+    /// Times of the warm-up in the same form.
     pub(crate) warm_up_ps: Vec<f64>,
     pub(crate) stop_reason: StopReason,
     pub(crate) timing: TimingRecord,
-    /// The repetitions that it is put together from, if it is.
+    /// Repetitions from which it is combined, if it is.
     pub(crate) repetitions: Vec<Repetition>,
 }
 
 impl Outcome {
-    /// The median time of an event in picoseconds.
+    /// Returns the median time of an event in picoseconds.
     pub(crate) fn median_ps(&self) -> f64 {
         Sample::new(self.samples_ps.clone()).map_or(0.0, |sample| sample.median())
     }

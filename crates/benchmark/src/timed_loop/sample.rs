@@ -5,7 +5,7 @@ use contract::{Rank, Result};
 use super::chunk::Chunk;
 use super::start::{LATE, TimingRole};
 
-/// Takes the samples of a chunk. The times that this rank keeps, in picoseconds, are left at the beginning of `times`.
+/// Takes the samples of a chunk. Leaves the times of this rank, in picoseconds, at the beginning of `times`.
 pub(super) fn take<E>(
     rank: &mut dyn Rank,
     pair: (usize, usize),

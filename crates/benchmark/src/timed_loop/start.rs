@@ -13,16 +13,16 @@ pub(super) enum Start {
     None,
     /// When the second rank has reported to the first that it is ready.
     Ready,
-    /// At an instant that the ranks that time agree on, `slack` after the last of them arrived.
+    /// At an instant on which the ranks that time agree, `slack` after the last of them arrived.
     Time { slack: TimeSpan },
     /// At the return of each of them from a barrier.
     Barrier,
 }
 
-/// The duration of a sample that began late.
+/// Value for the duration of a sample that began late.
 pub(super) const LATE: u64 = u64::MAX;
 
-/// For messages of the loop itself; programs use the small tags.
+/// Tag of messages of the loop itself; programs use the small tags.
 pub(super) const TAG: Tag = Tag::new(Tag::MAX);
 
 const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
@@ -46,7 +46,7 @@ impl Start {
         }
     }
 
-    /// As the record names it.
+    /// Returns its name in records.
     pub(super) fn name(self) -> &'static str {
         match self {
             Start::None | Start::Ready => "none",
@@ -55,7 +55,7 @@ impl Start {
         }
     }
 
-    /// Waits for the start. Returns the time at which the sample begins, and whether this rank came late.
+    /// Waits for the start. Returns the time at which the sample begins, and whether this rank was late.
     #[inline]
     pub(super) fn align(
         self,
@@ -93,8 +93,8 @@ impl Start {
     }
 }
 
-/// Returns when the last rank arrived here. The maximum of all arrivals is a barrier and an agreement in one: no rank
-/// has it before all have arrived. Collective.
+/// Returns the time at which the last rank arrived here. The maximum of all arrivals is a barrier and an agreement in
+/// one: no rank has it before all have arrived. Collective.
 pub(crate) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
     let mine = rank.now().as_ps().to_ne_bytes();
     let mut latest = [0; 8];
@@ -102,7 +102,8 @@ pub(crate) fn latest_arrival(rank: &mut dyn Rank) -> Result<Time> {
     Ok(Time::from_ps(u64::from_ne_bytes(latest)))
 }
 
-/// The same for two ranks, without the others: a collective of all would put messages of idle ranks beside the event.
+/// As [`latest_arrival`], for two ranks without the others: a collective of all would send messages of idle ranks
+/// during the event.
 fn later_arrival(rank: &mut dyn Rank, peer: usize) -> Result<Time> {
     let mine = rank.now();
     let mut its = [0; 8];
@@ -114,17 +115,17 @@ fn later_arrival(rank: &mut dyn Rank, peer: usize) -> Result<Time> {
 /// The role of a rank in the timed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimingRole {
-    /// Times each sample together with all other ranks, and keeps its duration.
+    /// Times each sample together with all other ranks, and stores its duration.
     TimesWithAll,
-    /// Times each sample together with the second rank of the pair, and keeps its duration.
+    /// Times each sample together with the second rank of the pair, and stores its duration.
     TimesAsFirst,
-    /// The same, together with the first rank.
+    /// Times each sample together with the first rank of the pair, and stores its duration.
     TimesAsSecond,
-    /// Times each sample, and keeps its duration.
+    /// Times each sample, and stores its duration.
     Times,
-    /// Keeps when each sample began.
+    /// Stores the beginning of each sample.
     Begins,
-    /// Keeps when each sample ended.
+    /// Stores the end of each sample.
     Ends,
     /// Takes part in the events, and times nothing.
     Follows,

@@ -1,4 +1,4 @@
-//! The whole loop on ranks whose clock the test moves: no real time is looked at.
+//! Tests the whole loop on ranks with a clock that the test moves: no real time is used.
 
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -10,8 +10,8 @@ use super::*;
 use crate::settings::Settings;
 use crate::testing::Altered;
 
-/// A loop on `ranks` reference ranks with clocks of their own. `event` gets its rank's number, how often it was called
-/// on this rank before, and the clock, which it moves.
+/// A loop on `ranks` reference ranks with clocks of their own. `event` is called with its rank's number, the number of
+/// earlier calls on this rank, and the clock, which it moves.
 struct Scripted {
     ranks: usize,
     timing: Timing,
@@ -151,7 +151,7 @@ fn a_one_way_time_ends_at_the_second_rank() {
 
 #[test]
 fn short_events_are_batched_until_the_clock_takes_a_twentieth() {
-    // A sample of one event takes 100 ns and a reading of 20; e events want 20 / (e 100) <= 0.05, so e = 4, and then a
+    // A sample of one event takes 100 ns and a reading 20; e events require 20 / (e 100) <= 0.05, so e = 4, and then a
     // sample takes (4 * 100 + 20) / 4 = 105 ns an event.
     let scripted = Scripted { reading_ps: 20_000, ..Scripted::default() };
     let outcome = scripted.run(|_, _, time_ps| pass(time_ps, 100_000));
@@ -192,8 +192,8 @@ fn a_slow_beginning_is_kept_apart_as_warm_up() {
 
 #[test]
 fn late_starts_are_counted_and_made_again_with_more_slack() {
-    // Agreeing takes 100 ps when it is measured and each third time later 700: more than the slack of 200, and of 400,
-    // but not of 800.
+    // An agreement takes 100 ps when it is measured and each third time later 700: more than the slack of 200, and of
+    // 400, but not of 800.
     let scripted = Scripted {
         ranks: 2,
         timing: Timing::Slowest,
@@ -273,7 +273,7 @@ fn untimed_events_spread_the_samples_over_the_least_time() {
         pass(time_ps, 1_000_000 + calls % 2);
     });
     let warm = outcome.warm_up_ps.len() as u64;
-    // 30 samples were taken before it was known that they are steady; the other 70 bring 8 or 9 untimed events each.
+    // 30 samples were taken before they were known to be steady; the other 70 have 8 or 9 untimed events each.
     let untimed = *counted.lock().unwrap() - warm - 100;
     assert!((70 * 8..=70 * 9).contains(&untimed), "{untimed}");
     assert_eq!(outcome.samples_ps.len(), 100);

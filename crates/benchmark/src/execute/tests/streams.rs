@@ -1,4 +1,4 @@
-//! Benchmarks that report rates over time.
+//! Tests benchmarks that report rates over time.
 
 use super::{brief, events, measured, skipped};
 
@@ -27,7 +27,7 @@ fn a_shared_stream_has_its_rates_beside_those_of_the_others() {
         for of in all {
             let metrics: Vec<&str> = of.iter().map(|one| one.metric.as_str()).collect();
             assert_eq!(metrics, ["rate", "others", "gap"]);
-            // A rank that gets no processor in the middle third sends nothing, so how much they sent is not known here.
+            // A rank that has no processor in the middle third sends nothing, so the sent amount is not known here.
             assert_eq!([of[0].samples.len(), of[1].samples.len()], [100, 100]);
         }
     }
