@@ -1,37 +1,37 @@
-//! The miss rate that a period must meet, and whether its instances prove it.
+//! The miss rate that a period must meet, and the proof by its instances.
 
 use analysis::statistics::{MissRate, miss_rate, trials_needed};
 use contract::TimeSpan;
 
 use super::decision::Verdict;
 
-/// The largest miss rate of a sustained period, and the confidence with which it must be shown.
+/// Largest miss rate of a sustained period, and the confidence with which it must be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Acceptance {
     pub(super) miss_rate: f64,
     pub(super) confidence: f64,
 }
 
-/// The number of stretches into which a trial is cut to detect bursts of misses.
+/// Number of stretches into which a trial is cut to detect bursts of misses.
 const BLOCKS: usize = 32;
 
 impl Acceptance {
-    /// The acceptance for the `attempt`-th of several periods (counted from 1), of which the first that holds is
-    /// reported. The error probabilities of the attempts are a half, a sixth, a twelfth ... of the wanted one, so
-    /// their sum does not exceed it.
+    /// Returns the acceptance for the `attempt`-th of several periods (counted from 1), the first sustained one of
+    /// which is reported. The error probabilities of the attempts are a half, a sixth, a twelfth ... of the requested
+    /// one, so their sum does not exceed it.
     pub(super) fn of_attempt(self, attempt: u32) -> Acceptance {
         let share = f64::from(attempt) * (f64::from(attempt) + 1.0);
         Acceptance { confidence: 1.0 - (1.0 - self.confidence) / share, ..self }
     }
 
-    /// The number of instances without a miss that prove the wanted rate.
+    /// Returns the number of instances without a miss that prove the requested rate.
     pub(super) fn instances_needed(self) -> u64 {
         trials_needed(self.miss_rate, self.confidence)
     }
 
-    /// The miss rate of instances of `period` with these responses, in `trials` trials. Bursts of misses are detected
-    /// in stretches of a trial, where single pauses show, and in stretches of all trials together, where a performance
-    /// state of the machine shows.
+    /// Returns the miss rate of instances of `period` with these responses, in `trials` trials. Bursts of misses are
+    /// detected in stretches of a trial, which show single pauses, and in stretches of all trials together, which show
+    /// a performance state of the machine.
     pub(super) fn rate(self, responses_ps: &[u64], period: TimeSpan, trials: usize) -> MissRate {
         let missed: Vec<bool> = responses_ps.iter().map(|&ps| ps > period.as_ps()).collect();
         let cut = |blocks| miss_rate(&missed, blocks, self.confidence);
@@ -39,8 +39,8 @@ impl Acceptance {
         if short.clustering >= long.clustering { short } else { long }
     }
 
-    /// The verdict on a miss rate. If there are too few instances to prove the wanted rate, the period is sustained if
-    /// none of them is missed.
+    /// Returns the verdict on a miss rate. If there are too few instances to prove the requested rate, the period is
+    /// sustained if none of them is missed.
     pub(super) fn verdict(self, rate: &MissRate) -> Verdict {
         let too_few = rate.instances < self.instances_needed();
         match () {
@@ -50,7 +50,7 @@ impl Acceptance {
         }
     }
 
-    /// Whether the miss rate is proven to be no more than the wanted one.
+    /// Returns whether the miss rate is proven to be at most the requested one.
     pub(super) fn is_proven(self, rate: &MissRate) -> bool {
         rate.max <= self.miss_rate
     }
@@ -62,7 +62,7 @@ mod tests {
 
     const ACCEPTANCE: Acceptance = Acceptance { miss_rate: 0.01, confidence: 0.95 };
 
-    /// The verdict on so many instances of which so many, in a row or evenly spread, are missed.
+    /// Returns the verdict on `instances` instances, `missed` of which are missed, in a row or evenly spread.
     fn verdict(missed: usize, instances: usize, in_a_row: bool) -> (Verdict, bool) {
         let period = TimeSpan::from_ps(10);
         let mut responses = vec![10; instances];
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn few_instances_must_all_be_met_and_prove_nothing() {
         assert_eq!(verdict(0, 100, false), (Verdict::Sustained, false));
-        // 1 of 100 is what is wanted, so it shows nothing either way.
+        // 1 of 100 is the permitted rate, so it shows nothing either way.
         assert_eq!(verdict(1, 100, false).0, Verdict::Unclear);
         assert_eq!(verdict(16, 16, false).0, Verdict::Refused);
     }
@@ -101,9 +101,10 @@ mod tests {
 
     #[test]
     fn a_burst_refuses_no_period_and_proves_none() {
-        // Spread out, 40 of 2000 are twice what is wanted: of 2000 at 1 % so many would miss once in 10^5.
+        // Spread out, 40 of 2000 are twice the permitted rate: at 1 %, 2000 would have so many misses once in 10^5
+        // times.
         assert_eq!(verdict(40, 2000, false).0, Verdict::Refused);
-        // In a row they may have had one cause, which comes once in 2000 or once in 10 000 instances.
+        // In a row they may have had one cause, which occurs once in 2000 or once in 10 000 instances.
         assert_eq!(verdict(40, 2000, true).0, Verdict::Unclear);
         assert_eq!(verdict(10, 2000, true).0, Verdict::Unclear);
     }

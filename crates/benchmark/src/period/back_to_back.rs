@@ -15,13 +15,14 @@ use super::{first_guess, os_isolation};
 use crate::bench::Bench;
 use crate::settings::{RealTime, Settings};
 
-/// The median of nine has an interval of 96 % confidence that leaves out the smallest and the largest.
+/// Number of rounds. The median of nine has an interval of 96 % confidence that leaves out the smallest and the
+/// largest.
 const ROUNDS: usize = 9;
-/// The time of one variant in a round, as a share of a trial.
+/// Time of one variant in a round, as a share of a trial.
 const SHARE_OF_TRIAL: f64 = 0.1;
-/// The longest time of all rounds, as a share of a search.
+/// Longest time of all rounds, as a share of a search.
 const SHARE_OF_SEARCH: f64 = 0.1;
-/// The first instances of a part are not timed: the job fills its buffers.
+/// Number of first instances of a part that are not timed, because the job fills its buffers.
 const FILLING: u64 = 8;
 const INSTANCES_MIN: u64 = 2 * FILLING;
 const INSTANCES_MAX: u64 = 4096;
@@ -31,8 +32,8 @@ pub(crate) type Ways<'a> =
     &'a mut dyn FnMut(usize, &mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
 
 /// Returns for each round the time of an instance in each of `ways` variants, in microseconds, at rank 0; nothing at
-/// the other ranks. Collective. It also serves as the warm-up of the first variant. If a second round equals the
-/// first, one round is returned.
+/// the other ranks. Collective. It also serves as the warm-up of the first variant. If a second round equals the first,
+/// one round is returned.
 pub(crate) fn back_to_back(
     bench: &mut Bench<'_>,
     ways: usize,
@@ -72,8 +73,8 @@ pub(crate) fn back_to_back(
     Ok(rounds)
 }
 
-/// Executes `instances` back to back, so that the job can note what its parts do, and returns when the first began.
-/// Collective.
+/// Executes `instances` back to back, so that the job can record the times of its parts. Returns the beginning of the
+/// first. Collective.
 pub(crate) fn once_back_to_back(
     bench: &mut Bench<'_>,
     body: Body<'_>,
@@ -87,7 +88,7 @@ pub(crate) fn once_back_to_back(
     ran.map(|segment| segment.begin)
 }
 
-/// Whether there are two rounds and they are equal, as in virtual time. More rounds would be equal, too.
+/// Returns whether there are two rounds and they are equal, as in virtual time. More rounds would be equal, too.
 fn all_alike(rounds: &[Vec<f64>]) -> bool {
     matches!(rounds, [first, second] if first == second && !first.is_empty())
 }
@@ -103,7 +104,7 @@ fn all_s(settings: &RealTime, ways: usize) -> f64 {
     wanted_s.min(limit_s)
 }
 
-/// The number of instances of one variant in a round, if an instance takes about `each`.
+/// Returns the number of instances of one variant in a round, if an instance takes about `each`.
 fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
     let part_s = all_s(settings, ways) / (ROUNDS * ways) as f64;
     let instances = match settings.instances {
@@ -113,7 +114,7 @@ fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
     (instances as u64).clamp(INSTANCES_MIN, INSTANCES_MAX)
 }
 
-/// The time of an instance after the buffers have filled; none at ranks other than 0.
+/// Returns the time of an instance after the buffers have filled; `None` at ranks other than 0.
 fn each_us(segment: &TrialSegment) -> Option<f64> {
     let (filling, timed) = segment.responses_ps.split_at_checked(FILLING as usize)?;
     let end = |responses: &[u64]| responses.iter().copied().max();
@@ -141,14 +142,14 @@ mod tests {
     fn a_part_is_a_tenth_of_a_trial_and_all_are_a_tenth_of_a_search() {
         let us = TimeSpan::from_us;
         let plain = RealTime::default();
-        // A trial is a second: 100 ms hold 500 instances of 200 us. 27 parts take 2.7 s.
+        // A trial is a second: 100 ms contain 500 instances of 200 us. 27 parts take 2.7 s.
         assert_eq!((instances(&plain, us(200), 3), all_s(&plain, 3)), (500, 2.7));
-        // Of a search of 13.5 s they may take 1.35 s: 50 ms each.
+        // In a search of 13.5 s they may take 1.35 s: 50 ms each.
         let short = RealTime { search_limit_s: Some(13.5), ..plain.clone() };
         assert_eq!(instances(&short, us(200), 3), 250);
         let counted = RealTime { instances: Some(400), ..plain.clone() };
         assert_eq!(instances(&counted, us(200), 3), 40);
-        // There are enough instances for the buffers to fill.
+        // There are enough instances to fill the buffers.
         assert_eq!(instances(&plain, us(1_000_000), 3), INSTANCES_MIN);
         assert_eq!(instances(&plain, us(1), 3), INSTANCES_MAX);
     }
@@ -173,9 +174,8 @@ mod tests {
                     overheads,
                     &mut sink,
                 );
-                // An instance takes 30 us in one variant and 20 in the other, and on a machine that gets slower a
-                // microsecond more
-                // in each segment; the first guess takes five segments of 1, 4, 16, 64 and 256.
+                // An instance takes 30 us in one variant and 20 in the other, and on a machine that becomes slower a
+                // microsecond more in each segment; the first guess takes five segments of 1, 4, 16, 64 and 256.
                 let mut segments = 0;
                 let found = back_to_back(&mut bench, 2, &mut |way, rank, trial, deadlines| {
                     for instance in 0..trial.instances {

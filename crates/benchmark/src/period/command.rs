@@ -23,7 +23,8 @@ impl Command {
         Ok(Command::from_wire(wire))
     }
 
-    /// The encoding relies on this: a segment has at least one instance, and a period that was found is not zero.
+    /// Encodes the command. A segment has at least one instance, and a period that was found is not zero, so zero
+    /// values are unambiguous.
     fn to_wire(self) -> [u8; BYTES] {
         let (period, instances) = match self {
             Command::Segment { period, instances } => (period, instances),

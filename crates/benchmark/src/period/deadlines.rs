@@ -1,4 +1,5 @@
-//! Deadlines: when each rank ended its part of each instance of a trial, and the pauses that kept it from its work.
+//! Deadlines: the times at which each rank ended its part of each instance of a trial, and the pauses that interrupted
+//! its work.
 
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
 use record::During;
@@ -9,11 +10,11 @@ use super::trial::Trial;
 /// One rank's part of a trial.
 pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
 
-/// The shortest pause that is kept. The system's timers are no more exact than this, and caches make computing differ
+/// Shortest pause that is recorded. The system's timers are no more exact than this, and caches make computing differ
 /// by as much.
 const PAUSE_MIN: TimeSpan = TimeSpan::from_us(50);
 
-/// The shortest time that the same computation has taken.
+/// Shortest time of a repeated computation.
 #[derive(Clone, Copy)]
 pub(crate) struct UsualTime(TimeSpan);
 
@@ -23,19 +24,19 @@ impl Default for UsualTime {
     }
 }
 
-/// The records of one rank about a trial: when its part of each instance ended, and its pauses. Recording allocates
+/// Records of one rank about a trial: the end of its part of each instance, and its pauses. Recording allocates
 /// nothing.
 pub(crate) struct Deadlines {
     trial: Trial,
-    /// For each instance the time from its start to the last end that was noted.
+    /// Time from the start of each instance to its last recorded end.
     responses: Buffer,
     worst: Vec<LateEnd>,
     pauses: Vec<Interruption>,
-    /// The time since which this rank has had nothing to do.
+    /// Time since which this rank has had nothing to do.
     free: Time,
-    /// The time of the last poll for work, if the rank has done nothing else since.
+    /// Time of the last poll for work, if the rank has done nothing else since.
     polled: Option<Time>,
-    /// The permitted lateness of an instance.
+    /// Permitted lateness of an instance.
     allowed: TimeSpan,
 }
 
@@ -56,7 +57,7 @@ impl Deadlines {
         })
     }
 
-    /// Forgets everything, and touches the memory that the trial will write.
+    /// Clears all records, and touches the memory that the trial will write.
     pub(crate) fn begin(&mut self, trial: Trial) {
         self.trial = trial;
         self.responses.fill(0);
@@ -65,13 +66,13 @@ impl Deadlines {
         (self.free, self.polled, self.allowed) = (Time::ZERO, None, TimeSpan::ZERO);
     }
 
-    /// Allows every instance of this trial to end this much later than its deadline. A response is what an instance
-    /// takes beyond that.
+    /// Permits every instance of this trial to end this much later than its deadline. A response is the time of an
+    /// instance beyond that.
     pub(crate) fn allow(&mut self, later: TimeSpan) {
         self.allowed = later;
     }
 
-    /// The permitted lateness of an instance.
+    /// Returns the permitted lateness of an instance.
     pub(crate) fn allowed(&self) -> TimeSpan {
         self.allowed
     }
@@ -86,7 +87,8 @@ impl Deadlines {
         }
     }
 
-    /// Notes that this rank had nothing to do before `due`, and went on at `now`. A long time between them is a pause.
+    /// Records that this rank had nothing to do before `due`, and continued at `now`. A long time between them is a
+    /// pause.
     #[inline]
     pub(crate) fn began(&mut self, due: Time, now: Time) {
         let length = now.since(due);
@@ -95,7 +97,7 @@ impl Deadlines {
         }
     }
 
-    /// Notes a poll for work at `now`. A long time since the previous poll is a pause.
+    /// Records a poll for work at `now`. A long time since the previous poll is a pause.
     #[inline]
     pub(crate) fn polled(&mut self, now: Time) {
         if let Some(before) = self.polled.replace(now) {
@@ -103,13 +105,13 @@ impl Deadlines {
         }
     }
 
-    /// Notes that this rank does something else than poll.
+    /// Records that this rank does something other than polling.
     #[inline]
     pub(crate) fn works(&mut self) {
         self.polled = None;
     }
 
-    /// Notes that a repeated computation took from `begin` to `end`. It contains a pause if it took much longer than
+    /// Records that a repeated computation took from `begin` to `end`. It contains a pause if it took much longer than
     /// usual.
     #[inline]
     pub(crate) fn computed(&mut self, usual: &mut UsualTime, begin: Time, end: Time) {
@@ -122,9 +124,9 @@ impl Deadlines {
         usual.0 = usual.0.min(took);
     }
 
-    /// Notes that this rank's part of `instance` ended at `at`; `stage` says which part, if there are several. A job
-    /// that may take several periods is noted in the instance at whose end it is due. A rank that has no part in an
-    /// instance notes nothing.
+    /// Records that this rank's part of `instance` ended at `at`; `stage` is the number of the part, if there are
+    /// several. A job that may take several periods is recorded in the instance at whose end it is due. A rank without
+    /// a part in an instance records nothing.
     #[inline]
     pub(crate) fn ended(&mut self, instance: u64, stage: u64, at: Time) {
         let trial = &self.trial;
@@ -148,7 +150,7 @@ impl Deadlines {
         keep_longest(&mut self.pauses, PAUSES_KEPT, pause, |pause| pause.length);
     }
 
-    /// The responses of the trial, as bytes to be reduced.
+    /// Returns the responses of the trial, as bytes to be reduced.
     pub(super) fn responses(&self) -> &[u8] {
         &self.responses[..self.trial.instances as usize * size_of::<u64>()]
     }
@@ -208,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_latest_ends_are_kept_in_order() {
-        // Instance k begins at 100 + 10 k, is due at 110 + 10 k and comes (7 k) mod 64 + 1 µs late: a permutation.
+        // Instance k begins at 100 + 10 k, is due at 110 + 10 k and is (7 k) mod 64 + 1 µs late: a permutation.
         let ends: Vec<_> = (0..64).map(|k| (k, 0, 110 + 10 * k + 7 * k % 64 + 1)).collect();
         let deadlines = noted(&ends);
         let late: Vec<f64> = deadlines.worst().iter().map(|late| late.late.as_us()).collect();
@@ -219,8 +221,8 @@ mod tests {
     fn computing_that_takes_much_longer_than_else_is_a_pause() {
         let mut deadlines = noted(&[]);
         let mut usual = UsualTime::default();
-        // The first time is no pause, however long. 100 µs are usual; 149 are within what may differ, 400 are 300 too
-        // many.
+        // The first time is no pause, even if it is long. 100 µs are usual; 149 are within the tolerance, 400 are 300
+        // too many.
         for (begin, took) in [(0, 900), (1000, 100), (2000, 149), (3000, 400), (4000, 100)] {
             deadlines.computed(&mut usual, us(begin), us(begin + took));
         }

@@ -1,7 +1,7 @@
-//! Decides which period to try next, and when the search is settled. It knows no machine.
+//! Decides which period to try next, and when the search is settled. It depends on no machine.
 //!
-//! The state of a search is its evidence: what all trials of each period together show, which is sustained, refused or
-//! unclear. The search has four steps:
+//! The state of a search is its evidence: the result of all trials of each period together, which is sustained, refused
+//! or unclear. The search has four steps:
 //!
 //! 1. From a first guess, in growing steps, it finds one refused and one sustained period.
 //! 2. It halves the gap above the longest refused period and the gap below the shortest sustained one, the wider gap
@@ -12,48 +12,47 @@
 //!    place.
 //!
 //! The interval goes from the longest period below which all are refused to the shortest period above which all are
-//! sustained. It contains whatever noise left unclear.
+//! sustained. It contains all periods that noise left unclear.
 
 use std::collections::BTreeMap;
 
 use contract::TimeSpan;
 use record::SearchEnd;
 
-/// The range of a search, and when it is settled.
+/// Range of a search, and the conditions under which it is settled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SearchRange {
-    /// No period below this one is tried.
+    /// Shortest period that is tried.
     pub(super) shortest: TimeSpan,
-    /// No period above this one is tried.
+    /// Longest period that is tried.
     pub(super) longest: TimeSpan,
-    /// The wanted width of the interval, as a share of its lower end.
+    /// Requested width of the interval, as a share of its lower end.
     pub(super) width: f64,
-    /// The number of trials that each end must have had, and each unclear period next to it.
+    /// Number of trials that each end must have had, and each unclear period next to it.
     pub(super) repeats: u32,
 }
 
-/// The most trials of a search. A search that needs more ends unsettled.
+/// Maximum number of trials of a search. A search that needs more ends unsettled.
 const TRIALS_MAX: u32 = 80;
-/// The first and smallest step away from a guess, as a factor. Each further step is the square of the one before.
+/// First and smallest step away from a guess, as a factor. Each further step is the square of the one before.
 const FIRST_STEP: f64 = 1.3;
 /// The largest step.
 const STEP_MAX: f64 = 4.0;
-/// Where a period is expected to be sustained or refused, a step there is made if it is larger than this and no larger
-/// than that.
+/// Limits of a step, as factors, to a period that is expected to be sustained or refused.
 const WORTH_A_STEP: f64 = 1.02;
 const LEAP_MAX: f64 = 64.0;
-/// Where the time for a confirmation is short, a period is chosen that leaves this many times as many instances as
-/// would prove the rate without a miss, so that one is forgiven.
+/// If the time for a confirmation is short, the chosen period leaves this factor more instances than would prove the
+/// rate without a miss, so that one miss is forgiven.
 const FORGIVING: f64 = 1.5;
-/// Of a gap that is wider than this the place where the crossing is expected is tried, and not its middle.
+/// Width of a gap above which the expected crossing is tried instead of its middle.
 const WIDE: f64 = 1.1;
 
-/// The prediction for periods that were not tried.
+/// Prediction for periods that were not tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Foreseen {
-    /// The longest period below the next that is expected to be refused.
+    /// Longest period below the next that is expected to be refused.
     pub(super) refused: Option<TimeSpan>,
-    /// The shortest period that is expected to be sustained.
+    /// Shortest period that is expected to be sustained.
     pub(super) sustained: TimeSpan,
 }
 
@@ -72,20 +71,20 @@ pub(super) struct Answer {
     pub(super) shortest_sustained: Option<TimeSpan>,
 }
 
-/// The next step of a search whose answer is to be confirmed.
+/// The next step of a search whose answer must be confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextToConfirm {
-    /// The shortest period that is still called sustained, or one that was not tried, because there is no time for
-    /// more.
+    /// Confirm this period: the shortest that is still called sustained, or one that was not tried, because there is no
+    /// time for more.
     Confirm(TimeSpan),
-    /// No period is sustained any more; this longer one may be, and there is time to try it first, or no time to
-    /// confirm it.
+    /// Try this period first. No period is sustained any more, but this longer one may be, and there is time to try it,
+    /// or no time to confirm it.
     Try(TimeSpan),
     /// No period is left to try.
     Nothing,
 }
 
-/// The decision of all trials of a period together.
+/// Decision of all trials of a period together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Sustained,
@@ -97,12 +96,12 @@ pub(super) enum Verdict {
 struct Evidence {
     verdict: Verdict,
     trials: u32,
-    /// The period was called sustained, and its confirmation failed.
+    /// True if the period was called sustained, and its confirmation failed.
     disproved: bool,
 }
 
 impl Evidence {
-    /// The evidence after one more trial, if all trials together then show `verdict`.
+    /// Returns the evidence after one more trial, if all trials together then show `verdict`.
     fn and(self, verdict: Verdict) -> Evidence {
         let verdict = match verdict {
             Verdict::Sustained if self.disproved => Verdict::Unclear,
@@ -144,7 +143,7 @@ impl Decision {
         self.trials += 1;
     }
 
-    /// Records that the confirmation of `period` failed. `verdict` is what it and the trials together show.
+    /// Records that the confirmation of `period` failed. `verdict` is that of it and the trials together.
     pub(super) fn disprove(&mut self, period: TimeSpan, verdict: Verdict) {
         let new = Evidence { verdict, trials: 0, disproved: false };
         let evidence = self.evidence.entry(period.as_ps()).or_insert(new);
@@ -152,18 +151,18 @@ impl Decision {
         self.trials += 1;
     }
 
-    /// The prediction for periods that were not tried. It determines the steps, but only trials are evidence.
+    /// Sets the prediction for periods that were not tried. It determines the steps, but only trials are evidence.
     pub(super) fn expect(&mut self, expected: Option<Foreseen>) {
         self.expected = expected;
     }
 
-    /// From now on gaps are not narrowed further. The remaining time is used to repeat the trials of the ends: a
-    /// verdict from a single trial often does not hold on a machine with several performance states.
+    /// Ends the narrowing of gaps. The remaining time is used to repeat the trials of the ends: a verdict from a single
+    /// trial often does not hold on a machine with several performance states.
     pub(super) fn hurry(&mut self) {
         self.hurried = true;
     }
 
-    /// The next step that follows from the evidence.
+    /// Returns the next step that follows from the evidence.
     pub(super) fn next(&self) -> NextStep {
         if self.trials >= TRIALS_MAX {
             return self.done(SearchEnd::Unsettled);
@@ -176,9 +175,9 @@ impl Decision {
         }
     }
 
-    /// The period to confirm when the search itself is over, or the period to try in order to find one. Time is left to
-    /// confirm periods up to `longest`, or any if there is none. Where time is short, a period is confirmed without a
-    /// trial: a confirmation does not depend on one.
+    /// Returns the period to confirm when the search itself is over, or the period to try in order to find one. The
+    /// remaining time suffices to confirm periods up to `longest`, or any if it is `None`. If time is short, a period
+    /// is confirmed without a trial, because a confirmation does not depend on one.
     pub(super) fn next_to_confirm(&self, longest: Option<TimeSpan>) -> NextToConfirm {
         let in_time = |wanted| self.in_time(wanted, longest?.as_ps());
         match (self.upper(), self.longer()) {
@@ -187,7 +186,7 @@ impl Decision {
                 NextToConfirm::Confirm(TimeSpan::from_ps(in_time(upper).unwrap_or(upper)))
             }
             (None, NextStep::Try(longer)) => {
-                // Nothing is known of the next step; the one after it holds more often.
+                // The next step is unknown; the one after it is sustained more often.
                 let wanted = (longer.as_ps() as f64 * FIRST_STEP) as u64;
                 in_time(wanted).map_or(NextToConfirm::Try(longer), |period| {
                     NextToConfirm::Confirm(TimeSpan::from_ps(period))
@@ -197,8 +196,8 @@ impl Decision {
         }
     }
 
-    /// The period to confirm instead of `wanted` where time is left for periods up to `longest`: `wanted` itself, or a
-    /// shorter one; none if that would have to be one that is not sustained.
+    /// Returns the period to confirm instead of `wanted` if the remaining time suffices for periods up to `longest`:
+    /// `wanted` itself, or a shorter one; `None` if only periods that are not sustained are short enough.
     fn in_time(&self, wanted: u64, longest: u64) -> Option<u64> {
         let not_sustained = self.longest_not(Verdict::Sustained).unwrap_or(0);
         let above = (not_sustained as f64 * WORTH_A_STEP) as u64;
@@ -207,25 +206,25 @@ impl Decision {
         if wanted <= longest { Some(wanted) } else { shorter.into_iter().find(is_open) }
     }
 
-    /// The interval that the evidence so far leaves, for a search that ends here.
+    /// Returns the interval that the evidence so far leaves, for a search that ends here.
     pub(super) fn done(&self, end: SearchEnd) -> NextStep {
         NextStep::Done(self.answer(end))
     }
 
-    /// The answer that the evidence so far gives.
+    /// Returns the answer of the evidence so far.
     pub(super) fn answer(&self, end: SearchEnd) -> Answer {
         let span = |ps: Option<u64>| ps.map(TimeSpan::from_ps);
         let (longest_refused, shortest_sustained) = (span(self.lower()), span(self.upper()));
         Answer { end, longest_refused, shortest_sustained }
     }
 
-    /// The shortest sustained period above which all periods that were tried are sustained.
+    /// Returns the shortest sustained period above which all tried periods are sustained.
     fn upper(&self) -> Option<u64> {
         let above = self.longest_not(Verdict::Sustained).map_or(0, |period| period + 1);
         self.evidence.range(above..).next().map(|(&period, _)| period)
     }
 
-    /// The longest refused period below which all periods that were tried are refused.
+    /// Returns the longest refused period below which all tried periods are refused.
     fn lower(&self) -> Option<u64> {
         let below = self.shortest_not(Verdict::Refused).unwrap_or(u64::MAX);
         self.evidence.range(..below).next_back().map(|(&period, _)| period)
@@ -239,7 +238,7 @@ impl Decision {
         self.evidence.iter().find(|(_, e)| e.verdict != verdict).map(|(&period, _)| period)
     }
 
-    /// The next step if the longest period that was tried is not sustained: a longer one.
+    /// Returns the next step if the longest tried period is not sustained: a longer one.
     fn longer(&self) -> NextStep {
         let longest = self.evidence.keys().next_back().copied().unwrap_or(self.guess);
         if longest >= self.range.longest.as_ps() {
@@ -254,7 +253,7 @@ impl Decision {
         self.attempt(longer.max(longest + 1))
     }
 
-    /// The next step if the shortest period that was tried is not refused: a shorter one.
+    /// Returns the next step if the shortest tried period is not refused: a shorter one.
     fn shorter(&self) -> NextStep {
         let shortest = self.evidence.keys().next().copied().unwrap_or(self.guess);
         if shortest <= self.range.shortest.as_ps() {
@@ -270,7 +269,7 @@ impl Decision {
         self.attempt(shorter.min(shortest - 1))
     }
 
-    /// The next step if both ends are known: halves the wider gap that is too wide, or repeats a trial.
+    /// Returns the next step if both ends are known: halves the wider gap that is too wide, or repeats a trial.
     fn narrow(&self, lower: u64, upper: u64) -> NextStep {
         // If no period between the ends was tried, these are the ends themselves.
         let (last, first) =
@@ -286,8 +285,8 @@ impl Decision {
         self.repeat().unwrap_or_else(|| self.done(end))
     }
 
-    /// The width of a gap as the ratio of its ends, and where to try next within it: its geometric mean, or where a
-    /// period is expected to be sustained; none if the gap is narrow enough.
+    /// Returns the width of a gap as the ratio of its ends, and the next period to try within it: its geometric mean,
+    /// or the period that is expected to be sustained; `None` if the gap is narrow enough.
     fn middle(&self, low: u64, high: u64) -> Option<(f64, u64)> {
         let ratio = high as f64 / low as f64;
         let (low_end, high_end) = (low as f64 * WORTH_A_STEP, high as f64 / WORTH_A_STEP);
@@ -298,7 +297,7 @@ impl Decision {
         (ratio > 1.0 + self.range.width && low < middle && middle < high).then_some((ratio, middle))
     }
 
-    /// The end, or the unclear period next to one, that has had the fewest trials, if it has had too few. Alternating
+    /// Returns the end, or the unclear period next to one, with the fewest trials, if it has had too few. Alternating
     /// between them spreads the trials of each over time, because a machine keeps one performance state for a while.
     fn repeat(&self) -> Option<NextStep> {
         let unclear = |period: &u64| self.evidence[period].verdict == Verdict::Unclear;
@@ -316,9 +315,9 @@ impl Decision {
     }
 }
 
-/// The factor of the next step beyond the first of `tried`, away from the second: the square of the step between those
-/// two. If the gap was narrow already and its end no longer holds, the steps begin small again: the machine has become
-/// a little slower, not four times as slow.
+/// Returns the factor of the next step beyond the first of `tried`, away from the second: the square of the step
+/// between those two. If the gap was narrow already and its end is no longer sustained, the steps begin small again:
+/// the machine has become a little slower, not four times as slow.
 fn stride<'a>(mut tried: impl Iterator<Item = &'a u64>) -> f64 {
     let (Some(&last), Some(&before)) = (tried.next(), tried.next()) else { return FIRST_STEP };
     let step = last.max(before) as f64 / last.min(before) as f64;

@@ -1,17 +1,17 @@
-//! A first guess at the period: how fast instances can follow each other.
+//! A first guess at the period: the rate at which instances can follow each other.
 
 use contract::{Rank, Result, TimeSpan};
 
 use super::command::Command;
 use super::segment::TrialSegments;
 
-/// The most instances of a guess. With few instances the first one, which is slow, would decide.
+/// Maximum number of instances of a guess. In a guess of few instances the first one, which is slow, would decide.
 const INSTANCES_MAX: u64 = 256;
-/// The time of a guess, as a share of a trial.
+/// Time of a guess, as a share of a trial.
 const SHARE: f64 = 1.0 / 8.0;
 
-/// Runs more and more instances back to back until they take long enough, and returns the mean time of one.
-/// Collective; every rank gets the same. It also serves as the warm-up.
+/// Runs more and more instances back to back until they take long enough, and returns the mean time of one. Collective;
+/// the result is the same at every rank. It also serves as the warm-up.
 pub(super) fn measure(
     rank: &mut dyn Rank,
     segments: &mut TrialSegments<'_>,
@@ -37,7 +37,7 @@ pub(super) fn measure(
     }
 }
 
-/// At least a picosecond, for the guess is the unit of the search.
+/// Returns the mean, at least a picosecond, because the guess is the unit of the search.
 fn mean(span: TimeSpan, instances: u64) -> TimeSpan {
     TimeSpan::from_ps((span.as_ps() / instances).max(1))
 }

@@ -13,43 +13,43 @@ use super::schedule::Schedule;
 use super::segment::TrialSegment;
 use crate::settings::RealTime;
 
-/// The number of single instances.
+/// Number of single instances.
 pub(super) const ALONE: usize = 9;
-/// The share of the time for finding that is used for the recording.
+/// Share of the time for finding that is used for the recording.
 const SHARE: f64 = 0.12;
-/// In a shorter time the agreements on when to begin would take more than the recording.
+/// Minimum time of finding. In a shorter time the agreements on the beginning would take more than the recording.
 const FINDING_MIN_S: f64 = 0.1;
 const INSTANCES_MIN: u64 = 96;
 const INSTANCES_MAX: u64 = 1 << 18;
-/// A period that is to be confirmed must miss less than the wanted rate, and one that is to be refused more.
+/// Factors of the requested rate: a period that is to be confirmed must miss less, and one that is to be refused more.
 const SUSTAINED: f64 = 0.7;
 const REFUSED: f64 = 2.0;
-/// Trials of fewer instances teach nothing.
+/// Minimum number of instances of a trial that corrects the prediction.
 const TEACHING_MIN: u64 = 64;
-/// The kinds of pauses that are explained.
+/// Number of kinds of pauses that are explained.
 const KINDS_EXPLAINED: usize = 5;
-/// A rank that explains less than one of so many lost times explains little.
+/// Reciprocal of the share of lost times below which a rank explains little.
 const LITTLE: usize = 8;
-/// The factors by which work may take longer in trials than in the recording.
+/// Factors by which work may take longer in trials than in the recording.
 const PACE_MIN: f64 = 0.8;
 const PACE_MAX: f64 = 2.5;
 const PACE_STEP: f64 = 1.03;
 
-/// A recording, and how trials differed from what it predicts.
+/// A recording, and the differences of trials from its prediction.
 pub(super) struct Forecast {
     recording: Recording,
-    /// The pauses that ranks observed in the recorded run: rank, beginning and length, in microseconds.
+    /// Pauses that ranks observed in the recorded run: rank, beginning and length, in microseconds.
     seen: Vec<(usize, f64, f64)>,
     known: Known,
     wanted: Acceptance,
     pace: f64,
     explains: bool,
-    /// The result of these, which takes many replays.
+    /// Result of these, which takes many replays.
     foreseen: Option<Foreseen>,
 }
 
-/// The number of instances to record, if one takes about `each` and a period is to be found within `finding_s`; or why
-/// none can be.
+/// Returns the number of instances to record, if one takes about `each` and a period must be found within `finding_s`;
+/// or the reason why none can be recorded.
 pub(super) fn instances(each: TimeSpan, finding_s: f64) -> Result<u64, String> {
     if finding_s < FINDING_MIN_S {
         return Err(format!(
@@ -66,7 +66,7 @@ pub(super) fn instances(each: TimeSpan, finding_s: f64) -> Result<u64, String> {
     Ok(within.clamp(INSTANCES_MIN, INSTANCES_MAX))
 }
 
-/// The time for finding a period, if the search predicts and has the time for it, in seconds.
+/// Returns the time for finding a period, if the search predicts and has the time for it, in seconds.
 pub(crate) fn predicting_s(settings: &RealTime) -> Option<f64> {
     let is_search = settings.period_s.is_none() && settings.search_limit_s.is_some();
     let finding_s = Schedule::new(settings).finding_s;
@@ -74,7 +74,7 @@ pub(crate) fn predicting_s(settings: &RealTime) -> Option<f64> {
 }
 
 impl Forecast {
-    /// From a run back to back, and what single instances took, in picoseconds.
+    /// Creates a forecast from a run back to back, and from the times of single instances, in picoseconds.
     pub(super) fn new(
         run: &TrialSegment,
         alone_ps: &[u64],
@@ -104,7 +104,7 @@ impl Forecast {
         recording.curve(self.job(0.0), self.wanted.confidence)
     }
 
-    /// The job at a period.
+    /// Returns the job at a period.
     fn job(&self, period_us: f64) -> Replayed {
         let Known { waiting, settling, .. } = self.known;
         Replayed { period_us, waiting, settling, pace: self.pace }
@@ -114,7 +114,7 @@ impl Forecast {
         shortest(curve, SUSTAINED * self.wanted.miss_rate, share)
     }
 
-    /// The prediction from the recording and all corrections.
+    /// Returns the prediction from the recording and all corrections.
     pub(super) fn foreseen(&self) -> Option<Foreseen> {
         self.foreseen
     }
@@ -133,7 +133,7 @@ impl Forecast {
         })
     }
 
-    /// Corrects the pace, if a trial missed more or fewer instances than was predicted and another pace explains that.
+    /// Corrects the pace, if a trial missed more or fewer instances than predicted and another pace explains that.
     pub(super) fn learn(&mut self, trial: &TrialRecord) {
         if trial.instances < TEACHING_MIN {
             return;
@@ -153,15 +153,15 @@ impl Forecast {
         let distance = |pace: &f64| (pace / self.pace).ln().abs();
         let nearest =
             paces.filter(|pace| agrees(*pace)).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        // Pauses that came in the trial alone are not the work's.
+        // If no pace explains the trial, its pauses are the cause and not the work.
         if let Some(pace) = nearest {
             self.pace = pace;
             self.foreseen = self.foresee();
         }
     }
 
-    /// The ranks whose pauses explain a kind of lost time, without those that explain little of it. None if ranks
-    /// observed less than half of it: the others may have paused, too.
+    /// Returns the ranks whose pauses explain a kind of lost time, without those that explain little of it. Returns
+    /// none if ranks observed less than half of it, because the others may have paused, too.
     fn ranks_of(&self, lost: &[Lost]) -> Vec<usize> {
         let ranks = self.recording.ranks_of(lost, &self.seen);
         let all: usize = ranks.values().sum();
@@ -172,7 +172,7 @@ impl Forecast {
         matter.map(|(rank, _)| rank).collect()
     }
 
-    /// For the record of the search.
+    /// Returns the forecast for the record of the search.
     pub(super) fn record(&self) -> ForecastRecord {
         let recording = &self.recording;
         let lost = recording.lost();
@@ -231,7 +231,7 @@ mod tests {
         TrialSegment { begin: Time::ZERO, responses_ps, worst: Vec::new(), pauses: Vec::new() }
     }
 
-    /// The forecast of a job whose instances take 20 us, where one in so many takes 1 ms more.
+    /// Returns the forecast of a job whose instances take 20 us, and one in `pausing` 1 ms more.
     fn forecast(pausing: usize) -> Forecast {
         let mut end_ps = 0;
         let ends: Vec<u64> = (1..=20_000)
@@ -292,7 +292,7 @@ mod tests {
         let mut quiet = forecast(usize::MAX);
         quiet.learn(&trial(30.0, 0));
         assert_eq!(quiet.pace, 1.0);
-        // All of 22 us are missed: the work takes more than 22 us here, 1.1 times as long.
+        // All instances of 22 us are missed: the work takes more than 22 us here, 1.1 times as long.
         quiet.learn(&trial(22.0, 10_000));
         assert!((1.1..1.14).contains(&quiet.pace), "{}", quiet.pace);
         let sustained = quiet.foreseen().unwrap().sustained.as_us();
@@ -308,7 +308,7 @@ mod tests {
         let why = instances(second, 9.0).unwrap_err();
         assert!(why.contains("96 instances take 96.0 s"), "{why}");
         assert!(instances(TimeSpan::from_us(1), 0.05).unwrap_err().contains("0.050 s"));
-        // 12 % of 9 s hold 10 800 instances of 100 us.
+        // 12 % of 9 s contain 10 800 instances of 100 us.
         assert_eq!(instances(TimeSpan::from_us(100), 9.0), Ok(10_800));
         assert_eq!(instances(TimeSpan::from_ps(1), 9.0), Ok(INSTANCES_MAX));
         let few = Forecast::new(&run(vec![1, 2, 3]), &[1], Known::default(), WANTED, false)

@@ -8,42 +8,43 @@
 //!     for instance in 0..trial.instances {
 //!         deadlines.wait_for(rank, instance);              // returns at once if this rank is behind
 //!         ...                                              // this rank's part of the instance
-//!         deadlines.ended(instance, stage, rank.now());    // stage: which part it was; 0 if there is one
+//!         deadlines.ended(instance, stage, rank.now());    // stage: number of the part; 0 if there is one
 //!     }
 //!     Ok(())
 //! }
 //! ```
 //!
-//! All ranks call it with the same trial. It must leave no message under way and must allocate nothing: its buffers are
-//! made before. [`find`] then does what the settings ask for ([`RealTime`](crate::RealTime)): it searches for the
-//! shortest period, or tests a given one, and returns a [`SearchOutcome`](outcome::SearchOutcome). [`report`] makes the
+//! All ranks call it with the same trial. It must leave no message in progress and must allocate nothing: its buffers
+//! are created before. [`find`] then follows the settings ([`RealTime`](crate::RealTime)): it searches for the shortest
+//! period, or tests a given one, and returns a [`SearchOutcome`](outcome::SearchOutcome). [`report`] makes the
 //! measurements `period`, `response` and `miss-rate` from it.
 //!
-//! The benchmark's cases go through [`variants`], which adds a case for each part of OS isolation that is to be left
-//! out, and for each repeated search. [`find`] switches OS isolation on and off, and records what was granted.
+//! The benchmark's cases pass through [`variants`], which adds a case without each part of OS isolation that must be
+//! left out in turn, and one for each repeated search. [`find`] switches OS isolation on and off, and records which
+//! parts were granted.
 //!
-//! # What counts
+//! # Definitions
 //! * An instance is *missed* if any deadline of any rank in it is: [`Deadlines::ended`] after [`Trial::deadline`].
 //!   Deadlines are absolute, so an instance that ends late does not move the next one.
-//! * A period is *sustained* if the upper bound of the miss rate of all its trials, at the wanted confidence, is no more
-//!   than the wanted miss rate. It is *refused* if the lower bound is more. With too few instances to prove that rate,
-//!   a period without a miss is sustained and marked as not proven. Misses that come in bursts, as a pause of the
-//!   system causes them, count as fewer ([`analysis::statistics::miss_rate`]).
-//! * The answer is an interval: every period at or below its lower end that was tried is refused, every one at or above
-//!   its upper end is sustained, and each end was tried several times ([`decision`]). Unclear periods lie inside it.
-//! * Where a search has a time limit it predicts first: instances are recorded back to back, and from these follows what
-//!   would be missed at any period ([`analysis::replay`]). The search tries where that crosses the wanted rate
+//! * A period is *sustained* if the upper bound of the miss rate of all its trials, at the requested confidence, is at
+//!   most the requested miss rate. It is *refused* if the lower bound is more. With too few instances to prove that
+//!   rate, a period without a miss is sustained and marked as not proven. Misses that come in bursts, as after a pause
+//!   of the system, count as fewer ([`analysis::statistics::miss_rate`]).
+//! * The answer is an interval: every tried period at or below its lower end is refused, every one at or above its
+//!   upper end is sustained, and each end was tried several times ([`decision`]). Unclear periods are inside it.
+//! * If a search has a time limit it predicts first: instances are recorded back to back, from which the misses at any
+//!   period follow ([`analysis::replay`]). The search tries the period at which they cross the requested rate
 //!   ([`forecast`]).
-//! * A search may have a time limit. The interval is then what is known when the time is over.
+//! * A search may have a time limit. It then returns the interval known at that time.
 //! * The period that was found is *confirmed*: it is tested for a multiple of a trial's length, and these instances
-//!   alone must prove the wanted miss rate. If they do not, the period is no longer sustained, and the search continues
-//!   upwards ([`schedule`]).
+//!   alone must prove the requested miss rate. If they do not, the period is no longer sustained, and the search
+//!   continues upwards ([`schedule`]).
 //!
 //! # How a trial runs
 //! A trial consists of segments that grow eightfold, each of which begins at an agreed instant. It ends early if the
-//! misses so far refuse the period, unless the time is so short that one pause may have caused them all. So a period
-//! that is a thousand times too short costs a fraction of a trial. Rank 0 decides every segment and spreads it by
-//! broadcast. Virtual time serves as well as real time.
+//! misses so far refuse the period, unless the time is so short that one pause may have caused them all. A period that
+//! is a thousand times too short therefore costs only a fraction of a trial. Rank 0 decides every segment and sends it
+//! by broadcast. The time may be virtual or real.
 
 mod acceptance;
 mod back_to_back;

@@ -3,10 +3,10 @@
 use contract::{Time, TimeSpan};
 use record::During;
 
-/// The number of the latest ends that a rank keeps.
+/// Number of the latest ends that a rank stores.
 pub(super) const WORST_KEPT: usize = 8;
 
-/// An end that came after its deadline.
+/// An end after its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LateEnd {
     pub(super) late: TimeSpan,
@@ -15,9 +15,9 @@ pub(super) struct LateEnd {
     pub(super) at: Time,
 }
 
-/// The number of the longest pauses that a rank keeps of a segment of a trial.
+/// Number of the longest pauses that a rank stores of a segment of a trial.
 pub(super) const PAUSES_KEPT: usize = 32;
-/// A pause: a time in which this rank should have worked and did not.
+/// A pause: a time in which this rank should have worked but did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interruption {
     pub(super) at: Time,
@@ -43,11 +43,11 @@ pub(super) fn keep_longest<T>(
 pub(super) trait Note: Copy {
     fn to_words(self) -> [u64; NOTE_WORDS];
     fn from_words(words: [u64; NOTE_WORDS]) -> Self;
-    /// Its length. Zero means no entry.
+    /// Returns its length. Zero means no entry.
     fn length(&self) -> TimeSpan;
 }
 
-/// The words of a note.
+/// Number of words of a note.
 pub(super) const NOTE_WORDS: usize = 4;
 
 impl Note for LateEnd {

@@ -1,4 +1,4 @@
-//! OS isolation: isolates ranks from the operating system during trials, and records what was granted.
+//! OS isolation: isolates ranks from the operating system during trials, and records which parts were granted.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use record::{ParameterValue, Parameters};
 use crate::case::{Case, Scope};
 use crate::settings::OsIsolation;
 
-/// The parameter that names what was left out.
+/// Parameter that names the part that was left out.
 const WITHOUT: &str = "without";
-/// The parameter that says which priorities tasks have, and its value for a priority of each task's own. Those
-/// priorities are not changed here.
+/// Parameter of the priorities of tasks, and its value for a priority of each task's own. Those priorities are not
+/// changed here.
 pub(crate) const PRIORITY: &str = "priority";
 pub(crate) const RATE_MONOTONIC: &str = "rate-monotonic";
-/// Above every time-shared program, and above no thread that the system itself needs.
+/// Priority above every time-shared program, but above no thread that the system itself needs.
 pub(crate) const FIFO: Priority = Priority::Fixed(1);
 
 /// A part of OS isolation, which each rank switches on or off.
@@ -28,7 +28,7 @@ enum IsolationPart {
 const PARTS: [(IsolationPart, &str); 3] =
     [(IsolationPart::Lock, "lock"), (IsolationPart::Pin, "pin"), (IsolationPart::Fifo, "fifo")];
 
-/// Returns `cases`. If the user wants ablation, each case is followed by one for each part of the isolation that is
+/// Returns `cases`. If the user requests ablation, each case is followed by one for each part of the isolation that is
 /// on, without that part.
 pub(super) fn ablated(scope: &Scope<'_>, cases: Vec<Case>) -> Vec<Case> {
     if !scope.settings.real_time.ablate {
@@ -69,13 +69,13 @@ impl IsolationPart {
         }
     }
 
-    /// Whether the part is on when a launch begins.
+    /// Returns whether the part is on when a launch begins.
     fn is_on_at_first(self) -> bool {
         self == IsolationPart::Pin
     }
 }
 
-/// Gives this rank a priority.
+/// Sets this rank's priority.
 pub(crate) fn prioritise(
     rank: &mut dyn Rank,
     priority: Priority,
@@ -86,7 +86,8 @@ pub(crate) fn prioritise(
     }
 }
 
-/// Switches every part as wanted, and returns for the record what was granted. Collective; every rank gets the same.
+/// Switches every part as requested, and returns for the record which parts were granted. Collective; the result is the
+/// same at every rank.
 pub(super) fn apply(
     rank: &mut dyn Rank,
     isolation: OsIsolation,
@@ -119,23 +120,23 @@ pub(super) fn apply(
 /// Switches every part back to its state at the beginning of a launch.
 pub(super) fn restore(rank: &mut dyn Rank) {
     for (part, _) in PARTS {
-        // What was refused before needs no undoing, and a refusal now changes nothing for the next measurement but what
-        // its own record will say.
+        // A refused part needs no undoing. A refusal here has no effect except on the next measurement, whose record
+        // contains it.
         let _ = part.switch(rank, part.is_on_at_first());
     }
 }
 
-/// Room for a refusal's words.
+/// Maximum length of a refusal's text in bytes.
 const WORDS: usize = 240;
 
-/// Whether any rank was refused, and in whose words; the same on every rank. All ranks call it alike.
+/// Returns the text of a refusal, if any rank was refused; the same on every rank. Collective.
 pub(crate) fn refusal(
     rank: &mut dyn Rank,
     mine: std::result::Result<(), String>,
 ) -> Result<Option<String>> {
     let mut send = [0; WORDS];
     if let Err(why) = mine {
-        // A text that is cut off ends with a whole character, for the rest is read leniently.
+        // If the truncation cuts a character, the character is replaced when the text is read.
         let length = why.len().min(WORDS);
         send[..length].copy_from_slice(&why.as_bytes()[..length]);
     }

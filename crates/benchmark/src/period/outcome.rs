@@ -5,31 +5,31 @@ use analysis::statistics::MissRate;
 use contract::TimeSpan;
 use record::PeriodSearch;
 
-/// The information about a job before the search for its period.
+/// Known properties of a job before the search for its period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
-    /// The approximate time of an instance, so that it need not be measured. It is known at every rank or at none, and
-    /// rank 0's value counts.
+    /// Approximate time of an instance, so that it need not be measured. It is known at every rank or at none, and rank
+    /// 0's value counts.
     pub(crate) each: Option<TimeSpan>,
     /// The number of instances that may wait for each other before one is late.
     pub(crate) waiting: u64,
     /// The number of the first instances of a trial whose time later ones may take in addition.
     pub(crate) settling: usize,
-    /// The source of a chain, which rank 0 knows.
+    /// Source of a chain, as known at rank 0.
     pub(crate) source: Option<Source>,
 }
 
-/// The instances of a trial, as a multiple of those that may wait, if the user left the length open. A job that has an
-/// eighth of its time to spare then works off everything that may wait within half of the trial.
+/// Number of instances of a trial, as a multiple of those that may wait, if the user left the length open. A job with
+/// an eighth of its time to spare then completes all waiting instances within half of the trial.
 pub(crate) const PERIODS_PER_WAITING: u64 = 16;
 
 /// The outcome of a search, at rank 0.
 #[derive(Debug)]
 pub(crate) struct SearchOutcome {
-    /// The search as the record has it; none at the other ranks.
+    /// The search in the form of the record; `None` at the other ranks.
     pub(crate) search: Option<PeriodSearch>,
-    /// The miss rate of the period that was found, or else of the longest refused one, or else of the one tried last;
-    /// none at the other ranks.
+    /// Miss rate of the period that was found, or else of the longest refused one, or else of the one tried last;
+    /// `None` at the other ranks.
     pub(crate) miss_rate: Option<MissRate>,
     /// The responses of all instances of that period, in microseconds.
     pub(crate) responses_us: Vec<f64>,

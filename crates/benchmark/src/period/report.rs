@@ -1,4 +1,4 @@
-//! Makes measurements of the outcome of a search.
+//! Makes measurements from the outcome of a search.
 
 use contract::{Error, Result};
 use record::{Better, Measurement, Parameters, Summary, Timing};
@@ -8,8 +8,8 @@ use crate::bench::Bench;
 use crate::event::Event;
 
 /// Reports the outcome as measurements: `period` (if one is sustained), `miss-rate` and `response` at that period. The
-/// whole search is part of `period`, or of `miss-rate` if there is no `period`. `more` are parameters that became
-/// known only here, `also` gives further measurements of the same key. Ranks other than 0 report nothing.
+/// whole search is part of `period`, or of `miss-rate` if there is no `period`. `more` are parameters that became known
+/// only here, `also` returns further measurements of the same key. Ranks other than 0 report nothing.
 pub(crate) fn report(
     bench: &mut Bench<'_>,
     found: SearchOutcome,
@@ -59,13 +59,14 @@ fn measurements(
     Ok(vec![Measurement { search: Some(search), ..period }, miss_rate, response])
 }
 
-/// The rate of moving `bytes` in each period, derived from the measurement `period`; none for another measurement.
+/// Returns the rate of moving `bytes` in each period, derived from the measurement `period`; `None` for another
+/// measurement.
 pub(crate) fn rate(period: &Measurement, bytes: f64) -> Option<Measurement> {
     let rate = |period_us: f64| bytes / period_us;
     (period.metric == "period").then(|| derived(period, ("rate", "MB/s"), Better::Higher, rate))
 }
 
-/// A number that follows from another one of the same measurement by `f`, which must be monotonic.
+/// Returns a number that follows from another one of the same measurement by `f`, which must be monotonic.
 pub(crate) fn derived(
     from: &Measurement,
     (metric, unit): (&str, &str),

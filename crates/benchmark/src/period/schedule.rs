@@ -2,25 +2,25 @@
 
 use crate::settings::RealTime;
 
-/// The length of a confirmation in trials, if the user gives none.
+/// Length of a confirmation in trials, if the user specifies none.
 const TIMES: u32 = 10;
-/// The share of a search's time for finding a period, if the rest is used to confirm it.
+/// Share of a search's time for finding a period, if the rest is used to confirm it.
 const FINDING: f64 = 0.6;
-/// After this share of the finding, gaps are not narrowed further and the trials of the ends are repeated.
+/// Share of the finding after which gaps are not narrowed further and the trials of the ends are repeated.
 const NARROWING: f64 = 0.5;
 
-/// When the parts of a search are over, in seconds since it began. Without a time limit none ever is.
+/// Ends of the parts of a search, in seconds since it began. Infinite without a time limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Schedule {
-    /// Until when gaps are narrowed.
+    /// End of the narrowing of gaps.
     pub(super) narrowing_s: f64,
-    /// Until when a period is looked for.
+    /// End of the search for a period.
     pub(super) finding_s: f64,
-    /// Until when a confirmation may begin. The first one may begin later if the user asked for it.
+    /// Time until which a confirmation may begin. The first one may begin later if the user requested it.
     pub(super) confirming_s: f64,
-    /// The length of a confirmation in trials; 0 for none.
+    /// Length of a confirmation in trials; 0 for none.
     pub(super) times: u32,
-    /// Whether a confirmation that began is made to its end because the user asked for it. Otherwise it ends with the
+    /// True if a confirmation that has begun is completed because the user requested it. Otherwise it ends with the
     /// time limit.
     pub(super) to_its_end: bool,
 }

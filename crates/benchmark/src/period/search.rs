@@ -16,11 +16,11 @@ use super::{first_guess, os_isolation};
 use crate::bench::Bench;
 use crate::settings::Settings;
 
-/// The longest period that is tried, as a multiple of the first guess, and at least a tenth of a second: what delays a
-/// rank for some time does so however short the job is.
+/// Longest period that is tried, as a multiple of the first guess, and its minimum, a tenth of a second: a delay of a
+/// rank is as long for a short job.
 const LONGEST: f64 = 256.0;
 const LONGEST_AT_LEAST: TimeSpan = TimeSpan::from_us(100_000);
-/// The shortest period that is tried. The clock's step is another lower limit.
+/// Shortest period that is tried. The clock's step is another lower limit.
 const SHORTEST: TimeSpan = TimeSpan::from_ns(10);
 
 /// Searches for the minimum sustainable period of `body`, or tests the period in the settings.
@@ -33,7 +33,7 @@ pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<SearchOutcom
     find_knowing(bench, Known::default(), body)
 }
 
-/// As [`find`], for a job of which something is known.
+/// As [`find`], for a job with known properties.
 pub(crate) fn find_knowing(
     bench: &mut Bench<'_>,
     known: Known,
@@ -75,7 +75,7 @@ pub(crate) fn find_knowing(
     Ok(found)
 }
 
-/// The time of a search without a time limit, in whole trials. Most of its trials are cut short.
+/// Time of a search without a time limit, in whole trials. Most of its trials are cut short.
 const TRIALS: f64 = 5.0;
 
 /// Estimates the time of [`find`] in seconds.
@@ -96,7 +96,7 @@ pub(crate) fn lasts_s(settings: &Settings) -> f64 {
 }
 
 /// Executes `instances` at the `period` of rank 0 without a verdict, in order to profile the result of a search.
-/// Collective; returns the instant at which it began, and the period.
+/// Collective. Returns the instant at which it began, and the period.
 pub(crate) fn keep_up(
     bench: &mut Bench<'_>,
     body: Body<'_>,
@@ -162,7 +162,7 @@ fn search(
     if times == 0 { Ok(answer) } else { confirm(runner, decision, answer) }
 }
 
-/// Continues from `answer` upwards until a period holds, or the time is over.
+/// Continues from `answer` upwards until a period is confirmed, or the time is over.
 fn confirm(
     runner: &mut TrialRunner<'_, '_>,
     mut decision: Decision,
@@ -183,7 +183,7 @@ fn confirm(
                 Confirmed::NoTime => break,
                 Confirmed::Fails(verdict) => {
                     decision.disprove(period, verdict);
-                    // The ends of the interval are now farther apart than wanted.
+                    // The ends of the interval are now farther apart than requested.
                     let settled = end == SearchEnd::Settled;
                     end = if settled { SearchEnd::Unsettled } else { end };
                 }
@@ -203,7 +203,7 @@ fn one_period(runner: &mut TrialRunner<'_, '_>, period: TimeSpan) -> Result<Answ
     })
 }
 
-/// The work of every rank except 0: it runs segments as rank 0 commands.
+/// Does the work of every rank except 0: runs segments as rank 0 commands.
 fn follow(rank: &mut dyn Rank, segments: &mut TrialSegments<'_>) -> Result<SearchOutcome> {
     loop {
         match Command::receive(rank)? {

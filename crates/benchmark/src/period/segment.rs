@@ -1,4 +1,4 @@
-//! Segments: stretches of a trial that all ranks run at once, and whose notes rank 0 gets.
+//! Segments: stretches of a trial that all ranks run at once, and whose records rank 0 gathers.
 
 use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Time, TimeSpan};
 
@@ -7,43 +7,43 @@ use super::notes::{Interruption, LateEnd, NOTE_WORDS, Note, PAUSES_KEPT, WORST_K
 use super::trial::Trial;
 use crate::timed_loop::latest_arrival;
 
-/// The most instances in one segment: 16 MiB of responses on each rank.
+/// Maximum number of instances in one segment: 16 MiB of responses on each rank.
 pub(super) const INSTANCES_MAX: u64 = 1 << 21;
 
 const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 
-/// The time between an agreement on an instant and the instant: this many times the time of an agreement, and at least
-/// the slack below. A rank that is late for its first instance counts against the period.
+/// Factor of the time of an agreement that lies between the agreement on an instant and the instant, and its minimum. A
+/// rank that is late for its first instance counts against the period.
 const AGREEMENTS: u64 = 8;
 const SLACK_MIN: TimeSpan = TimeSpan::from_us(20);
-/// How often the time in between is doubled because a rank was late. Later segments keep it.
+/// Maximum number of times that this time is doubled because a rank was late. Later segments use the doubled time.
 const DOUBLED_MAX: u32 = 6;
-/// A segment of fewer instances is repeated where a rank was late for the first: it would count for more than the
-/// wanted share. In a longer one that rank was paused at this moment as at any other, and a repetition would cost as
-/// much again.
+/// Number of instances below which a segment is repeated if a rank was late for the first, because that one would count
+/// for more than the permitted share. In a longer one the rank was paused at this moment as at any other, and a
+/// repetition would cost as much again.
 const REPEATED_BELOW: u64 = 100;
 
-/// The notes of a segment; empty at every rank but 0.
+/// Records of a segment; empty at every rank except 0.
 pub(super) struct TrialSegment {
-    /// The beginning of the first instance.
+    /// Beginning of the first instance.
     pub(super) begin: Time,
-    /// For each instance the time from its start to its last end on any rank, in picoseconds.
+    /// Time from the start of each instance to its last end on any rank, in picoseconds.
     pub(super) responses_ps: Vec<u64>,
-    /// The latest ends of each rank, with the rank.
+    /// Latest ends of each rank, with the rank.
     pub(super) worst: Vec<(usize, LateEnd)>,
-    /// The longest pauses of each rank, with the rank.
+    /// Longest pauses of each rank, with the rank.
     pub(super) pauses: Vec<(usize, Interruption)>,
 }
 
-/// The buffers for segments. They are made before the first one, so that none of them allocates.
+/// Buffers for segments. They are created before the first one, so that no segment allocates.
 pub(super) struct TrialSegments<'a> {
     body: Body<'a>,
-    /// The time of an agreement on an instant.
+    /// Time of an agreement on an instant.
     agreement: TimeSpan,
     deadlines: Option<Deadlines>,
     room: u64,
     run: u64,
-    /// How often a rank was late for the first instance, at most `DOUBLED_MAX`; the same at every rank.
+    /// Number of times that a rank was late for the first instance, at most `DOUBLED_MAX`; the same at every rank.
     late_starts: u32,
 }
 
@@ -109,7 +109,7 @@ fn bring(rank: &mut dyn Rank, begin: Time, deadlines: &Deadlines) -> Result<Tria
 
 const NOTE_BYTES: usize = NOTE_WORDS * size_of::<u64>();
 
-/// Gathers every rank's notes, at most `most` of each, at rank 0.
+/// Gathers every rank's records, at most `most` of each, at rank 0.
 fn bring_notes<T: Note>(rank: &mut dyn Rank, mine: &[T], most: usize) -> Result<Vec<(usize, T)>> {
     let bytes = most * NOTE_BYTES;
     let mut send = vec![0; bytes];

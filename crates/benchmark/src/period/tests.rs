@@ -20,7 +20,8 @@ fn settings(real_time: RealTime) -> Settings {
     Settings { real_time, ..Settings::default() }
 }
 
-/// Searches on one rank in virtual time; an instance takes what `cost_ps` says of its number among all that were run.
+/// Searches on one rank in virtual time. `cost_ps` returns the time of an instance from its number among all that were
+/// run.
 fn search_alone(
     real_time: RealTime,
     cost_ps: fn(u64) -> u64,
@@ -28,8 +29,8 @@ fn search_alone(
     search_on(real_time, || move |run, _| cost_ps(run))
 }
 
-/// The same on a machine that `make` makes: it says what an instance takes, of its number and of the time when it
-/// begins.
+/// As [`search_alone`], on a machine that `make` creates. It returns the time of an instance from its number and the
+/// time at which it begins.
 fn search_on<M: FnMut(u64, u64) -> u64>(
     real_time: RealTime,
     make: impl Fn() -> M + Sync,
@@ -81,7 +82,7 @@ fn the_interval_holds_what_an_instance_takes() {
     assert_eq!(search.end, SearchEnd::Settled);
     let (low, high) = (search.longest_refused_us.unwrap(), search.shortest_sustained_us.unwrap());
     assert!(low < 20.0 && 20.0 <= high && high <= low * 1.02, "{low} to {high}");
-    // 20 ms hold about 1000 instances, and 299 would do.
+    // 20 ms contain about 1000 instances, and 299 would suffice.
     assert!(search.proven);
     let told = events.iter().filter(|event| matches!(event, Event::Tried(_))).count();
     assert_eq!(told, search.trials.len());
@@ -91,8 +92,8 @@ fn the_interval_holds_what_an_instance_takes() {
 #[test]
 fn a_rare_pause_is_forgiven_within_the_wanted_miss_rate_and_not_beyond() {
     // Every 500th instance takes 45 µs instead of 20. With periods of 23 µs or more it delays one instance only: 22 µs
-    // after its deadline the next one begins, and ends in time for periods up to 65 / 2 µs late, so two are missed at
-    // most: 0.4 %, below the 1 % that is wanted.
+    // after its deadline the next one begins, and ends in time for periods up to 65 / 2 µs late, so at most two are
+    // missed: 0.4 %, below the permitted 1 %.
     let cost = |run: u64| if run % 500 == 499 { 45 * US } else { 20 * US };
     let forgiving = RealTime { duration_s: Some(0.1), ..RealTime::default() };
     let search = search_alone(forgiving.clone(), cost).0.unwrap().search.unwrap();
@@ -100,7 +101,8 @@ fn a_rare_pause_is_forgiven_within_the_wanted_miss_rate_and_not_beyond() {
     assert!((20.0..33.0).contains(&high), "{high}");
     let strict = RealTime { miss_rate: 0.0005, ..forgiving };
     let search = search_alone(strict, cost).0.unwrap().search.unwrap();
-    // 0.05 % would need 5990 instances to show; with fewer none may be missed: only what holds the pause will do.
+    // 0.05 % would need 5990 instances to prove. With fewer none may be missed: only a period longer than the pause is
+    // sustained.
     let (low, high) = (search.longest_refused_us.unwrap(), search.shortest_sustained_us.unwrap());
     assert!(low < 45.0 && 45.0 <= high, "{low} to {high}");
 }
@@ -113,7 +115,7 @@ fn one_period_that_is_asked_for_is_kept_up_and_judged() {
         let search = found.unwrap().search.unwrap();
         assert_eq!((search.end, search.trials.len()), (SearchEnd::OnePeriod, 1));
         assert_eq!(search.trials[0].sustained, sustained, "{asked_us}");
-        // A period that is too short is given up early: 20 ms hold 4000 instances of 5 µs.
+        // A period that is too short is given up early: 20 ms contain 4000 instances of 5 µs.
         let planned = (20_000.0 / asked_us) as u64;
         assert_eq!(search.trials[0].instances < planned / 2, !sustained, "{asked_us}");
     }
@@ -192,7 +194,7 @@ fn a_search_that_may_take_no_longer_answers_with_what_it_knows() {
     let (found, _) = search_alone(limited, |_| 20 * US);
     let search = found.unwrap().search.unwrap();
     assert_eq!((search.end, search.limit_s), (SearchEnd::TimeLimit, Some(0.05)));
-    // Trials that are sustained take 20 ms; no trial begins after the end.
+    // Sustained trials take 20 ms; no trial begins after the end.
     let last = search.trials.last().unwrap();
     assert!(last.begin_s < 0.05 && search.trials.len() < 12, "{:?}", search.trials);
     if let Some(high) = search.shortest_sustained_us {
@@ -206,15 +208,15 @@ fn what_was_found_is_kept_up_once_more_if_that_is_asked_for() {
     let search = search_alone(confirmed, |_| 20 * US).0.unwrap().search.unwrap();
     let again = search.confirmation.unwrap();
     assert_eq!(Some(again.period_us), search.shortest_sustained_us);
-    // Ten times 20 ms hold 200 ms of instances, and none is missed.
+    // Ten times 20 ms contain 200 ms of instances, and none is missed.
     assert_eq!((again.missed, again.proven), (0, true));
     assert_eq!(again.instances, 10 * (0.02e6 / again.period_us).ceil() as u64);
 }
 
 #[test]
 fn one_burst_of_misses_refuses_no_period() {
-    // Instances 2000 to 2039 take 100 µs, all others 20. With 40 µs each the burst ends 40 * 60 µs late, which takes
-    // 120 more instances to make up: 160 of 5000 are missed, three times what is wanted, by one burst.
+    // Instances 2000 to 2039 take 100 µs, all others 20. With 40 µs each the burst ends 40 * 60 µs late, which 120 more
+    // instances catch up: 160 of 5000 are missed, three times the permitted number, by one burst.
     let cost = |run: u64| if (2000..2040).contains(&run) { 100 * US } else { 20 * US };
     let asked = RealTime { period_s: Some(40e-6), instances: Some(5000), ..RealTime::default() };
     let search = search_alone(asked, cost).0.unwrap().search.unwrap();

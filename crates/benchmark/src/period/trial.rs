@@ -9,15 +9,15 @@ use super::decision::Verdict;
 
 /// The task of a benchmark: `instances` instances of a periodic job, the first of which begins at `begin`.
 ///
-/// The times are absolute, whatever happened before: an instance begins at [`start`](Trial::start), or as soon after
-/// that as the rank is free, and must end by [`deadline`](Trial::deadline).
+/// The times are absolute: an instance begins at [`start`](Trial::start), or as soon after that as the rank is free,
+/// and must end by [`deadline`](Trial::deadline).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trial {
-    /// The period. Zero asks for instances back to back, to see how fast they can go: every start is then `begin`.
+    /// Period. Zero means instances back to back, to measure their highest rate: every start is then `begin`.
     pub(crate) period: TimeSpan,
-    /// The number of instances; they are counted from 0.
+    /// Number of instances; they are counted from 0.
     pub(crate) instances: u64,
-    /// When the first one begins, on the clock that all ranks share.
+    /// Beginning of the first one, on the clock that all ranks share.
     pub(crate) begin: Time,
     /// The number of the trial, which differs in each trial of a search. Random choices of a trial are drawn from it
     /// and from the run's seed.
@@ -25,20 +25,20 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// When `instance` begins.
+    /// Returns the beginning of `instance`.
     #[inline]
     pub(crate) fn start(&self, instance: u64) -> Time {
         self.begin + self.period.times(instance)
     }
 
-    /// When `instance` must have ended: when the next one begins.
+    /// Returns the time at which `instance` must have ended: the beginning of the next one.
     #[inline]
     pub(crate) fn deadline(&self, instance: u64) -> Time {
         self.start(instance + 1)
     }
 }
 
-/// What is recorded of a trial of `period` that began at `begin_s` of its search.
+/// Returns the record of a trial of `period` that began at `begin_s` of its search.
 pub(super) fn record_of(
     wanted: Acceptance,
     period: TimeSpan,

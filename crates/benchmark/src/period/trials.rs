@@ -1,4 +1,4 @@
-//! Rank 0 makes trials segment by segment, judges, reports and keeps them.
+//! Rank 0 makes trials segment by segment, judges, reports and stores them.
 
 use std::collections::BTreeMap;
 
@@ -18,36 +18,36 @@ use super::trial::record_of;
 use crate::bench::Bench;
 use crate::event::Event;
 
-/// The instances of the first segment. Each further segment has eight times as many as all before it.
+/// Number of instances of the first segment. Each further segment has eight times as many as all before it.
 const FIRST_SEGMENT: u64 = 16;
 const GROWTH: u64 = 8;
 
-/// A period is refused early only after this share of a trial, because misses in a shorter time may have had one
+/// Share of a trial before which a period is not refused early, because misses in a shorter time may have had one
 /// cause.
 const EARLIEST: f64 = 1.0 / 4.0;
-/// A trial that shows too little is made this many times as long, if the user left its length open.
+/// Factor by which a trial that shows too little is extended, if the user left its length open.
 const EXTENSION: u64 = 4;
-/// Where a period was predicted, a trial whose length the user left open takes this share of the time for finding: a
-/// few trials near the crossing show more than one long one.
+/// Share of the time for finding that a trial takes if the user left its length open and a period was predicted: a few
+/// trials near the crossing show more than one long one.
 const SHARE_PREDICTED: f64 = 1.0 / 8.0;
-/// The longest pauses of a search that are kept.
+/// Number of the longest pauses of a search that are stored.
 const PAUSES_KEPT: usize = 1024;
 
-/// Makes trials, and keeps their results.
+/// Makes trials, and stores their results.
 pub(super) struct TrialRunner<'a, 'b> {
     bench: &'a mut Bench<'b>,
     segments: TrialSegments<'a>,
-    /// The number of instances that may wait for each other.
+    /// Known properties of the job.
     known: Known,
     wanted: Acceptance,
     begin: Time,
     pub(super) schedule: Schedule,
     trials: Vec<TrialRecord>,
-    /// The confirmations that failed, in the order in which they were made.
+    /// Confirmations that failed, in the order in which they were made.
     failed: Vec<TrialRecord>,
     held: Option<ConfirmedTrial>,
     tried: BTreeMap<TimeSpan, TriedPeriod>,
-    /// The period that was tried last.
+    /// Period that was tried last.
     last: TimeSpan,
     worst: Vec<LateInstance>,
     pauses: Vec<SeenPause>,
@@ -59,7 +59,7 @@ pub(super) struct TrialRunner<'a, 'b> {
 #[derive(Default)]
 struct TriedPeriod {
     trials: usize,
-    /// The responses of all instances of all its trials, in picoseconds.
+    /// Responses of all instances of all its trials, in picoseconds.
     responses: Vec<u64>,
 }
 
@@ -73,9 +73,9 @@ struct ConfirmedTrial {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Confirmed {
     Holds,
-    /// The period did not hold. The verdict is that of all its instances together.
+    /// The period was not sustained. The verdict is that of all its instances together.
     Fails(Verdict),
-    /// The time that is left is too short to show anything.
+    /// The remaining time is too short to show anything.
     NoTime,
 }
 
@@ -104,7 +104,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         }
     }
 
-    /// Records instances back to back, which take about `each`, and predicts from them; on machines where time costs
+    /// Records instances back to back, which take about `each`, and predicts from them, on machines where time costs
     /// something.
     pub(super) fn predict(&mut self, each: TimeSpan) -> Result<()> {
         let real_time = &self.bench.settings.real_time;
@@ -131,7 +131,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Ok(())
     }
 
-    /// A segment of `instances` that follow each other at once.
+    /// Runs a segment of `instances` that follow each other at once.
     fn back_to_back(&mut self, instances: u64) -> Result<TrialSegment> {
         Command::Segment { period: TimeSpan::ZERO, instances }.send(self.bench.rank)?;
         let segment = self.segments.run(self.bench.rank, TimeSpan::ZERO, instances)?;
@@ -139,23 +139,23 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Ok(segment)
     }
 
-    /// Whether a period has been tried.
+    /// Returns whether a period has been tried.
     pub(super) fn has_tried(&self) -> bool {
         !self.trials.is_empty()
     }
 
-    /// The prediction for periods that were not tried yet.
+    /// Returns the prediction for periods that were not tried yet.
     pub(super) fn foreseen(&self) -> Option<Foreseen> {
         self.forecast.as_ref().and_then(Forecast::foreseen)
     }
 
-    /// The time of the search so far, in seconds.
+    /// Returns the time of the search so far, in seconds.
     pub(super) fn spent_s(&self) -> f64 {
         self.bench.rank.now().since(self.begin).as_s()
     }
 
-    /// Makes a trial of `period`, which ends early when the search has taken `until_s`. Returns what all trials of the
-    /// period together show.
+    /// Makes a trial of `period`, which ends early when the search has taken `until_s`. Returns the verdict of all
+    /// trials of the period together.
     pub(super) fn test(&mut self, period: TimeSpan, until_s: f64) -> Result<Verdict> {
         let mut planned = self.planned(period).min(INSTANCES_MAX);
         let extended = if self.bench.settings.real_time.trials_are_free() { EXTENSION } else { 1 };
@@ -174,7 +174,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             }
             let left = planned - made;
             let next = (made * GROWTH).max(FIRST_SEGMENT);
-            // A short remainder joins the last segment: one long segment shows more than a long and a short one.
+            // A short remainder is added to the last segment, because one long segment shows more than a long and a
+            // short one.
             let instances = if left < 2 * next { left } else { next };
             let in_time = ((until_s - self.spent_s()).max(0.0) / period.as_s()) as u64;
             let instances = instances.min(in_time.max(FIRST_SEGMENT));
@@ -191,8 +192,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Ok(self.join(period, trial, responses, 1))
     }
 
-    /// The longest period that the time that is left is enough to confirm; none where a confirmation may take as long
-    /// as it needs.
+    /// Returns the longest period that can be confirmed in the remaining time; `None` if a confirmation may take as
+    /// long as it needs.
     pub(super) fn longest_to_confirm(&self) -> Option<TimeSpan> {
         if self.schedule.to_its_end {
             return None;
@@ -202,8 +203,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Some(TimeSpan::from_s(left_s / wanted.instances_needed() as f64))
     }
 
-    /// Confirms `period`: keeps it up for a multiple of a trial's length. It holds if these instances alone prove the
-    /// wanted miss rate. The trials of the search do not count, because the period was chosen for them. The more
+    /// Confirms `period`: runs it for a multiple of a trial's length. It is sustained if these instances alone prove
+    /// the requested miss rate. The trials of the search do not count, because the period was chosen for them. The more
     /// confirmations failed before, the higher the confidence must be ([`Acceptance::of_attempt`]).
     pub(super) fn confirm(&mut self, period: TimeSpan) -> Result<Confirmed> {
         let wanted = self.wanted.of_attempt(self.failed.len() as u32 + 1);
@@ -214,7 +215,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             true => asked,
             false => asked.min((left_s.max(0.0) / period.as_s()) as u64),
         };
-        // The first confirmation is made however late it is, if the user asked for it.
+        // The first confirmation is made even if it is late, if the user requested it.
         let may_begin = left_s > 0.0 || (self.schedule.to_its_end && self.failed.is_empty());
         if !may_begin || (planned < asked && planned < wanted.instances_needed()) {
             return Ok(Confirmed::NoTime);
@@ -223,8 +224,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let begin_s = self.spent_s();
         let mut responses: Vec<u64> = Vec::new();
         let mut missed = 0;
-        // Once more than the wanted share is missed, the rest need not be run. A segment begins without a backlog, so
-        // each is as long as all before it: a backlog that grows slowly must have time to cause a miss.
+        // Once more than the permitted share is missed, the rest need not be run. A segment begins without a backlog,
+        // so each is as long as all before it: a backlog that grows slowly must have time to cause a miss.
         while (responses.len() as u64) < planned && missed <= most {
             let made = responses.len() as u64;
             let longest = made.max(trial).min(INSTANCES_MAX);
@@ -248,7 +249,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Ok(Confirmed::Fails(self.join(period, record, responses, trials)))
     }
 
-    /// Adds a trial to those of `period`. Returns what they together show.
+    /// Adds a trial to those of `period`. Returns the verdict of all of them together.
     fn join(
         &mut self,
         period: TimeSpan,
@@ -267,11 +268,11 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         self.wanted.verdict(&self.wanted.rate(&tried.responses, period, tried.trials))
     }
 
-    /// The number of instances in a trial of `period`.
+    /// Returns the number of instances in a trial of `period`.
     fn planned(&self, period: TimeSpan) -> u64 {
         let settings = &self.bench.settings.real_time;
         let instances = settings.instances(period, self.wanted.instances_needed());
-        // The last segment, which is most of the trial, must hold that many.
+        // The last segment, which is most of the trial, must contain that many.
         let for_waiting =
             (PERIODS_PER_WAITING * self.known.waiting).div_ceil(GROWTH) * (GROWTH + 1);
         let free = settings.trials_are_free();
@@ -282,7 +283,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         if free { instances.min(shorter).max(for_waiting) } else { instances }
     }
 
-    /// Runs a segment of a trial of which `made` instances are done, and returns its responses.
+    /// Runs a segment of a trial after `made` of its instances, and returns the responses.
     fn segment(&mut self, period: TimeSpan, instances: u64, made: u64) -> Result<Vec<u64>> {
         Command::Segment { period, instances }.send(self.bench.rank)?;
         let segment = self.segments.run(self.bench.rank, period, instances)?;
@@ -336,7 +337,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Command::End { period: shortest_sustained }.send(self.bench.rank)?;
         self.keep_longest_pauses();
         self.pauses.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        // The period whose responses are shown: the sustained one, else the refused one, else the one that was tried
+        // The period whose responses are reported: the sustained one, else the refused one, else the one that was tried
         // last.
         let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
         let worst = self.worst_near(shown.as_us());
@@ -368,7 +369,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         Ok(SearchOutcome { search: Some(search), miss_rate: Some(miss_rate), responses_us })
     }
 
-    /// The latest instances: first those of the period that is shown, then those of the nearest periods.
+    /// Returns the latest instances: first those of the reported period, then those of the nearest periods.
     fn worst_near(&mut self, shown_us: f64) -> Vec<LateInstance> {
         let mut worst = std::mem::take(&mut self.worst);
         let distance = |late: &LateInstance| (late.period_us - shown_us).abs();

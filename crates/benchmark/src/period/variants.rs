@@ -1,13 +1,13 @@
-//! The measurements that a case of a periodic benchmark becomes with repeated searches and with ablation.
+//! The measurements of a case of a periodic benchmark with repeated searches and with ablation.
 
 use super::os_isolation::ablated;
 use crate::case::{Case, Scope};
 
-/// The parameter that numbers the searches, if there are several of each.
+/// Parameter of the number of the search, if there are several of each.
 const SEARCH: &str = "search";
 
-/// Returns the cases with those that ablation adds. If the user wants several searches, all cases are repeated that
-/// often, one round after the other, so that searches of the same case are as far apart as the run allows.
+/// Returns the cases with those that ablation adds. If the user requests several searches, all cases are repeated that
+/// often, one round after the other, so that searches of the same case are as far apart as the run permits.
 pub(crate) fn variants(scope: &Scope<'_>, cases: Vec<Case>) -> Vec<Case> {
     let cases = ablated(scope, cases);
     match scope.settings.real_time.searches {

@@ -1,4 +1,4 @@
-//! From a selection of benchmarks to launches: which ranks run what, in which order.
+//! Converts a selection of benchmarks to launches: their ranks, their steps, and their order.
 
 use std::collections::BTreeSet;
 
@@ -21,33 +21,33 @@ use hand_over::repeat_hand_over;
 use step::steps;
 use yardsticks::add_yardsticks;
 
-/// Why a selection cannot be planned.
+/// The reason why a selection cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// None of the wanted numbers of ranks will do.
+    /// None of the requested numbers of ranks is permitted.
     #[error("`{benchmark}` runs with {needs}, not with {}", list(.wanted))]
     Ranks {
         /// The benchmark.
         benchmark: &'static str,
-        /// The settings of the run.
+        /// The permitted numbers of ranks, in words.
         needs: String,
-        /// The requested value.
+        /// The requested numbers.
         wanted: Vec<usize>,
     },
-    /// None of the selected benchmarks can be made by some of the wanted algorithms.
+    /// None of the selected benchmarks can be made by some of the requested algorithms.
     #[error("no benchmark of the selection has an algorithm `{wanted}`{}", has(.known))]
     Algorithms {
-        /// The requested value.
+        /// The requested algorithms.
         wanted: String,
-        /// The names of the benchmarks that have algorithms, each with those.
+        /// Names of the benchmarks that have algorithms, each with those.
         known: Vec<(&'static str, Vec<&'static str>)>,
     },
-    /// No case of the selection has the wanted values of parameters.
+    /// No case of the selection has the requested values of parameters.
     #[error("no case of the selection has {}{}", only(.wanted), cases_have(.known))]
     Only {
-        /// The requested value.
+        /// The requested values.
         wanted: Vec<(String, Vec<String>)>,
-        /// The values that cases of the selection have of these parameters.
+        /// Values of these parameters in the cases of the selection.
         known: Vec<(String, Vec<String>)>,
     },
 }
@@ -71,14 +71,14 @@ fn list(counts: &[usize]) -> String {
     counts.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Plans the `selection` for the wanted numbers of `ranks` (or the benchmarks' own) on a machine with so many
-/// `processors`, leaving out what is `done`.
+/// Plans the `selection` for the requested numbers of `ranks` (or the benchmarks' own) on a machine with this number of
+/// `processors`, leaving out those that are `done`.
 ///
-/// Steps that need the same number of ranks in the same places share a launch; launches are in the order in which the
-/// selection first asks for them. The same arguments give the same plan.
+/// Steps that need the same number of ranks in the same places share a launch. Launches are in the order of their first
+/// steps in the selection. The same arguments result in the same plan.
 ///
 /// # Errors
-/// [`PlanError::Ranks`] for a benchmark that runs with none of the wanted numbers.
+/// [`PlanError::Ranks`] for a benchmark that runs with none of the requested numbers.
 pub fn plan(
     selection: &[&'static Benchmark],
     ranks: Option<&[usize]>,
@@ -128,7 +128,7 @@ pub fn plan(
     Ok(launches)
 }
 
-/// The error for values of parameters that no case has.
+/// Returns the error for values of parameters that no case has.
 fn unknown_values(
     selection: &[&'static Benchmark],
     ranks: Option<&[usize]>,
@@ -154,7 +154,7 @@ fn unknown_values(
     PlanError::Only { wanted: settings.only.clone(), known }
 }
 
-/// Returns the benchmarks of the selection that have none of the wanted algorithms: a plan leaves them out.
+/// Returns the benchmarks of the selection that have none of the requested algorithms. A plan leaves them out.
 pub fn without_wanted_algorithm(
     selection: &[&'static Benchmark],
     settings: &Settings,
@@ -206,7 +206,7 @@ fn counts(
     Ok(counts)
 }
 
-/// Repeats the steps: first come all of them, then those that can be repeated, again and again.
+/// Repeats the steps: first all of them, then those that can be repeated, again and again.
 fn repeated(steps: Vec<Step>, repetitions: u32) -> Vec<Step> {
     let (mut first, mut again) = (steps, Vec::new());
     let can = |step: &Step| find(&step.benchmark).is_some_and(|benchmark| benchmark.repeatable);
@@ -221,7 +221,7 @@ fn repeated(steps: Vec<Step>, repetitions: u32) -> Vec<Step> {
     first
 }
 
-/// Whether `key` is the measurement of `step`, however it had to be made.
+/// Returns whether `key` is the measurement of `step`, made by any method.
 fn has_done(key: &Key, ranks: usize, step: &Step) -> bool {
     key.benchmark == step.benchmark
         && key.ranks == ranks

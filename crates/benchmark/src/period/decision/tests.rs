@@ -1,8 +1,8 @@
 use super::*;
 use random::SplitMix64;
 
-/// A model machine: a period is sustained with a chance that rises from 0 to 1 between `truth` and
-/// `truth * (1 + softness)`.
+/// A model machine: a period is sustained with a probability that rises from 0 to 1 between `truth` and `truth * (1 +
+/// softness)`.
 struct Model {
     truth_ps: f64,
     softness: f64,
@@ -10,7 +10,7 @@ struct Model {
 }
 
 impl Model {
-    /// A trial; what all trials of its period together show: one outcome, or nothing clear where they differ.
+    /// Makes a trial. Returns the result of all trials of its period together: one outcome, or unclear if they differ.
     fn sustains(&mut self, period: TimeSpan, before: Option<Verdict>) -> Verdict {
         let above = period.as_ps() as f64 / self.truth_ps - 1.0;
         let sustained = if self.softness == 0.0 {
@@ -165,7 +165,8 @@ fn an_end_that_changes_its_mind_widens_the_interval() {
     decision.record(us(1090), Sustained);
     assert_eq!(decision.next(), NextStep::Try(us(1090)));
     decision.record(us(1090), Unclear);
-    // Nothing above 1090 is sustained; from 1000 to 1090 it was less than the first step of 1.3, so on with that.
+    // No period above 1090 is sustained. The step from 1000 to 1090 was less than the first step of 1.3, so that is the
+    // next one.
     let NextStep::Try(next) = decision.next() else { panic!("it must go on") };
     assert!((next.as_us() - 1090.0 * 1.3).abs() < 0.01, "{next:?}");
     decision.record(next, Sustained);
@@ -179,7 +180,8 @@ fn an_end_that_changes_its_mind_widens_the_interval() {
     assert_eq!((answer.longest_refused, answer.shortest_sustained), (Some(us(1000)), Some(next)));
 }
 
-/// With a period between that stays unclear, both gaps beside it are narrowed, and it is tried as often as the ends.
+/// Tests a period in between that stays unclear: both gaps beside it are narrowed, and it is tried as often as the
+/// ends.
 #[test]
 fn what_stays_unclear_lies_inside_the_interval_and_is_tried_again() {
     let range = SearchRange { width: 0.1, repeats: 3, ..range() };
@@ -241,7 +243,7 @@ fn a_period_that_time_is_left_for_is_confirmed_in_place_of_a_longer_one() {
             other => panic!("{other:?}"),
         };
     assert_eq!(confirm(&decision, 1000), 1000.0);
-    // Two thirds of what there is time for, so that a miss is forgiven.
+    // Two thirds of the longest period for which there is time, so that a miss is forgiven.
     assert_eq!(confirm(&decision, 900), 600.0);
     // The shorter of the two is not sustained any more, and the longer may be.
     decision.record(span(700), Verdict::Unclear);
@@ -249,8 +251,8 @@ fn a_period_that_time_is_left_for_is_confirmed_in_place_of_a_longer_one() {
     // There is time only for periods that are not sustained.
     decision.record(span(899), Verdict::Refused);
     assert_eq!(confirm(&decision, 900), 1000.0);
-    // Where none is sustained, the second step of 1.3 is confirmed at once if there is time for it, and the first is
-    // tried otherwise.
+    // If none is sustained, the second step of 1.3 is confirmed at once if there is time for it, and the first is tried
+    // otherwise.
     decision.disprove(span(1000), Verdict::Unclear);
     assert_eq!(confirm(&decision, 9000), 1690.0);
     assert_eq!(confirm(&decision, 1200), 1200.0);

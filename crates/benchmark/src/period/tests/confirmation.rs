@@ -1,4 +1,4 @@
-//! The period found is tested for longer; if it does not hold, the search continues.
+//! Tests the confirmation: the period found is tested for longer; if it is not sustained, the search continues.
 
 use record::PeriodSearch;
 
@@ -30,12 +30,12 @@ impl Unsteady {
         machine
     }
 
-    /// How long it is until what happens so often a second happens next.
+    /// Returns the time until the next event of a kind that occurs `per_s` times a second.
     fn wait_ps(&mut self, per_s: f64) -> f64 {
         -self.random.uniform().ln() / per_s * S_PS
     }
 
-    /// The time of an instance that begins now.
+    /// Returns the time of an instance that begins now.
     fn cost_ps(&mut self, now_ps: u64) -> u64 {
         let now = now_ps as f64;
         while self.state_ends_ps < now {
@@ -63,8 +63,8 @@ fn on(seed: u64, pauses_per_s: [f64; 2], real_time: RealTime) -> PeriodSearch {
     search_on(real_time, make).0.unwrap().search.unwrap()
 }
 
-/// Of the periods that searches called sustained: how many, and how many of those were missed more often than stated
-/// when they were tested for ten times as long as a trial, on the same machine at another time.
+/// Returns the number of periods that searches called sustained, and the number of those that were missed more often
+/// than stated when they were tested for ten times as long as a trial, on the same machine at another time.
 fn kept_up_again(pauses_per_s: [f64; 2], confirm: u32) -> (usize, usize) {
     let searched =
         RealTime { search_limit_s: Some(30.0), confirm: Some(confirm), ..RealTime::default() };
@@ -82,8 +82,8 @@ fn kept_up_again(pauses_per_s: [f64; 2], confirm: u32) -> (usize, usize) {
     (missed.len(), missed.iter().filter(|missed| **missed).count())
 }
 
-/// The good performance state pauses for 0.15 or 0.6 % of the time, the bad one for 2.4 or 1 %: about as much as the
-/// wanted 1 %.
+/// Tests confirmed periods on a machine whose good performance state pauses for 0.15 or 0.6 % of the time, the bad one
+/// for 2.4 or 1 %: about as much as the permitted 1 %.
 #[test]
 fn confirmed_periods_keep_their_bound_when_they_are_kept_up_again_and_others_do_not() {
     let of = |confirm| {
@@ -94,7 +94,7 @@ fn confirmed_periods_keep_their_bound_when_they_are_kept_up_again_and_others_do_
     // 5 % may be wrong: 3 of 60, and 8 or more of 60 once in a hundred times.
     assert!(found >= 40 && missed < 8, "{missed} of {found} that were confirmed did not hold");
     let (others, worse) = of(0);
-    // Chosen for the trials that it looked good in, each sixth to tenth was no better than luck.
+    // Chosen for the trials in which it seemed sustained, each sixth to tenth was so by chance only.
     assert!(worse * found > 2 * missed * others, "{worse} of {others}, {missed} of {found}");
 }
 
@@ -102,19 +102,20 @@ fn in_tenths() -> RealTime {
     RealTime { duration_s: Some(0.1), ..RealTime::default() }
 }
 
-/// When a search without a confirmation of 20 µs an instance is over, in picoseconds, and a little later.
+/// Returns the time, in picoseconds and a little later, at which a search without a confirmation of 20 µs an instance
+/// is over.
 fn when_over_ps() -> u64 {
     let trials = search_alone(in_tenths(), |_| 20 * US).0.unwrap().search.unwrap().trials;
     let last = trials.last().unwrap();
-    // What goes before the search, a first guess of 256 instances and less, takes less than 10 ms.
+    // The work before the search, a first guess of 256 instances and less, takes less than 10 ms.
     (1e12 * (last.begin_s + last.instances as f64 * last.period_us / 1e6)) as u64 + 10_000 * US
 }
 
 #[test]
 fn a_period_that_does_not_hold_goes_back_into_the_search() {
     let over_ps = when_over_ps();
-    // When the period is found the machine begins to pause, 1 ms after each 10 ms. So a tenth of all instances is
-    // missed with a period of 20 µs, and none with one of a millisecond and 20 µs.
+    // When the period is found the machine begins to pause, 1 ms after each 10 ms. A tenth of all instances is
+    // therefore missed with a period of 20 µs, and none with one of a millisecond and 20 µs.
     let make = || {
         let mut next_ps = over_ps;
         move |_, now_ps| {
@@ -127,7 +128,7 @@ fn a_period_that_does_not_hold_goes_back_into_the_search() {
     let search = search_on(asked, make).0.unwrap().search.unwrap();
     let first = &search.unconfirmed[0];
     assert!((20.0..20.5).contains(&first.period_us) && first.missed > 0, "{first:?}");
-    // More than 1 % of its 50 000 instances were missed soon, so the rest was not made.
+    // More than 1 % of its 50 000 instances were missed soon, so the rest was not run.
     assert!(first.instances < 10_000 && !first.sustained, "{first:?}");
     let held = search.confirmation.unwrap();
     assert!(held.period_us >= 1020.0 && held.proven && held.missed == 0, "{held:?}");
@@ -137,7 +138,7 @@ fn a_period_that_does_not_hold_goes_back_into_the_search() {
         (search.end, search.miss_rate_max),
         (SearchEnd::Unsettled, Some(held.miss_rate_max))
     );
-    // What failed is among the trials, and every period below what holds was tried and given up.
+    // The failed periods are among the trials, and every period below the confirmed one was tried and given up.
     assert!(search.unconfirmed.iter().all(|failed| search.trials.contains(failed)));
 }
 
@@ -155,15 +156,16 @@ fn where_nothing_holds_no_period_is_called_sustained() {
 
 #[test]
 fn a_search_whose_time_is_over_says_that_its_period_was_not_confirmed() {
-    // 20 ms is a trial; a confirmation within what is left of 50 ms would have too few instances to show anything.
+    // 20 ms is a trial; a confirmation within the rest of 50 ms would have too few instances to show anything.
     let limited = RealTime { search_limit_s: Some(0.05), miss_rate: 0.0001, ..quickly() };
     let search = search_alone(limited, |_| 20 * US).0.unwrap().search.unwrap();
     assert!(search.shortest_sustained_us.is_some(), "{search:?}");
     assert_eq!((search.confirmation, search.unconfirmed, search.confirm_times), (None, vec![], 10));
 }
 
-/// The sixteen instances of the first period take the time for finding one. The rest holds too few of that period to
-/// prove the rate; divided by half as many again as prove it without a miss, it is the period to confirm.
+/// Tests a short remaining time. The sixteen instances of the first period take the time for finding one. The rest
+/// contains too few of that period to prove the rate. Divided by half as many again as prove it without a miss, it is
+/// the period to confirm.
 #[test]
 fn where_time_is_left_for_a_shorter_period_alone_that_is_confirmed() {
     let limited =
@@ -174,7 +176,7 @@ fn where_time_is_left_for_a_shorter_period_alone_that_is_confirmed() {
     assert!((28.8..29.0).contains(&held.period_us) && held.missed == 0 && held.proven, "{held:?}");
     assert!((550..=553).contains(&held.instances), "{held:?}");
     assert_eq!(search.shortest_sustained_us, Some(held.period_us));
-    // An instance that takes longer than that is not confirmed, and what a trial showed remains.
+    // If an instance takes longer than that, it is not confirmed, and the result of the trial remains.
     let search = search_alone(limited, |_| 100 * US).0.unwrap().search.unwrap();
     assert_eq!((search.confirmation, search.shortest_sustained_us), (None, Some(1600.0)));
     assert_eq!(search.unconfirmed.len(), 1);
