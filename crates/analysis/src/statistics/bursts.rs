@@ -1,11 +1,10 @@
 //! The miss rate of misses that come in bursts.
 //!
 //! A pause of the machine misses every instance that it covers, so misses are not independent: twenty misses in one
-//! burst say no more than one miss among a twentieth of the instances. How strongly they cluster is read off the blocks
-//! of a trial: the variance of the number of misses in a block over the variance that independent misses would have.
-//! Both counts are divided by that factor, and the exact bounds are taken of what is left (the design effect of survey
-//! sampling: Kish,
-//! *Survey Sampling*, 1965, section 8.2).
+//! burst show no more than one miss among a twentieth of the instances. The strength of the clustering follows from the
+//! blocks of a trial: it is the variance of the number of misses in a block over that of independent misses. Both
+//! counts are divided by that factor, and the exact bounds are those of the quotients (the design effect of survey
+//! sampling: Kish, *Survey Sampling*, 1965, section 8.2).
 
 use super::proportion::probability_max;
 
@@ -14,18 +13,18 @@ use super::proportion::probability_max;
 pub struct MissRate {
     /// The number of misses.
     pub missed: u64,
-    /// Of how many.
+    /// Number of instances.
     pub instances: u64,
     /// The number of misses that count as one independent miss; at least 1.
     pub clustering: f64,
-    /// The one-sided lower confidence bound of the rate.
+    /// One-sided lower confidence bound of the rate.
     pub min: f64,
-    /// The one-sided upper confidence bound.
+    /// One-sided upper confidence bound of the rate.
     pub max: f64,
 }
 
-/// The miss rate of instances in their order, with its one-sided bounds at `confidence`; `blocks` is into how many
-/// stretches they are cut to see whether misses cluster (each has an instance at least).
+/// Returns the miss rate of instances in their order, with its one-sided bounds at `confidence`. `blocks` is the number
+/// of stretches into which they are cut to see whether misses cluster (each has at least one instance).
 pub fn miss_rate(missed: &[bool], blocks: usize, confidence: f64) -> MissRate {
     let instances = missed.len();
     let length = instances.div_ceil(blocks.max(1)).max(1);
@@ -34,7 +33,7 @@ pub fn miss_rate(missed: &[bool], blocks: usize, confidence: f64) -> MissRate {
     let clustering = clustering(&counts);
     let effective = |count: u64| count as f64 / clustering;
     let n = effective(instances as u64).floor().max(1.0).min(instances as f64) as u64;
-    // Rounded each to its own side, so that rounding never makes a bound bolder.
+    // Each is rounded to its own side, so that rounding never narrows the bounds.
     let (fewest, most) = (effective(total).floor() as u64, effective(total).ceil() as u64);
     MissRate {
         missed: total,
@@ -49,8 +48,8 @@ fn count(block: &[bool]) -> u64 {
     block.iter().filter(|missed| **missed).count() as u64
 }
 
-/// The variance of the counts over that of independent rare misses, which is their mean; 1 where it is less, or cannot
-/// be told.
+/// Returns the variance of the counts over that of independent rare misses, which is their mean; 1 if it is less, or
+/// cannot be determined.
 fn clustering(counts: &[u64]) -> f64 {
     let blocks = counts.len() as f64;
     let mean = counts.iter().sum::<u64>() as f64 / blocks;
@@ -61,7 +60,7 @@ fn clustering(counts: &[u64]) -> f64 {
     (squares / (blocks - 1.0) / mean).max(1.0)
 }
 
-/// The exact lower confidence bound: what happens in all others at most so often.
+/// Returns the exact lower confidence bound, from the upper bound of the complement.
 fn probability_min(count: u64, n: u64, confidence: f64) -> f64 {
     1.0 - probability_max(n - count, n, confidence)
 }
@@ -101,14 +100,14 @@ mod tests {
         );
     }
 
-    /// The bounds hold the true rate as often as they say, for bursts of any length.
+    /// Tests that the bounds contain the true rate with their stated confidence, for bursts of any length.
     #[test]
     fn bounds_hold_for_bursts() {
         let random = &mut SplitMix64::new(7);
         for burst in [1, 5, 20] {
             let (mut above, mut below) = (0, 0);
             let (instances, searches) = (20_000, 400);
-            // A burst begins at an instance with this chance; they hardly meet, so about 0.5 % are missed.
+            // A burst begins at an instance with this probability. Bursts hardly overlap, so about 0.5 % are missed.
             let chance = 0.005 / f64::from(burst);
             let truth = 1.0 - (1.0 - chance).powi(burst);
             for _ in 0..searches {
@@ -123,7 +122,7 @@ mod tests {
                 above += u32::from(truth > found.max);
                 below += u32::from(truth < found.min);
             }
-            // 5 % of 400 is 20; beyond 36 only once in a thousand times.
+            // 5 % of 400 is 20; more than 36 occur only once in a thousand times.
             assert!(above <= 36 && below <= 36, "bursts of {burst}: {above} {below} of {searches}");
         }
     }

@@ -1,8 +1,8 @@
 //! Jain's index of fairness.
 
-/// Jain's index of fairness (Jain, Chiu and Hawe, DEC-TR-301, 1984): (sum x)^2 / (n sum x^2), for rates or shares of
-/// any unit. 1 where all have the same (also where all have nothing), 1/n where one has everything; k/n where k have
-/// the same and the others nothing. None for no values, or for one that is negative or not finite.
+/// Returns Jain's index of fairness (Jain, Chiu and Hawe, DEC-TR-301, 1984): (sum x)^2 / (n sum x^2), for rates or
+/// shares of any unit. It is 1 if all are equal (also if all are zero), 1/n if only one is not zero, and k/n if k are
+/// equal and the others zero. Returns `None` for no values, or for one that is negative or not finite.
 pub fn fairness(values: &[f64]) -> Option<f64> {
     if values.is_empty() || values.iter().any(|value| !(value.is_finite() && *value >= 0.0)) {
         return None;
@@ -11,7 +11,7 @@ pub fn fairness(values: &[f64]) -> Option<f64> {
     if largest == 0.0 {
         return Some(1.0);
     }
-    // Of the largest, so that squares of huge or tiny values stay in range.
+    // Divided by the largest, so that squares of huge or tiny values stay in range.
     let (sum, squares) = values
         .iter()
         .map(|value| value / largest)

@@ -2,25 +2,25 @@
 
 use super::sample::Sample;
 
-/// An interval that covers the median of the distribution that a sample was drawn from.
+/// An interval that covers the median of the distribution from which a sample was drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MedianInterval {
     /// The lower end, one of the samples.
     pub low: f64,
     /// The upper end, one of the samples.
     pub high: f64,
-    /// The confidence that it reaches for independent samples of any continuous distribution (with ties it covers more
-    /// often still). At least the wanted one, or less where even the whole range of so few samples falls short.
+    /// Confidence that it reaches for independent samples of any continuous distribution (with ties it covers even more
+    /// often). At least the requested one, or less if even the whole range of so few samples does not reach it.
     pub confidence: f64,
 }
 
-/// The narrowest interval between two order statistics at equal ranks from both ends, with at least the wanted
-/// `confidence`; where there is none, the whole range with the confidence that it has.
+/// Returns the narrowest interval between two order statistics at equal ranks from both ends, with at least the
+/// requested `confidence`; if there is none, the whole range with its confidence.
 ///
-/// Each sample lies below the median of its distribution with probability 1/2, whatever the distribution, so the
-/// number of samples below it is binomial B(n, 1/2), and the interval from the k-th smallest to the k-th largest misses
-/// the median only when fewer than k samples lie below it, or fewer than k above: its confidence is
-/// 1 - 2 P(B(n, 1/2) < k) (e.g. Conover, *Practical Nonparametric Statistics*, section 3.2).
+/// Each sample is below the median of its distribution with probability 1/2, for any distribution, so the number of
+/// samples below it is binomial B(n, 1/2). The interval from the k-th smallest to the k-th largest misses the median
+/// only if fewer than k samples are below it, or fewer than k above. Its confidence is 1 - 2 P(B(n, 1/2) < k) (e.g.
+/// Conover, *Practical Nonparametric Statistics*, section 3.2).
 ///
 /// # Panics
 /// If `confidence` is not between 0 and 1.
@@ -29,8 +29,9 @@ pub fn median_interval(sample: &Sample, confidence: f64) -> MedianInterval {
 }
 
 /// As [`median_interval`], for samples that depend on each other so that the number of them below the median varies
-/// `factor` times as much, 1 or more, as that of independent ones: the ranks lie so much farther from the middle. Where
-/// they leave the sample, the confidence is that of the whole range of n / factor^2 independent samples.
+/// `factor` times as much, 1 or more, as that of independent ones. The ranks are farther from the middle by that
+/// factor. If they are beyond the sample, the confidence is that of the whole range of n / factor^2 independent
+/// samples.
 pub(crate) fn widened_median_interval(
     sample: &Sample,
     confidence: f64,
@@ -54,30 +55,30 @@ pub(crate) fn widened_median_interval(
 }
 
 impl MedianInterval {
-    /// Whether there were samples enough for this confidence.
+    /// Returns whether there were enough samples for this confidence.
     pub fn reaches(&self, confidence: f64) -> bool {
         reaches(self.confidence, confidence)
     }
 
-    /// Half the width as a share of the median: 0 where the interval is a point, infinite around a median of 0.
+    /// Returns half the width as a share of the median: 0 if the interval is a point, infinite around a median of 0.
     pub fn relative_half_width(&self, median: f64) -> f64 {
         let half_width = (self.high - self.low) / 2.0;
         if half_width == 0.0 { 0.0 } else { half_width / median.abs() }
     }
 }
 
-/// Whether a confidence that was computed is one that was asked for: a decimal such as 0.96875, which six samples reach
-/// exactly, must not lose against the rounding of a sum.
+/// Returns whether a computed confidence reaches the requested one. A decimal such as 0.96875, which six samples reach
+/// exactly, must not fail because of the rounding of a sum.
 pub(crate) fn reaches(computed: f64, wanted: f64) -> bool {
     const ROUNDING: f64 = 1e-12;
     computed >= wanted - ROUNDING
 }
 
-/// The largest rank k, counted from 1, whose interval of `n` samples reaches `confidence`, and what it reaches.
-/// Rank 1, the whole range, where none does.
+/// Returns the largest rank k, counted from 1, whose interval of `n` samples reaches `confidence`, and its confidence.
+/// Returns rank 1, the whole range, if none does.
 fn interval_rank(n: usize, confidence: f64) -> (usize, f64) {
     let (m, odd) = (n / 2, n % 2 == 1);
-    // We walk from the middle outwards, some z sqrt(n) / 2 steps. `at` is P(B = k - 1), `below` is P(B < k).
+    // The loop goes from the middle outwards, about z sqrt(n) / 2 steps. `at` is P(B = k - 1), `below` is P(B < k).
     let middle = probability_of_half(m);
     let (mut rank, mut at, mut below) = if odd {
         // n = 2m + 1: P(B = m) = C(2m + 1, m) / 2^n = C(2m, m) / 2^2m (2m + 1) / (2m + 2), and P(B < m + 1) = 1/2.
@@ -95,8 +96,8 @@ fn interval_rank(n: usize, confidence: f64) -> (usize, f64) {
     (rank, 1.0 - 2.0 * below)
 }
 
-/// P(B(2m, 1/2) = m) = C(2m, m) / 2^2m, as the product of (2i - 1) / 2i. Half a million factors take about a
-/// millisecond, a small part of sorting the million samples that ask for them, and lose 10 of 52 bits at most.
+/// Returns P(B(2m, 1/2) = m) = C(2m, m) / 2^2m, as the product of (2i - 1) / 2i. Half a million factors take about a
+/// millisecond, a small part of sorting the million samples that need them, and lose at most 10 of 52 bits.
 fn probability_of_half(m: usize) -> f64 {
     (1..=m).map(|i| (2 * i - 1) as f64 / (2 * i) as f64).product()
 }
@@ -175,7 +176,7 @@ mod tests {
         // k is about (n - z sqrt(n)) / 2 with z = 1.959964: 500000 - 979.98 = 499020.
         let (rank, reached) = interval_rank(1_000_000, 0.95);
         assert!((499_019..=499_021).contains(&rank), "{rank}");
-        // One rank is worth 2 pmf = 2 * 0.000117, so the confidence lies less than that above the wanted one.
+        // One rank corresponds to 2 pmf = 2 * 0.000117, so the confidence exceeds the requested one by less than that.
         assert!((0.95..0.95 + 0.00024).contains(&reached), "{reached}");
     }
 

@@ -1,8 +1,8 @@
 //! Statistics of the samples of one measurement.
 //!
-//! Nothing here assumes a shape of the distribution, as latencies have none: medians, order statistics and ranks, no
-//! variances. The intervals do assume that the samples are independent; samples of one run are not quite
-//! (where two runs are compared, care is taken of it).
+//! No function assumes a shape of the distribution, because latencies have none: they use medians, order statistics and
+//! ranks, no variances. The intervals do assume that the samples are independent. Samples of one run are not quite,
+//! which comparisons of two runs take into account.
 
 mod bursts;
 mod fairness;

@@ -1,9 +1,9 @@
 //! Bounds of a miss rate from a count of misses.
 
-/// The exact upper confidence bound of a probability, of which `count` out of `n` independent trials came true: the
-/// largest p that is not refuted, where `count` or fewer would happen with probability 1 - `confidence` (Clopper and
-/// Pearson, Biometrika 26, 1934, one-sided). 0 of n gives 1 - (1 - confidence)^(1/n), about 3 / n at 95 %. 1 where
-/// there were no trials.
+/// Returns the exact upper confidence bound of the probability of an event that occurred in `count` out of `n`
+/// independent trials: the largest p that is not refuted, where `count` or fewer would happen with probability 1 -
+/// `confidence` (Clopper and Pearson, Biometrika 26, 1934, one-sided). 0 of n gives 1 - (1 - confidence)^(1/n), about 3
+/// / n at 95 %. Returns 1 if there were no trials.
 ///
 /// # Panics
 /// If `count` is above `n`, or `confidence` not between 0 and 1.
@@ -17,7 +17,7 @@ pub fn probability_max(count: u64, n: u64, confidence: f64) -> f64 {
     if count == 0 {
         return -(alpha.ln() / n as f64).exp_m1();
     }
-    // The chance of so few falls as p grows.
+    // The probability of `count` or fewer falls as p grows.
     let (mut low, mut high) = (count as f64 / n as f64, 1.0);
     while high - low > 1e-12 * high {
         let middle = 0.5 * (low + high);
@@ -26,14 +26,14 @@ pub fn probability_max(count: u64, n: u64, confidence: f64) -> f64 {
     high
 }
 
-/// The most misses out of `n` for which the upper bound is no more than `rate`; none where even no miss at all
-/// would not show it.
+/// Returns the most misses out of `n` for which the upper bound is at most `rate`; `None` if even no miss would not
+/// show it.
 pub fn misses_allowed(n: u64, rate: f64, confidence: f64) -> Option<u64> {
     let shows = |count: u64| probability_max(count, n, confidence) <= rate;
     if n == 0 || !shows(0) {
         return None;
     }
-    // Above n * rate misses the bound is above the rate, for it is above the share.
+    // Above n * rate misses the bound exceeds the rate, because it exceeds the share of misses.
     let (mut allowed, mut refused) = (0, (n as f64 * rate) as u64 + 1);
     while refused - allowed > 1 {
         let middle = allowed + (refused - allowed) / 2;
@@ -42,13 +42,14 @@ pub fn misses_allowed(n: u64, rate: f64, confidence: f64) -> Option<u64> {
     Some(allowed)
 }
 
-/// The number of trials that prove a probability of at most `rate` for an event that never happens.
+/// Returns the number of trials that prove a probability of at most `rate` for an event that never happens.
 pub fn trials_needed(rate: f64, confidence: f64) -> u64 {
-    // Backed off by less than rounding can do, so that the bound of this many is not a hair above the rate.
+    // Reduced by less than the rounding error, so that rounding does not add a trial.
     ((1.0 - confidence).ln() / (-rate).ln_1p() * (1.0 - 1e-12)).ceil().max(1.0) as u64
 }
 
-/// P(B(n, p) <= count) for a p above count / n, summed from the largest term down so that a long tail costs nothing.
+/// Returns P(B(n, p) <= count) for a p above count / n, summed from the largest term down so that a long tail costs
+/// nothing.
 pub(crate) fn at_most(count: u64, n: u64, p: f64) -> f64 {
     let odds = (1.0 - p) / p;
     // Terms grow up to `count`.
@@ -65,13 +66,13 @@ pub(crate) fn at_most(count: u64, n: u64, p: f64) -> f64 {
     sum
 }
 
-/// The logarithm of P(B(n, p) = k).
+/// Returns the logarithm of P(B(n, p) = k).
 fn ln_term(k: u64, n: u64, p: f64) -> f64 {
     let choose = ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
     choose + k as f64 * p.ln() + (n - k) as f64 * (-p).ln_1p()
 }
 
-/// ln n!, by Stirling's series, of which three terms give all digits from 32 on.
+/// Returns ln n!, by Stirling's series. Three terms of it give all digits from 32 on.
 fn ln_factorial(n: u64) -> f64 {
     if n < 32 {
         return (2..=n).map(|k| (k as f64).ln()).sum();

@@ -5,23 +5,23 @@ use std::fmt;
 /// One value or more, all finite, in ascending order.
 ///
 /// A value that is not a number has no place in an order, so it is refused with its position, never skipped: a
-/// measurement that yields one is broken, and dropping it would hide that.
+/// measurement that yields one is broken, and omitting it would hide that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    // Never empty, sorted, no NaN and no infinity: `new` alone fills it.
+    // Never empty, sorted, without NaN and infinity: only `new` fills it.
     sorted: Vec<f64>,
 }
 
-/// Why values are no sample.
+/// The reason why values are no sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleError {
-    /// There are none.
+    /// There are no values.
     Empty,
     /// One is infinite or not a number.
     NotFinite {
-        /// Which, counted from 0.
+        /// Index of the value, counted from 0.
         index: usize,
-        /// Its description.
+        /// The value.
         value: f64,
     },
 }
@@ -43,46 +43,46 @@ impl Sample {
         Ok(Sample { sorted })
     }
 
-    /// The values in ascending order.
+    /// Returns the values in ascending order.
     pub fn sorted(&self) -> &[f64] {
         &self.sorted
     }
 
-    /// Their number, at least 1. (A sample is never empty, so there is no `is_empty`.)
+    /// Returns their number, at least 1. (A sample is never empty, so there is no `is_empty`.)
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.sorted.len()
     }
 
-    /// The smallest value.
+    /// Returns the smallest value.
     pub fn min(&self) -> f64 {
         self.sorted[0]
     }
 
-    /// The largest value.
+    /// Returns the largest value.
     pub fn max(&self) -> f64 {
         self.sorted[self.len() - 1]
     }
 
-    /// The arithmetic mean.
+    /// Returns the arithmetic mean.
     pub fn mean(&self) -> f64 {
-        // Dividing first keeps the sum of huge values finite.
+        // Division before the sum keeps that of huge values finite.
         let n = self.len() as f64;
         let mean = self.sorted.iter().map(|value| value / n).sum::<f64>();
         mean.clamp(self.min(), self.max())
     }
 
-    /// The median: the middle value, or the mean of the two middle ones.
+    /// Returns the median: the middle value, or the mean of the two middle ones.
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
-    /// The value below which the share `p` of the sample lies, for `p` from 0 to 1: type 7 of Hyndman and Fan (*Sample
-    /// quantiles in statistical packages*, The American Statistician 50, 1996), which is what R, NumPy and Julia do
-    /// unless told otherwise. The position h = (n - 1) p, counted from 0, is interpolated between its neighbours.
+    /// Returns the value below which the share `p` of the sample lies, for `p` from 0 to 1: type 7 of Hyndman and Fan
+    /// (*Sample quantiles in statistical packages*, The American Statistician 50, 1996), the default of R, NumPy and
+    /// Julia. The position h = (n - 1) p, counted from 0, is interpolated between its neighbours.
     ///
-    /// With few samples a high quantile says little: below 101 samples p = 0.99 lies between the two largest, and so
-    /// does p = 0.999 below 1001. Show `n` and the maximum beside it.
+    /// A high quantile of few samples has little meaning: below 101 samples p = 0.99 is between the two largest, and so
+    /// is p = 0.999 below 1001. Show `n` and the maximum with it.
     ///
     /// # Panics
     /// If `p` is not from 0 to 1.
@@ -92,7 +92,7 @@ impl Sample {
         let below = self.sorted[position.floor() as usize];
         let above = self.sorted[position.ceil() as usize];
         let weight = position.fract();
-        // Not below + weight * (above - below), whose difference can overflow.
+        // The form below + weight * (above - below) could overflow in its difference.
         if below == above { below } else { below * (1.0 - weight) + above * weight }
     }
 }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn quantiles_interpolate_by_type_7() {
-        // n = 5: h = 4 p. p = 0.25 stands on the second value; p = 0.9 at 3.6, between 40 and 80: 40 + 0.6 * 40 = 64.
+        // n = 5: h = 4 p. p = 0.25 is at the second value; p = 0.9 at 3.6, between 40 and 80: 40 + 0.6 * 40 = 64.
         let sample = Sample::new([10.0, 20.0, 30.0, 40.0, 80.0]).unwrap();
         assert_eq!(sample.quantile(0.0), 10.0);
         assert_eq!(sample.quantile(0.25), 20.0);

@@ -1,34 +1,34 @@
-//! When to stop sampling.
+//! The conditions for the end of sampling.
 
 use super::median_interval::median_interval;
 use super::sample::Sample;
 
-/// The fewest samples at which precision may stop a measurement.
+/// Minimum number of samples at which precision may end a measurement.
 pub const SAMPLES_MIN: usize = 30;
 
-/// Whether the interval of the median is as narrow as wanted: half its width at most `precision` of the median, at the
-/// full `confidence`, from [`SAMPLES_MIN`] samples or more.
+/// Returns whether the interval of the median is as narrow as requested: half its width at most `precision` of the
+/// median, at the full `confidence`, from [`SAMPLES_MIN`] samples or more.
 ///
-/// Looking again and again and stopping at the first narrow interval favours samples that look narrow by chance, so the
-/// interval of a measurement that stopped this way covers the truth a little less often than it claims. Three things
-/// keep the loss small: no stop before [`SAMPLES_MIN`] samples, looks on a schedule that grows ([`next_check`]) rather
-/// than after each sample, and order statistics instead of an estimated variance. What is left is measured in this
-/// module's tests: the interval of a wanted 95 % covers in 93 to 96 % of 2000 trials, by shape and precision.
+/// Repeated checks that stop at the first narrow interval favour samples that seem narrow by chance, so the interval of
+/// a measurement that stopped this way covers the truth a little less often than stated. Three measures keep the loss
+/// small: no stop before [`SAMPLES_MIN`] samples, checks at growing distances ([`next_check`]) rather than after each
+/// sample, and order statistics instead of an estimated variance. This module's tests measure the remaining loss: the
+/// interval at a requested 95 % covers in 93 to 96 % of 2000 trials, by shape and precision.
 pub fn precision_reached(sample: &Sample, confidence: f64, precision: f64) -> bool {
     sample.len() >= SAMPLES_MIN && is_precise(sample, confidence, precision)
 }
 
-/// The same of however many samples there are: for a sample that was ended by something else than a look at it, whose
-/// interval therefore covers as often as it claims. At 95 % that takes six.
+/// As [`precision_reached`], for any number of samples: for a sample that did not end by a check of it, whose interval
+/// therefore covers as often as stated. At 95 % that requires six.
 pub fn is_precise(sample: &Sample, confidence: f64, precision: f64) -> bool {
     let interval = median_interval(sample, confidence);
     interval.reaches(confidence) && interval.relative_half_width(sample.median()) <= precision
 }
 
-/// The number of samples at the next check, after one at `n`: half as many again, and [`SAMPLES_MIN`] at first.
+/// Returns the number of samples at the next check, after one at `n`: half as many again, and [`SAMPLES_MIN`] at first.
 ///
-/// All checks together then sort about three times the final number of samples, and at most a third of them is taken
-/// after they would have been enough.
+/// All checks together then sort about three times the final number of samples, and at most a third of the samples is
+/// taken after they would have been enough.
 pub fn next_check(n: usize) -> usize {
     if n < SAMPLES_MIN { SAMPLES_MIN } else { n.saturating_add(n.div_ceil(2)) }
 }
@@ -55,7 +55,7 @@ mod tests {
         assert!(is_precise(&Sample::new(vec![1.0; 6]).unwrap(), 0.95, 0.05));
         let thirty = Sample::new(vec![1.0; 30]).unwrap();
         assert!(precision_reached(&thirty, 0.95, 0.05));
-        // The whole range of thirty samples has a confidence of 1 - 2^-29, short of 1 - 10^-9.
+        // The whole range of thirty samples has a confidence of 1 - 2^-29, less than 1 - 10^-9.
         assert!(!precision_reached(&thirty, 1.0 - 1e-9, 0.05));
     }
 
@@ -67,7 +67,8 @@ mod tests {
         assert!(!precision_reached(&sample, 0.95, 0.354));
     }
 
-    /// Runs the whole procedure; whether the interval that it stops with covers the truth, and with how many samples.
+    /// Runs the whole procedure. Returns whether the interval with which it stops covers the truth, and the number of
+    /// samples.
     fn sequential(
         distribution: Distribution,
         precision: f64,

@@ -5,8 +5,8 @@ use record::{Outliers, Summary};
 use super::median_interval::median_interval;
 use super::sample::Sample;
 
-/// The summary of a sample, with an interval of the median at the wanted `confidence` (between 0 and 1), in the
-/// sample's own unit. Quantiles are those of [`Sample::quantile`]; nothing is dropped.
+/// Returns the summary of a sample, with an interval of the median at the requested `confidence` (between 0 and 1), in
+/// the sample's own unit. Quantiles are those of [`Sample::quantile`]; no sample is omitted.
 pub fn summarise(sample: &Sample, confidence: f64) -> Summary {
     let interval = median_interval(sample, confidence);
     Summary {
@@ -25,7 +25,7 @@ pub fn summarise(sample: &Sample, confidence: f64) -> Summary {
 }
 
 /// Counts the values beyond Tukey's fences (*Exploratory Data Analysis*, 1977): 1.5 (mild) and 3 (severe) interquartile
-/// ranges beyond the quartiles, by the same definition of quantiles as everything here. A value on a fence is within.
+/// ranges beyond the quartiles, which are those of [`Sample::quantile`]. A value on a fence is within.
 pub fn outliers(sample: &Sample) -> Outliers {
     let (q1, q3) = (sample.quantile(0.25), sample.quantile(0.75));
     let range = q3 - q1;
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn outliers_are_counted_on_both_sides_and_by_severity() {
         // 21 values: 2 low, 17 from 100 to 116, 2 high. h = 20 / 4 = 5: the sixth smallest is 103, the sixteenth 113.
-        // The range is 10, the fences stand at 88 and 73, 128 and 143.
+        // The range is 10, the fences are 88 and 73, 128 and 143.
         let mut values: Vec<f64> = (100..117).map(f64::from).collect();
         values.extend([72.0, 80.0, 128.5, 500.0]);
         let found = outliers(&Sample::new(values).unwrap());
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn a_summary_of_eleven_values_by_hand() {
         // 1..10 and 45: the median is the sixth, the interval the second and the tenth (1 - 24/2048), the mean 100/11;
-        // p99 at position 9.9: 10 + 0.9 * 35 = 41.5; p99.9 at 9.99: 10 + 0.99 * 35 = 44.65.
-        // Quartiles at 2.5 and 7.5: 3.5 and 8.5; the fences above stand at 16 and 23.5.
+        // p99 at position 9.9: 10 + 0.9 * 35 = 41.5; p99.9 at 9.99: 10 + 0.99 * 35 = 44.65. Quartiles at 2.5 and 7.5:
+        // 3.5 and 8.5; the fences above are 16 and 23.5.
         let mut values: Vec<f64> = (1..=10).map(f64::from).collect();
         values.insert(3, 45.0);
         let summary = summarise(&Sample::new(values).unwrap(), 0.95);

@@ -1,35 +1,35 @@
 //! The end of the warm-up.
 
-/// The state of the warm-up, by the samples so far.
+/// State of the warm-up after the samples so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// The first `samples` samples belong to it (0 where there is none); what follows keeps one level.
+    /// The first `samples` samples belong to it (0 if there is none); those after it keep one level.
     Ended {
-        /// How many.
+        /// Number of its samples.
         samples: usize,
     },
-    /// It is not over, or the level changes in the middle: less than half of the samples keep the level of the end.
-    /// Sample on, up to a limit.
+    /// It is not over, or the level changes in the middle: less than half of the samples have the level of the end.
+    /// Sampling must continue, up to a limit.
     NotEnded,
 }
 
-/// Fewer samples than this decide nothing.
+/// Minimum number of samples for a decision.
 const SAMPLES_MIN: usize = 20;
 
-/// The probability that samples without a warm-up seem to have one.
+/// Probability that samples without a warm-up seem to have one.
 const FALSE_ALARM: f64 = 0.01;
 
 /// Finds the end of the warm-up in samples in the order in which they were taken.
 ///
 /// Pettitt's change-point test (*A non-parametric approach to the change-point problem*, Applied Statistics 28, 1979)
-/// looks for the place that best separates the ranks of the samples before it from those after it, and says how likely
-/// so good a separation is by chance. A significant change ends a part of the warm-up; the rest is then looked at
-/// again, as caches, pages and clock rates settle at different times. Ranks make single spikes harmless, however high,
-/// and the level may fall (cold caches) or rise (a turbo clock that runs out). A spell shorter than about
-/// sqrt(n) samples cannot be told from chance by any such test; take a few events untimed before the first sample.
+/// finds the place that best separates the ranks of the samples before it from those after it, and the probability of
+/// so good a separation by chance. A significant change ends a part of the warm-up. The rest is then tested again,
+/// because caches, pages and clock rates settle at different times. Ranks make single spikes harmless, at any height.
+/// The level may fall (cold caches) or rise (a turbo clock that ends). A disturbance shorter than about sqrt(n) samples
+/// cannot be distinguished from chance by any such test; make a few untimed events before the first sample.
 ///
 /// Values that are not a number count as larger than any other. Samples that depend on their neighbours look like
-/// changes, and may be cut where independent ones would not: it costs samples, not truth.
+/// changes, and may be cut where independent ones would not: that loses samples, but not correctness.
 pub fn warm_up(samples: &[f64]) -> WarmUp {
     let mut start = 0;
     while samples.len() - start >= SAMPLES_MIN {
@@ -47,7 +47,7 @@ pub fn warm_up(samples: &[f64]) -> WarmUp {
     WarmUp::NotEnded
 }
 
-/// The number of samples before the change of level, if there is a significant one.
+/// Returns the number of samples before the change of level, if there is a significant one.
 fn change_point(samples: &[f64]) -> Option<usize> {
     let n = samples.len() as f64;
     // U_t = 2 (sum of the first t ranks) - t (n + 1); K is its largest magnitude.
@@ -62,7 +62,7 @@ fn change_point(samples: &[f64]) -> Option<usize> {
     (chance < FALSE_ALARM).then_some(change)
 }
 
-/// The rank of each sample, counted from 1; equal samples share the mean of their ranks.
+/// Returns the rank of each sample, counted from 1; equal samples share the mean of their ranks.
 fn ranks(samples: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..samples.len()).collect();
     order.sort_unstable_by(|&a, &b| samples[a].total_cmp(&samples[b]));
@@ -125,8 +125,8 @@ mod tests {
         }
     }
 
-    /// Where the warm-up ends in each trial that says so. What follows a warm-up is steady, and falsely taken for
-    /// another change in one trial of a hundred: at most 22 of 1000, as above.
+    /// Returns the end of the warm-up in each trial that finds one. Samples after a warm-up are steady, and are falsely
+    /// taken for another change in one trial of a hundred: at most 22 of 1000, as above.
     fn ends(mut samples: impl FnMut() -> Vec<f64>) -> Vec<usize> {
         let mut ends: Vec<usize> = (0..TRIALS)
             .filter_map(|_| match warm_up(&samples()) {
@@ -148,8 +148,8 @@ mod tests {
                 samples[..40].iter_mut().for_each(|sample| *sample *= factor);
                 samples
             });
-            // Five standard deviations or more lie between the levels, so no sample of the first is left. The largest
-            // U may stand a little later, as after the step it falls by 40 ranks a sample, with noise of up to 160.
+            // The levels are five standard deviations or more apart, so no sample of the first remains. The largest U
+            // may be a little later, because after the step it falls by 40 ranks a sample, with noise of up to 160.
             assert!(ends[0] >= 40, "{}", ends[0]);
             assert!(ends[TRIALS / 2] <= 42 && ends[TRIALS * 9 / 10] <= 52, "{ends:?}");
         }
@@ -161,8 +161,8 @@ mod tests {
         let decay = |i: usize| 200.0 * (-(i as f64) / 20.0).exp();
         let ends =
             ends(|| (0..400).map(|i| Distribution::Normal.draw(&mut random) + decay(i)).collect());
-        // What the decay still adds at the cut, against the noise's standard deviation of 10: less in most trials,
-        // and not twice as much in nine of ten.
+        // The remaining decay at the cut, compared with the noise's standard deviation of 10: less in most trials, and
+        // less than twice as much in nine of ten.
         assert!(decay(ends[TRIALS / 2]) < 10.0, "{}", decay(ends[TRIALS / 2]));
         assert!(decay(ends[TRIALS / 10]) < 20.0, "{}", decay(ends[TRIALS / 10]));
     }
