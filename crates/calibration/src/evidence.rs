@@ -41,7 +41,7 @@ pub(crate) struct Evidence {
     pub(crate) broadcast: BySize,
     /// Time of puts into memory of the other rank, until they have arrived.
     pub(crate) put: BySize,
-    /// Time of gets from there.
+    /// Time of gets from that memory.
     pub(crate) get: BySize,
     /// Time of sums of double-precision numbers there, until they are complete.
     pub(crate) accumulate: BySize,

@@ -124,7 +124,7 @@ impl Launcher {
     }
 
     /// Returns the command that starts `program` with `arguments` as `ranks` processes, on this host unless the
-    /// environment says otherwise.
+    /// environment selects others.
     pub fn command(&self, ranks: usize, program: &Path, arguments: &[String]) -> Command {
         let mut command = Command::new(&self.mpiexec);
         if self.flavour == Flavour::Cornerstone {

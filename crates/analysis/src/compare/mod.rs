@@ -63,7 +63,7 @@ pub struct Settings {
 /// One measurement in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What was measured in both.
+    /// Name of the measurement.
     pub name: Name,
     /// Direction in which the number improves.
     pub better: Better,

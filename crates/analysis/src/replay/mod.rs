@@ -55,7 +55,7 @@ pub struct Replayed {
 }
 
 impl Recording {
-    /// Returns, for each instance for which the recording has time, whether it would be missed.
+    /// Returns whether each instance for which the recording has time would be missed.
     pub fn missed(&self, job: Replayed) -> Vec<bool> {
         late(&self.responses(job, 0.0, INSTANCES_MAX), job, 0.0)
     }

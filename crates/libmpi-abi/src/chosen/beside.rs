@@ -83,7 +83,7 @@ impl Chosen {
         self.wait_until(&mut |this| {
             found = first_done(this);
             if found.is_none() && this.any_has_left() && are_hopeless(this) {
-                // What arrived before the others left may not have been seen by the last poll.
+                // The last poll may have missed messages that arrived before the others left.
                 is_lost =
                     this.progress().is_ok() && first_done(this).is_none() && are_hopeless(this);
             }

@@ -143,8 +143,8 @@ fn bus_interval_us(machine: &Machine) -> Result<f64, String> {
 mod tests {
     use super::*;
 
-    /// 36 processors put a word on the bus every 55 µs, and the bus takes 0.8: each asks when at most 35 others are
-    /// before it.
+    /// Tests the interval of the bus. 36 processors put a word on it every 55 µs, and it takes 0.8: each requests the
+    /// bus when at most 35 others are before it.
     #[test]
     fn the_bus_is_never_saturated() {
         let machine = machine::find(MACHINE).unwrap();
