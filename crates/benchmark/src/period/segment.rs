@@ -12,8 +12,8 @@ pub(super) const INSTANCES_MAX: u64 = 1 << 21;
 
 const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 
-/// Factor of the time of an agreement that lies between the agreement on an instant and the instant, and its minimum. A
-/// rank that is late for its first instance counts against the period.
+/// Time between an agreement on an instant and the instant, as a multiple of the time of the agreement, and its
+/// minimum. A rank that is late for its first instance counts against the period.
 const AGREEMENTS: u64 = 8;
 const SLACK_MIN: TimeSpan = TimeSpan::from_us(20);
 /// Maximum number of times that this time is doubled because a rank was late. Later segments use the doubled time.

@@ -1,6 +1,6 @@
 //! Hosts of network name spaces, joined by cables of a set rate, which can be cut. Two hosts are joined by each cable
-//! directly, so both notice that it is cut. More hosts have a cable each to a switch of every network, and the others do
-//! not notice.
+//! directly, so both notice that it is cut. Each of more hosts has a cable to a switch of every network, and the others
+//! do not notice.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
