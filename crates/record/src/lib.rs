@@ -14,7 +14,7 @@ mod period;
 mod run;
 
 pub use environment::{Environment, RunEnd, RunHeader, Warning};
-pub use forecast::{Forecast, ForecastPoint, WithoutPauses};
+pub use forecast::{Forecast, ForecastPoint, WithoutPauses, WithoutStage};
 pub use measurement::{
     Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, Repetition,
     StopReason, Summary, Timing,

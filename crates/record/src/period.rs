@@ -70,6 +70,9 @@ pub struct SeenPause {
     pub length_us: f64,
     /// Activity of the rank.
     pub during: During,
+    /// Number of the stage for which it computed, in a chain of stages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<u64>,
 }
 
 /// The activity of a rank when its processor paused.

@@ -32,7 +32,7 @@ mod tests {
 
     fn pause(rank: usize, at_ms: f64, length_ms: f64) -> SeenPause {
         let (at_s, length_us) = (at_ms / 1e3, length_ms * 1e3);
-        SeenPause { rank, at_s, length_us, during: During::Waiting }
+        SeenPause { rank, at_s, length_us, during: During::Waiting, stage: None }
     }
 
     fn late(at_ms: f64, late_ms: f64) -> LateInstance {

@@ -21,9 +21,11 @@
 //!
 //!   v(k) = max(done(k T) + s, u(k) - l).
 
+mod causes;
 mod kinds;
 mod recording;
 
+pub use causes::{Causes, Observed};
 pub use kinds::{LostKind, lost_kinds};
 pub use recording::{Lost, Recording, Source, TooShort};
 

@@ -1,8 +1,6 @@
 //! The work that was done until each moment of a run.
 
-use std::collections::BTreeMap;
-
-/// Minimum number of instances of a recording.
+/// So many instances at least, or nothing can be said.
 const INSTANCES_MIN: usize = 64;
 /// Maximum number of instances in a stretch. Instances with about the usual time are joined.
 const JOINED_MAX: f64 = 32.0;
@@ -135,7 +133,12 @@ impl Recording {
         self.latency_us
     }
 
-    /// Returns the length of the recording, in microseconds.
+    /// When the recording begins, in microseconds since the first instance did.
+    pub(super) fn begin_us(&self) -> f64 {
+        self.begin_us
+    }
+
+    /// How long the recording is, in microseconds.
     pub fn length_us(&self) -> f64 {
         self.knots[self.knots.len() - 1].0
     }
@@ -150,7 +153,17 @@ impl Recording {
         self.latency_us / self.each_us
     }
 
-    /// Returns all times that were lost, in order.
+    /// How much time was lost, in microseconds.
+    pub fn lost_us(&self) -> f64 {
+        self.stretches.iter().map(|stretch| stretch.lost_us).sum()
+    }
+
+    /// The share of the recording that was lost.
+    pub fn lost_share(&self) -> f64 {
+        self.lost_us() / self.length_us()
+    }
+
+    /// All times that were lost, in order.
     pub fn lost(&self) -> Vec<Lost> {
         let mut us = 0.0;
         let mut lost = Vec::new();
@@ -165,8 +178,13 @@ impl Recording {
 
     /// Returns the recording as it would be if these times had not been lost.
     pub fn without(&self, gone: &[Lost]) -> Recording {
+        self.with_lost(gone.iter().map(|lost| Lost { length_us: 0.0, ..*lost }))
+    }
+
+    /// The recording with other lengths of some of the times that it lost.
+    pub(super) fn with_lost(&self, changed: impl Iterator<Item = Lost>) -> Recording {
         let mut stretches = self.stretches.clone();
-        gone.iter().for_each(|lost| stretches[lost.place].lost_us = 0.0);
+        changed.for_each(|lost| stretches[lost.place].lost_us = lost.length_us);
         let without = Recording::of(stretches, self.each_us, self.latency_us);
         Recording { source: self.source, begin_us: self.begin_us, ..without }
     }
@@ -176,27 +194,7 @@ impl Recording {
         Recording { source, ..self }
     }
 
-    /// Returns for each rank how often one of its pauses explains one of these times best: the longest of those that
-    /// began at most a latency before it and took at least half as long. Pauses are given by rank, with their
-    /// beginning, in microseconds since the first instance began, and their length.
-    pub fn ranks_of(&self, lost: &[Lost], seen: &[(usize, f64, f64)]) -> BTreeMap<usize, usize> {
-        let mut ranks = BTreeMap::new();
-        for one in lost {
-            let at_us = one.at_us + self.begin_us;
-            let explains = |&&(_, begin_us, length_us): &&(usize, f64, f64)| {
-                let until_us = begin_us + length_us + self.latency_us + self.each_us;
-                let is_there = begin_us <= at_us + one.length_us && at_us <= until_us;
-                is_there && 2.0 * length_us >= one.length_us
-            };
-            let longest = seen.iter().filter(explains).max_by(|a, b| a.2.total_cmp(&b.2));
-            if let Some((rank, ..)) = longest {
-                *ranks.entry(*rank).or_default() += 1;
-            }
-        }
-        ranks
-    }
-
-    /// Returns a place on the line, at its beginning.
+    /// A place on the line, at its beginning.
     pub(super) fn cursor(&self) -> Cursor<'_> {
         Cursor { knots: &self.knots, at: 0 }
     }

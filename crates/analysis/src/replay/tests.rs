@@ -1,12 +1,12 @@
 use super::*;
 use random::SplitMix64;
 
-fn job(period_us: f64) -> Replayed {
+pub(super) fn job(period_us: f64) -> Replayed {
     Replayed { period_us, waiting: 0, settling: 0, pace: 1.0 }
 }
 
-/// Returns the ends of instances that take these times one after the other.
-fn ends(each: impl IntoIterator<Item = f64>) -> Vec<f64> {
+/// Ends of instances that take these times one after the other.
+pub(super) fn ends(each: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let add = |at: &mut f64, took: f64| {
         *at += took;
         Some(*at)

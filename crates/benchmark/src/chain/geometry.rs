@@ -71,6 +71,12 @@ pub(crate) fn levels(chain: &Chain) -> Vec<Level> {
     chain.placed().zip(stages).enumerate().map(level).collect()
 }
 
+/// The names of the levels of `chain`, in their order.
+pub(crate) fn level_names(chain: &Chain) -> Vec<String> {
+    let stages = chain.stages.iter().map(|stage| stage.name.clone());
+    std::iter::once("source".into()).chain(stages).chain(["sink".into()]).collect()
+}
+
 /// The blocks that a rank receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Intake {

@@ -15,6 +15,6 @@ pub(crate) use choice::ChainVariant;
 pub use choice::{Pacing, Pipeline};
 pub(crate) use definition::ELEMENT_BYTES;
 pub use definition::{Chain, Stage};
-pub(crate) use geometry::{Intake, Level, Outlet, Piece, intake, levels, outlet};
+pub(crate) use geometry::{Intake, Level, Outlet, Piece, intake, level_names, levels, outlet};
 pub(crate) use scene::SceneTarget;
 pub use scene::{Scene, SoughtTarget};

@@ -4,7 +4,7 @@
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
 use record::During;
 
-use super::notes::{Interruption, LateEnd, PAUSES_KEPT, WORST_KEPT, keep_longest};
+use super::notes::{Interruption, LateEnd, PAUSES_KEPT, PAUSES_RECORDED, WORST_KEPT, keep_longest};
 use super::trial::Trial;
 
 /// One rank's part of a trial.
@@ -45,7 +45,7 @@ impl Deadlines {
         let responses = Buffer::try_zeroed(instances as usize * size_of::<u64>())?;
         let trial = Trial { period: TimeSpan::ZERO, instances: 0, begin: Time::ZERO, number: 0 };
         let (worst, pauses) =
-            (Vec::with_capacity(WORST_KEPT + 1), Vec::with_capacity(PAUSES_KEPT + 1));
+            (Vec::with_capacity(WORST_KEPT + 1), Vec::with_capacity(PAUSES_RECORDED + 1));
         Ok(Deadlines {
             trial,
             responses,
@@ -93,7 +93,8 @@ impl Deadlines {
     pub(crate) fn began(&mut self, due: Time, now: Time) {
         let length = now.since(due);
         if length > PAUSE_MIN {
-            self.keep_pause(Interruption { at: due, length, during: During::Waiting });
+            let during = During::Waiting;
+            self.keep_pause(Interruption { at: due, length, during, stage: None });
         }
     }
 
@@ -111,15 +112,21 @@ impl Deadlines {
         self.polled = None;
     }
 
-    /// Records that a repeated computation took from `begin` to `end`. It contains a pause if it took much longer than
-    /// usual.
+    /// Notes that a repeated computation for `stage` took from `begin` to `end`. It contains a pause if it took much
+    /// longer than usual.
     #[inline]
-    pub(crate) fn computed(&mut self, usual: &mut UsualTime, begin: Time, end: Time) {
+    pub(crate) fn computed(
+        &mut self,
+        usual: &mut UsualTime,
+        stage: u64,
+        (begin, end): (Time, Time),
+    ) {
         let took = end.since(begin);
         let more = TimeSpan::from_ps(took.as_ps().saturating_sub(usual.0.as_ps()));
         // A long computation may take half as long again for other reasons, such as cold caches.
         if more > PAUSE_MIN && more.times(2) > usual.0 {
-            self.keep_pause(Interruption { at: begin, length: more, during: During::Computing });
+            let (during, stage) = (During::Computing, Some(stage));
+            self.keep_pause(Interruption { at: begin, length: more, during, stage });
         }
         usual.0 = usual.0.min(took);
     }
@@ -147,7 +154,9 @@ impl Deadlines {
 
     #[cold]
     fn keep_pause(&mut self, pause: Interruption) {
-        keep_longest(&mut self.pauses, PAUSES_KEPT, pause, |pause| pause.length);
+        let is_back_to_back = self.trial.period == TimeSpan::ZERO;
+        let most = if is_back_to_back { PAUSES_RECORDED } else { PAUSES_KEPT };
+        keep_longest(&mut self.pauses, most, pause, |pause| pause.length);
     }
 
     /// Returns the responses of the trial, as bytes to be reduced.
@@ -224,10 +233,11 @@ mod tests {
         // The first time is no pause, even if it is long. 100 µs are usual; 149 are within the tolerance, 400 are 300
         // too many.
         for (begin, took) in [(0, 900), (1000, 100), (2000, 149), (3000, 400), (4000, 100)] {
-            deadlines.computed(&mut usual, us(begin), us(begin + took));
+            deadlines.computed(&mut usual, 2, (us(begin), us(begin + took)));
         }
         let (length, during) = (TimeSpan::from_us(300), During::Computing);
-        assert_eq!(deadlines.pauses(), [Interruption { at: us(3000), length, during }]);
+        let stage = Some(2);
+        assert_eq!(deadlines.pauses(), [Interruption { at: us(3000), length, during, stage }]);
     }
 
     #[test]

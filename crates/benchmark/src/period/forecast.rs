@@ -1,9 +1,9 @@
 //! The prediction of a search for periods before it tries them, and its correction by trials.
 
-use analysis::replay::{Lost, Recording, Replayed, lost_kinds, shortest};
+use analysis::replay::{Observed, Recording, Replayed, shortest};
 use analysis::statistics::MissRate;
 use contract::TimeSpan;
-use record::{Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord, WithoutPauses};
+use record::{Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord};
 
 use super::acceptance::Acceptance;
 use super::decision::Foreseen;
@@ -13,7 +13,11 @@ use super::schedule::Schedule;
 use super::segment::TrialSegment;
 use crate::settings::RealTime;
 
-/// Number of single instances.
+mod explanation;
+
+use explanation::Explanation;
+
+/// The number of single instances.
 pub(super) const ALONE: usize = 9;
 /// Share of the time for finding that is used for the recording.
 const SHARE: f64 = 0.12;
@@ -26,11 +30,7 @@ const SUSTAINED: f64 = 0.7;
 const REFUSED: f64 = 2.0;
 /// Minimum number of instances of a trial that corrects the prediction.
 const TEACHING_MIN: u64 = 64;
-/// Number of kinds of pauses that are explained.
-const KINDS_EXPLAINED: usize = 5;
-/// Reciprocal of the share of lost times below which a rank explains little.
-const LITTLE: usize = 8;
-/// Factors by which work may take longer in trials than in the recording.
+/// The factors by which work may take longer in trials than in the recording.
 const PACE_MIN: f64 = 0.8;
 const PACE_MAX: f64 = 2.5;
 const PACE_STEP: f64 = 1.03;
@@ -38,8 +38,8 @@ const PACE_STEP: f64 = 1.03;
 /// A recording, and the differences of trials from its prediction.
 pub(super) struct Forecast {
     recording: Recording,
-    /// Pauses that ranks observed in the recorded run: rank, beginning and length, in microseconds.
-    seen: Vec<(usize, f64, f64)>,
+    /// The pauses that ranks observed in the recorded run.
+    seen: Vec<Observed>,
     known: Known,
     wanted: Acceptance,
     pace: f64,
@@ -90,8 +90,11 @@ impl Forecast {
         let recording = Recording::new(&ends_us, latency_us)
             .map_err(|short| format!("nothing was predicted: {short}"))?;
         let recording = recording.with_source(known.source);
-        let pause = |(rank, pause): &(usize, Interruption)| {
-            (*rank, pause.at.since(run.begin).as_us(), pause.length.as_us())
+        let pause = |&(rank, pause): &(usize, Interruption)| Observed {
+            rank,
+            stage: pause.stage.map(|stage| stage as usize),
+            begin_us: pause.at.since(run.begin).as_us(),
+            length_us: pause.length.as_us(),
         };
         let seen = run.pauses.iter().map(pause).collect();
         let mut forecast =
@@ -106,7 +109,8 @@ impl Forecast {
 
     /// Returns the job at a period.
     fn job(&self, period_us: f64) -> Replayed {
-        let Known { waiting, settling, .. } = self.known;
+        let Known { waiting, settling, .. } = &self.known;
+        let (waiting, settling) = (*waiting, *settling);
         Replayed { period_us, waiting, settling, pace: self.pace }
     }
 
@@ -160,23 +164,10 @@ impl Forecast {
         }
     }
 
-    /// Returns the ranks whose pauses explain a kind of lost time, without those that explain little of it. Returns
-    /// none if ranks observed less than half of it, because the others may have paused, too.
-    fn ranks_of(&self, lost: &[Lost]) -> Vec<usize> {
-        let ranks = self.recording.ranks_of(lost, &self.seen);
-        let all: usize = ranks.values().sum();
-        if 2 * all < lost.len() {
-            return Vec::new();
-        }
-        let matter = ranks.into_iter().filter(|(_, times)| LITTLE * times >= all);
-        matter.map(|(rank, _)| rank).collect()
-    }
-
-    /// Returns the forecast for the record of the search.
+    /// For the record of the search.
     pub(super) fn record(&self) -> ForecastRecord {
         let recording = &self.recording;
-        let lost = recording.lost();
-        let quiet = recording.without(&lost);
+        let quiet = recording.without(&recording.lost());
         let curve = self.curve(recording);
         let point = |(period_us, rate): &(f64, MissRate)| {
             let by_work = quiet.miss_rate(self.job(*period_us), self.wanted.confidence);
@@ -190,26 +181,21 @@ impl Forecast {
             }
         };
         let shortest_us = self.shortest_us(&curve);
-        let explained = if self.explains { lost_kinds(recording) } else { Vec::new() };
-        let without = explained.into_iter().map(|kind| WithoutPauses {
-            shortest_us: self.shortest_us(&self.curve(&kind.without)),
-            ranks: self.ranks_of(&kind.lost),
-            kind: kind.kind,
-            share: kind.share,
-        });
-        // A kind whose absence changes nothing explains nothing.
-        let without = without.filter(|without| without.shortest_us != shortest_us);
-        let without = without.take(KINDS_EXPLAINED);
+        let Explanation { without, without_stages } = match self.explains {
+            true => self.explanation(shortest_us),
+            false => Explanation::default(),
+        };
         ForecastRecord {
             recorded_s: recording.length_us() / 1e6,
             instances: recording.instances() as u64,
             each_us: recording.each_us(),
             latency_us: recording.latency_us(),
-            lost_share: lost.iter().map(|one| one.length_us).sum::<f64>() / recording.length_us(),
+            lost_share: recording.lost_share(),
             pace: self.pace,
             shortest_us,
             curve: curve.iter().map(point).collect(),
-            without: without.collect(),
+            without,
+            without_stages,
             without_all_us: self.shortest_us(&self.curve(&quiet)).filter(|_| self.explains),
         }
     }
@@ -227,7 +213,7 @@ mod tests {
 
     const WANTED: Acceptance = Acceptance { miss_rate: 0.01, confidence: 0.95 };
 
-    fn run(responses_ps: Vec<u64>) -> TrialSegment {
+    pub(super) fn run(responses_ps: Vec<u64>) -> TrialSegment {
         TrialSegment { begin: Time::ZERO, responses_ps, worst: Vec::new(), pauses: Vec::new() }
     }
 

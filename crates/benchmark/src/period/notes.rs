@@ -17,12 +17,17 @@ pub(super) struct LateEnd {
 
 /// Number of the longest pauses that a rank stores of a segment of a trial.
 pub(super) const PAUSES_KEPT: usize = 32;
-/// A pause: a time in which this rank should have worked but did not.
+/// The same for instances back to back: a prediction explains what was lost there by the pauses of ranks, and may last
+/// as long as many trials.
+pub(super) const PAUSES_RECORDED: usize = 512;
+/// A pause: a time in which this rank should have worked and did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interruption {
     pub(super) at: Time,
     pub(super) length: TimeSpan,
     pub(super) during: During,
+    /// The stage for which this rank computed, of a job that has stages.
+    pub(super) stage: Option<u64>,
 }
 
 /// Inserts `one` into a list of the `most` longest, the longest first.
@@ -68,12 +73,14 @@ impl Note for LateEnd {
 impl Note for Interruption {
     fn to_words(self) -> [u64; NOTE_WORDS] {
         let computing = u64::from(self.during == During::Computing);
-        [self.length.as_ps(), self.at.as_ps(), computing, 0]
+        let stage = self.stage.map_or(0, |stage| stage + 1);
+        [self.length.as_ps(), self.at.as_ps(), computing, stage]
     }
 
-    fn from_words([length, at, computing, _]: [u64; NOTE_WORDS]) -> Self {
+    fn from_words([length, at, computing, stage]: [u64; NOTE_WORDS]) -> Self {
         let during = if computing == 1 { During::Computing } else { During::Waiting };
-        Interruption { at: Time::from_ps(at), length: TimeSpan::from_ps(length), during }
+        let (at, length) = (Time::from_ps(at), TimeSpan::from_ps(length));
+        Interruption { at, length, during, stage: stage.checked_sub(1) }
     }
 
     fn length(&self) -> TimeSpan {
@@ -97,8 +104,13 @@ mod tests {
 
     #[test]
     fn a_pause_survives_the_wire() {
-        for during in [During::Waiting, During::Computing] {
-            let pause = Interruption { at: us(5), length: TimeSpan::from_us(70), during };
+        for (during, stage) in [
+            (During::Waiting, None),
+            (During::Computing, None),
+            (During::Computing, Some(0)),
+            (During::Computing, Some(3)),
+        ] {
+            let pause = Interruption { at: us(5), length: TimeSpan::from_us(70), during, stage };
             assert_eq!(Interruption::from_words(pause.to_words()), pause);
         }
     }

@@ -5,8 +5,8 @@ use analysis::statistics::MissRate;
 use contract::TimeSpan;
 use record::PeriodSearch;
 
-/// Known properties of a job before the search for its period.
-#[derive(Clone, Copy, Debug, Default)]
+/// The information about a job before the search for its period.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// Approximate time of an instance, so that it need not be measured. It is known at every rank or at none, and rank
     /// 0's value counts.
@@ -17,6 +17,8 @@ pub(crate) struct Known {
     pub(crate) settling: usize,
     /// Source of a chain, as known at rank 0.
     pub(crate) source: Option<Source>,
+    /// The names of the stages of a chain by their numbers.
+    pub(crate) stages: Vec<String>,
 }
 
 /// Number of instances of a trial, as a multiple of those that may wait, if the user left the length open. A job with

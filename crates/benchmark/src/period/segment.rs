@@ -3,7 +3,7 @@
 use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Time, TimeSpan};
 
 use super::deadlines::{Body, Deadlines};
-use super::notes::{Interruption, LateEnd, NOTE_WORDS, Note, PAUSES_KEPT, WORST_KEPT};
+use super::notes::{Interruption, LateEnd, NOTE_WORDS, Note, WORST_KEPT};
 use super::trial::Trial;
 use crate::timed_loop::latest_arrival;
 
@@ -80,29 +80,38 @@ impl<'a> TrialSegments<'a> {
             rank.wait_until(begin);
             (self.body)(rank, &trial, deadlines)?;
             // The reduction also keeps every rank here until all have ended: no rank sends while another still works.
-            let any_is_late = maximum(rank, u64::from(mine_is_late))? > 0;
+            let mine = [u64::from(mine_is_late), deadlines.pauses().len() as u64];
+            let [late, pauses] = maximums(rank, mine)?;
+            let any_is_late = late > 0;
             let may_repeat = instances < REPEATED_BELOW && self.late_starts < DOUBLED_MAX;
             self.late_starts = DOUBLED_MAX.min(self.late_starts + u32::from(any_is_late));
             if !(any_is_late && may_repeat) {
-                return bring(rank, begin, deadlines);
+                return bring(rank, begin, deadlines, pauses as usize);
             }
         }
     }
 }
 
-fn maximum(rank: &mut dyn Rank, mine: u64) -> Result<u64> {
-    let mut all = [0; 8];
-    rank.allreduce(LATEST, &mine.to_ne_bytes(), &mut all)?;
-    Ok(u64::from_ne_bytes(all))
+fn maximums(rank: &mut dyn Rank, mine: [u64; 2]) -> Result<[u64; 2]> {
+    let mut all = [[0; 8]; 2];
+    let mine = mine.map(u64::to_ne_bytes);
+    rank.allreduce(LATEST, mine.as_flattened(), all.as_flattened_mut())?;
+    Ok(all.map(u64::from_ne_bytes))
 }
 
-fn bring(rank: &mut dyn Rank, begin: Time, deadlines: &Deadlines) -> Result<TrialSegment> {
+/// Gathers the notes of a segment in which no rank noted more than so many pauses.
+fn bring(
+    rank: &mut dyn Rank,
+    begin: Time,
+    deadlines: &Deadlines,
+    pauses_max: usize,
+) -> Result<TrialSegment> {
     let root = rank.rank() == 0;
     let bytes = deadlines.responses().len();
     let mut responses = Buffer::try_zeroed(if root { bytes } else { 0 })?;
     rank.reduce(0, LATEST, deadlines.responses(), &mut responses)?;
     let worst = bring_notes(rank, deadlines.worst(), WORST_KEPT)?;
-    let pauses = bring_notes(rank, deadlines.pauses(), PAUSES_KEPT)?;
+    let pauses = bring_notes(rank, deadlines.pauses(), pauses_max)?;
     let responses_ps = responses.elements::<u64>().to_vec();
     Ok(TrialSegment { begin, responses_ps, worst, pauses })
 }
@@ -111,6 +120,9 @@ const NOTE_BYTES: usize = NOTE_WORDS * size_of::<u64>();
 
 /// Gathers every rank's records, at most `most` of each, at rank 0.
 fn bring_notes<T: Note>(rank: &mut dyn Rank, mine: &[T], most: usize) -> Result<Vec<(usize, T)>> {
+    if most == 0 {
+        return Ok(Vec::new());
+    }
     let bytes = most * NOTE_BYTES;
     let mut send = vec![0; bytes];
     let words = mine.iter().flat_map(|note| note.to_words());

@@ -124,7 +124,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             alone.extend(self.back_to_back(1)?.responses_ps);
         }
         let segment = self.back_to_back(instances)?;
-        match Forecast::new(&segment, &alone, self.known, self.wanted, explains) {
+        match Forecast::new(&segment, &alone, self.known.clone(), self.wanted, explains) {
             Ok(forecast) => self.forecast = Some(forecast),
             Err(why) => self.no_forecast = Some(why),
         }
@@ -318,6 +318,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             at_s: pause.at.since(self.begin).as_s(),
             length_us: pause.length.as_us(),
             during: pause.during,
+            stage: pause.stage,
         };
         self.pauses.extend(segment.pauses.iter().map(record));
         if self.pauses.len() > 2 * PAUSES_KEPT {

@@ -199,10 +199,11 @@ fn work_alone(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<()> {
         for part in parts.iter_mut().rev() {
             let PartKind::Stage(stage) = &mut part.kind else { continue };
             let (begin, end) = stage.work_alone(flow.rank)?;
-            flow.deadlines.computed(&mut stage.usual_alone, begin, end);
+            let level = part.level as u64;
+            flow.deadlines.computed(&mut stage.usual_alone, level, (begin, end));
             flow.stamps.worked(part.level, matrix, end.since(begin));
             flow.stamps.ended(part.level, matrix, end);
-            flow.deadlines.ended(matrix, part.level as u64, end);
+            flow.deadlines.ended(matrix, level, end);
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use record::{Better, Measurement, Summary};
 
 use super::detection::Found;
 use super::stamps::AllStamps;
-use crate::chain::{Chain, levels};
+use crate::chain::{Chain, level_names, levels};
 
 /// Number of matrices at the beginning of a profile that are left out, because the chain fills.
 const FILLING: usize = 8;
@@ -42,7 +42,7 @@ pub(crate) fn profile(
         }
         Ok(())
     };
-    let levels = levels(chain);
+    let (levels, names) = (levels(chain), level_names(chain));
     let settled = filling(stamps);
     let sink = levels.len() - 1;
     let starts = |matrix: usize| begin_ps + period.as_ps() * matrix as u64;
@@ -51,11 +51,7 @@ pub(crate) fn profile(
     let latency: Vec<f64> = ends.skip(settled).map(latency).collect();
     add("latency", None, latency)?;
     for level in &levels {
-        let stage = match level.number {
-            0 => "0 source".into(),
-            number if number == sink => format!("{number} sink"),
-            number => format!("{number} {}", chain.stages[number - 1].name),
-        };
+        let stage = format!("{} {}", level.number, names[level.number]);
         let ends = stamps.ends(level.number);
         let jitter = |pair: &[u64]| (us(pair[1].saturating_sub(pair[0])) - period.as_us()).abs();
         let jitter = ends[settled..].windows(2).map(jitter).collect();

@@ -174,7 +174,7 @@ impl StagePart {
         let level = self.level.number;
         flow.stamps.worked(level, matrix, end.since(begin));
         if computes {
-            flow.deadlines.computed(&mut self.usual, begin, end);
+            flow.deadlines.computed(&mut self.usual, level as u64, (begin, end));
         }
         self.block += 1;
         if number + 1 == blocks {

@@ -51,8 +51,11 @@ fn words(late: &LateInstance) -> String {
 /// Returns a sentence about the pause that made an instance late.
 fn paused(pause: &SeenPause) -> String {
     let during = match pause.during {
-        During::Waiting => "when the rank should have begun",
-        During::Computing => "while it computed",
+        During::Waiting => "when the rank should have begun".to_owned(),
+        During::Computing => match pause.stage {
+            Some(stage) => format!("while it computed for stage {stage}"),
+            None => "while it computed".to_owned(),
+        },
     };
     format!(
         "because the processor of rank {} did something else for {}, {:.3} s after the search began, {during}",

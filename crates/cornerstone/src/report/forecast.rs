@@ -5,7 +5,7 @@ use record::{Forecast, ForecastPoint, Measurement, PeriodSearch, Trial};
 
 use super::grouping::{Benchmark, full_label};
 use super::strips::{FOOT, LEFT, RIGHT, TOP, WIDTH};
-use crate::wording::{percent, quantity, without_pauses};
+use crate::wording::{explained_gains, percent, quantity, without_pauses};
 
 /// Maximum number of searches that are drawn. The results file has the others.
 const DRAWN: usize = 6;
@@ -100,13 +100,51 @@ fn picture(measurement: &Measurement, search: &PeriodSearch, forecast: &Forecast
                     @for trial in &search.trials { (tried(&axes, trial)) }
                 }
             }
+            (gains(&axes, forecast))
             @let explained = without_pauses(search);
             @if !explained.is_empty() { ul { @for line in explained { li { (line) } } } }
         }
     }
 }
 
-/// Draws a trial with the bounds of its miss rate.
+/// A row in the drawing of what pauses cost.
+const ROW: f64 = 30.0;
+
+/// How much shorter the predicted period would be without each kind of pause, and without those in each stage, below the
+/// periods of the picture above; nothing unless that was asked for.
+fn gains(axes: &Axes, forecast: &Forecast) -> Markup {
+    let gains = explained_gains(forecast);
+    let is_sound = |us: f64| us > 0.0 && us.is_finite();
+    let Some(with_us) = forecast.shortest_us.filter(|us| is_sound(*us)) else { return html! {} };
+    let drawn: Vec<(String, f64)> = gains.into_iter().filter(|gain| is_sound(gain.1)).collect();
+    if drawn.is_empty() {
+        return html! {};
+    }
+    let height = TOP + ROW * drawn.len() as f64;
+    let with = format!("{:.1}", axes.x(with_us));
+    // Names stand on the side of the line that has more room.
+    let (name_x, anchor) = match axes.x(with_us) {
+        x if x < WIDTH / 2.0 => (x + 8.0, "start"),
+        x => (x - 8.0, "end"),
+    };
+    html! {
+        div.scroll {
+            svg viewBox=(format!("0 0 {WIDTH} {height}")) width=(WIDTH) height=(height) role="img" aria-label="Shortest predicted periods with fewer pauses" {
+                line x1=(with) x2=(with) y1="0" y2=(height) stroke="var(--line-0)" {}
+                @for (row, (name, without_us)) in drawn.iter().enumerate() {
+                    @let y = TOP + ROW * row as f64;
+                    @let without = format!("{:.1}", axes.x(*without_us));
+                    line x1=(without) x2=(with) y1=(y + 6.0) y2=(y + 6.0) stroke="var(--line-1)" stroke-width="6" {
+                        title { (quantity(*without_us, "us")) " instead of " (quantity(with_us, "us")) }
+                    }
+                    text x=(format!("{name_x:.1}")) y=(y) text-anchor=(anchor) { (name) ": " (quantity(*without_us, "us")) }
+                }
+            }
+        }
+    }
+}
+
+/// A trial with the bounds of its miss rate.
 fn tried(axes: &Axes, trial: &Trial) -> Markup {
     let x = format!("{:.1}", axes.x(trial.period_us));
     let rate = trial.missed as f64 / trial.instances.max(1) as f64;

@@ -1,6 +1,6 @@
 //! The prediction of a search, in sentences.
 
-use record::PeriodSearch;
+use record::{Forecast, PeriodSearch, WithoutPauses, WithoutStage};
 
 use super::numbers::{percent, quantity, significant};
 use super::phrases::pause_kind;
@@ -36,27 +36,76 @@ pub(crate) fn without_pauses(search: &PeriodSearch) -> Vec<String> {
     let Some(forecast) = &search.forecast else { return Vec::new() };
     let period =
         |shortest_us: Option<f64>| shortest_us.map_or("no period".into(), |us| quantity(us, "us"));
-    let of_kind = forecast.without.iter().map(|without| {
+    let of_kind = |without: &WithoutPauses| {
+        let WithoutPauses { kind, ranks, share, shortest_us, stages } = without;
+        let (kind, share) = (pause_kind(kind), percent(*share));
+        let whole = format!(
+            "without those of {kind}{}{}, {share} of the time: {}",
+            on(ranks),
+            during(stages),
+            period(*shortest_us)
+        );
+        let of_stage = |stage: &WithoutStage| {
+            let share = percent(stage.share);
+            let (of, on) = (during(std::slice::from_ref(stage)), on(&stage.ranks));
+            format!(
+                "    of these{of}{on} alone, {share} of the time: {}",
+                period(stage.shortest_us)
+            )
+        };
+        let several = stages.iter().filter(|_| stages.len() > 1).map(of_stage);
+        std::iter::once(whole).chain(several).collect::<Vec<_>>()
+    };
+    let of_stage = |stage: &WithoutStage| {
         format!(
-            "without those of {}{}, {} of the time: {}",
-            pause_kind(&without.kind),
-            on(&without.ranks),
-            percent(without.share),
-            period(without.shortest_us)
+            "without any{}{}, {} of the time: {}",
+            during(std::slice::from_ref(stage)),
+            on(&stage.ranks),
+            percent(stage.share),
+            period(stage.shortest_us)
         )
-    });
+    };
+    let kinds = forecast.without.iter().flat_map(of_kind);
+    let stages = forecast.without_stages.iter().map(of_stage);
     let all = forecast.without_all_us.map(|us| format!("without any pause: {}", period(Some(us))));
-    of_kind.chain(all).collect()
+    kinds.chain(stages).chain(all).collect()
+}
+
+/// What is left out in each explained prediction, and the shortest period that remains.
+pub(crate) fn explained_gains(forecast: &Forecast) -> Vec<(String, f64)> {
+    let of_kind = |without: &WithoutPauses| {
+        let name = format!("without {}", pause_kind(&without.kind));
+        without.shortest_us.map(|us| (name, us))
+    };
+    let of_stage = |stage: &WithoutStage| {
+        let name = format!("without any{}", during(std::slice::from_ref(stage)));
+        stage.shortest_us.map(|us| (name, us))
+    };
+    let kinds = forecast.without.iter().filter_map(of_kind);
+    let stages = forecast.without_stages.iter().filter_map(of_stage);
+    let all = forecast.without_all_us.map(|us| ("without any pause".into(), us));
+    kinds.chain(stages).chain(all).collect()
+}
+
+/// ` during stages 1 (range FFT) and 3 (azimuth FFT)`; nothing where no stage is known.
+fn during(stages: &[WithoutStage]) -> String {
+    let mut stages: Vec<&WithoutStage> = stages.iter().collect();
+    stages.sort_by_key(|stage| stage.stage);
+    let names: Vec<String> =
+        stages.iter().map(|stage| format!("{} ({})", stage.stage, stage.name)).collect();
+    listed("during stage", &names)
 }
 
 /// Returns ` on ranks 0 and 3`, or nothing if no rank is known.
 fn on(ranks: &[usize]) -> String {
-    match ranks {
+    listed("on rank", &ranks.iter().map(usize::to_string).collect::<Vec<_>>())
+}
+
+/// ` what 1`, ` whats 1 and 2`; nothing if there are none.
+fn listed(what: &str, all: &[String]) -> String {
+    match all {
         [] => String::new(),
-        [rank] => format!(" on rank {rank}"),
-        [first @ .., last] => {
-            let first: Vec<String> = first.iter().map(usize::to_string).collect();
-            format!(" on ranks {} and {last}", first.join(", "))
-        }
+        [one] => format!(" {what} {one}"),
+        [first @ .., last] => format!(" {what}s {} and {last}", first.join(", ")),
     }
 }

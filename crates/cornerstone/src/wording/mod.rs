@@ -10,7 +10,7 @@ mod phrases;
 mod slow_pairs;
 
 pub(crate) use chain_cost::chain_cost;
-pub(crate) use forecast::{forecast, without_pauses};
+pub(crate) use forecast::{explained_gains, forecast, without_pauses};
 pub(crate) use gain::gains;
 pub(crate) use numbers::{
     about_size, percent, precise, quantity, ratio_change, significant, size, unit_name,

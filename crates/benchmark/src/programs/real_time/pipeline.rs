@@ -5,7 +5,7 @@ use record::{Better, Measurement, Parameters};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
-use crate::chain::{Chain, ChainVariant, Pacing};
+use crate::chain::{Chain, ChainVariant, Pacing, level_names};
 use crate::data::Blocks;
 use crate::declaration::{Benchmark, Group, Repeats};
 use crate::paper;
@@ -148,7 +148,8 @@ fn flowing(
         None => None,
     };
     let (waiting, settling) = (chain.backlog as u64, SETTLING as usize);
-    let known = Known { each, waiting, settling, source };
+    let stages = level_names(chain);
+    let known = Known { each, waiting, settling, source, stages };
     let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
         member.keep_up(mode, rank, trial, deadlines)
     };
