@@ -41,6 +41,8 @@ pub struct Launch {
     pub placement: Placement,
     /// Number of the launch among those of its measurements in the run, from 0.
     pub number: u32,
+    /// Which deal of places its ranks get. 0 are the first places.
+    pub places: u32,
     /// Their job.
     pub job: Job,
 }

@@ -55,7 +55,31 @@ impl FabricChoice {
         }
     }
 
-    /// Refuses options that name a wrong file or provider. Nothing has been started then.
+    /// Whether each launch may get other processors that look alike (decision 112).
+    pub(crate) fn places_are_dealt(&self) -> bool {
+        match self {
+            FabricChoice::Local
+            | FabricChoice::Tcp
+            | FabricChoice::Cluster
+            | FabricChoice::Ofi(_) => true,
+            FabricChoice::Simulated(_) | FabricChoice::Mpi | FabricChoice::MpiLaunched(_) => false,
+        }
+    }
+
+    /// How the processors of the ranks of a run with so many launches are chosen, for the record; nothing where they
+    /// are not real.
+    pub(crate) fn places(&self, launches: u32) -> Option<&'static str> {
+        match self {
+            FabricChoice::Simulated(_) => None,
+            FabricChoice::Mpi | FabricChoice::MpiLaunched(_) => Some("chosen by the MPI"),
+            _ if launches > 1 => {
+                Some("in each launch others that look alike, if the kernel shows which do")
+            }
+            _ => Some("the first ones"),
+        }
+    }
+
+    /// Refuses options that name a wrong file or provider, before anything is started.
     pub(crate) fn check(
         &self,
         launches: &[Launch],

@@ -164,23 +164,44 @@ pub fn join_and_tell(
 }
 
 /// Binds this process to the processor in the last argument of its command line: the n-th of those that it may use, `-`
-/// for any. Must be called before threads are started.
+/// for any. `dealt` has these processors in another order, or is empty. Must be called before threads are started.
 ///
 /// # Errors
 /// The error of the system, or that the argument is not a number.
-pub fn bind(argument: &str) -> Result<()> {
+pub fn bind(argument: &str, dealt: &[usize]) -> Result<()> {
     let failed =
         |reason| Error::System { what: format!("keeping a rank on processor {argument}"), reason };
     if argument == "-" {
         return Ok(());
     }
     let place: usize = argument.parse().map_err(|_| failed("that is no number".into()))?;
-    let bound = hosts::Processors::of_this_process().bind_to(place);
+    let bound = hosts::Processors::of_this_process().bind_to(in_order(place, dealt));
     bound.map_err(|error| failed(error.to_string()))
+}
+
+/// The place in ascending order of what has this place in the dealt order, counted cyclically.
+fn in_order(place: usize, dealt: &[usize]) -> usize {
+    let Some(processor) = place.checked_rem(dealt.len()).map(|place| dealt[place]) else {
+        return place;
+    };
+    dealt.iter().filter(|&&other| other < processor).count()
 }
 
 /// Reads the addresses of each rank, one line each.
 fn parse(list: &str) -> Option<Vec<Vec<SocketAddr>>> {
     let words = |line: &str| line.split(' ').map(|word| word.parse().ok()).collect();
     list.lines().map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dealt_place_is_that_of_its_processor_among_all() {
+        // Processors 1, 4, 6 and 7 in another order: the third of them is 1, the lowest, and so is the seventh.
+        let dealt = [6, 7, 1, 4];
+        assert_eq!([0, 1, 2, 3, 6].map(|place| in_order(place, &dealt)), [2, 3, 0, 1, 0]);
+        assert_eq!(in_order(5, &[]), 5);
+    }
 }

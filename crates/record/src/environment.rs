@@ -58,6 +58,10 @@ pub struct RunHeader {
     pub time_limit_s: f64,
     /// Description of the fabric.
     pub fabric: FabricDescription,
+    /// Number of launches that other runs have made before for the same comparison, if the places of ranks were dealt
+    /// accordingly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches_before: Option<u32>,
     /// Files that define the run (a pattern), by name: the run can be understood, and resumed, without them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
@@ -80,6 +84,7 @@ impl Default for RunHeader {
             confidence: 0.95,
             time_limit_s: 1.0,
             fabric: FabricDescription::default(),
+            launches_before: None,
             texts: BTreeMap::new(),
             environment: Environment::default(),
         }

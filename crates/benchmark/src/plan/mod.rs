@@ -103,6 +103,7 @@ pub fn plan(
                     ranks: count,
                     placement: benchmark.placement,
                     number: 0,
+                    places: 0,
                     job: Job { steps, settings: settings.clone(), limit_s: None },
                 }),
             }

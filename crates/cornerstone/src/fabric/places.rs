@@ -16,8 +16,19 @@ pub(crate) struct Draw {
 impl Draw {
     /// Returns the draw of a launch, or `None` for the first launch and for ranks that must stay in order.
     pub(super) fn of(launch: &Launch) -> Option<Draw> {
-        let is_dealt = launch.number > 0 && launch.placement != Placement::InOrder;
-        is_dealt.then_some(Draw { seed: launch.job.settings.seed, launch: launch.number })
+        let is_dealt = launch.places > 0 && launch.placement != Placement::InOrder;
+        is_dealt.then_some(Draw { seed: launch.job.settings.seed, launch: launch.places })
+    }
+
+    /// Returns the draw as a word for the command line of a rank on another host.
+    pub(super) fn to_word(self) -> String {
+        format!("{}:{}", self.seed, self.launch)
+    }
+
+    /// The draw of such a word.
+    pub(super) fn from_word(word: &str) -> Option<Draw> {
+        let (seed, launch) = word.split_once(':')?;
+        Some(Draw { seed: seed.parse().ok()?, launch: launch.parse().ok()? })
     }
 
     /// Returns the processors of this host in the drawn order. Empty if the kernel does not show their places.
@@ -152,16 +163,22 @@ mod tests {
 
     #[test]
     fn the_first_launch_and_ranks_in_order_keep_their_processors() {
-        let launch = |number, placement| Launch {
+        // A run may be one launch of several, so the number of the launch in the run does not decide.
+        let launch = |places, placement| Launch {
             ranks: 2,
             placement,
-            number,
+            number: 0,
+            places,
             job: Job { steps: Vec::new(), settings: Settings::default(), limit_s: None },
         };
         assert_eq!(Draw::of(&launch(0, Placement::Spread)), None);
         assert_eq!(Draw::of(&launch(1, Placement::InOrder)), None);
         let dealt = Draw::of(&launch(1, Placement::Spread)).unwrap();
         assert_eq!(dealt.launch, 1);
+        assert_eq!(Draw::from_word(&dealt.to_word()), Some(dealt));
+        assert!(
+            ["", "-", "1", "1:", ":1", "1:x"].iter().all(|word| Draw::from_word(word).is_none())
+        );
         let mut here = dealt.processors();
         here.sort_unstable();
         let allowed = fabric_shm::allowed_processors().unwrap();

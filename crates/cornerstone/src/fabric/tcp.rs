@@ -11,6 +11,7 @@ use fabric_tcp::{Host, Secret, StartOptions, Starting, TcpProcess, UserSignal};
 
 use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
+use super::places::Draw;
 use super::{local, ofi};
 use crate::descriptors;
 use crate::interruption::Interruption;
@@ -37,6 +38,7 @@ pub(super) fn run(
     let program = std::env::current_exe().map_err(|error| {
         LaunchEnd::Failed(format!("this program's own file cannot be found: {error}"))
     })?;
+    let draw = Draw::of(launch);
     let options = StartOptions {
         hosts: hosts.hosts.clone(),
         ranks: launch.ranks,
@@ -46,7 +48,7 @@ pub(super) fn run(
         interfaces: hosts.interfaces.clone(),
         watch: None,
         program,
-        arguments: vec![RANK.into()],
+        arguments: vec![RANK.into(), draw.map_or_else(|| "-".into(), Draw::to_word)],
         starting: Starting::EachRank,
         processors: processors(&hosts.hosts, launch.ranks, launch.placement),
         job: RankJob { secret: None, provider, job: launch.job.clone() }.to_bytes(),
@@ -91,6 +93,7 @@ pub(super) fn serve() -> Option<ExitCode> {
     if arguments.next()? != RANK {
         return None;
     }
+    let draw = arguments.next();
     let address = arguments.next().and_then(|text| text.parse().ok());
     let rank = arguments.next().and_then(|text| text.parse().ok());
     let (Some(address), Some(rank), Some(processor)) = (address, rank, arguments.next()) else {
@@ -99,7 +102,8 @@ pub(super) fn serve() -> Option<ExitCode> {
     };
     descriptors::raise_limit();
     // A rank that is not bound can measure, but its times vary more.
-    if let Err(error) = fabric_tcp::remote::bind(&processor) {
+    let dealt = draw.as_deref().and_then(Draw::from_word).map(Draw::processors);
+    if let Err(error) = fabric_tcp::remote::bind(&processor, &dealt.unwrap_or_default()) {
         note(&format!("note: rank {rank}: {error}"));
     }
     let status = match join(address, rank) {

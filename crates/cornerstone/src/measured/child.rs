@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::Unmeasured;
+use super::{LAUNCHES_BEFORE, Unmeasured};
 use crate::interruption::Interruption;
 use crate::orphans;
 
@@ -31,11 +31,19 @@ pub(super) struct Finished {
 }
 
 impl Child {
-    /// Starts a line of the shell, with `words` appended.
-    pub(super) fn start(line: &str, words: &[&str]) -> Result<Child, String> {
+    /// Starts a line of the shell, with `words` after it.
+    pub(super) fn start(
+        line: &str,
+        words: &[&str],
+        launches_before: Option<u32>,
+    ) -> Result<Child, String> {
         orphans::adopt();
         let mut command = Command::new("sh");
         command.arg("-c").arg(format!("{line} \"$@\"")).arg("sh").args(words);
+        match launches_before {
+            Some(number) => command.env(LAUNCHES_BEFORE, number.to_string()),
+            None => command.env_remove(LAUNCHES_BEFORE),
+        };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process =
             command.spawn().map_err(|error| format!("cannot start a shell: {error}"))?;

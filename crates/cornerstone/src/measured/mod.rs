@@ -16,6 +16,11 @@ use crate::results;
 
 use child::{Child, Finished};
 
+/// The variable that names the number of launches which were made before a run for the same comparison. A build that
+/// deals places accordingly repeats it in its header. Builds that are compared may be older, and an option that they do
+/// not know would end them.
+pub(crate) const LAUNCHES_BEFORE: &str = "CORNERSTONE_LAUNCHES_BEFORE";
+
 /// A command line that measures.
 pub(crate) struct MeasuredCommand {
     line: String,
@@ -71,10 +76,12 @@ impl MeasuredCommand {
         run.is_some_and(|run| !run.names.is_empty() && run.time_limit.is_none())
     }
 
-    /// Runs it once and reads its measurements. A command of Cornerstone receives `more` words.
+    /// Runs it once and reads what it measured. A command of Cornerstone gets `more` words, and the number of launches
+    /// before it unless it is to keep its first places.
     pub(crate) fn measure(
         &self,
         more: &[&str],
+        launches_before: Option<u32>,
         until: Instant,
         interruption: &Interruption,
     ) -> Result<Run, Unmeasured> {
@@ -84,7 +91,8 @@ impl MeasuredCommand {
             true => more.iter().copied().chain(["--out", &path]).collect(),
             false => Vec::new(),
         };
-        let child = Child::start(&self.line, &words).map_err(Unmeasured::Failed)?;
+        let child =
+            Child::start(&self.line, &words, launches_before).map_err(Unmeasured::Failed)?;
         let Finished { status, stdout, stderr } = child.wait(until, interruption)?;
         if status != Some(0) {
             return Err(Unmeasured::Failed(format!("{}{}", ended(status), last_words(&stderr))));

@@ -35,6 +35,7 @@ pub(crate) fn header(
         confidence: settings.confidence,
         time_limit_s: settings.time_limit_s,
         fabric,
+        launches_before: None,
         texts: BTreeMap::new(),
         environment,
     }

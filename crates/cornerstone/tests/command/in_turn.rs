@@ -115,3 +115,87 @@ fn a_launch_that_fails_among_many_is_left_out_with_its_partner() {
         (7, 7)
     );
 }
+
+/// A command of Cornerstone in a file of this name. It adds a line to `NAME.log` for each launch, with what it is told of
+/// the launches before; `begin` comes before the program.
+fn told(lab: &Lab, name: &str, begin: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_cornerstone");
+    let log = format!("echo ${{CORNERSTONE_LAUNCHES_BEFORE-none}} >> {name}.log");
+    lab.write(name, &format!("{log}\nexec {begin} {program} \"$@\"\n"));
+    format!("sh {name} run ping-pong --sizes 8 --time-limit 20ms")
+}
+
+/// The first lines of such a log.
+fn log(lab: &Lab, name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(lab.path(&format!("{name}.log"))).unwrap_or_default();
+    text.lines().take(3).map(String::from).collect()
+}
+
+const SHORTLY: [&str; 6] = ["compare", "--measure", "--within", "5s", "--out", "kept"];
+
+#[test]
+fn both_commands_of_a_pair_get_the_same_places_and_each_pair_others() {
+    let lab = Lab::new();
+    let [old, new] = ["cornerstone-old", "cornerstone-new"].map(|name| told(&lab, name, ""));
+    let ended = lab.run(&[&SHORTLY[..], &[&old, &format!("{new} --launches 2")]].concat());
+    assert!(matches!(ended.status, Some(0 | 1)), "{ended:#?}");
+    // Two launches of a pair have places of their own, so the next pair has others than both.
+    for name in ["cornerstone-old", "cornerstone-new"] {
+        assert_eq!(log(&lab, name), ["0", "2", "4"], "{name}: {ended:#?}");
+    }
+    let header = lab.records("kept-a.jsonl").remove(0);
+    assert_eq!(header["launches_before"], 0, "{header}");
+}
+
+#[test]
+fn a_command_that_deals_no_places_keeps_the_other_one_from_it() {
+    let lab = Lab::new();
+    let old = told(&lab, "cornerstone-old", "env -u CORNERSTONE_LAUNCHES_BEFORE");
+    let new = told(&lab, "cornerstone-new", "");
+    let ended = lab.run(&[&SHORTLY[..], &[&old, &new]].concat());
+    assert!(matches!(ended.status, Some(0 | 1)), "{ended:#?}");
+    assert!(ended.stderr.contains("note: command A does not deal the places"), "{ended:#?}");
+    for name in ["cornerstone-old", "cornerstone-new"] {
+        assert_eq!(log(&lab, name), ["0", "none", "none"], "{name}");
+    }
+}
+
+#[test]
+fn a_check_launches_a_command_of_one_launch_with_places_dealt_anew() {
+    let lab = Lab::new();
+    let command = format!("{} --launches 1", told(&lab, "cornerstone", ""));
+    lab.succeed(&["check", "--against", "past", "--add", &command]);
+    let text = std::fs::read_to_string(lab.path("cornerstone.log")).unwrap();
+    // Six launches reach 95 %.
+    assert_eq!(text.lines().collect::<Vec<_>>(), ["0", "1", "2", "3", "4", "5"]);
+}
+
+#[test]
+fn a_number_of_launches_before_that_is_none_is_refused() {
+    let lab = Lab::new();
+    let mut command = lab.command(&["run", "ping-pong", "--fabric", "sim:cluster"]);
+    command.env("CORNERSTONE_LAUNCHES_BEFORE", "three");
+    lab.spawn(command).wait().refuses(2, &["CORNERSTONE_LAUNCHES_BEFORE=three"]);
+}
+
+#[test]
+fn the_record_and_the_report_state_who_chooses_the_places() {
+    let lab = Lab::new();
+    let words = ["run", "ping-pong", "--sizes", "8", "--time-limit", "20ms"];
+    let places = |more: &[&str]| {
+        lab.succeed(&[&words[..], more, &["--out", "run.jsonl"]].concat());
+        let page = std::fs::read_to_string(lab.path("run.html")).unwrap();
+        let places = lab.records("run.jsonl").remove(0)["fabric"]["details"]["places"].clone();
+        for file in ["run.jsonl", "run.html"] {
+            std::fs::remove_file(lab.path(file)).unwrap();
+        }
+        if let Some(text) = places.as_str() {
+            assert!(page.contains(text), "no '{text}' in the report");
+        }
+        places
+    };
+    assert_eq!(places(&["--launches", "1"]), "the first ones");
+    let dealt = places(&["--launches", "2"]);
+    assert!(dealt.as_str().unwrap().starts_with("in each launch others"), "{dealt}");
+    assert!(places(&["--fabric", "sim:cluster"]).is_null());
+}

@@ -175,3 +175,20 @@ fn ranks_of_a_host_are_kept_on_a_processor_each() {
     running.wait().refuses(130, &["interrupted by SIGINT"]);
     assert!(lab.becomes_empty());
 }
+
+#[test]
+fn ranks_on_the_hosts_of_a_file_get_other_places_in_each_launch() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new();
+    lab.write("agent", "#!/bin/sh\nshift\necho \"$3\" >> places\nexec \"$@\"\n");
+    let agent = lab.path("agent");
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    lab.write("hosts", "elsewhere:2\n");
+    let words = ["run", "ping-pong", "--sizes", "8", "--time-limit", "60ms", "--seed", "7"];
+    let there = ["--fabric", "tcp", "--hosts", "hosts", "--listen", "127.0.0.1:0"];
+    let more = ["--agent", agent.to_str().unwrap(), "--launches", "3", "--out", "run.jsonl"];
+    lab.succeed(&[&words[..], &there, &more].concat());
+    // Two ranks in each launch: the first places, and then those that the seed and the launch determine.
+    let places = std::fs::read_to_string(lab.path("places")).unwrap();
+    assert_eq!(places.lines().collect::<Vec<_>>(), ["-", "-", "7:1", "7:1", "7:2", "7:2"]);
+}

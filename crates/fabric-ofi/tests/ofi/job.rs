@@ -39,7 +39,7 @@ pub(crate) fn serve() -> Option<i32> {
 
 fn serve_remote() -> i32 {
     let Call { address, rank, processor, secret } = started::call();
-    remote::bind(&processor).expect("it can be bound");
+    remote::bind(&processor, &[]).expect("it can be bound");
     let joined = remote::join(address, rank, &secret).and_then(|(tcp, job)| {
         let job = String::from_utf8_lossy(&job).into_owned();
         let (provider, case) = job.split_once('\n').expect("a provider and a case");

@@ -38,7 +38,7 @@ pub(crate) fn serve() -> Option<i32> {
 
 fn serve_remote() -> i32 {
     let Call { address, rank, processor, secret } = started::call();
-    fabric_tcp::remote::bind(&processor).expect("it can be bound");
+    fabric_tcp::remote::bind(&processor, &[]).expect("it can be bound");
     match fabric_tcp::remote::join(address, rank, &secret) {
         Ok((rank, case)) => run(rank, &case),
         Err(_) => 1,

@@ -88,12 +88,14 @@ struct Check<'a> {
 impl Check<'_> {
     /// Measures once, in several launches, and adds the run to the history if requested.
     fn measure(&self) -> Result<Run, Failure> {
-        let mut run = self.launch()?;
+        let mut run = self.launch(Some(0))?;
         let is_simulated = simulated_machine(&run.header().fabric.name).is_some();
         // A command with one launch is launched again, because one launch decides nothing.
         if !is_simulated && run.measurements.iter().all(|m| m.launch == 0) {
+            let is_dealt = run.header().launches_before.is_some();
             for number in 1..launches_needed(run.header().confidence) as u32 {
-                run.measurements.extend(as_launch(self.launch()?, number));
+                let launch = self.launch(is_dealt.then_some(number))?;
+                run.measurements.extend(as_launch(launch, number));
             }
         }
         if self.arguments.add {
@@ -103,9 +105,10 @@ impl Check<'_> {
         Ok(timed_only(pooled(run)))
     }
 
-    fn launch(&self) -> Result<Run, Failure> {
+    /// Launches it once, after so many launches that dealt their places.
+    fn launch(&self, before: Option<u32>) -> Result<Run, Failure> {
         let command = self.command.line();
-        self.command.measure(&[], self.until, &self.interruption).map_err(|end| match end {
+        self.command.measure(&[], before, self.until, &self.interruption).map_err(|end| match end {
             Unmeasured::Interrupted(signal) => interrupted(signal),
             Unmeasured::TimeOver => {
                 Failure::failed(format!("'{command}' did not end within the time limit"))

@@ -56,6 +56,7 @@ pub(super) fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure>
         interruption: Interruption::watch(),
         made: 0,
         failed_in_a_row: 0,
+        dealt: None,
         time_over: false,
         out: arguments.out.clone(),
     };
@@ -80,8 +81,13 @@ impl Side {
         Ok(Side { letter, command, kept: None, run: None, failed: 0 })
     }
 
-    /// Makes one launch.
-    fn launch(&self, until: Instant, interruption: &Interruption) -> Result<Run, Unmeasured> {
+    /// One launch, after so many that dealt their places; none if it is to keep the first places.
+    fn launch(
+        &self,
+        launches_before: Option<u32>,
+        until: Instant,
+        interruption: &Interruption,
+    ) -> Result<Run, Unmeasured> {
         let mut words = Vec::new();
         if !self.command.gives("--launches") {
             words.extend(["--launches", "1"]);
@@ -89,7 +95,7 @@ impl Side {
         if self.command.has_ordinary_times() {
             words.extend(["--time-limit", LAUNCH_LIMIT]);
         }
-        self.command.measure(&words, until, interruption)
+        self.command.measure(&words, launches_before, until, interruption)
     }
 
     /// Keeps a launch, as number `number` of this side.
@@ -127,7 +133,9 @@ struct Pair {
     /// Number of complete pairs.
     made: u32,
     failed_in_a_row: u32,
-    /// True if the time ended before every number was decided.
+    /// The number of launches of a command in a pair, if places are dealt anew in each of them on both sides.
+    dealt: Option<u32>,
+    /// Whether the time ended before every number was decided.
     time_over: bool,
     out: Option<PathBuf>,
 }
@@ -175,10 +183,13 @@ impl Pair {
     /// slower affects both equally.
     fn attempt(&mut self) -> Result<Attempt, Failure> {
         let until = self.begin + self.within;
+        // Both commands of a pair get the same places. In the first pair these are the first ones, whether a command
+        // deals places or not.
+        let before = if self.made == 0 { Some(0) } else { self.dealt.map(|each| each * self.made) };
         let order = if self.made.is_multiple_of(2) { [0, 1] } else { [1, 0] };
         let mut runs = [None, None];
         for side in order {
-            match self.sides[side].launch(until, &self.interruption) {
+            match self.sides[side].launch(before, until, &self.interruption) {
                 Ok(run) => runs[side] = Some(run),
                 Err(Unmeasured::Interrupted(signal)) => {
                     return Err(
@@ -223,6 +234,9 @@ impl Pair {
             Some(out) => out.clone(),
             None => results::default_path(runs[0].header())?.with_extension(""),
         };
+        if self.made == 0 {
+            self.dealt = dealt(&runs);
+        }
         for (side, run) in self.sides.iter_mut().zip(runs) {
             side.keep(run, self.made, &out)?;
         }
@@ -311,7 +325,20 @@ impl Pair {
     }
 }
 
-/// Returns the path of the results file of a side.
+/// The number of launches in a run of the first pair, if both commands deal places by the launches before them.
+fn dealt(runs: &[Run; 2]) -> Option<u32> {
+    let are_dealt = runs.each_ref().map(|run| run.header().launches_before == Some(0));
+    if let [true, false] | [false, true] = are_dealt {
+        let other = if are_dealt[0] { 'B' } else { 'A' };
+        note(&format!(
+            "note: command {other} does not deal the places of its ranks; both keep the same in all launches"
+        ));
+    }
+    let launches = runs.iter().flat_map(|run| &run.measurements).map(|one| one.launch + 1).max();
+    launches.filter(|_| are_dealt == [true; 2])
+}
+
+/// The results file of a side.
 fn of_side(out: &Path, letter: char) -> PathBuf {
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     out.with_file_name(format!("{name}-{letter}.jsonl"))

@@ -149,7 +149,8 @@ fn launches(
         };
         Failure::usage(error.to_string()).hint(hint)
     })?;
-    Ok(planned.into_iter().map(|launch| Launch { number, ..launch }).collect())
+    let places = request.launches_before.unwrap_or(0).saturating_add(number);
+    Ok(planned.into_iter().map(|launch| Launch { number, places, ..launch }).collect())
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::arguments::{
 use crate::environment;
 use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
+use crate::measured::LAUNCHES_BEFORE;
 use crate::progress::note;
 use crate::results::{self, ResultsFile};
 
@@ -37,6 +38,8 @@ pub(super) struct Request {
     pub(super) simulation: SimulationArguments,
     pub(super) hosts: Option<Hosts>,
     pub(super) environment: Environment,
+    /// The number of launches that other runs have made before for the same comparison; none if places are not dealt.
+    pub(super) launches_before: Option<u32>,
     pub(super) target: Target,
 }
 
@@ -84,6 +87,7 @@ impl Request {
         }
         let spread = arguments.spread.map_or(0.0, |Seconds(seconds)| seconds);
         let hosts = hosts(&arguments, &fabric)?;
+        let launches_before = launches_before()?.filter(|_| fabric.places_are_dealt());
         Ok(Request {
             hosts,
             settings,
@@ -98,6 +102,7 @@ impl Request {
             mpi_library: arguments.mpi_library,
             simulation: arguments.simulation,
             environment,
+            launches_before,
             target,
         })
     }
@@ -110,16 +115,30 @@ impl Request {
         }
     }
 
-    /// Returns the header of the results, with the description of the fabric.
-    pub(super) fn header(&self, fabric: FabricDescription) -> RunHeader {
+    /// The header of the results, with the description of the fabric.
+    pub(super) fn header(&self, mut fabric: FabricDescription) -> RunHeader {
+        let launches = self.launches_before.unwrap_or(0) + self.launches.most;
+        let places = self.fabric.places(launches).map(|places| ("places".into(), places.into()));
+        fabric.details.extend(places);
         RunHeader {
             texts: texts(&self.settings),
+            launches_before: self.launches_before,
             ..results::header(&self.settings, fabric, self.environment.clone())
         }
     }
 }
 
-/// Returns the hosts of the run, if it may have several.
+/// Returns what a command that compares runs has told this one by a variable.
+fn launches_before() -> Result<Option<u32>, Failure> {
+    let Some(told) = std::env::var_os(LAUNCHES_BEFORE) else { return Ok(None) };
+    let number = told.to_str().and_then(|text| text.parse().ok());
+    number.map(Some).ok_or_else(|| {
+        Failure::usage(format!("{LAUNCHES_BEFORE}={} is no number of launches", told.display()))
+            .hint("`compare --measure` and `check` set it; unset it")
+    })
+}
+
+/// The hosts of the run, where it may have several.
 fn hosts(arguments: &RunArguments, fabric: &FabricChoice) -> Result<Option<Hosts>, Failure> {
     let hosts = Hosts::new(&arguments.hosts, fabric.asks_for_hosts())?;
     if hosts.is_some() && !fabric.takes_hosts() {
