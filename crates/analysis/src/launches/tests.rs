@@ -1,7 +1,7 @@
 use super::*;
 use random::SplitMix64;
 
-use crate::compare::effect_between;
+use crate::compare::{ComparedRuns, Effect, Settings, Verdict, compare, effect_between};
 use crate::records::{measurement, run};
 
 fn launch(number: u32, samples: &[f64]) -> Measurement {
@@ -160,15 +160,15 @@ impl Machine {
     }
 }
 
-/// Returns the share of the intervals of runs of ten launches that cover the median of a very long run: without and
+/// Returns the share of the intervals of runs of so many launches that cover the median of a very long run: without and
 /// with the dependence of all cases.
-fn coverage(stays: [f64; 2]) -> [f64; 2] {
+fn coverage(stays: [f64; 2], launches: usize) -> [f64; 2] {
     const RUNS: u64 = 400;
     let middle = |case: &Vec<f64>| Sample::new(case.as_slice()).unwrap().median();
     let truth = Machine::new(1, stays).run(20_000).each_ref().map(middle);
     let mut covered = [0; 2];
     for seed in 0..RUNS {
-        let cases = Machine::new(2 + seed, stays).run(10);
+        let cases = Machine::new(2 + seed, stays).run(launches);
         let shared = shared_dependence(cases.iter().map(Vec::as_slice));
         for (case, truth) in cases.iter().zip(truth) {
             for (covered, shared) in covered.iter_mut().zip([1.0, shared]) {
@@ -178,22 +178,91 @@ fn coverage(stays: [f64; 2]) -> [f64; 2] {
         }
     }
     let shares = covered.map(|covered| covered as f64 / (RUNS * CASES as u64) as f64);
-    eprintln!("states of {stays:?} launches: intervals cover the median in {shares:?}");
+    eprintln!("states of {stays:?} launches, {launches} launches: median covered in {shares:?}");
     shares
 }
 
 #[test]
 fn intervals_cover_what_they_claim_where_states_change_within_a_run() {
     // Independent launches: ranks 2 to 9 of ten have 97.9 %.
-    let [alone, together] = coverage([f64::INFINITY, 1.0]);
+    let [alone, together] = coverage([f64::INFINITY, 1.0], 10);
     assert!((0.96..0.995).contains(&alone) && together >= alone, "{alone} {together}");
     // States of a few launches.
-    let [alone, together] = coverage([4.0, 2.0]);
+    let [alone, together] = coverage([4.0, 2.0], 10);
     assert!(together >= alone && together > 0.95, "{alone} {together}");
     // States nearly as long as a run: 13 % of the intervals miss without the other cases, 8 % with them.
-    let [alone, together] = coverage([8.0, 4.0]);
+    let [alone, together] = coverage([8.0, 4.0], 10);
     assert!(alone < 0.9 && together > 0.9 && together > alone + 0.03, "{alone} {together}");
     // No run can show states that last longer than the run.
-    let [_, together] = coverage([80.0, 40.0]);
+    let [_, together] = coverage([80.0, 40.0], 10);
     assert!(together < 0.9, "{together}");
+}
+
+#[test]
+fn thirty_launches_cover_as_claimed_in_longer_states_and_five_claim_less() {
+    let claimed = 0.92..0.98;
+    for stays in [[4.0, 2.0], [8.0, 4.0]] {
+        let [_, together] = coverage(stays, 30);
+        assert!(claimed.contains(&together), "{stays:?}: {together}");
+    }
+    // The whole range of five has 93.75 %. They are too few to show that they depend on each other.
+    let [alone, together] = coverage([f64::INFINITY, 1.0], 5);
+    assert!(claimed.contains(&alone) && together == alone, "{alone} {together}");
+    let five = interval_of_launches(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.95, 9.0).unwrap();
+    assert!(!five.reaches(0.95) && (five.confidence - 0.9375).abs() < 1e-12, "{five:?}");
+    assert!(coverage([8.0, 4.0], 5)[1] < 0.92);
+}
+
+/// The comparison of two builds in so many pairs of launches, the second of which takes 1.1 times as long. Both launches
+/// of a pair meet the same state, in which everything takes up to `slower` times as long; each has noise of its own.
+fn in_pairs(pairs: usize, slower: f64, paired: bool) -> ComparedRuns {
+    let mut states = Machine::new(5, [4.0, 4.0]);
+    let mut slow_pairs = 0;
+    let mut random = SplitMix64::new(8);
+    let mut sides: [[Vec<f64>; CASES]; 2] = Default::default();
+    for _ in 0..pairs {
+        states.launch();
+        let is_slow = states.slow;
+        slow_pairs += usize::from(is_slow);
+        for (side, factor) in [(0, 1.0), (1, 1.1)] {
+            for (case, medians) in sides[side].iter_mut().enumerate() {
+                let state = if is_slow { 1.0 + (slower - 1.0) * case as f64 / 9.0 } else { 1.0 };
+                medians.push(100.0 * state * factor * (1.0 + 0.01 * random.normal()));
+            }
+        }
+    }
+    assert_eq!(2 * slow_pairs, pairs, "this seed meets both states equally often");
+    let of_case = |(case, medians): (usize, Vec<f64>)| {
+        let middle = Sample::new(medians.as_slice()).unwrap().median();
+        let mut one = measurement("ping-pong", 8 << case, &[middle]);
+        one.launch_medians = medians;
+        one
+    };
+    let [a, b] = sides.map(|side| run(side.into_iter().enumerate().map(of_case).collect()));
+    let settings = Settings { paired, ..Settings::default() };
+    compare(&a, &b, settings)
+}
+
+#[test]
+fn states_that_both_sides_of_a_pair_meet_cancel() {
+    // The slow state takes up to five times as long, as the worst that was seen. Without states, the noise of 1 % is
+    // all that differs.
+    let effects = |slower: f64, paired: bool| -> Vec<Effect> {
+        let compared = in_pairs(10, slower, paired);
+        compared.comparisons.iter().map(|one| one.effect.unwrap()).collect()
+    };
+    let is_equal = |a: &Effect, b: &Effect| {
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+        near(a.ratio, b.ratio) && near(a.low, b.low) && near(a.high, b.high)
+    };
+    let (with, without) = (effects(5.0, true), effects(1.0, true));
+    assert!(with.iter().zip(&without).all(|(a, b)| is_equal(a, b)), "{with:?} {without:?}");
+    let width = |effect: &Effect| effect.high / effect.low - 1.0;
+    assert!(with.iter().all(|effect| width(effect) < 0.05), "{with:?}");
+    // Apart from each other, 25 of the 100 ratios are of a slow launch to a fast one, and 25 the other way around. The
+    // interval leaves out 23 at each end. The state of the first case is not slower.
+    let apart = effects(5.0, false);
+    assert!(apart[1..].iter().all(|effect| width(effect) > 0.3), "{apart:?}");
+    let verdicts = |paired| in_pairs(10, 5.0, paired).count(Verdict::Slower);
+    assert_eq!((verdicts(true), verdicts(false)), (CASES, 1));
 }
