@@ -1,8 +1,8 @@
 //! All timed programs, and the one loop that times them. Depends on no fabric.
 //!
-//! * [`catalogue`] contains the benchmarks, [`select`] finds them by name, group or paper;
-//! * [`plan`] converts a selection to [`Launch`]es, each a number of ranks and a [`Job`] for them;
-//! * [`execute`] runs on each rank of a launch: step by step, the timed loop, the check of the data, the record.
+//! * [`catalogue()`] returns the benchmarks, [`select`] finds them by name, group or paper;
+//! * [`plan()`] converts a selection to [`Launch`]es, each a number of ranks and a [`Job`] for them;
+//! * [`execute()`] runs on each rank of a launch: step by step, the timed loop, the check of the data, the record.
 //!
 //! A benchmark is a file of `programs`: one event as ordinary calls of the contract, the source of its data, its time
 //! and rate, its bound, and its presentation. All other code (start, warm-up, stopping, check, summary) is shared and

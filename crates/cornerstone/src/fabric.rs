@@ -139,7 +139,7 @@ pub(crate) fn serve() -> Option<ExitCode> {
     serve_of_this_host().or_else(mpi::serve).or_else(tcp::serve).or_else(cluster::serve)
 }
 
-/// As [`serve`], for ranks that [`local::launch`] has started.
+/// As [`serve`], for ranks that a launcher on this host has started.
 fn serve_of_this_host() -> Option<ExitCode> {
     let status = match fabric_shm::join_if_rank()? {
         Ok(rank) if cluster::is_rank(&rank) => cluster::serve_rank(rank),

@@ -16,10 +16,10 @@
 //!
 //! All ranks call it with the same trial. It must leave no message in progress and must allocate nothing: its buffers
 //! are created before. [`find`] then follows the settings ([`RealTime`](crate::RealTime)): it searches for the shortest
-//! period, or tests a given one, and returns a [`SearchOutcome`](outcome::SearchOutcome). [`report`] makes the
+//! period, or tests a given one, and returns a [`SearchOutcome`](outcome::SearchOutcome). [`report()`] makes the
 //! measurements `period`, `response` and `miss-rate` from it.
 //!
-//! The benchmark's cases pass through [`variants`], which adds a case without each part of OS isolation that must be
+//! The benchmark's cases pass through [`variants()`], which adds a case without each part of OS isolation that must be
 //! left out in turn, and one for each repeated search. [`find`] switches OS isolation on and off, and records which
 //! parts were granted.
 //!

@@ -25,8 +25,7 @@ fn on_all_sizes(program: impl Fn(&mut dyn Rank, usize) -> Result<()> + Sync) {
     }
 }
 
-const LENGTHS: &[usize] =
-    if cfg!(miri) { &[0, 1, 257] } else { &[0, 1, 8, 257, 1000, 20_000] };
+const LENGTHS: &[usize] = if cfg!(miri) { &[0, 1, 257] } else { &[0, 1, 8, 257, 1000, 20_000] };
 
 /// Returns each length with each algorithm of a collective, and with the default one.
 fn lengths_and_algorithms(

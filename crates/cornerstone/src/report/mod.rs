@@ -2,7 +2,7 @@
 //!
 //! Text and tables are HTML, which is written here and needs no script. Charts are data, which the script of the page
 //! draws with uPlot. Everything in a results file is untrusted text. It enters the page only through maud's escaping or
-//! through [`page::data_script`], and the page's content policy admits no other script.
+//! through `page::data_script`, and the page's content policy admits no other script.
 
 mod chart;
 mod comparing;
