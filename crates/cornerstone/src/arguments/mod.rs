@@ -76,7 +76,8 @@ Examples:
 
 Exit status:
   0    success
-  1    the run failed, or `compare` or `check` found a regression beyond the threshold
+  1    the run failed, `compare` or `check` found a regression beyond the threshold, or a pause
+       exceeded the --limit of `clock`
   2    the command line, or a file named on it, is wrong
   130  Ctrl-C; the results so far are kept, and `cornerstone run --resume FILE` continues the run";
 

@@ -80,7 +80,7 @@ pub(crate) struct TaskArguments {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) load: Option<u64>,
 
-    /// The minimum length of a pause for `clock` [default: 20 readings of the clock, at least 2us]
+    /// The minimum length of a pause for `clock` [default: 20 readings of the clock, at least 2us; at most --limit]
     #[arg(long, value_name = "TIME")]
     pub(crate) threshold: Option<Seconds>,
 

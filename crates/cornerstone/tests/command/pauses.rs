@@ -47,6 +47,11 @@ fn a_limit_decides_the_status_and_what_is_left_of_the_time_is_told() {
         .refuses(1, &["exceeded --limit 1.00 ms"]);
     }
     lab.run(&["run", "clock", "--limit", "soon"]).refuses(2, &["--limit", "soon"]);
+    // Shorter than the usual threshold of 2 us, and than any gap between two readings here.
+    let short = with_limit("100ns", "short.jsonl");
+    assert_eq!(short.status, Some(1), "{short:#?}");
+    let threshold_us = &lab.measurements("short.jsonl")[0]["pauses"]["threshold_us"];
+    assert_eq!(threshold_us, 0.1, "{short:#?}");
 }
 
 #[test]
@@ -55,6 +60,10 @@ fn options_that_nothing_in_the_run_would_use_are_refused() {
     for (words, parts) in [
         (&["ping-pong", "--limit", "20us"][..], &["--limit", "`clock`"][..]),
         (&["hartstone", "--osnoise"], &["--osnoise", "`clock`"]),
+        (
+            &["clock", "--limit", "1ms", "--threshold", "2ms"],
+            &["--threshold 2.00 ms", "--limit 1.00 ms"],
+        ),
         (&["clock", "--load", "1000"], &["--load", "`hartstone`"]),
         (&["ping-pong", "--explain"], &["--explain", "periods"]),
         (&["clock", "--period", "5ms"], &["--period", "periods"]),

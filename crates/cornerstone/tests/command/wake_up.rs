@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lab::{Lab, words};
+use crate::lab::{Lab, skip, words};
 use crate::real_time::PAUSING;
 
 /// Returns the latencies in a results file, each with the event and the method of waiting.
@@ -46,6 +46,36 @@ fn a_load_and_a_fixed_priority_are_measured_or_refused_with_the_reason() {
         measured == 8 || text.contains("ulimit -r") || text.contains("cpu_dma_latency"),
         "{text}"
     );
+}
+
+#[test]
+fn idle_states_that_cannot_be_held_off_are_named_with_the_reason() {
+    const NAME: &str = "idle states that cannot be held off";
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new();
+    std::fs::set_permissions(lab.path(""), std::fs::Permissions::from_mode(0o777)).unwrap();
+    // A user without rights; only root may become one.
+    let mut command = std::process::Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    command.arg(env!("CARGO_BIN_EXE_cornerstone")).current_dir(lab.path(""));
+    let run = "run wake-up --only by=epoll --only load=none --duration 40ms --out a.jsonl";
+    command.args(words(run));
+    if std::process::Command::new("setpriv").arg("--version").output().is_err() {
+        return skip(NAME, "there is no setpriv");
+    }
+    let ended = lab.spawn(lab.marked(command)).wait();
+    if ended.stderr.starts_with("setpriv:") {
+        return skip(NAME, &ended.stderr);
+    }
+    assert_eq!(ended.status, Some(0), "{ended:#?}");
+    for part in
+        ["not measured here: wake-up by=epoll for=message idle=held-off", "/dev/cpu_dma_latency: "]
+    {
+        assert!(ended.stderr.contains(part), "no '{part}': {ended:#?}");
+    }
+    let found = lab.measurements("a.jsonl");
+    let idle: Vec<&Value> = found.iter().map(|m| &m["parameters"]["idle"]).collect();
+    assert!(!idle.is_empty() && idle.iter().all(|idle| **idle == "allowed"), "{idle:?}");
 }
 
 #[test]

@@ -58,13 +58,15 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let real_time = &bench.settings.real_time;
     let duration = TimeSpan::from_s(real_time.trial_s());
     let reading = TimeSpan::from_ps((READINGS * bench.overheads.clock_cost_ps) as u64);
-    let threshold = real_time.threshold_s.map_or(reading.max(THRESHOLD_MIN), TimeSpan::from_s);
-    // Each rank would use its own cost of a reading; rank 0's counts.
+    let limit = real_time.pause_limit_s.map(TimeSpan::from_s);
+    // A pause that is longer than the limit must be found.
+    let threshold = reading.max(THRESHOLD_MIN).min(limit.unwrap_or(TimeSpan::from_ps(u64::MAX)));
+    let threshold = real_time.threshold_s.map_or(threshold, TimeSpan::from_s);
+    // Each rank would take its own cost of a reading; rank 0's counts.
     let mut agreed = threshold.as_ps().to_le_bytes();
     bench.rank.broadcast(0, &mut agreed)?;
     let threshold = TimeSpan::from_ps(u64::from_le_bytes(agreed));
     let reading = TimeSpan::from_ps(bench.overheads.clock_cost_ps as u64);
-    let limit = real_time.pause_limit_s.map(TimeSpan::from_s);
     let trace = bench.settings.real_time.trace_pauses;
     let mut seen = SeenPauses::new(limit, PauseCauses::of(bench.rank.operating_system(), trace));
     let begin = latest_arrival(bench.rank)? + LEAD + bench.overheads.agreement;

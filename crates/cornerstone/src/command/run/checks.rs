@@ -8,7 +8,7 @@ use crate::arguments::FabricChoice;
 use crate::environment::{self, MemoryBound};
 use crate::failure::Failure;
 use crate::progress::note;
-use crate::wording::{about_size, ranks as rank_count, size};
+use crate::wording::{about_size, quantity, ranks as rank_count, size};
 
 /// Refuses more ranks than the fabric can start.
 pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failure> {
@@ -55,6 +55,13 @@ pub(super) fn options(request: &Request, selected: &[&Benchmark]) -> Result<(), 
             let why = format!("{option} is for `{benchmark}`, which this run does not contain");
             return Err(Failure::usage(why).hint(format!("add {benchmark}, or omit {option}")));
         }
+    }
+    if let (Some(limit_s), Some(threshold_s)) = (real_time.pause_limit_s, real_time.threshold_s)
+        && threshold_s > limit_s
+    {
+        let [limit, threshold] = [limit_s, threshold_s].map(|s| quantity(s, "s"));
+        let why = format!("--threshold {threshold} hides pauses that exceed --limit {limit}");
+        return Err(Failure::usage(why).hint("choose a shorter threshold, or omit it"));
     }
     let searches = selected.iter().any(|one| one.repeats == Repeats::Trials);
     for (option, is_given) in

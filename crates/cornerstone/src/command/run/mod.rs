@@ -2,6 +2,7 @@
 
 mod checks;
 mod explain;
+mod latest;
 mod limit;
 mod notes;
 mod request;

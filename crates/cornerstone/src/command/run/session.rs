@@ -12,6 +12,7 @@ use benchmark::{Event, Launch};
 use contract::FabricDescription;
 use record::{Measurement, Run, Warning};
 
+use super::latest::remember;
 use super::limit;
 use super::notes::{announcement, few};
 use super::request::{Request, Target};
@@ -275,7 +276,7 @@ impl Session {
             self.progress.aside(|| print(&line))?;
         }
         measurements.iter().for_each(|measurement| self.limits.add(measurement));
-        self.run.measurements.extend(measurements);
+        remember(&mut self.run.measurements, measurements);
         kept
     }
 
