@@ -53,8 +53,8 @@ pub(crate) struct Backoff {
     yields: u32,
     /// Time at which the wait of a spinning rank becomes long, and from then on the time of its next report.
     report_at: Option<Instant>,
-    /// True if the last sleep ran out, so that nothing has arrived for this rank for a long time.
-    sleep_ran_out: bool,
+    /// Length of the last sleeps, all of which ran out, so that nothing has arrived for this rank for that time.
+    idle_sleep: Duration,
     is_reported: bool,
 }
 
@@ -65,7 +65,7 @@ impl Backoff {
             idle_polls: 0,
             yields: 0,
             report_at: None,
-            sleep_ran_out: false,
+            idle_sleep: Duration::ZERO,
             is_reported: false,
         }
     }
@@ -109,19 +109,20 @@ impl Backoff {
         now >= at
     }
 
-    /// Records a sleep, and whether it ran out.
-    pub(crate) fn note_sleep(&mut self, has_run_out: bool) {
-        self.sleep_ran_out = has_run_out;
+    /// Records a sleep: the limit that has passed, or `None` if something has woken the rank.
+    pub(crate) fn note_sleep(&mut self, ran_out: Option<Duration>) {
+        self.idle_sleep = ran_out.map_or(Duration::ZERO, |limit| self.idle_sleep + limit);
     }
 
     /// Returns whether a rank that is about to sleep reports that the wait is long.
     pub(crate) fn reports_before_sleep(&self) -> bool {
-        self.sleep_ran_out
+        self.idle_sleep >= LONGEST_SLEEP
     }
 
     /// Records that the long wait was reported.
     pub(crate) fn note_reported(&mut self) {
         self.is_reported = true;
+        self.idle_sleep = Duration::ZERO;
     }
 
     /// Returns whether the long wait was reported, so that its end must be reported too.
@@ -219,6 +220,24 @@ mod tests {
     #[test]
     fn a_rank_among_other_programs_sleeps_where_it_would_yield() {
         assert_eq!(polls_before_sleep(false), POLLS_BEFORE_YIELD - 1);
+    }
+
+    #[cfg(not(loom))]
+    #[test]
+    fn a_wait_is_long_after_one_long_sleep_or_many_short_ones_that_run_out() {
+        const SHORT: Duration = Duration::from_millis(30);
+        let mut backoff = Backoff::new(false);
+        let is_long_after = |backoff: &mut Backoff, ran_out| {
+            backoff.note_sleep(ran_out);
+            backoff.reports_before_sleep()
+        };
+        assert!(is_long_after(&mut backoff, Some(LONGEST_SLEEP)));
+        backoff.note_reported();
+        // 30 + 30 + 30 ms are less than 100 ms, and 30 ms more are not. A sleep that is ended begins anew.
+        let sleeps = [Some(SHORT), Some(SHORT), Some(SHORT), None, Some(SHORT), Some(SHORT)];
+        assert!(sleeps.into_iter().all(|one| !is_long_after(&mut backoff, one)));
+        assert!(!is_long_after(&mut backoff, Some(SHORT)));
+        assert!(is_long_after(&mut backoff, Some(SHORT)));
     }
 
     /// A sleeper that polls, announces its sleep, polls again and sleeps, and a waker that gives it work: in every

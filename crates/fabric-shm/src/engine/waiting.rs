@@ -159,12 +159,14 @@ impl Engine {
         Ok(false)
     }
 
-    /// Sleeps until another rank wakes this one, or the descriptor in [`Sleep`](super::Sleep) does. Returns whether the
-    /// sleep ran out.
-    fn sleep(&self) -> bool {
-        self.sleep_at_most(self.sleep.longest)
+    /// Sleeps until another rank wakes this one, or the descriptor in [`Sleep`](super::Sleep) does. Returns the limit of
+    /// the sleep if that has passed.
+    fn sleep(&self) -> Option<Duration> {
+        let longest = self.sleep.longest;
+        self.sleep_at_most(longest).then_some(longest)
     }
 
+    /// Does the same, at most for `longest`. Returns whether this time has passed.
     fn sleep_at_most(&self, longest: Duration) -> bool {
         let word = self.segment.block(self.me).sleep_word();
         match self.segment.bell(self.me) {
@@ -173,8 +175,7 @@ impl Engine {
                 let wakes_too = self.sleep.wakes_too.as_ref().map(AsFd::as_fd);
                 let has_run_out = bell.sleep(wakes_too, longest);
                 wait::stay_awake(word);
-                // A short sleep that ran out does not imply a long wait.
-                has_run_out && longest >= wait::LONGEST_SLEEP
+                has_run_out
             }
         }
     }
